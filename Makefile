@@ -1,0 +1,55 @@
+# Every target installs what it needs first; `make help` lists them.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+ARGS   ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo up test check format bench mutants torture lock clean
+
+help:            ## show this list
+	@sed -nE 's/^([a-z]+): .*## (.*)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+install: $(STAMP) ## make .venv with the program and its development tools
+
+$(STAMP): requirements/develop.txt pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/develop.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+demo: install    ## deploy an order process, work it to its end, stay up on port 8080 (ARGS=--exit ends after the show)
+	$(BIN)/vivero demo $(ARGS)
+
+up: install      ## start the server on port 8080 with an embedded PostgreSQL
+	$(BIN)/vivero up $(ARGS)
+
+test: install    ## run all tests
+	$(BIN)/python -m pytest $(ARGS)
+
+check: install   ## formatting, lint and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: install  ## rewrite the code in the project's format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: install   ## run every benchmark (under three minutes)
+	$(BIN)/vivero bench $(ARGS)
+
+mutants: install ## prove that the tests see: each seeded mutant must be caught by its named test
+	$(BIN)/python -m tests.mutants $(ARGS)
+
+torture: install ## the long randomised runs
+	$(BIN)/python -m pytest -m torture $(ARGS)
+
+lock: install    ## pin every dependency anew, with hashes and without addresses
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header pyproject.toml -o requirements/program.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --group dev pyproject.toml -c requirements/program.txt -o requirements/develop.txt
+
+clean:           ## remove .venv and caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
