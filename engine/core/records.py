@@ -1,0 +1,475 @@
+"""Everything that goes through the log: commands in, events out, rejections, replies and follow-ups.
+
+Commands are imperative, events past tense (`JobCompleted`). Both are frozen records; a command's payload in the log is its
+JSON object, an event's its JSON array with the class name first, so that fields may only ever be added at the end.
+Keys are 64-bit integers (`partition << 51 | counter`), times are epoch milliseconds, variable values are JSON text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from functools import reduce
+from operator import or_
+from typing import Any, ClassVar
+
+import msgspec
+
+PARTITION_SHIFT = 51
+
+
+def partition_of(key: int) -> int:
+    """The partition that gave out this key and owns its aggregate."""
+    return key >> PARTITION_SHIFT
+
+
+# --------------------------------------------------------------------------------------------------------- commands
+
+
+class Command(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """What somebody wants done. `intent` is its name in the log, FAMILY:VERB."""
+
+    intent: ClassVar[str]
+
+
+Variables = dict[str, msgspec.Raw]
+
+
+class CreateInstance(Command, frozen=True):
+    """Start a process: by `definition_key`, or by `process_id` and `version` (-1: the latest)."""
+
+    intent: ClassVar[str] = "PROCESS_INSTANCE_CREATION:CREATE"
+    process_id: str | None = None
+    definition_key: int | None = None
+    version: int = -1
+    variables: Variables = {}
+    tags: tuple[str, ...] = ()
+    business_id: str | None = None
+    awaited: bool = False
+
+
+class CancelInstance(Command, frozen=True):
+    intent: ClassVar[str] = "PROCESS_INSTANCE:CANCEL"
+    key: int
+
+
+class ContinueWork(Command, frozen=True):
+    """Internal: the next slice of a tree's deferred work."""
+
+    intent: ClassVar[str] = "PROCESS_INSTANCE:CONTINUE"
+    key: int
+
+
+class CompleteJob(Command, frozen=True):
+    intent: ClassVar[str] = "JOB:COMPLETE"
+    key: int
+    variables: Variables = {}
+    lease: str | None = None
+
+
+class FailJob(Command, frozen=True):
+    intent: ClassVar[str] = "JOB:FAIL"
+    key: int
+    retries: int = 0
+    backoff_ms: int = 0
+    message: str | None = None
+    variables: Variables = {}
+    lease: str | None = None
+
+
+class ThrowJobError(Command, frozen=True):
+    intent: ClassVar[str] = "JOB:THROW_ERROR"
+    key: int
+    code: str
+    message: str | None = None
+    variables: Variables = {}
+    lease: str | None = None
+
+
+class UpdateJob(Command, frozen=True):
+    """New retries or priority. The timeout is a statement on the lease, not a command (CORE D11)."""
+
+    intent: ClassVar[str] = "JOB:UPDATE"
+    key: int
+    retries: int | None = None
+    priority: int | None = None
+
+
+class ResolveIncident(Command, frozen=True):
+    intent: ClassVar[str] = "INCIDENT:RESOLVE"
+    key: int
+
+
+class SetVariables(Command, frozen=True):
+    """Set variables seen from an element instance: in its own scope (`local`), or merged upwards."""
+
+    intent: ClassVar[str] = "VARIABLE_DOCUMENT:UPDATE"
+    key: int
+    variables: Variables
+    local: bool = False
+
+
+class ProcessMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """What the catalogue needs to know of one executable process of a resource."""
+
+    id: str
+    name: str | None = None
+    version_tag: str | None = None
+
+
+class ResourceReference(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """A resource whose bytes were stored under their SHA-256 (hex) before the command was appended."""
+
+    name: str
+    sha256: str
+    processes: tuple[ProcessMetadata, ...]
+
+
+class Deploy(Command, frozen=True):
+    intent: ClassVar[str] = "DEPLOYMENT:CREATE"
+    resources: tuple[ResourceReference, ...]
+
+
+class DeleteResource(Command, frozen=True):
+    intent: ClassVar[str] = "RESOURCE_DELETION:DELETE"
+    key: int
+
+
+class RetireDefinition(Command, frozen=True):
+    """Internal: the last instance of a draining definition has ended."""
+
+    intent: ClassVar[str] = "PROCESS_DEFINITION:RETIRE"
+    key: int
+
+
+COMMANDS: dict[str, type[Command]] = {
+    command.intent: command
+    for command in (
+        CreateInstance,
+        CancelInstance,
+        ContinueWork,
+        CompleteJob,
+        FailJob,
+        ThrowJobError,
+        UpdateJob,
+        ResolveIncident,
+        SetVariables,
+        Deploy,
+        DeleteResource,
+        RetireDefinition,
+    )
+}
+
+_command_decoders = {intent: msgspec.json.Decoder(command) for intent, command in COMMANDS.items()}
+
+
+def encode_command(command: Command) -> bytes:
+    """The payload of `command` in the log: a JSON object in UTF-8."""
+    return msgspec.json.encode(command)
+
+
+def decode_command(intent: str, payload: bytes) -> Command:
+    """The command of a log row.
+
+    Raises:
+        KeyError: no command has this intent.
+        msgspec.DecodeError: the payload does not have the command's shape.
+    """
+    return _command_decoders[intent].decode(payload)
+
+
+# ----------------------------------------------------------------------------------------------------------- events
+
+
+class Event(msgspec.Struct, frozen=True, array_like=True, tag_field="event", tag=True, gc=False):
+    """What happened. Appliers turn it into state and look nothing else up."""
+
+
+class InstanceCreated(Event, frozen=True):
+    """A process instance, ACTIVATING. `parent` is the call activity's key, None for a root."""
+
+    key: int
+    definition_key: int
+    process_id: str
+    version: int
+    version_tag: str | None
+    name: str | None
+    tenant: str
+    business_id: str | None
+    tags: tuple[str, ...]
+    parent: int | None = None
+
+
+class ElementActivating(Event, frozen=True):
+    """A token entered `element` in `scope`; it took one token from each of `consumed`."""
+
+    key: int
+    scope: int
+    element: str
+    type: str
+    consumed: tuple[str, ...] = ()
+    index: int = -1
+
+
+class ElementActivated(Event, frozen=True):
+    key: int
+
+
+class ElementCompleting(Event, frozen=True):
+    key: int
+
+
+class ElementCompleted(Event, frozen=True):
+    """The element ended; one token was put on each of `flows`."""
+
+    key: int
+    flows: tuple[str, ...] = ()
+
+
+class ElementTerminating(Event, frozen=True):
+    """The element is to end without completing. `request`: the command that is answered when it has."""
+
+    key: int
+    request: int | None = None
+
+
+class ElementTerminated(Event, frozen=True):
+    key: int
+
+
+class ScopeInterrupted(Event, frozen=True):
+    """The scope stays active but takes no more arrivals; when it is empty, `then` happens ("complete", …)."""
+
+    scope: int
+    then: str
+
+
+class WorkDeferred(Event, frozen=True):
+    """The slice is used up: these work items of the tree (key, stage, argument) go on in a later command."""
+
+    root: int
+    items: tuple[tuple[int, str, Any], ...]
+
+
+class WorkResumed(Event, frozen=True):
+    root: int
+
+
+class VariableSet(Event, frozen=True):
+    """`value` is JSON text; `key` is the variable's own, the old one again when it existed."""
+
+    key: int
+    scope: int
+    name: str
+    value: str
+
+
+class JobCreated(Event, frozen=True):
+    key: int
+    element: int
+    type: str
+    retries: int
+    priority: int
+    headers: dict[str, str]
+    kind: str = "BPMN_ELEMENT"
+    listener_event: str = "UNSPECIFIED"
+    listener_index: int = 0
+
+
+class JobCompleted(Event, frozen=True):
+    key: int
+
+
+class JobFailed(Event, frozen=True):
+    """`available_at` (epoch ms): when a failed job with retries may be activated again; None: at once."""
+
+    key: int
+    retries: int
+    available_at: int | None
+    message: str | None
+
+
+class JobErrorThrown(Event, frozen=True):
+    key: int
+    code: str
+    message: str | None
+
+
+class JobUpdated(Event, frozen=True):
+    key: int
+    retries: int | None
+    priority: int | None
+
+
+class JobReleased(Event, frozen=True):
+    """An incident of the job was resolved: it may be activated again."""
+
+    key: int
+
+
+class JobCanceled(Event, frozen=True):
+    key: int
+
+
+class IncidentRaised(Event, frozen=True):
+    """`stage` and `argument` name the work item that resolving runs again ("" when a job is released instead)."""
+
+    key: int
+    element: int
+    stage: str
+    type: str
+    message: str
+    job: int | None = None
+    argument: Any = 0
+
+
+class IncidentResolved(Event, frozen=True):
+    key: int
+
+
+class DeploymentCreated(Event, frozen=True):
+    key: int
+    tenant: str
+
+
+class DefinitionAdded(Event, frozen=True):
+    key: int
+    deployment: int
+    tenant: str
+    process_id: str
+    version: int
+    name: str | None
+    version_tag: str | None
+    resource: str
+    sha256: str
+
+
+class DefinitionDraining(Event, frozen=True):
+    """No new instances by id, latest or key; the running ones go on."""
+
+    key: int
+
+
+class DefinitionDeleted(Event, frozen=True):
+    key: int
+
+
+EVENTS: tuple[type[Event], ...] = tuple(Event.__subclasses__())
+EVENT_FORMAT = 1
+"""Stored with every row of the event log; a change of meaning (not a new last field) needs the next number."""
+
+_events_decoder: msgspec.json.Decoder[tuple[Event, ...]] = msgspec.json.Decoder(
+    tuple[reduce(or_, EVENTS), ...]  # type: ignore[misc,valid-type]
+)
+
+
+def encode_events(events: list[Event]) -> bytes:
+    """A JSON array of the events, each a JSON array headed by its class name."""
+    return msgspec.json.encode(events)
+
+
+def decode_events(text: bytes | str) -> tuple[Event, ...]:
+    """The events of a row of the event log.
+
+    Raises:
+        msgspec.DecodeError: not something that `encode_events` wrote.
+    """
+    return _events_decoder.decode(text)
+
+
+# -------------------------------------------------------------------------------------------- rejections and replies
+
+
+class RejectionCode(StrEnum):
+    """Whose fault it was, in the words of the REST API's problem titles."""
+
+    NOT_FOUND = "NOT_FOUND"
+    INVALID_STATE = "INVALID_STATE"
+    INVALID_ARGUMENT = "INVALID_ARGUMENT"
+    ALREADY_EXISTS = "ALREADY_EXISTS"
+    PROCESSING_ERROR = "PROCESSING_ERROR"
+
+
+class Rejection(msgspec.Struct, frozen=True, gc=False):
+    """The command did nothing, because of its caller (or, PROCESSING_ERROR, because of a bug of ours)."""
+
+    code: RejectionCode
+    reason: str
+
+
+class Reject(Exception):
+    """Raised by handlers: the caller's fault; nothing happened."""
+
+    def __init__(self, code: RejectionCode, reason: str) -> None:
+        super().__init__(reason)
+        self.rejection = Rejection(code, reason)
+
+
+class IncidentType(StrEnum):
+    """The error types that the REST API gives incidents."""
+
+    JOB_NO_RETRIES = "JOB_NO_RETRIES"
+    IO_MAPPING_ERROR = "IO_MAPPING_ERROR"
+    CONDITION_ERROR = "CONDITION_ERROR"
+    EXTRACT_VALUE_ERROR = "EXTRACT_VALUE_ERROR"
+    UNHANDLED_ERROR_EVENT = "UNHANDLED_ERROR_EVENT"
+    UNKNOWN = "UNKNOWN"
+
+
+class Fail(Exception):
+    """Raised by stages: the model's or the data's fault. Becomes an incident on this element at this stage."""
+
+    def __init__(self, type: IncidentType, message: str) -> None:
+        super().__init__(message)
+        self.type = type
+        self.message = message
+
+
+class Reply(msgspec.Struct, frozen=True, gc=False):
+    """The answer to a client's command: `to` is its position, None for the command being handled."""
+
+    body: msgspec.Struct | None = None
+    to: int | None = None
+
+
+class ReplyLater(msgspec.Struct, frozen=True, gc=False):
+    """A later command will answer; the row that will keeps the request's position."""
+
+
+class Send(msgspec.Struct, frozen=True, gc=False):
+    """A follow-up. Handled next, in the same transaction; `later`: written to the inbox, between other work."""
+
+    command: Command
+    later: bool = False
+
+
+Effect = Event | Send | Reply | ReplyLater
+Effects = Iterator[Effect]
+
+
+class InstanceReply(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    """What creating an instance answers."""
+
+    process_instance_key: int
+    process_definition_key: int
+    process_definition_id: str
+    process_definition_version: int
+    tenant_id: str
+    tags: tuple[str, ...]
+    business_id: str | None
+
+
+class DeployedProcess(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    process_definition_id: str
+    process_definition_version: int
+    resource_name: str
+    tenant_id: str
+    process_definition_key: int
+
+
+class DeploymentReply(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    """What a deployment answers: the processes in the order of the resources, existing ones again."""
+
+    deployment_key: int
+    tenant_id: str
+    processes: tuple[DeployedProcess, ...]
