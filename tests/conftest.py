@@ -1,0 +1,71 @@
+"""PostgreSQL for the tests: one embedded server per session, one fresh database per test."""
+
+import itertools
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from vivero import embedded
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def reachable_directory() -> Iterator[Callable[[], Path]]:
+    """Makes empty directories that a user other than root can pass through, which pytest's `tmp_path` is not."""
+    made: list[Path] = []
+
+    def make() -> Path:
+        directory = Path(tempfile.mkdtemp(prefix="vivero-test-"))
+        directory.chmod(0o711)
+        made.append(directory)
+        return directory
+
+    yield make
+    for directory in made:
+        shutil.rmtree(directory)
+
+
+@pytest.fixture(scope="session")
+def postgres_root(reachable_directory: Callable[[], Path]) -> Path:
+    """The data root of the session's server; `embedded.acquire(postgres_root)` joins it."""
+    return reachable_directory() / "root"
+
+
+@pytest.fixture(scope="session")
+def postgres_dsn(postgres_root: Path) -> Iterator[str]:
+    """The URL of the session's server. Its database is nobody's: use `database`."""
+    with embedded.acquire(postgres_root, embedded.TEST) as lease:
+        yield lease.dsn
+    embedded.wait_stopped(postgres_root)
+
+
+def _administer(dsn: str, statement: sql.Composed) -> None:
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute(statement)
+
+
+@pytest.fixture(scope="session")
+def template_database(postgres_dsn: str) -> str:
+    """The name of the database that every test's own database is copied from.
+
+    Whatever every test needs to find in its database goes in here, once per session.
+    """
+    name = "template_for_tests"
+    _administer(postgres_dsn, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    return name
+
+
+@pytest.fixture
+def database(postgres_dsn: str, template_database: str) -> Iterator[str]:
+    """The DSN of a database of this test alone, a copy of `template_database`."""
+    name = f"test_{next(_numbers)}"
+    create = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy")
+    _administer(postgres_dsn, create.format(sql.Identifier(name), sql.Identifier(template_database)))
+    yield psycopg.conninfo.make_conninfo(postgres_dsn, dbname=name)
+    _administer(postgres_dsn, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))

@@ -1,0 +1,7 @@
+"""`python -m vivero.embedded`: the supervisor. Started by `acquire`, not by hand."""
+
+import sys
+
+from vivero.embedded.supervisor import main
+
+main(sys.argv[1:])

@@ -1,0 +1,179 @@
+"""The side of the programs: join the server of a data root, or start it.
+
+A lease is an open connection to the supervisor. The kernel closes it however the program dies, so nothing has to be
+tidied up after a kill -9.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from vivero.embedded.errors import EmbeddedPostgresError, StartTimeout
+from vivero.embedded.layout import Layout, default_root, open_layout
+from vivero.embedded.locks import exclusive
+from vivero.embedded.settings import DEVELOPMENT, Settings
+
+_LONGEST_GREETING = 65536  # bytes
+_PACKAGE_HOME = Path(__file__).resolve().parents[2]
+
+
+class Lease:
+    """The right to use the server: it runs for as long as any lease is open.
+
+    `dsn` is the URL of the database `vivero` and stays the same over restarts of the server; `version` is the
+    server's, such as "18.4"; `settings` are those it runs with, which are those of whoever started it. Forked
+    children share the lease.
+    """
+
+    __slots__ = ("_socket", "dsn", "settings", "version")
+
+    def __init__(self, connection: socket.socket, greeting: Mapping[str, Any]) -> None:
+        self._socket = connection
+        self.dsn: str = greeting["dsn"]
+        self.version: str = greeting["version"]
+        self.settings: Mapping[str, str] = greeting["settings"]
+
+    def fileno(self) -> int:
+        """Becomes readable when the supervisor is gone, and the server with it: acquire again."""
+        return self._socket.fileno()
+
+    def is_lost(self) -> bool:
+        try:
+            return self._socket.recv(1, socket.MSG_DONTWAIT | socket.MSG_PEEK) == b""
+        except BlockingIOError:
+            return False
+        except ConnectionError:
+            return True
+
+    def close(self) -> None:
+        """Let go. The last one to do so stops the server, after its grace."""
+        self._socket.close()
+
+    def __enter__(self) -> "Lease":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def acquire(root: Path | None = None, settings: Settings = DEVELOPMENT, timeout: float = 60.0) -> Lease:
+    """Join the server at `root` (default: `default_root()`), starting it first if it is not running.
+
+    Blocks for up to `timeout` seconds. Raises StartTimeout then, EmbeddedPostgresError for anything that trying again
+    will not cure.
+    """
+    layout = open_layout(root)
+    deadline = time.monotonic() + timeout
+    with exclusive(layout.boot_lock, deadline):
+        return _join(layout, deadline) or _start(layout, settings, deadline)
+
+
+def database_url(root: Path | None = None, timeout: float = 5.0) -> str | None:
+    """The URL of the running server at `root`, for psql; None when none is running. Starts nothing."""
+    if not (root or default_root()).exists():
+        return None
+    lease = _join(open_layout(root), time.monotonic() + timeout)
+    if lease is None:
+        return None
+    with lease:
+        return lease.dsn
+
+
+def wait_stopped(root: Path | None = None, timeout: float = 60.0) -> None:
+    """Block until no server runs at `root`: its files may then be copied or deleted. Raises StartTimeout."""
+    with exclusive(open_layout(root).supervisor_lock, time.monotonic() + timeout):
+        pass
+
+
+def _join(layout: Layout, deadline: float) -> Lease | None:
+    """A lease from the supervisor that is there; None if there is none, or it is just leaving."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connection.connect(str(layout.lease_socket))
+    except (FileNotFoundError, ConnectionRefusedError):
+        connection.close()
+        return None
+    except OSError as error:
+        connection.close()
+        raise EmbeddedPostgresError(f"cannot reach the server at {layout.root}: {error}") from error
+    return _lease(connection, layout, deadline)
+
+
+def _start(layout: Layout, settings: Settings, deadline: float) -> Lease:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        _spawn_supervisor(layout, settings, theirs)
+    lease = _lease(ours, layout, deadline)
+    if lease is None:
+        raise EmbeddedPostgresError(f"the supervisor died at its start; its log says:\n{_tail(layout.supervisor_log)}")
+    return lease
+
+
+def _spawn_supervisor(layout: Layout, settings: Settings, lease: socket.socket) -> None:
+    """Start `python -m vivero.embedded`, which detaches itself, so that we are left without a child."""
+    search_path = [str(_PACKAGE_HOME), *filter(None, [os.environ.get("PYTHONPATH")])]
+    with layout.supervisor_log.open("ab") as log:
+        started = subprocess.run(
+            [sys.executable, "-P", "-m", "vivero.embedded", str(layout.root), str(lease.fileno()), settings.to_json()],
+            pass_fds=[lease.fileno()],
+            start_new_session=True,
+            cwd="/",  # a working directory would be kept busy for as long as the server runs
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(search_path)},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            check=False,
+        )
+    if started.returncode != 0:
+        raise EmbeddedPostgresError(f"the supervisor did not start; its log says:\n{_tail(layout.supervisor_log)}")
+
+
+def _lease(connection: socket.socket, layout: Layout, deadline: float) -> Lease | None:
+    """Read the supervisor's greeting, one line of JSON; it comes when the server is ready."""
+    try:
+        line = _read_line(connection, deadline)
+    except TimeoutError:
+        connection.close()
+        raise StartTimeout(
+            f"PostgreSQL at {layout.root} is not ready yet; see {layout.server_log} (trying again later is safe)"
+        ) from None
+    except BaseException:
+        connection.close()
+        raise
+    if not line:
+        connection.close()
+        return None
+    greeting = json.loads(line)
+    if "error" in greeting:
+        connection.close()
+        raise EmbeddedPostgresError(greeting["error"])
+    connection.settimeout(None)
+    return Lease(connection, greeting)
+
+
+def _read_line(connection: socket.socket, deadline: float) -> bytes:
+    """Up to the end of line; empty if the supervisor went away before saying anything whole."""
+    line = b""
+    while not line.endswith(b"\n") and len(line) < _LONGEST_GREETING:
+        connection.settimeout(max(deadline - time.monotonic(), 0.001))
+        try:
+            more = connection.recv(_LONGEST_GREETING)
+        except ConnectionError:
+            return b""
+        if not more:
+            return b""
+        line += more
+    return line
+
+
+def _tail(log: Path, lines: int = 15) -> str:
+    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])

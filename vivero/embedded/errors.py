@@ -1,0 +1,9 @@
+"""What can go wrong with the embedded server. The texts are meant for the person at the terminal."""
+
+
+class EmbeddedPostgresError(Exception):
+    """The embedded server cannot be used; the message says why and what to do."""
+
+
+class StartTimeout(EmbeddedPostgresError, TimeoutError):
+    """The server was not ready in time. It may still be recovering: trying again later is safe."""

@@ -1,0 +1,40 @@
+"""Files that exclude: locks the kernel frees when their holder dies, however it dies."""
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from vivero.embedded.errors import StartTimeout
+
+_POLL_S = 0.005
+
+
+def _try_lock(fd: int) -> bool:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _holder(fd: int) -> str:
+    return os.pread(fd, 32, 0).decode("ascii", "replace").strip() or "unknown"
+
+
+@contextmanager
+def exclusive(path: Path, deadline: float) -> Iterator[None]:
+    """Hold the lock at `path`, waiting for it until `deadline` (time.monotonic); the file names its holder's pid."""
+    fd = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        while not _try_lock(fd):
+            if time.monotonic() >= deadline:
+                raise StartTimeout(f"{path} is held by process {_holder(fd)}, which does not finish")
+            time.sleep(_POLL_S)  # flock has no timeout of its own
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, str(os.getpid()).encode(), 0)
+        yield
+    finally:
+        os.close(fd)

@@ -1,0 +1,198 @@
+"""Making a data directory and running a postmaster on it, as a direct child.
+
+`pg_ctl` is not used: it gives up on a recovery that takes long, and hides the exit status.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from vivero.embedded.binaries import Installation
+from vivero.embedded.errors import EmbeddedPostgresError
+from vivero.embedded.layout import DATABASE, PORT, Layout
+from vivero.embedded.processes import die_with, is_postmaster, orphaned_backends
+from vivero.embedded.settings import Settings
+
+_POLL_S = 0.005
+_FAST_SHUTDOWN_S = 60.0  # it writes a checkpoint; after that the shutdown is immediate, and the next start recovers
+_ORPHANS_S = 10.0
+_LARGEST_LOG = 16 * 1024 * 1024  # bytes
+_STATUS_LINE = 7  # of postmaster.pid, see LOCK_FILE_LINE_PM_STATUS in PostgreSQL's pidfile.h
+_UNFINISHED = "unfinished-"
+
+
+def data_majors(layout: Layout) -> set[int]:
+    """The major versions there is data of."""
+    found = (path.parent.name.removeprefix("data-") for path in layout.postgres.glob("data-*/PG_VERSION"))
+    return {int(major) for major in found if major.isdigit()}
+
+
+def make_data_directory(layout: Layout, installation: Installation, settings: Settings) -> None:
+    """initdb and the database `vivero`, beside, then renamed: a half-made data directory is never used."""
+    for leftover in layout.postgres.glob(f"{_UNFINISHED}*"):
+        shutil.rmtree(leftover)
+    unfinished = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=layout.postgres))
+    # Trust is safe because only the sockets' directory leads to the server, and its mode is 0700.
+    options = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C"]
+    if not settings.durable:
+        options += ["--no-sync"] + (["--no-data-checksums"] if installation.major >= 18 else [])
+    _run([installation.initdb, "-D", unfinished, *options])
+    # The locale is C, so an index never depends on the libc of the machine it was written on.
+    _run([installation.postgres, "--single", "-D", unfinished, "postgres"], f"CREATE DATABASE {DATABASE};\n")
+    unfinished.rename(layout.data(installation.major))
+
+
+def _run(command: list[str | Path], statement: str = "") -> None:
+    done = subprocess.run(
+        command,
+        input=statement,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=_environment(),
+        cwd="/",
+        preexec_fn=partial(die_with, os.getpid(), signal.SIGKILL),
+        check=False,
+    )
+    # A single-user server reports a failed statement and goes on, so its exit status says nothing about it.
+    if done.returncode != 0 or (statement and "ERROR:" in done.stdout):
+        raise EmbeddedPostgresError(f"{command[0]} failed with status {done.returncode}:\n{done.stdout.strip()}")
+
+
+def _environment() -> dict[str, str]:
+    """Ours without what would reconfigure the server or make it speak another language."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}
+    return kept | {"LC_ALL": "C", "TZ": "UTC"}  # without TZ initdb compares every time zone there is
+
+
+def start_postmaster(
+    layout: Layout, installation: Installation, settings: Settings, log: Callable[[str], None]
+) -> subprocess.Popen[bytes]:
+    """Start a postmaster and wait until it accepts connections, however long its recovery takes."""
+    data = layout.data(installation.major)
+    predecessor = _pid_in(data / "postmaster.pid")
+    _end_predecessor(predecessor, data, log)
+    _end_orphans(data, log)
+    for stale in layout.run.glob(f".s.PGSQL.{PORT}*"):
+        stale.unlink()
+    _limit_log(layout.server_log)
+    environment = _environment()
+    if predecessor:
+        # The file may name a pid that meanwhile belongs to another program. Never delete the file: the postmaster
+        # checks by it that no old process uses the shared memory. It only ignores the pid if that is its grandparent.
+        environment["PG_GRANDPARENT_PID"] = str(predecessor)
+    started = _spawn(layout, installation, settings, environment)
+    _wait_until_ready(started, data, layout.server_log)
+    return started
+
+
+def _spawn(
+    layout: Layout, installation: Installation, settings: Settings, environment: dict[str, str]
+) -> subprocess.Popen[bytes]:
+    where: list[str | Path] = ["-D", layout.data(installation.major), "-k", layout.run, "-h", "", "-p", str(PORT)]
+    parameters = [f"--{name}={value}" for name, value in settings.parameters.items()]
+    with layout.server_log.open("ab") as output:
+        return subprocess.Popen(
+            [installation.postgres, *where, *parameters],
+            cwd="/",
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            # SIGINT is a fast shutdown: should we be killed, the server stops in good order.
+            preexec_fn=partial(die_with, os.getpid(), signal.SIGINT),
+        )
+
+
+def _wait_until_ready(started: subprocess.Popen[bytes], data: Path, server_log: Path) -> None:
+    begin = server_log.stat().st_size
+    while not _is_ready(started.pid, data / "postmaster.pid"):
+        if started.poll() is not None:
+            with server_log.open("rb") as log:
+                log.seek(begin)
+                said = log.read().decode("utf-8", "replace").strip()
+            raise EmbeddedPostgresError(f"PostgreSQL ended at its start with status {started.returncode}:\n{said}")
+        time.sleep(_POLL_S)
+
+
+def _is_ready(pid: int, pid_file: Path) -> bool:
+    lines = _lines(pid_file)
+    return len(lines) > _STATUS_LINE and lines[0] == str(pid) and lines[_STATUS_LINE].strip() == "ready"
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text().split("\n")
+    except FileNotFoundError:
+        return []
+
+
+def _pid_in(pid_file: Path) -> int | None:
+    lines = _lines(pid_file)
+    return int(lines[0]) if lines and lines[0].isdigit() else None
+
+
+def _end_predecessor(pid: int | None, data: Path, log: Callable[[str], None]) -> None:
+    """Stop the postmaster of a supervisor that was killed."""
+    if pid is None or not is_postmaster(pid, data):
+        return
+    log(f"stopping the postmaster {pid} that a killed supervisor left")
+    for sent, patience_s in ((signal.SIGINT, _FAST_SHUTDOWN_S), (signal.SIGQUIT, _ORPHANS_S)):
+        os.kill(pid, sent)
+        if _wait_while(partial(is_postmaster, pid, data), patience_s):
+            return
+    raise EmbeddedPostgresError(f"the postmaster {pid} on {data} does not stop")
+
+
+def _end_orphans(data: Path, log: Callable[[str], None]) -> None:
+    """Stop the backends of a postmaster that was killed. Most notice by themselves, one busy computing does not."""
+    for pid in orphaned_backends(data):
+        log(f"stopping the backend {pid} that a killed postmaster left")
+        _kill_nowait(pid, signal.SIGQUIT)
+    if _wait_while(lambda: any(orphaned_backends(data)), _ORPHANS_S):
+        return
+    for pid in orphaned_backends(data):
+        _kill_nowait(pid, signal.SIGKILL)  # harmless: their postmaster is dead, the next one recovers from the log
+    if not _wait_while(lambda: any(orphaned_backends(data)), _ORPHANS_S):
+        raise EmbeddedPostgresError(f"backends of a killed postmaster on {data} do not end")
+
+
+def _kill_nowait(pid: int, sent: signal.Signals) -> None:
+    try:
+        os.kill(pid, sent)
+    except ProcessLookupError:
+        return  # it ended by itself
+
+
+def _wait_while(condition: Callable[[], bool], patience_s: float) -> bool:
+    """Wait until `condition` is false; False if it still holds after `patience_s` seconds."""
+    deadline = time.monotonic() + patience_s
+    while condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_POLL_S)
+    return True
+
+
+def _limit_log(server_log: Path) -> None:
+    """Keep one old log, and begin a new one when it has grown large."""
+    if server_log.exists() and server_log.stat().st_size > _LARGEST_LOG:
+        server_log.replace(server_log.with_name("server.log.1"))
+
+
+def stop_postmaster(running: subprocess.Popen[bytes]) -> None:
+    """A fast shutdown; if that hangs, an immediate one, from which the next start recovers."""
+    if running.poll() is not None:
+        return
+    running.send_signal(signal.SIGINT)
+    try:
+        running.wait(_FAST_SHUTDOWN_S)
+    except subprocess.TimeoutExpired:
+        running.send_signal(signal.SIGQUIT)
+        running.wait()

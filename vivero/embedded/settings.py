@@ -1,0 +1,80 @@
+"""Server settings for the embedded server, by purpose.
+
+The first program to start a server decides; programs that join later share it as it is. Production means a server of
+your own, so there is no profile for it.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from vivero.embedded.errors import EmbeddedPostgresError
+
+_PARAMETER = re.compile(r"[a-z_]+(\.[a-z_]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`parameters` are PostgreSQL's own, as in `postgresql.conf`; `grace_s` is how long the server outlives its last
+    lease, in seconds, so that a restarted program finds it warm."""
+
+    parameters: Mapping[str, str]
+    grace_s: float = 2.0
+
+    def __post_init__(self) -> None:
+        for name in self.parameters:
+            if not _PARAMETER.fullmatch(name):
+                raise EmbeddedPostgresError(f"{name!r} is not the name of a PostgreSQL setting")
+
+    @property
+    def durable(self) -> bool:
+        """False where losing everything in a crash of the machine is accepted (tests)."""
+        return self.parameters.get("fsync", "on") != "off"
+
+    def to_json(self) -> str:
+        return json.dumps({"parameters": dict(self.parameters), "grace_s": self.grace_s})
+
+    @staticmethod
+    def from_json(text: str) -> "Settings":
+        value = json.loads(text)
+        return Settings(value["parameters"], value["grace_s"])
+
+
+_COMMON = {
+    "max_connections": "50",
+    "max_wal_size": "1GB",
+    "max_parallel_workers_per_gather": "0",  # a container's /dev/shm is often 64 MB
+    "lock_timeout": "10s",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+}
+
+DEVELOPMENT = Settings(
+    MappingProxyType(
+        _COMMON
+        | {
+            "synchronous_commit": "on",  # a command is acknowledged only when it is on disk
+            "shared_buffers": "128MB",
+            "checkpoint_timeout": "15min",
+            "idle_in_transaction_session_timeout": "60s",
+        }
+    )
+)
+
+TEST = Settings(
+    MappingProxyType(
+        _COMMON
+        | {
+            "fsync": "off",
+            "full_page_writes": "off",
+            "synchronous_commit": "off",
+            "shared_buffers": "64MB",
+            "checkpoint_timeout": "30min",
+            "wal_level": "minimal",
+            "max_wal_senders": "0",
+        }
+    ),
+    grace_s=0.2,
+)

@@ -1,0 +1,201 @@
+"""The process that owns a data root's server: it starts the postmaster, counts leases, and stops it after the last.
+
+It is the postmaster's parent and single-threaded. It imports little, because every start waits for it, and
+everything at once: as root it becomes a user who may not be able to read the libraries.
+"""
+
+import json
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import time
+import traceback
+from collections import deque
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+
+from vivero.embedded.binaries import Installation, find_installation
+from vivero.embedded.errors import EmbeddedPostgresError
+from vivero.embedded.layout import Layout, open_layout
+from vivero.embedded.locks import exclusive
+from vivero.embedded.postmaster import data_majors, make_data_directory, start_postmaster, stop_postmaster
+from vivero.embedded.server_user import become, give_directory, reachable_installation, server_user
+from vivero.embedded.settings import Settings
+
+_PREDECESSOR_S = 90.0  # longer than a fast shutdown may take
+_MOST_LEASES = 500
+_MOST_RESTARTS = 5
+_RESTARTS_WITHIN_S = 60.0
+
+Postmaster = subprocess.Popen[bytes]
+
+
+def main(arguments: list[str]) -> None:
+    """`arguments`: the data root, the number of the descriptor of the first lease, the settings as JSON."""
+    root, lease_fd, settings = Path(arguments[0]), int(arguments[1]), Settings.from_json(arguments[2])
+    if os.fork():
+        os._exit(0)  # the program that started us is left without a child to wait for
+    first = socket.socket(fileno=lease_fd)
+    for terminating in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(terminating, _terminate)
+    try:
+        _supervise(open_layout(root), settings, first)
+    except (EmbeddedPostgresError, OSError) as error:
+        log(traceback.format_exc())
+        _send(first, {"error": f"the embedded PostgreSQL at {root}: {error}"})
+        sys.exit(1)
+
+
+def log(text: str) -> None:
+    """A line in supervisor.log, where standard error leads."""
+    print(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), f"[{os.getpid()}]", text, file=sys.stderr, flush=True)
+
+
+def _terminate(number: int, _frame: object) -> None:
+    """The machine shuts down, or somebody wants the server gone: stop it in good order, whoever has a lease."""
+    for terminating in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(terminating, signal.SIG_IGN)
+    log(f"stopping on signal {number}")
+    raise SystemExit(0)
+
+
+def _supervise(layout: Layout, settings: Settings, first: socket.socket) -> None:
+    with ExitStack() as held:
+        held.enter_context(exclusive(layout.supervisor_lock, time.monotonic() + _PREDECESSOR_S))
+        installation = _prepare(layout)
+        server = Server(layout, installation, settings)
+        held.callback(server.stop)
+        # Before the server: should the program that started us die now, the next one joins instead of starting again.
+        listener = held.enter_context(_listen(layout.lease_socket))
+        held.callback(partial(layout.lease_socket.unlink, missing_ok=True))
+        if not layout.data(installation.major).exists():
+            make_data_directory(layout, installation, settings)
+        server.start()
+        serve(listener, first, server, settings.grace_s)
+        log("no lease is left: stopping")
+
+
+def _prepare(layout: Layout) -> Installation:
+    """Find the binaries, and as root hand over to the user who may run them."""
+    installation = find_installation(data_majors(layout))
+    if os.geteuid() != 0:
+        layout.postgres.mkdir(mode=0o700, exist_ok=True)
+        return installation
+    user = server_user(layout.postgres)
+    for directory in (layout.postgres, layout.run):
+        give_directory(directory, user)
+    installation = reachable_installation(installation, layout.root / "bin", user)
+    become(user, home=layout.postgres)
+    return installation
+
+
+def _listen(path: Path) -> socket.socket:
+    path.unlink(missing_ok=True)  # a supervisor that was killed leaves it; holding the lock, we know it did
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(str(path))
+    listener.listen(128)
+    return listener
+
+
+class Server:
+    """The postmaster, restarted when it dies; too often, and it is given up with the reason in the log."""
+
+    __slots__ = ("_deaths", "_installation", "_layout", "_postmaster", "_settings")
+
+    def __init__(self, layout: Layout, installation: Installation, settings: Settings) -> None:
+        self._layout = layout
+        self._installation = installation
+        self._settings = settings
+        self._postmaster: Postmaster | None = None
+        self._deaths: deque[float] = deque(maxlen=_MOST_RESTARTS)
+
+    @property
+    def greeting(self) -> dict[str, object]:
+        """What a program is told when it gets its lease."""
+        return {
+            "dsn": self._layout.dsn(),
+            "version": self._installation.version,
+            "settings": dict(self._settings.parameters),
+        }
+
+    def start(self) -> None:
+        self._postmaster = start_postmaster(self._layout, self._installation, self._settings, log)
+        log(f"PostgreSQL {self._installation.version} runs as process {self._postmaster.pid}")
+
+    def stop(self) -> None:
+        if self._postmaster is not None:
+            stop_postmaster(self._postmaster)
+
+    def revive(self) -> None:
+        """Start it again if it died. Programs keep their leases and reconnect under the same DSN."""
+        if self._postmaster is None or self._postmaster.poll() is None:
+            return
+        now = time.monotonic()
+        log(f"the postmaster died with status {self._postmaster.returncode}: starting it again")
+        if len(self._deaths) == _MOST_RESTARTS and now - self._deaths[0] < _RESTARTS_WITHIN_S:
+            raise EmbeddedPostgresError(f"PostgreSQL died {_MOST_RESTARTS + 1} times in {_RESTARTS_WITHIN_S:.0f} s")
+        self._deaths.append(now)
+        self.start()
+
+
+def serve(listener: socket.socket, first: socket.socket, server: Server, grace_s: float) -> None:
+    """Give out leases and keep the server alive until there has been no lease for `grace_s` seconds."""
+    leases: set[socket.socket] = set()
+    with selectors.DefaultSelector() as selector, _child_alarm() as alarm:
+        selector.register(listener, selectors.EVENT_READ)
+        selector.register(alarm, selectors.EVENT_READ)
+        _admit(first, server, selector, leases)
+        while (ready := selector.select(None if leases else grace_s)) or leases:
+            server.revive()
+            for source in (key.fileobj for key, _ in ready):
+                if source is listener:
+                    _admit(listener.accept()[0], server, selector, leases)
+                elif source is alarm:
+                    alarm.recv(64)
+                elif isinstance(source, socket.socket) and _has_ended(source):
+                    selector.unregister(source)
+                    leases.remove(source)
+                    source.close()
+
+
+def _admit(lease: socket.socket, server: Server, selector: selectors.BaseSelector, leases: set[socket.socket]) -> None:
+    if len(leases) >= _MOST_LEASES:
+        _send(lease, {"error": f"{_MOST_LEASES} programs share this server, and that is the limit"})
+        lease.close()
+        return
+    _send(lease, server.greeting)
+    selector.register(lease, selectors.EVENT_READ)
+    leases.add(lease)
+
+
+def _send(lease: socket.socket, message: dict[str, object]) -> None:
+    try:
+        lease.sendall(json.dumps(message).encode() + b"\n")
+    except ConnectionError:
+        log("a program went away before it got its lease")  # reading from it will tell the same
+
+
+def _has_ended(lease: socket.socket) -> bool:
+    try:
+        return lease.recv(64) == b""
+    except ConnectionError:
+        return True
+
+
+@contextmanager
+def _child_alarm() -> Iterator[socket.socket]:
+    """A socket that becomes readable when a child ends, so that the postmaster's death is seen at once."""
+    readable, written = socket.socketpair()
+    with readable, written:
+        written.setblocking(False)
+        signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        signal.set_wakeup_fd(written.fileno(), warn_on_full_buffer=False)
+        try:
+            yield readable
+        finally:
+            signal.set_wakeup_fd(-1)
