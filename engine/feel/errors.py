@@ -39,7 +39,7 @@ class LimitExceeded(EvaluationError):
 
 
 class FunctionFailure(Exception):
-    """Raised by a built-in function: its call gives null and a FUNCTION_INVOCATION_FAILURE warning with this message."""
+    """Raised by a built-in function: its call gives null and a warning with this message."""
 
 
 class IllegalArguments(FunctionFailure):

@@ -12,19 +12,32 @@ Values
     range       Range
     function    Function | BuiltinFunction
 
-Built-in functions
-    The table `engine.feel.builtins.FUNCTIONS` maps a name to its overloads: `dict[str, tuple[Overload, ...]]`. An overload
-    has parameter names, and an implementation `fn(run, *arguments)` which gets one value for each parameter (None for one
-    that a named call leaves out). With `varargs=True` the last parameter is a list: a positional call with more or
-    fewer arguments than parameters collects the rest into it, a call with exactly one list in that place passes that
-    list as it is. A function whose parameter has several names (`from`, `list`) has one overload for each spelling.
+Temporals: what the evaluator asks of engine.feel.temporal
+    parse_temporal(text) -> value | None    what @"text" means; None: no valid date, time, date and time, or duration
+    str(value)                              ISO text, as string() and to_json() give it
+    ==, hash, <, <=, >, >=                  within one kind; `kind` is an attribute of every value, and values of
+                                            different kinds ("date", "time", "local time", "date and time", "local date
+                                            and time", "years and months duration", "days and time duration") are
+                                            never compared by the evaluator
+    value.properties() -> dict[str, value]  what `.year` and the like read, in the order in which a warning lists them
+    add(a, b), subtract(a, b), multiply(a, b), divide(a, b) -> value | None
+                                            where at least one operand is a temporal; None: these types do not fit
+                                            (or: division by zero)
+    negate(duration) -> duration
 
-    Implementations check the types of their arguments themselves and `raise IllegalArguments` for what fits no case, or
-    `FunctionFailure(message)` with a message of their own; the caller turns both into null and a warning.
-    `OverflowError`, `ArithmeticError` (of the decimal context) and `RecursionError` are turned into a failure, too. To give
-    null *with* a warning but no failure: `run.warn(type, message)`; `return None`.
-    Work that grows with the input calls `run.spend(steps)` beforehand; new lists and strings whose size is chosen by the
-    expression (not bounded by the inputs' sizes) are checked by `run.check_list(size)` and `run.check_string(size)`.
+Built-in functions
+    The table `engine.feel.builtins.FUNCTIONS` maps a name to its overloads: `dict[str, tuple[Overload, ...]]`. An
+    overload has parameter names, and an implementation `fn(run, *arguments)` which gets one value for each parameter
+    (None for one that a named call leaves out). With `varargs=True` the last parameter is a list: a positional call
+    collects what is left into it; where it is the only parameter, a call with exactly one list passes that list as it
+    is. A function whose parameter has several names (`from`, `list`) has one overload for each spelling.
+
+    Implementations check the types of their arguments themselves and `raise IllegalArguments` for what fits no case,
+    or `FunctionFailure(message)` with a message of their own; the caller turns both into null and a warning, and
+    likewise an `ArithmeticError` (decimal context, overflow). To give null *with* a warning but no failure:
+    `run.warn(type, message)`; `return None`. A failure that ends the whole evaluation is an `EvaluationError`.
+    Work that grows with the input calls `run.spend(steps)` beforehand (a step is about 0.1 us of work); lists and
+    strings whose size the expression chooses are checked by `run.check_list(size)` and `run.check_string(size)`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,188 @@
+"""The syntax tree: immutable tuples, one type for each construct of the grammar (DMN 1.5, 10.3.1.2).
+
+Named tuples rather than data classes, because a parse creates many and a tuple is several times cheaper to build.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+Node: TypeAlias = Any  # one of the classes below; a union would need a forward reference in every field
+
+
+class Literal(NamedTuple):
+    """null, true, 1.5, "text" and, once read, @"2024-01-31"."""
+
+    value: Any
+
+
+class Input(NamedTuple):
+    """`?`, the value that a unary test looks at."""
+
+
+class Name(NamedTuple):
+    name: str
+
+
+class Path(NamedTuple):
+    """`base.key1.key2`"""
+
+    base: Node
+    keys: tuple[str, ...]
+
+
+class Filter(NamedTuple):
+    """`base[condition]`"""
+
+    base: Node
+    condition: Node
+
+
+class ListLiteral(NamedTuple):
+    items: tuple[Node, ...]
+
+
+class ContextLiteral(NamedTuple):
+    entries: tuple[tuple[str, Node], ...]
+
+
+class RangeLiteral(NamedTuple):
+    """`[start..end]`, `(start..end)`, `(>= start)`; None is an end that is not there."""
+
+    start: Node | None
+    end: Node | None
+    start_included: bool
+    end_included: bool
+
+
+class FunctionLiteral(NamedTuple):
+    """`function(a, b) body`"""
+
+    parameters: tuple[str, ...]
+    body: Node
+
+
+class Call(NamedTuple):
+    """`name(1, 2)` or `name(a: 1)`; with `base`, the function is an entry of the context that `base` gives."""
+
+    base: Node | None
+    name: str
+    arguments: tuple[Node, ...]
+    names: tuple[str, ...] | None  # of a call with named arguments
+
+
+class Negate(NamedTuple):
+    """`-operand`"""
+
+    operand: Node
+
+
+class Arithmetic(NamedTuple):
+    """`first + second - third`: operators of one level, from left to right."""
+
+    first: Node
+    rest: tuple[tuple[str, Node], ...]
+
+
+class Compare(NamedTuple):
+    """`left < right`, and the other operators = != <= > >="""
+
+    operator: str
+    left: Node
+    right: Node
+
+
+class Between(NamedTuple):
+    value: Node
+    low: Node
+    high: Node
+
+
+class In(NamedTuple):
+    """`value in test` and `value in (test, test)`"""
+
+    value: Node
+    test: Node
+
+
+class InstanceOf(NamedTuple):
+    value: Node
+    type: TypeName
+
+
+class TypeName(NamedTuple):
+    """`number`, `list<number>`, `context<a: string>`, `function<number> -> string`"""
+
+    name: str
+    arguments: tuple[TypeName, ...] = ()
+    keys: tuple[str, ...] = ()
+    result: TypeName | None = None
+
+
+class All(NamedTuple):
+    """`a and b and c`"""
+
+    operands: tuple[Node, ...]
+
+
+class Any_(NamedTuple):
+    """`a or b or c`"""
+
+    operands: tuple[Node, ...]
+
+
+class If(NamedTuple):
+    condition: Node
+    then: Node
+    otherwise: Node
+
+
+class Span(NamedTuple):
+    """`start..end` behind `in` of an iterator: every whole step from start to end, also downwards."""
+
+    start: Node
+    end: Node
+
+
+class For(NamedTuple):
+    iterators: tuple[tuple[str, Node], ...]
+    body: Node
+
+
+class Quantified(NamedTuple):
+    """`some x in xs satisfies c`, `every …`"""
+
+    every: bool
+    iterators: tuple[tuple[str, Node], ...]
+    condition: Node
+
+
+class InputTest(NamedTuple):
+    """`< 5` where a unary test may stand: compares the input."""
+
+    operator: str
+    operand: Node
+
+
+class InRange(NamedTuple):
+    """An interval as a unary test."""
+
+    range: RangeLiteral
+
+
+class Matches(NamedTuple):
+    """An expression as a unary test: true, equal to the input, or a list that contains it."""
+
+    expression: Node
+
+
+class AnyTest(NamedTuple):
+    """Unary tests separated by commas."""
+
+    tests: tuple[Node, ...]
+
+
+class NotTest(NamedTuple):
+    """`not(test, test)`"""
+
+    test: Node

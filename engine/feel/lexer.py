@@ -1,0 +1,155 @@
+"""Text to tokens, one at a time: what a token is depends on where the parser is (DMN 1.5, 10.3.1.2 and 10.3.1.3).
+
+The parser asks for the next token with `advance()` and looks at `kind`, `value`, `start` and `end`. In the mode with
+known names, a name with spaces or signs (`Full Name`, `Loan-to-value`) is one token, the longest that matches.
+"""
+
+from __future__ import annotations
+
+import re
+
+from engine.feel.errors import ParseError
+
+NAME, NUMBER, STRING, QUOTED_NAME, SIGN, BAD, END = range(1, 8)
+
+SPACE = r"[\s\u180e\u200b\ufeff]"
+NAME_START = r"(?:[^\W\d]|[$¢-¥€\U00010000-\U000effff])"
+NAME_PART = r"[\w$¢-¥€\u0300-\u036f\u200c\u200d\u203f\u2040\U00010000-\U000effff]"
+NAME_PATTERN = rf"{NAME_START}{NAME_PART}*+"
+GAP_PATTERN = rf"(?:{SPACE}++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+"
+
+_TOKEN = re.compile(
+    rf"""{GAP_PATTERN}(?:
+      ({NAME_PATTERN})
+    | ([0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?|\.[0-9]++(?:[eE][+-]?[0-9]++)?)
+    | "((?:[^"\\]|\\.)*+)"
+    | `([^`]++)`
+    | (\.\.|\*\*|<=|>=|!=|->|[-+*/=<>(){{}}\[\],:.?@])
+    | (.)
+    | (\Z)
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+_GAP = re.compile(GAP_PATTERN)
+_NAME = re.compile(NAME_PATTERN)
+_PLAIN_NAME = re.compile(rf"{NAME_PATTERN}\Z")
+_ESCAPE = re.compile(r"""\\(?:([nrtbf'"\\])|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{6}))""")
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "'": "'", '"': '"', "\\": "\\"}
+
+
+def unescape(text: str) -> str:
+    """The value of a string literal's inside; an unknown escape stays as it is written."""
+    if "\\" not in text:
+        return text
+    text = _ESCAPE.sub(_replace_escape, text)
+    if any("\ud800" <= c <= "\udfff" for c in text):  # two \u escapes may be one character in UTF-16
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _replace_escape(match: re.Match[str]) -> str:
+    sign, short, long = match.groups()
+    if sign:
+        return _ESCAPED[sign]
+    code = int(short or long, 16)
+    return chr(code) if code <= 0x10FFFF else match.group()
+
+
+def known_names_pattern(names: frozenset[str]) -> re.Pattern[str] | None:
+    """Finds a known name that is not a plain identifier, the longest first; None where there is none."""
+    special = [name.split() for name in names if name.strip() and not _PLAIN_NAME.match(name)]
+    if not special:
+        return None
+    special.sort(key=lambda words: len(" ".join(words)), reverse=True)
+    alternatives = (rf"{SPACE}+".join(map(re.escape, words)) for words in special)
+    return re.compile(rf"(?:{'|'.join(alternatives)})(?!{NAME_PART})")
+
+
+class Lexer:
+    """The text and the current token."""
+
+    __slots__ = ("_known", "_names", "end", "kind", "start", "text", "value")
+
+    def __init__(self, text: str, names: frozenset[str] = frozenset()) -> None:
+        self.text = text
+        self._names = names
+        self._known = known_names_pattern(names)
+        self.kind = BAD
+        self.value = ""
+        self.start = self.end = 0
+        self.advance()
+
+    def advance(self) -> None:
+        """Makes the next token the current one."""
+        match = _TOKEN.match(self.text, self.end)
+        assert match is not None  # the last two alternatives match anything
+        self.kind = kind = match.lastindex or END
+        self.value = match[kind]
+        self.start = match.start(kind)
+        self.end = match.end()
+        if self._known is not None and kind not in (STRING, QUOTED_NAME, END):
+            self._take_known_name(self._known)
+
+    def _take_known_name(self, known: re.Pattern[str]) -> None:
+        match = known.match(self.text, self.start)
+        if match is not None:
+            self.kind = NAME
+            self.value = " ".join(match.group().split())
+            self.end = match.end()
+
+    @property
+    def with_names(self) -> bool:
+        """True in the mode in which names may have spaces."""
+        return bool(self._names)
+
+    def learn(self, name: str) -> None:
+        """From here on `name` is a known name, in the mode with known names: a context's key, a parameter."""
+        if self._names and name not in self._names:
+            self._names |= {name}
+            self._known = known_names_pattern(self._names)
+
+    def seek(self, position: int) -> None:
+        """Reads on at `position`."""
+        self.end = position
+        self.advance()
+
+    def is_sign(self, sign: str) -> bool:
+        return self.kind == SIGN and self.value == sign
+
+    def is_word(self, word: str) -> bool:
+        return self.kind == NAME and self.value == word
+
+    def take_sign(self, sign: str) -> bool:
+        """Steps over `sign` if it is the current token."""
+        if self.kind == SIGN and self.value == sign:
+            self.advance()
+            return True
+        return False
+
+    def expect_sign(self, sign: str) -> None:
+        if not self.take_sign(sign):
+            raise self.error(f"'{sign}'")
+
+    def expect_word(self, word: str) -> None:
+        if not self.is_word(word):
+            raise self.error(f"'{word}'")
+        self.advance()
+
+    def error(self, expected: str, position: int | None = None) -> ParseError:
+        """What to raise when something else than `expected` stands at `position` (normally the current token)."""
+        at = self.start if position is None else position
+        line = self.text.count("\n", 0, at) + 1
+        column = at - (self.text.rfind("\n", 0, at) + 1) + 1
+        found = "end of input" if at >= len(self.text) else f"'{self.text[at : max(self.end, at + 1)][:40]}'"
+        message = f"line {line}, column {column}: expected {expected} but found {found}"
+        return ParseError(message, line, column, expected)
+
+
+def skip_gap(text: str, position: int) -> int:
+    """The position behind white space and comments."""
+    match = _GAP.match(text, position)
+    return match.end() if match else position
+
+
+def is_plain_name(text: str) -> bool:
+    return _PLAIN_NAME.match(text) is not None
