@@ -1,0 +1,72 @@
+"""A thread that ends the process when the event loop is blocked, for then no task can.
+
+It counts its own ticks instead of looking at a clock: after a pause of the whole process (SIGSTOP, a suspended machine)
+the loop and the thread wake together, and nothing is wrong.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+import trio
+
+EXIT_CODE = 70
+"""EX_SOFTWARE of sysexits.h."""
+
+
+def hard_exit(message: str) -> NoReturn:
+    """End the process now, without clean-up, saying why and where every thread stands."""
+    print(f"vivero: {message}", file=sys.stderr, flush=True)
+    faulthandler.dump_traceback(all_threads=True)
+    os._exit(EXIT_CODE)
+
+
+class Watchdog:
+    """Ends the process when `pat()` was not called for `limit_s`."""
+
+    def __init__(
+        self, limit_s: float = 10.0, interval_s: float = 1.0, die: Callable[[str], object] = hard_exit
+    ) -> None:
+        self.interval_s = interval_s
+        self._limit_s = limit_s
+        self._die = die
+        self._missed = 0
+        self._stopped = threading.Event()
+
+    def pat(self) -> None:
+        """The loop turns."""
+        self._missed = 0
+
+    def tick(self) -> None:
+        """An interval has passed."""
+        self._missed += 1
+        if self._missed * self.interval_s > self._limit_s:
+            self._die(f"the event loop has been blocked for more than {self._limit_s:g} s")
+
+    def watch(self) -> None:
+        """The thread's body: tick until stopped."""
+        while not self._stopped.wait(self.interval_s):
+            self.tick()
+
+    async def run(self) -> None:
+        """The loop's side: pat the dog at every interval, forever."""
+        while True:
+            self.pat()
+            await trio.sleep(self.interval_s / 2)
+
+    @contextmanager
+    def thread(self) -> Iterator[None]:
+        """Watch while the block runs."""
+        thread = threading.Thread(target=self.watch, name="watchdog", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._stopped.set()
+            thread.join()
