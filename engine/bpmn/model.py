@@ -6,13 +6,10 @@ element behaves; that is `engine.core`. The parser (`engine.bpmn.parser`) is the
 
 from __future__ import annotations
 
+from collections.abc import Mapping as MappingOf
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping as MappingOf
-
-    from engine.feel import Expression
+from engine.feel import Expression
 
 NodeId = str
 FlowId = str

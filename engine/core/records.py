@@ -227,9 +227,10 @@ class ElementCompleted(Event, frozen=True):
 
 
 class ElementTerminating(Event, frozen=True):
-    """The element is to end without completing. `request`: the command that is answered when it has."""
+    """The element is to end without completing; then comes `then`. `request`: the command that is answered at the end."""
 
     key: int
+    then: tuple[Any, ...] | None = None
     request: int | None = None
 
 
@@ -238,10 +239,10 @@ class ElementTerminated(Event, frozen=True):
 
 
 class ScopeInterrupted(Event, frozen=True):
-    """The scope stays active but takes no more arrivals; when it is empty, `then` happens ("complete", …)."""
+    """The scope stays active but takes no more arrivals; when it is empty, `then` happens: ("complete",), …"""
 
     scope: int
-    then: str
+    then: tuple[Any, ...]
 
 
 class WorkDeferred(Event, frozen=True):
@@ -353,6 +354,9 @@ class DefinitionDraining(Event, frozen=True):
 class DefinitionDeleted(Event, frozen=True):
     key: int
 
+
+COMMAND_STAGE = "command"
+"""The stage of an incident that parks a whole command, because handling it raised."""
 
 EVENTS: tuple[type[Event], ...] = tuple(Event.__subclasses__())
 EVENT_FORMAT = 1

@@ -1,0 +1,46 @@
+"""Event → state: the only code that changes rows (invariant 2). It knows no element type (invariant 3).
+
+`APPLY` is the table. An applier is total on legal events, looks nothing up in a model, and returns the row that the event
+is about, because that row may be out of the tables afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from engine.core import records
+from engine.core.apply import catalogue, data, elements, incidents, jobs
+from engine.core.state import Row, State
+
+APPLY: dict[type[records.Event], Callable[[State, Any], Row]] = {
+    records.InstanceCreated: elements.instance_created,
+    records.ElementActivating: elements.element_activating,
+    records.ElementActivated: elements.element_activated,
+    records.ElementCompleting: elements.element_completing,
+    records.ElementCompleted: elements.element_completed,
+    records.ElementTerminating: elements.element_terminating,
+    records.ElementTerminated: elements.element_terminated,
+    records.ScopeInterrupted: elements.scope_interrupted,
+    records.WorkDeferred: elements.work_deferred,
+    records.WorkResumed: elements.work_resumed,
+    records.VariableSet: data.variable_set,
+    records.JobCreated: jobs.job_created,
+    records.JobCompleted: jobs.job_completed,
+    records.JobFailed: jobs.job_failed,
+    records.JobErrorThrown: jobs.job_error_thrown,
+    records.JobUpdated: jobs.job_updated,
+    records.JobReleased: jobs.job_released,
+    records.JobCanceled: jobs.job_canceled,
+    records.IncidentRaised: incidents.incident_raised,
+    records.IncidentResolved: incidents.incident_resolved,
+    records.DeploymentCreated: catalogue.deployment_created,
+    records.DefinitionAdded: catalogue.definition_added,
+    records.DefinitionDraining: catalogue.definition_draining,
+    records.DefinitionDeleted: catalogue.definition_deleted,
+}
+
+
+def apply(state: State, event: records.Event) -> Row:
+    """Change `state` by one event."""
+    return APPLY[type(event)](state, event)

@@ -1,0 +1,197 @@
+"""The `zeebe:` extension elements: which of them execute, and reading those that do.
+
+Elements of other namespaces inside `extensionElements` belong to their vendors and mean nothing here. A `zeebe:` element,
+however, is how a modeler asks this engine for something, so one that is unknown, not executed yet, or on an element that
+has no use for it is a problem and not a silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as MappingOf
+
+from engine.bpmn.model import JobDefinition, Mapping
+from engine.bpmn.report import Report, quote
+from engine.bpmn.values import expression, path, whole_number
+from engine.bpmn.xml import ZEEBE, Element, bpmn_children, split, zeebe_children
+from engine.feel import Expression, compile_attribute
+
+Extensions = MappingOf[str, Element]
+"""The executed extension elements of one BPMN element, by local name."""
+
+JOB = frozenset({"taskDefinition", "taskHeaders", "jobPriorityDefinition"})
+MAPPINGS = frozenset({"ioMapping"})
+
+ACCEPTED = frozenset({"properties", "userTaskForm", "formDefinition"})
+"""Carry data for people and tools, wherever they stand; a form is shown by whoever starts the process or does the task."""
+
+NOT_YET: MappingOf[str, str] = {
+    "executionListeners": "execution listeners are",
+    "taskListeners": "task listeners are",
+    "userTask": "user tasks are",
+    "assignmentDefinition": "user tasks are",
+    "taskSchedule": "user tasks are",
+    "priorityDefinition": "user tasks are",
+    "subscription": "messages are",
+    "publishMessage": "native publishing of messages is",
+    "loopCharacteristics": "multi-instance is",
+    "calledElement": "call activities are",
+    "calledDecision": "decisions are",
+    "script": "scripts are",
+    "adHoc": "ad-hoc sub-processes are",
+    "conditionalFilter": "conditional events are",
+    "linkedResources": "linked resources are",
+    "agentDefinition": "agents are",
+    "error": "variables of a caught error are",
+}
+
+_DEFAULT_RETRIES = compile_attribute("3")
+
+
+def read_extensions(element: Element, allowed: frozenset[str], report: Report) -> Extensions:
+    """The extension elements that execute on this element; all others with a meaning are reported."""
+    found: dict[str, Element] = {}
+    for extension in _all_extensions(element):
+        name = split(extension)[1]
+        problem = _objection(extension, name, allowed, found)
+        if problem is not None:
+            report.refuse(element, problem, at=extension)
+        elif name in allowed:
+            found[name] = extension
+    return found
+
+
+def _all_extensions(element: Element) -> list[Element]:
+    return [
+        extension
+        for holder in bpmn_children(element, "extensionElements")
+        for extension in holder
+        if split(extension)[0] == ZEEBE
+    ]
+
+
+def _objection(extension: Element, name: str, allowed: frozenset[str], found: Extensions) -> str | None:
+    if name in found:
+        return f"zeebe:{name} stands here twice"
+    if name in allowed or name in ACCEPTED:
+        return None
+    if name in ("executionListeners", "taskListeners") and not len(extension):
+        return None
+    if name in NOT_YET:
+        return f"zeebe:{name}: {NOT_YET[name]} not executable yet"
+    return f"zeebe:{name} {'has no effect on this element' if name in _KNOWN else 'is not a known extension'}"
+
+
+_KNOWN = JOB | MAPPINGS | {"versionTag"}
+
+
+# Jobs -----------------------------------------------------------------------------------------------------------------
+
+
+def job_definition(
+    element: Element, extensions: Extensions, default_priority: Expression | None, report: Report
+) -> JobDefinition | None:
+    """What the job worker is asked for. None when something of it is missing or wrong (reported)."""
+    task = extensions.get("taskDefinition")
+    job_type = _job_type(element, task, report)
+    retries = _retries(element, task, report)
+    priority = job_priority(element, extensions, report) or default_priority
+    headers = _headers(element, extensions.get("taskHeaders"), report)
+    if job_type is None or retries is None:
+        return None
+    return JobDefinition(type=job_type, retries=retries, priority=priority, headers=headers)
+
+
+def _job_type(element: Element, task: Element | None, report: Report) -> Expression | None:
+    if task is None:
+        report.refuse(element, "needs a zeebe:taskDefinition with the type of the job")
+        return None
+    text = task.get("type", "").strip()
+    if not text:
+        report.refuse(element, "zeebe:taskDefinition needs a type", at=task)
+        return None
+    if len(text) > report.limits.id_length and not text.startswith("="):
+        report.refuse(element, f"the job type has more than {report.limits.id_length} characters", at=task)
+        return None
+    return expression(text, "job type", element, report, at=task)
+
+
+def _retries(element: Element, task: Element | None, report: Report) -> Expression | None:
+    text = None if task is None else task.get("retries")
+    if task is None or text is None:
+        return _DEFAULT_RETRIES
+    return whole_number(text, "retries", element, report, at=task, least=0)
+
+
+def job_priority(element: Element, extensions: Extensions, report: Report) -> Expression | None:
+    """`zeebe:jobPriorityDefinition` of a task, or of a process for all its tasks. None where there is none."""
+    definition = extensions.get("jobPriorityDefinition")
+    if definition is None:
+        return None
+    text = definition.get("priority", "")
+    return whole_number(text, "job priority", element, report, at=definition, least=-(2**31))
+
+
+def _headers(element: Element, holder: Element | None, report: Report) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    for header in zeebe_children(holder, "header") if holder is not None else ():
+        key = header.get("key", "")
+        if not key:
+            report.refuse(element, "zeebe:header needs a key", at=header)
+        elif key in headers:
+            report.refuse(element, f"the header {quote(key)} stands here twice", at=header)
+        else:
+            headers[key] = header.get("value", "")
+    return headers
+
+
+# Variables ------------------------------------------------------------------------------------------------------------
+
+
+def mappings(
+    element: Element, extensions: Extensions, report: Report
+) -> tuple[tuple[Mapping, ...], tuple[Mapping, ...]]:
+    """Input and output mappings, in document order: later ones see what earlier ones wrote."""
+    holder = extensions.get("ioMapping")
+    if holder is None:
+        return (), ()
+    return _mappings(element, holder, "input", report), _mappings(element, holder, "output", report)
+
+
+def _mappings(element: Element, holder: Element, direction: str, report: Report) -> tuple[Mapping, ...]:
+    read = (_mapping(element, child, direction, report) for child in zeebe_children(holder, direction))
+    return tuple(mapping for mapping in read if mapping is not None)
+
+
+def _mapping(element: Element, child: Element, direction: str, report: Report) -> Mapping | None:
+    """Without a source the target becomes null (Camunda 8.8)."""
+    source = expression(child.get("source", "=null"), f"source of the {direction} mapping", element, report, at=child)
+    target = path(child.get("target", ""), f"target of the {direction} mapping", element, report, at=child)
+    if source is None or target is None:
+        return None
+    return Mapping(source=source, target=target)
+
+
+# Names and tags -------------------------------------------------------------------------------------------------------
+
+
+def version_tag(element: Element, extensions: Extensions, report: Report) -> str | None:
+    """`zeebe:versionTag` of a process. None where there is none."""
+    tag = extensions.get("versionTag")
+    if tag is None:
+        return None
+    text = tag.get("value", "").strip()
+    if not text or len(text) > report.limits.id_length:
+        report.refuse(element, f"zeebe:versionTag needs a value of 1 to {report.limits.id_length} characters", at=tag)
+        return None
+    return text
+
+
+def properties(element: Element) -> dict[str, str]:
+    """`zeebe:properties`: names and values for people and tools; nothing executes them."""
+    return {
+        item.get("name", ""): item.get("value", "")
+        for holder in bpmn_children(element, "extensionElements")
+        for group in zeebe_children(holder, "properties")
+        for item in zeebe_children(group, "property")
+        if item.get("name")
+    }

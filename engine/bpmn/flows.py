@@ -1,0 +1,79 @@
+"""Sequence flows: from what the file says to who follows whom.
+
+`incoming` and `outgoing` of the nodes come from the flows alone; the children of that name in the file are not read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from engine.bpmn.draft import Draft, Member
+from engine.bpmn.model import Flow, FlowId
+from engine.bpmn.report import quote
+from engine.bpmn.values import expression, is_expression
+from engine.bpmn.xml import Element, bpmn_children
+from engine.feel import Expression
+
+
+def link_flows(draft: Draft) -> None:
+    """Fill in the flows, incoming and outgoing of the draft. BPMN 2.0.2 §8.4.13."""
+    name = _namer(draft)
+    for element in draft.flow_elements:
+        source, target = _end(element, "sourceRef", draft), _end(element, "targetRef", draft)
+        condition = _condition(element, draft)
+        if source is None or target is None:
+            continue
+        if source.scope != target.scope:
+            draft.report.refuse(element, f"leads from {quote(source.id)} to {quote(target.id)} across a scope's border")
+            continue
+        flow_id = element.get("id") or name(f"{source.id}-{target.id}")
+        _connect(Flow(flow_id, source.id, target.id, condition, element.sourceline), element, draft)
+
+
+def _end(element: Element, name: str, draft: Draft) -> Member | None:
+    reference = element.get(name, "").strip()
+    member = draft.members.get(reference)
+    if not reference:
+        draft.report.refuse(element, f"the sequence flow needs a {name}")
+    elif member is None:
+        draft.report.refuse(element, f"{name} {quote(reference)} is not a flow node of this process")
+    return member
+
+
+def _connect(flow: Flow, element: Element, draft: Draft) -> None:
+    draft.flows[flow.id] = flow
+    draft.flow_of[flow.id] = element
+    draft.outgoing.setdefault(flow.source, []).append(flow.id)
+    draft.incoming.setdefault(flow.target, []).append(flow.id)
+
+
+def _namer(draft: Draft) -> Callable[[str], FlowId]:
+    """BPMN lets a sequence flow go without an id; then it is named for its ends, the same on every reading."""
+    taken = draft.members.keys() | {flow.get("id") for flow in draft.flow_elements}
+    numbers: Counter[str] = Counter()
+
+    def name(stem: str) -> FlowId:
+        while True:
+            numbers[stem] += 1
+            candidate = stem if numbers[stem] == 1 else f"{stem}-{numbers[stem]}"
+            if candidate not in taken:
+                taken.add(candidate)
+                return candidate
+
+    return name
+
+
+def _condition(element: Element, draft: Draft) -> Expression | None:
+    """The text decides, not the `language` attribute: modelers write all kinds of languages there."""
+    conditions = bpmn_children(element, "conditionExpression")
+    if not conditions:
+        return None
+    text = "".join(str(part) for part in conditions[0].itertext()).strip()
+    if len(conditions) > 1:
+        draft.report.refuse(element, "has more than one condition", at=conditions[1])
+        return None
+    if not is_expression(text):
+        draft.report.refuse(element, f"condition: {quote(text)} is not an expression; it must start with '='")
+        return None
+    return expression(text, "condition", element, draft.report, at=conditions[0])

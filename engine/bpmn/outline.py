@@ -1,0 +1,108 @@
+"""The walk over a process: which flow nodes and sequence flows there are, and in which scope.
+
+Works through a list instead of recursion, because how deep sub-processes are nested is for the file to say.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from engine.bpmn.draft import Draft, Member
+from engine.bpmn.elements import (
+    ACCEPTED_IN_NODES,
+    ACCEPTED_IN_SCOPES,
+    ELEMENTS,
+    NOT_YET,
+    PARTS_NOT_YET,
+    SCOPES_NOT_YET,
+)
+from engine.bpmn.model import NodeId
+from engine.bpmn.report import Report, quote
+from engine.bpmn.xml import BPMN, Element, split
+
+Ids = dict[str, Element]
+"""The ids of flow nodes, sequence flows and executable processes of one file: unique over all of them (`xsd:ID`)."""
+
+
+def outline(draft: Draft, ids: Ids) -> None:
+    """Fill in the members, containers, starts and flow elements of the process, and report what cannot be executed."""
+    scopes = deque([(draft.process, draft.id)])
+    while scopes:
+        container, scope = scopes.popleft()
+        draft.containers[scope] = container
+        for child in container:
+            member = _read_child(child, container, scope, draft, ids)
+            if member is not None and _contains_nodes(member):
+                scopes.append((member.element, member.id))
+
+
+def _read_child(child: Element, container: Element, scope: NodeId, draft: Draft, ids: Ids) -> Member | None:
+    namespace, tag = split(child)
+    if namespace == BPMN and tag == "sequenceFlow":
+        if child.get("id") is None or take_id(child, ids, draft.report):
+            draft.flow_elements.append(child)
+        return None
+    if namespace == BPMN and (tag in ELEMENTS or tag in NOT_YET):
+        return _read_node(child, tag, scope, draft, ids)
+    allowed = ACCEPTED_IN_SCOPES
+    if container is not draft.process:
+        kind = ELEMENTS.get(split(container)[1])
+        allowed = allowed | (kind.children if kind else frozenset())
+    check_child(child, container, allowed, draft.report)
+    return None
+
+
+def _read_node(element: Element, tag: str, scope: NodeId, draft: Draft, ids: Ids) -> Member | None:
+    kind = ELEMENTS.get(tag)
+    if kind is None:
+        draft.report.refuse(element, NOT_YET[tag])
+    if not take_id(element, ids, draft.report):
+        return None
+    member = Member(element.get("id", ""), element, scope, tag, kind)
+    draft.members[member.id] = member
+    if tag == "startEvent":
+        draft.starts.setdefault(scope, []).append(member)
+    return member
+
+
+def _contains_nodes(member: Member) -> bool:
+    return member.tag in SCOPES_NOT_YET or (member.kind is not None and member.kind.scope)
+
+
+def take_id(element: Element, ids: Ids, report: Report) -> bool:
+    """Whether the element's id is usable: there, not too long, and not taken (all else is reported)."""
+    element_id = element.get("id", "")
+    tag = split(element)[1]
+    if not element_id.strip():
+        report.refuse(element, f"the {tag} needs an id")
+        return False
+    if len(element_id) > report.limits.id_length:
+        report.refuse(element, f"the id has more than {report.limits.id_length} characters")
+        return False
+    if element_id in ids:
+        report.refuse(element, f"the id {quote(element_id)} is already taken in line {ids[element_id].sourceline}")
+        return False
+    ids[element_id] = element
+    return True
+
+
+# Children -------------------------------------------------------------------------------------------------------------
+
+
+def check_children(member: Member, report: Report) -> None:
+    """Report the children of a flow node that would execute and are not executed. Scopes are checked by the walk."""
+    if member.kind is None or member.kind.scope:
+        return
+    allowed = ACCEPTED_IN_NODES | member.kind.children
+    for child in member.element:
+        check_child(child, member.element, allowed, report)
+
+
+def check_child(child: Element, parent: Element, allowed: frozenset[str], report: Report) -> None:
+    namespace, tag = split(child)
+    if namespace != BPMN:
+        origin = f"namespace {quote(namespace)}" if namespace else "no namespace"
+        report.refuse(parent, f"the element {quote(tag)} of {origin} belongs into extensionElements", at=child)
+    elif tag not in allowed:
+        known = PARTS_NOT_YET.get(tag) or NOT_YET.get(tag)
+        report.refuse(parent, known or f"the element {quote(tag)} has no place here", at=child)

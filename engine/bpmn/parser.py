@@ -1,0 +1,128 @@
+"""BPMN files: bytes in, executable processes or all their problems out.
+
+`parse` never raises, whatever the bytes are. Either every executable process of the file is there and there are no
+problems, or there are problems and no process: a file is deployed whole or not at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import regex
+
+from engine.bpmn.draft import Draft
+from engine.bpmn.extensions import job_priority, read_extensions, version_tag
+from engine.bpmn.flows import link_flows
+from engine.bpmn.model import Node, NodeId, Problem, Process
+from engine.bpmn.outline import Ids, check_children, outline, take_id
+from engine.bpmn.report import Report, quote
+from engine.bpmn.validate import validate
+from engine.bpmn.values import flag
+from engine.bpmn.xml import BPMN, LIMITS, Element, Limits, Unreadable, bpmn_children, read_document, split
+
+_PROCESS_ID = regex.compile(r"[\p{L}_][\p{L}\p{N}_\-.]*")
+"""What the REST API allows; its clients check it on what they receive, too."""
+
+_PROCESS_EXTENSIONS = frozenset({"versionTag", "jobPriorityDefinition"})
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What became of one resource."""
+
+    resource: str
+    processes: tuple[Process, ...] = ()
+    """The executable processes in document order; none if there are problems."""
+    problems: tuple[Problem, ...] = ()
+    skipped: tuple[str, ...] = ()
+    """Ids of the processes that are not marked executable. Nothing of them was checked."""
+
+
+def parse(content: bytes, resource: str, limits: Limits = LIMITS) -> Parsed:
+    """Read a BPMN file. `resource` is the file's name, for the problems."""
+    report = Report(resource, limits)
+    try:
+        root = read_document(content, limits)
+    except Unreadable as unreadable:
+        report.refuse_file(unreadable.message, unreadable.line)
+        return Parsed(resource, problems=report.problems())
+    return _read_definitions(root, report)
+
+
+def _read_definitions(root: Element, report: Report) -> Parsed:
+    if split(root) != (BPMN, "definitions"):
+        namespace, tag = split(root)
+        found = f"{quote(tag)} of namespace {quote(namespace)}"
+        report.refuse_file(f"not a BPMN 2.0 file: its root is {found}, not 'definitions' of '{BPMN}'", root.sourceline)
+        return Parsed(report.resource, problems=report.problems())
+    executable, skipped = _sort_out(root, report)
+    processes = _read_processes(executable, report)
+    problems = report.problems()
+    return Parsed(report.resource, () if problems else processes, problems, skipped)
+
+
+def _sort_out(root: Element, report: Report) -> tuple[list[Element], tuple[str, ...]]:
+    executable: list[Element] = []
+    skipped: list[str] = []
+    for process in bpmn_children(root, "process"):
+        if flag(process, "isExecutable", report):
+            executable.append(process)
+        else:
+            skipped.append(process.get("id", ""))
+    if not executable:
+        text = "no process in it is executable (isExecutable=\"true\")" if skipped else "there is no process in it"
+        report.refuse_file(text, root.sourceline)
+    return executable, tuple(skipped)
+
+
+def _read_processes(elements: list[Element], report: Report) -> tuple[Process, ...]:
+    ids: Ids = {}
+    processes = (_read_process(element, ids, report) for element in elements)
+    return tuple(process for process in processes if process is not None)
+
+
+def _read_process(element: Element, ids: Ids, report: Report) -> Process | None:
+    if not take_id(element, ids, report):
+        return None
+    process_id = element.get("id", "")
+    if not _PROCESS_ID.fullmatch(process_id):
+        report.refuse(element, f"the process id {quote(process_id)} does not match {_PROCESS_ID.pattern}")
+    draft = Draft(process_id, element, report)
+    outline(draft, ids)
+    link_flows(draft)
+    validate(draft)
+    return _build(draft)
+
+
+def _build(draft: Draft) -> Process:
+    extensions = read_extensions(draft.process, _PROCESS_EXTENSIONS, draft.report)
+    draft.job_priority = job_priority(draft.process, extensions, draft.report)
+    for flow in draft.flow_elements:
+        read_extensions(flow, frozenset(), draft.report)
+    return Process(
+        id=draft.id,
+        name=draft.process.get("name"),
+        version_tag=version_tag(draft.process, extensions, draft.report),
+        nodes=_nodes(draft),
+        flows=draft.flows,
+    )
+
+
+def _nodes(draft: Draft) -> dict[NodeId, Node]:
+    nodes = {draft.id: _process_node(draft)}
+    for member in draft.members.values():
+        check_children(member, draft.report)
+        if member.kind is not None:
+            extensions = read_extensions(member.element, member.kind.extensions, draft.report)
+            nodes[member.id] = member.kind.build(member, extensions, draft)
+    return nodes
+
+
+def _process_node(draft: Draft) -> Node:
+    return Node(
+        id=draft.id,
+        type="PROCESS",
+        name=draft.process.get("name"),
+        start=draft.start_of(draft.id),
+        line=draft.process.sourceline,
+    )

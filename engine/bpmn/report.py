@@ -1,0 +1,42 @@
+"""What is wrong with a file, collected: a modeler wants all of it at once, each with the element and the line."""
+
+from __future__ import annotations
+
+from engine.bpmn.model import Problem
+from engine.bpmn.xml import LIMITS, Element, Limits
+
+_QUOTED = 60
+
+
+def quote(text: str) -> str:
+    """For messages: in quotes and short, because ids and expressions of a stranger can be megabytes long."""
+    return f"'{text if len(text) <= _QUOTED else text[:_QUOTED] + '…'}'"
+
+
+class Report:
+    """Collects the problems of one resource."""
+
+    def __init__(self, resource: str, limits: Limits = LIMITS) -> None:
+        self.resource = resource
+        self.limits = limits
+        self._problems: list[Problem] = []
+
+    def refuse(self, element: Element, message: str, *, at: Element | None = None) -> None:
+        """`element` is the one a modeler knows by id; `at` the child of it that is at fault, for the line."""
+        element_id = element.get("id")
+        if element_id is not None:
+            element_id = element_id[: self.limits.id_length]
+        line = (element if at is None else at).sourceline
+        self._problems.append(Problem(self.resource, element_id, line, message))
+
+    def refuse_file(self, message: str, line: int | None = None) -> None:
+        self._problems.append(Problem(self.resource, None, line, message))
+
+    def problems(self) -> tuple[Problem, ...]:
+        """In the order of lines, each once, and no more than `Limits.problems` with a last one that counts the rest."""
+        ordered = sorted(dict.fromkeys(self._problems), key=lambda problem: problem.line or 0)
+        shown = ordered[: self.limits.problems]
+        if len(ordered) > len(shown):
+            rest = f"and {len(ordered) - len(shown)} more problems"
+            shown.append(Problem(self.resource, None, None, rest))
+        return tuple(shown)

@@ -1,0 +1,30 @@
+"""What may be deployed: the file's extension decides who reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from engine.bpmn.model import Problem
+from engine.bpmn.parser import Parsed, parse
+
+
+def read_resource(name: str, content: bytes) -> Parsed:
+    """Read one file of a deployment. Never raises; a file of a kind that is not deployed here is a problem."""
+    extension = name.rpartition(".")[2].lower() if "." in name else ""
+    read = READERS.get(extension)
+    if read is not None:
+        return read(content, name)
+    return Parsed(name, problems=(Problem(name, None, None, _refusal(extension)),))
+
+
+def _refusal(extension: str) -> str:
+    known = ", ".join(f".{known}" for known in READERS)
+    found = f"files of type .{extension[:20]}" if extension else "files without an extension"
+    return NOT_YET.get(extension) or f"{found} cannot be deployed; known are {known}"
+
+
+READERS: Mapping[str, Callable[[bytes, str], Parsed]] = {"bpmn": parse, "xml": parse}
+NOT_YET: Mapping[str, str] = {
+    "dmn": "decisions (.dmn) are not supported yet",
+    "form": "forms (.form) are not supported yet",
+}

@@ -1,0 +1,70 @@
+"""Attribute values: flags, whole numbers, names, paths, and FEEL.
+
+Every function reads one value, reports what is wrong with it and goes on, so that one bad attribute hides no other.
+"""
+
+from __future__ import annotations
+
+import re
+
+from engine.bpmn.report import Report, quote
+from engine.bpmn.xml import Element
+from engine.feel import Expression, ParseError, compile_attribute
+
+INT32_MAX = 2**31 - 1
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,10}", re.ASCII)
+_PATH = re.compile(r"[\w$]+(\.[\w$]+)*")
+_FLAGS = {"true": True, "1": True, "false": False, "0": False}
+
+
+def flag(element: Element, name: str, report: Report, *, default: bool = False) -> bool:
+    """An `xsd:boolean` attribute."""
+    text = element.get(name)
+    if text is None:
+        return default
+    value = _FLAGS.get(text.strip())
+    if value is None:
+        report.refuse(element, f"{name}={quote(text)} is neither true nor false")
+        return default
+    return value
+
+
+def is_expression(text: str) -> bool:
+    """Whether this attribute holds FEEL; without the `=` it is a static value."""
+    return text.startswith("=")
+
+
+def expression(text: str, what: str, owner: Element, report: Report, *, at: Element | None = None) -> Expression | None:
+    """The compiled value of an attribute: FEEL behind a `=`, else static. None when it does not parse (reported)."""
+    try:
+        return compile_attribute(text)
+    except ParseError as error:
+        report.refuse(owner, f"{what}: {_explain(error, text)}", at=at)
+        return None
+
+
+def whole_number(
+    text: str, what: str, owner: Element, report: Report, *, at: Element, least: int, most: int = INT32_MAX
+) -> Expression | None:
+    """An expression, or a static whole number from `least` to `most`."""
+    text = text.strip()
+    if not is_expression(text) and not (_WHOLE.fullmatch(text) and least <= int(text) <= most):
+        report.refuse(owner, f"{what}: {quote(text)} is not a whole number from {least} to {most}", at=at)
+        return None
+    return expression(text, what, owner, report, at=at)
+
+
+def path(text: str, what: str, owner: Element, report: Report, *, at: Element) -> tuple[str, ...] | None:
+    """The target of a mapping: a variable name, or names joined by dots for a place inside of it."""
+    text = text.strip()
+    if len(text) > report.limits.id_length or not _PATH.fullmatch(text):
+        report.refuse(owner, f"{what}: {quote(text)} is not a variable name or names joined by dots", at=at)
+        return None
+    return tuple(text.split("."))
+
+
+def _explain(error: ParseError, text: str) -> str:
+    where = f"line {error.line}, column {error.column}" if "\n" in text else f"column {error.column}"
+    expected = f", expected {error.expected}" if error.expected else ""
+    return f"{quote(text)} is not valid FEEL: {error} ({where}{expected})"

@@ -1,0 +1,204 @@
+"""Reading XML that strangers wrote: bytes in, an element tree out, or one reason why not.
+
+Refused before libxml2 sees them: too many bytes or tags, encodings that nobody writes BPMN in, and every DOCTYPE, because
+a DTD can name files, addresses and entities that grow without bound and BPMN has no use for one. The parser itself loads
+nothing, resolves nothing and keeps its own limits on.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lxml import etree
+
+Element = etree._Element
+
+BPMN = "http://www.omg.org/spec/BPMN/20100524/MODEL"
+ZEEBE = "http://camunda.org/schema/zeebe/1.0"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a file may hold. `tags` counts every `<`, so an element with an end tag counts twice."""
+
+    bytes: int = 4 * 1024 * 1024
+    tags: int = 100_000
+    depth: int = 256
+    nodes: int = 10_000
+    """Flow nodes and sequence flows of all executable processes of the file."""
+    problems: int = 200
+    """How many problems are reported one by one."""
+    id_length: int = 255
+    name_length: int = 4_000
+
+
+LIMITS = Limits()
+
+
+class Unreadable(Exception):
+    """The content is no XML document that we read. `line` counts from 1, None where there is no line to name."""
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+
+
+def read_document(content: bytes, limits: Limits = LIMITS) -> Element:
+    """The root element. Raises `Unreadable` and nothing else, whatever the bytes are."""
+    if len(content) > limits.bytes:
+        raise Unreadable(f"the file has {len(content)} bytes; at most {limits.bytes} are read")
+    text = decode(content)
+    if text.count("<") > limits.tags:
+        raise Unreadable(f"the file has more than {limits.tags} tags")
+    refuse_doctype(text)
+    root = _parse(text, limits)
+    _check_depth(root, limits)
+    return root
+
+
+def _parse(text: str, limits: Limits) -> Element:
+    parser = etree.XMLParser(
+        encoding="utf-8",  # overrides the declaration: `decode` has dealt with it
+        resolve_entities=False,
+        no_network=True,
+        huge_tree=False,
+        load_dtd=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        root = etree.fromstring(text.encode("utf-8"), parser)
+    except etree.XMLSyntaxError as error:
+        raise Unreadable(_reason(error, limits), error.lineno or None) from error
+    if root.getroottree().docinfo.internalDTD is not None:
+        raise Unreadable(_NO_DOCTYPE)
+    return root
+
+
+def _reason(error: etree.XMLSyntaxError, limits: Limits) -> str:
+    message = str(error.msg or "malformed")
+    if "Excessive depth" in message:
+        return f"elements are nested deeper than {limits.depth} levels"
+    return f"not well-formed XML: {message.splitlines()[0][:200]}"
+
+
+def _check_depth(root: Element, limits: Limits) -> None:
+    """libxml2 has such a limit too, but how high it is depends on its version and on how it was built."""
+    level, depth = [root], 1
+    while level:
+        if depth > limits.depth:
+            raise Unreadable(f"elements are nested deeper than {limits.depth} levels", level[0].sourceline)
+        level = [child for element in level for child in element]
+        depth += 1
+
+
+# Encodings ------------------------------------------------------------------------------------------------------------
+
+_CODECS = {
+    "utf-8": "utf-8",
+    "utf8": "utf-8",
+    "us-ascii": "ascii",
+    "ascii": "ascii",
+    "iso-8859-1": "latin-1",
+    "iso-8859-15": "iso8859-15",
+    "windows-1252": "cp1252",
+}
+_BYTE_ORDER_MARKS = (
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe\x00\x00", None),  # UTF-32; before UTF-16, whose mark is its beginning
+    (b"\x00\x00\xfe\xff", None),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+    (b"<\x00", "utf-16-le"),
+    (b"\x00<", "utf-16-be"),
+)
+_DECLARED = re.compile(rb"""<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([^"'>]{0,40})["']""")
+
+
+def decode(content: bytes) -> str:
+    """The text of an XML document, by its byte order mark, else by its declaration, else as UTF-8 (XML 1.0, appendix F).
+
+    Deliberately narrower than XML allows: the codecs of Python and libxml2 include some that hide tags from a scanner.
+    """
+    codec = _codec(content)
+    try:
+        return content.decode(codec)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise Unreadable(f"not valid {error.encoding.upper()} at byte {error.start}", line) from error
+
+
+def _codec(content: bytes) -> str:
+    for mark, codec in _BYTE_ORDER_MARKS:
+        if content.startswith(mark):
+            if codec is None:
+                raise Unreadable("the encoding UTF-32 is not read; save the file as UTF-8")
+            return codec
+    return _declared_codec(content)
+
+
+def _declared_codec(content: bytes) -> str:
+    declared = _DECLARED.match(content)
+    if declared is None:
+        return "utf-8"
+    name = declared[1].decode("ascii", "replace")
+    codec = _CODECS.get(name.lower())
+    if codec is None:
+        wrong = "the file declares it but is not written in it" if name.lower().startswith("utf-16") else "not read"
+        raise Unreadable(f"the encoding {name!r}: {wrong}; save the file as UTF-8", 1)
+    return codec
+
+
+# Document type --------------------------------------------------------------------------------------------------------
+
+_NO_DOCTYPE = "a document type (DOCTYPE) is refused: BPMN needs none, and it can name files and endless entities"
+_SPACE = re.compile(r"[ \t\r\n]+")
+_SKIPPED = (("<!--", "-->"), ("<?", "?>"))
+
+
+def refuse_doctype(text: str) -> None:
+    """A DOCTYPE can stand before the root element only; the same word in a comment or in CDATA is text, and fine."""
+    at = _skip_space(text, 0)
+    while at is not None:
+        if text.startswith("<!DOCTYPE", at):
+            raise Unreadable(_NO_DOCTYPE, text.count("\n", 0, at) + 1)
+        at = _skip_one(text, at)
+
+
+def _skip_one(text: str, at: int) -> int | None:
+    """Behind the comment or processing instruction at `at`; None where there is none, or no end of it."""
+    for opening, closing in _SKIPPED:
+        if text.startswith(opening, at):
+            end = text.find(closing, at + len(opening))
+            return None if end < 0 else _skip_space(text, end + len(closing))
+    return None
+
+
+def _skip_space(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
+# Names ----------------------------------------------------------------------------------------------------------------
+
+
+def split(element: Element) -> tuple[str, str]:
+    """Namespace and local name; the namespace is empty where there is none."""
+    tag = str(element.tag)
+    if not tag.startswith("{"):
+        return "", tag
+    namespace, _, local = tag[1:].partition("}")
+    return namespace, local
+
+
+def bpmn_children(element: Element, *names: str) -> list[Element]:
+    """Children of the BPMN namespace with one of these local names, in document order."""
+    tags = {f"{{{BPMN}}}{name}" for name in names}
+    return [child for child in element if child.tag in tags]
+
+
+def zeebe_children(element: Element, name: str) -> list[Element]:
+    """Children `zeebe:<name>`, in document order."""
+    return list(element.iterchildren(f"{{{ZEEBE}}}{name}"))

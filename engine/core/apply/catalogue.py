@@ -1,0 +1,50 @@
+"""Deployments and process definitions."""
+
+from __future__ import annotations
+
+from engine.core import records
+from engine.core.state import Definition, Deployment, State
+
+
+def deployment_created(state: State, event: records.DeploymentCreated) -> Deployment:
+    deployment = Deployment(event.key, event.tenant, state.now)
+    state.add(deployment)
+    return deployment
+
+
+def definition_added(state: State, event: records.DefinitionAdded) -> Definition:
+    definition = Definition(
+        event.key,
+        event.deployment,
+        event.tenant,
+        event.process_id,
+        event.version,
+        event.name,
+        event.version_tag,
+        event.resource,
+        event.sha256,
+        "ACTIVE",
+        state.now,
+    )
+    family_key = (event.tenant, event.process_id)
+    if family_key not in state.families:
+        state.link(state.families, family_key, {})
+    state.link(state.families[family_key], event.version, definition)
+    state.link(state.definitions, event.key, definition)
+    state.add(definition)
+    return definition
+
+
+def definition_draining(state: State, event: records.DefinitionDraining) -> Definition:
+    return _move(state, event.key, "DRAINING")
+
+
+def definition_deleted(state: State, event: records.DefinitionDeleted) -> Definition:
+    return _move(state, event.key, "DELETED")
+
+
+def _move(state: State, key: int, to: str) -> Definition:
+    definition = state.definitions[key]
+    state.edit(definition)
+    definition.state = to
+    return definition

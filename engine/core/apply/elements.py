@@ -1,0 +1,178 @@
+"""Life cycle events of elements and process instances."""
+
+from __future__ import annotations
+
+from engine.core import records
+from engine.core.state import ELEMENT_WEIGHT, INSTANCE_WEIGHT, Element, ElementState, Instance, State, Usage
+
+
+def instance_created(state: State, event: records.InstanceCreated) -> Instance:
+    caller = None if event.parent is None else state.elements[event.parent]
+    instance = Instance(
+        event.key,
+        event.process_id,
+        "PROCESS",
+        ElementState.ACTIVATING,
+        None,  # type: ignore[arg-type]  # set below: a root is its own root
+        None,  # type: ignore[arg-type]
+        caller,
+        (event.key,),
+        state.now,
+        definition_key=event.definition_key,
+        process_id=event.process_id,
+        version_number=event.version,
+        version_tag=event.version_tag,
+        name=event.name,
+        tenant=event.tenant,
+        business_id=event.business_id,
+        tags=event.tags,
+        depth=1 if caller is None else caller.instance.depth + 1,
+        created_position=state.position,
+        parent_instance=None if caller is None else caller.instance.key,
+    )
+    instance.instance = instance
+    if caller is None:
+        instance.root = instance
+        state.link(state.trees, event.key, instance)
+    else:
+        instance.root = caller.root
+        _enter_scope(state, caller, instance)
+    state.add(instance)
+    state.link(state.elements, event.key, instance)
+    _count(state, event.definition_key, 1)
+    _weigh(state, instance.root, INSTANCE_WEIGHT)
+    return instance
+
+
+def element_activating(state: State, event: records.ElementActivating) -> Element:
+    scope = state.elements[event.scope]
+    element = Element(
+        event.key,
+        event.element,
+        event.type,
+        ElementState.ACTIVATING,
+        scope.root,
+        scope.instance,
+        scope,
+        (event.key, *scope.path),
+        state.now,
+        index=event.index,
+    )
+    _enter_scope(state, scope, element, event.consumed)
+    state.add(element)
+    state.link(state.elements, event.key, element)
+    _weigh(state, scope.root, ELEMENT_WEIGHT)
+    return element
+
+
+def element_activated(state: State, event: records.ElementActivated) -> Element:
+    return _move(state, event.key, ElementState.ACTIVATED)
+
+
+def element_completing(state: State, event: records.ElementCompleting) -> Element:
+    return _move(state, event.key, ElementState.COMPLETING)
+
+
+def element_terminating(state: State, event: records.ElementTerminating) -> Element:
+    element = _move(state, event.key, ElementState.TERMINATING)
+    element.then = event.then
+    element.request = event.request
+    return element
+
+
+def element_completed(state: State, event: records.ElementCompleted) -> Element:
+    element = _end(state, event.key, ElementState.COMPLETED)
+    if event.flows and element.scope is not None:
+        element.scope.tokens = moved(element.scope.tokens, (), event.flows)
+    return element
+
+
+def element_terminated(state: State, event: records.ElementTerminated) -> Element:
+    return _end(state, event.key, ElementState.TERMINATED)
+
+
+def scope_interrupted(state: State, event: records.ScopeInterrupted) -> Element:
+    """Tokens on flows are gone; those of live children go when the children end."""
+    scope = state.elements[event.scope]
+    state.edit(scope)
+    scope.then = event.then
+    scope.tokens = moved({}, (), tuple(child.element for child in scope.children.values()))
+    return scope
+
+
+def work_deferred(state: State, event: records.WorkDeferred) -> Element:
+    root = state.trees[event.root]
+    state.edit(root)
+    root.work = root.work + event.items
+    return root
+
+
+def work_resumed(state: State, event: records.WorkResumed) -> Element:
+    root = state.trees[event.root]
+    state.edit(root)
+    root.work = ()
+    return root
+
+
+def moved(tokens: dict[str, int], taken: tuple[str, ...], put: tuple[str, ...]) -> dict[str, int]:
+    """A new marking: one token fewer on each of `taken`, one more on each of `put`."""
+    tokens = dict(tokens)
+    for place in taken:
+        if tokens[place] > 1:
+            tokens[place] -= 1
+        else:
+            del tokens[place]
+    for place in put:
+        tokens[place] = tokens.get(place, 0) + 1
+    return tokens
+
+
+def _enter_scope(state: State, scope: Element, child: Element, consumed: tuple[str, ...] = ()) -> None:
+    state.edit(scope)
+    scope.tokens = moved(scope.tokens, consumed, (child.element,))
+    scope.live += 1
+    state.link(scope.children, child.key, child)
+
+
+def _move(state: State, key: int, to: ElementState) -> Element:
+    element = state.elements[key]
+    state.edit(element)
+    element.state = to
+    return element
+
+
+def _end(state: State, key: int, to: ElementState) -> Element:
+    element = _move(state, key, to)
+    element.ended_at = state.now
+    state.unlink(state.elements, key)
+    scope = element.scope
+    if scope is not None:
+        state.edit(scope)
+        scope.tokens = moved(scope.tokens, (element.element,), ())
+        scope.live -= 1
+        state.unlink(scope.children, key)
+    if isinstance(element, Instance):
+        _count(state, element.definition_key, -1)
+        if element.root is element:
+            state.unlink(state.trees, key)
+            state.weight -= element.weight
+            return element
+    _weigh(state, element.root, -ELEMENT_WEIGHT - sum(v.weight() for v in element.variables.values()))
+    return element
+
+
+def _count(state: State, definition_key: int, by: int) -> None:
+    usage = state.usage.get(definition_key)
+    if usage is None:
+        usage = Usage(definition_key, by)
+        state.link(state.usage, definition_key, usage)
+        state.add(usage)
+    else:
+        state.edit(usage)
+        usage.running += by
+
+
+def _weigh(state: State, root: Instance, by: int) -> None:
+    """An estimate, not undone with the command: it steers eviction alone."""
+    root.weight += by
+    state.weight += by

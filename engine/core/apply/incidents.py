@@ -1,0 +1,44 @@
+"""Incidents, and how many are open below each element."""
+
+from __future__ import annotations
+
+from engine.core import records
+from engine.core.state import INCIDENT_WEIGHT, Element, Incident, State
+
+
+def incident_raised(state: State, event: records.IncidentRaised) -> Incident:
+    element = state.elements[event.element]
+    incident = Incident(
+        event.key, element, event.stage, event.argument, event.type, event.message, event.job, state.now
+    )
+    state.add(incident)
+    state.link(state.incidents, event.key, incident)
+    state.link(element.open_incidents, event.key, incident)
+    state.edit(element)
+    element.incident = event.key
+    _count(state, element, 1)
+    return incident
+
+
+def incident_resolved(state: State, event: records.IncidentResolved) -> Incident:
+    incident = state.incidents[event.key]
+    state.edit(incident)
+    incident.state = "RESOLVED"
+    incident.resolved_at = state.now
+    element = incident.element
+    state.unlink(state.incidents, event.key)
+    state.unlink(element.open_incidents, event.key)
+    state.edit(element)
+    element.incident = next(iter(element.open_incidents), None)
+    _count(state, element, -1)
+    return incident
+
+
+def _count(state: State, element: Element, by: int) -> None:
+    element.root.weight += by * INCIDENT_WEIGHT
+    state.weight += by * INCIDENT_WEIGHT
+    above: Element | None = element
+    while above is not None:
+        state.edit(above)
+        above.incidents += by
+        above = above.scope

@@ -1,0 +1,95 @@
+"""Jobs. `lease` tells the save what to do with the columns that belong to activation (KERNEL.md section 5)."""
+
+from __future__ import annotations
+
+from engine.core import records
+from engine.core.state import JOB_WEIGHT, Job, State
+
+
+def job_created(state: State, event: records.JobCreated) -> Job:
+    element = state.elements[event.element]
+    job = Job(
+        event.key,
+        element,
+        event.type,
+        event.retries,
+        event.priority,
+        event.headers,
+        event.kind,
+        event.listener_event,
+        event.listener_index,
+        state.now,
+        state.now,
+        fresh=True,
+        lease="ready",
+    )
+    state.add(job)
+    state.link(state.jobs, event.key, job)
+    state.link(element.jobs, event.key, job)
+    element.root.weight += JOB_WEIGHT
+    state.weight += JOB_WEIGHT
+    return job
+
+
+def job_completed(state: State, event: records.JobCompleted) -> Job:
+    return _end(state, event.key, "COMPLETED")
+
+
+def job_canceled(state: State, event: records.JobCanceled) -> Job:
+    return _end(state, event.key, "CANCELED")
+
+
+def job_failed(state: State, event: records.JobFailed) -> Job:
+    job = _edit(state, event.key, "FAILED")
+    job.retries = event.retries
+    job.error_message = event.message
+    job.available_at = event.available_at
+    if event.retries <= 0:
+        job.lease = "closed"
+    else:
+        job.lease = "ready" if event.available_at is None else "backoff"
+    return job
+
+
+def job_error_thrown(state: State, event: records.JobErrorThrown) -> Job:
+    job = _edit(state, event.key, "ERROR_THROWN")
+    job.error_code = event.code
+    job.error_message = event.message
+    job.lease = "closed"
+    return job
+
+
+def job_updated(state: State, event: records.JobUpdated) -> Job:
+    job = state.jobs[event.key]
+    state.edit(job)
+    job.updated_at = state.now
+    if event.retries is not None:
+        job.retries = event.retries
+    if event.priority is not None:
+        job.priority = event.priority
+    return job
+
+
+def job_released(state: State, event: records.JobReleased) -> Job:
+    job = _edit(state, event.key, "CREATED")
+    job.lease = "ready"
+    return job
+
+
+def _edit(state: State, key: int, to: str) -> Job:
+    job = state.jobs[key]
+    state.edit(job)
+    job.state = to
+    job.updated_at = state.now
+    return job
+
+
+def _end(state: State, key: int, to: str) -> Job:
+    job = _edit(state, key, to)
+    job.ended_at = state.now
+    job.lease = "closed"
+    state.unlink(state.jobs, key)
+    state.unlink(job.element.jobs, key)
+    job.element.root.weight -= JOB_WEIGHT
+    state.weight -= JOB_WEIGHT
+    return job

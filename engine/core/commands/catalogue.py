@@ -1,0 +1,105 @@
+"""Deployments and the deletion of definitions. Models were parsed and validated before the command was appended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.core.commands.instance import latest
+from engine.core.needs import Need, NeedKind, Needs
+from engine.core.records import (
+    DefinitionAdded,
+    DefinitionDeleted,
+    DefinitionDraining,
+    DeleteResource,
+    Deploy,
+    DeployedProcess,
+    DeploymentCreated,
+    DeploymentReply,
+    Effects,
+    ProcessMetadata,
+    Reject,
+    RejectionCode,
+    Reply,
+    ResourceReference,
+    RetireDefinition,
+)
+from engine.core.state import Definition
+from engine.core.view import View
+
+
+def needs_deploy(command: Deploy, tenant: str) -> Needs:
+    for _, process in _processes(command):
+        yield Need(NeedKind.FAMILY, (tenant, process.id))
+
+
+def deploy(command: Deploy, at: View) -> Effects:
+    """All or nothing. Identical to the latest versions: those are the answer. Otherwise each gets a new version."""
+    processes = list(_processes(command))
+    deployment = at.key()
+    existing = [_unchanged(resource, process, at) for resource, process in processes]
+    yield DeploymentCreated(deployment, at.tenant)
+    deployed = []
+    for (resource, process), same in zip(processes, existing, strict=True):
+        if same is not None and all(existing):
+            deployed.append(_answer(same.key, same.version, resource, process, at))
+            continue
+        version = max(at.family(process.id), default=0) + 1
+        key = at.key()
+        yield DefinitionAdded(
+            key,
+            deployment,
+            at.tenant,
+            process.id,
+            version,
+            process.name,
+            process.version_tag,
+            resource.name,
+            resource.sha256,
+        )
+        deployed.append(_answer(key, version, resource, process, at))
+    yield Reply(DeploymentReply(deployment, at.tenant, tuple(deployed)))
+
+
+def _processes(command: Deploy) -> Iterator[tuple[ResourceReference, ProcessMetadata]]:
+    for resource in command.resources:
+        for process in resource.processes:
+            yield resource, process
+
+
+def _unchanged(resource: ResourceReference, process: ProcessMetadata, at: View) -> Definition | None:
+    newest = latest(process.id, at)
+    same = newest is not None and (newest.sha256, newest.resource) == (resource.sha256, resource.name)
+    return newest if same else None
+
+
+def _answer(key: int, version: int, resource: ResourceReference, process: ProcessMetadata, at: View) -> DeployedProcess:
+    return DeployedProcess(process.id, version, resource.name, at.tenant, key)
+
+
+def needs_delete(command: DeleteResource, tenant: str) -> Needs:
+    yield Need(NeedKind.DEFINITION, command.key)
+
+
+def delete(command: DeleteResource, at: View) -> Effects:
+    """Accepted at once. While instances run, the definition drains; the version before is the latest from now on."""
+    definition = at.definition(command.key)
+    if definition is None or definition.tenant != at.tenant or definition.state == "DELETED":
+        raise Reject(
+            RejectionCode.NOT_FOUND,
+            f"Expected to delete resource but no resource found with key `{command.key}`",
+        )
+    if at.running(definition.key):
+        if definition.state == "ACTIVE":
+            yield DefinitionDraining(definition.key)
+    else:
+        yield DefinitionDeleted(definition.key)
+
+
+def needs_retire(command: RetireDefinition, tenant: str) -> Needs:
+    yield Need(NeedKind.DEFINITION, command.key)
+
+
+def retire(command: RetireDefinition, at: View) -> Effects:
+    definition = at.definition(command.key)
+    if definition is not None and definition.state == "DRAINING" and not at.running(definition.key):
+        yield DefinitionDeleted(definition.key)

@@ -1,0 +1,43 @@
+"""Incidents: resolving one runs exactly the failed stage again, or hands its job out again."""
+
+from __future__ import annotations
+
+import msgspec
+
+from engine.core.needs import Need, NeedKind, Needs
+from engine.core.records import (
+    COMMAND_STAGE,
+    Effects,
+    IncidentResolved,
+    JobReleased,
+    Reject,
+    RejectionCode,
+    ResolveIncident,
+    Send,
+    decode_command,
+)
+from engine.core.view import View, reject_not_found
+
+
+def needs(command: ResolveIncident, tenant: str) -> Needs:
+    yield Need(NeedKind.INCIDENT, command.key)
+
+
+def resolve(command: ResolveIncident, at: View) -> Effects:
+    """What runs again follows from `IncidentResolved` in the step's table."""
+    incident = at.incident(command.key)
+    if incident is None or incident.element.instance.tenant != at.tenant:
+        raise reject_not_found("incident", "resolve", command.key)
+    job = None if incident.job is None else at.job(incident.job)
+    if job is not None and job.state == "FAILED" and job.retries <= 0:
+        raise Reject(
+            RejectionCode.INVALID_STATE,
+            f"Expected to resolve incident with key '{command.key}', but job with key '{job.key}' has no retries "
+            "left: update its retries first",
+        )
+    yield IncidentResolved(incident.key)
+    if job is not None:
+        yield JobReleased(job.key)
+    if incident.stage == COMMAND_STAGE:
+        parked = incident.argument
+        yield Send(decode_command(parked["intent"], msgspec.json.encode(parked["command"])), later=True)

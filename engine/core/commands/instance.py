@@ -1,0 +1,123 @@
+"""Process instances: create, cancel, go on with deferred work."""
+
+from __future__ import annotations
+
+from engine.core.needs import Need, NeedKind, Needs
+from engine.core.records import (
+    CancelInstance,
+    ContinueWork,
+    CreateInstance,
+    Effects,
+    ElementTerminating,
+    InstanceCreated,
+    InstanceReply,
+    Reject,
+    RejectionCode,
+    Reply,
+    ReplyLater,
+    VariableSet,
+    WorkResumed,
+)
+from engine.core.shared.variables import text_of
+from engine.core.state import Definition, ElementState
+from engine.core.view import View, reject_not_found
+
+
+def needs_create(command: CreateInstance, tenant: str) -> Needs:
+    if command.definition_key is not None:
+        yield Need(NeedKind.DEFINITION, command.definition_key)
+    else:
+        yield Need(NeedKind.FAMILY, (tenant, command.process_id))
+
+
+def create(command: CreateInstance, at: View) -> Effects:
+    definition = _definition(command, at)
+    at.model(definition.key)
+    key = at.key()
+    yield InstanceCreated(
+        key,
+        definition.key,
+        definition.process_id,
+        definition.version,
+        definition.version_tag,
+        definition.name,
+        at.tenant,
+        command.business_id,
+        command.tags,
+    )
+    for name, value in command.variables.items():
+        yield VariableSet(at.key(), key, name, text_of(value))
+    yield Reply(
+        InstanceReply(
+            key,
+            definition.key,
+            definition.process_id,
+            definition.version,
+            at.tenant,
+            command.tags,
+            command.business_id,
+        )
+    )
+
+
+def _definition(command: CreateInstance, at: View) -> Definition:
+    if command.definition_key is not None:
+        definition = at.definition(command.definition_key)
+        wanted = f"key '{command.definition_key}'"
+        if definition is not None and definition.tenant != at.tenant:
+            definition = None
+    elif command.version >= 0:
+        definition = at.family(command.process_id or "").get(command.version)
+        wanted = f"process ID '{command.process_id}' and version '{command.version}'"
+    else:
+        definition = latest(command.process_id or "", at)
+        wanted = f"process ID '{command.process_id}'"
+    if definition is None or (definition.state != "ACTIVE" and not _by_version(command, definition)):
+        raise Reject(RejectionCode.NOT_FOUND, f"Expected to find process definition with {wanted}, but none found")
+    return definition
+
+
+def _by_version(command: CreateInstance, definition: Definition) -> bool:
+    """A draining version may still be started by its number."""
+    return command.definition_key is None and command.version >= 0 and definition.state == "DRAINING"
+
+
+def latest(process_id: str, at: View) -> Definition | None:
+    """The highest version that may be started."""
+    active = [d for d in at.family(process_id).values() if d.state == "ACTIVE"]
+    return max(active, key=lambda d: d.version, default=None)
+
+
+def needs_cancel(command: CancelInstance, tenant: str) -> Needs:
+    yield Need(NeedKind.INSTANCE, command.key)
+
+
+def cancel(command: CancelInstance, at: View) -> Effects:
+    """Answered when the instance has ended: reads see what was answered."""
+    instance = at.instance(command.key)
+    if instance is None or instance.tenant != at.tenant:
+        raise Reject(
+            RejectionCode.NOT_FOUND,
+            f"Expected to cancel a process instance with key '{command.key}', but no such process was found",
+        )
+    if instance.parent_instance is not None:
+        raise Reject(
+            RejectionCode.INVALID_STATE,
+            f"Expected to cancel a process instance with key '{command.key}', but it is created by a parent "
+            f"process instance. Cancel the root process instance '{instance.root.key}' instead.",
+        )
+    if instance.state is not ElementState.TERMINATING:
+        yield ElementTerminating(instance.key, None, at.request)
+        yield ReplyLater()
+
+
+def needs_continue(command: ContinueWork, tenant: str) -> Needs:
+    yield Need(NeedKind.INSTANCE, command.key)
+
+
+def go_on(command: ContinueWork, at: View) -> Effects:
+    root = at.instance(command.key)
+    if root is None:
+        raise reject_not_found("process instance", "continue", command.key)
+    if root.work:
+        yield WorkResumed(root.key)

@@ -1,0 +1,95 @@
+"""Jobs: complete, fail, throw an error, update. Activation does not go through the log (KERNEL.md section 5)."""
+
+from __future__ import annotations
+
+from engine.core.needs import Need, NeedKind, Needs
+from engine.core.records import (
+    CompleteJob,
+    Effects,
+    ElementCompleting,
+    FailJob,
+    IncidentRaised,
+    IncidentType,
+    JobCompleted,
+    JobErrorThrown,
+    JobFailed,
+    JobUpdated,
+    Reject,
+    RejectionCode,
+    ThrowJobError,
+    UpdateJob,
+)
+from engine.core.shared.variables import set_locally, take_in
+from engine.core.state import ElementState, Job
+from engine.core.view import View, reject_not_found
+
+
+def needs(command: CompleteJob | FailJob | ThrowJobError, tenant: str) -> Needs:
+    yield Need(NeedKind.JOB, command.key)
+    if command.lease is not None:
+        yield Need(NeedKind.LEASE, command.key)
+
+
+def complete(command: CompleteJob, at: View) -> Effects:
+    job = _workable(command, "complete", at)
+    yield JobCompleted(job.key)
+    yield from take_in(job.element, command.variables, at)
+    yield ElementCompleting(job.element.key)
+
+
+def fail(command: FailJob, at: View) -> Effects:
+    job = _workable(command, "fail", at)
+    backoff = command.retries > 0 and command.backoff_ms > 0
+    yield JobFailed(job.key, command.retries, at.now + command.backoff_ms if backoff else None, command.message)
+    yield from set_locally(job.element, command.variables, at)
+    if command.retries <= 0:
+        message = command.message or "No more retries left."
+        yield IncidentRaised(at.key(), job.element.key, "", IncidentType.JOB_NO_RETRIES, message, job.key)
+
+
+def throw_error(command: ThrowJobError, at: View) -> Effects:
+    """Not here: error events that catch it. Without any, it is an incident of the job."""
+    job = _workable(command, "throw an error for", at)
+    yield JobErrorThrown(job.key, command.code, command.message)
+    yield from set_locally(job.element, command.variables, at)
+    said = f" with message '{command.message}'" if command.message else ""
+    message = (
+        f"Expected to throw an error event with the code '{command.code}'{said}, but it was not caught. "
+        "No error events are available in the scope."
+    )
+    yield IncidentRaised(at.key(), job.element.key, "", IncidentType.UNHANDLED_ERROR_EVENT, message, job.key)
+
+
+def needs_update(command: UpdateJob, tenant: str) -> Needs:
+    yield Need(NeedKind.JOB, command.key)
+
+
+def update(command: UpdateJob, at: View) -> Effects:
+    job = _known(command.key, "update", at)
+    yield JobUpdated(job.key, command.retries, command.priority)
+
+
+def _known(key: int, doing: str, at: View) -> Job:
+    job = at.job(key)
+    if job is None or job.element.instance.tenant != at.tenant:
+        raise reject_not_found("job", doing, key)
+    return job
+
+
+def _workable(command: CompleteJob | FailJob | ThrowJobError, doing: str, at: View) -> Job:
+    """The job, if a worker may report on it: it waits for that, and the lease, where one is named, still holds."""
+    job = _known(command.key, doing, at)
+    if any(incident.job == job.key for incident in job.element.open_incidents.values()):
+        raise Reject(
+            RejectionCode.INVALID_STATE,
+            f"Expected to {doing} job with key '{job.key}', but it is in state '{job.state}'",
+        )
+    if job.element.state is not ElementState.ACTIVATED:
+        raise reject_not_found("job", doing, command.key)
+    if command.lease is not None and at.leases.get(job.key) != command.lease:
+        raise Reject(
+            RejectionCode.INVALID_STATE,
+            f"Expected to {doing} job with key '{job.key}', but its lease was lost: the job timed out or was "
+            "handed to another worker",
+        )
+    return job

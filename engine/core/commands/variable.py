@@ -1,0 +1,23 @@
+"""Setting variables from outside."""
+
+from __future__ import annotations
+
+from engine.core.needs import Need, NeedKind, Needs
+from engine.core.records import Effects, Reject, RejectionCode, SetVariables
+from engine.core.shared.variables import merge_upwards, set_locally
+from engine.core.view import View
+
+
+def needs(command: SetVariables, tenant: str) -> Needs:
+    yield Need(NeedKind.ELEMENT, command.key)
+
+
+def set_variables(command: SetVariables, at: View) -> Effects:
+    element = at.element(command.key)
+    if element is None or element.instance.tenant != at.tenant:
+        raise Reject(
+            RejectionCode.NOT_FOUND,
+            f"Expected to update variables for element with key '{command.key}', but no such element was found",
+        )
+    setter = set_locally if command.local else merge_upwards
+    yield from setter(element, command.variables, at)

@@ -1,0 +1,78 @@
+"""The table of contents of behaviour: element type → behaviour, command → handler.
+
+A test proves that every element has a page in the docs, every command a handler and every event an applier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from types import ModuleType
+from typing import Any
+
+from engine.bpmn.model import FlowId, Node
+from engine.core import records
+from engine.core.commands import catalogue, incident, instance, job, variable
+from engine.core.elements import (
+    defaults,
+    exclusive_gateway,
+    parallel_gateway,
+    process,
+    service_task,
+    sub_process,
+)
+from engine.core.needs import Needs
+from engine.core.records import Effects
+from engine.core.state import Element
+from engine.core.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """The functions of an element's module; `elements.defaults` where it has none."""
+
+    arrive: Callable[[Node, FlowId, Element, View], Effects]
+    activate: Callable[[Element, View], Effects]
+    collect: Callable[[Element, Element, View], Effects]
+    settle: Callable[[Element, View], Effects]
+    leave: Callable[[Element, View], Effects]
+
+
+def behaviour(module: ModuleType) -> Behaviour:
+    names = (field.name for field in fields(Behaviour))
+    return Behaviour(*(getattr(module, name, getattr(defaults, name)) for name in names))
+
+
+ELEMENTS: dict[str, Behaviour] = {
+    "PROCESS": behaviour(process),
+    "SUB_PROCESS": behaviour(sub_process),
+    "START_EVENT": behaviour(defaults),
+    "END_EVENT": behaviour(defaults),
+    "SERVICE_TASK": behaviour(service_task),
+    "EXCLUSIVE_GATEWAY": behaviour(exclusive_gateway),
+    "PARALLEL_GATEWAY": behaviour(parallel_gateway),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """`needs(command, tenant)`: what must be loaded to decide; `handle(command, at)` decides."""
+
+    needs: Callable[[Any, str], Needs]
+    handle: Callable[[Any, View], Effects]
+
+
+COMMANDS: dict[type[records.Command], Handler] = {
+    records.CreateInstance: Handler(instance.needs_create, instance.create),
+    records.CancelInstance: Handler(instance.needs_cancel, instance.cancel),
+    records.ContinueWork: Handler(instance.needs_continue, instance.go_on),
+    records.CompleteJob: Handler(job.needs, job.complete),
+    records.FailJob: Handler(job.needs, job.fail),
+    records.ThrowJobError: Handler(job.needs, job.throw_error),
+    records.UpdateJob: Handler(job.needs_update, job.update),
+    records.ResolveIncident: Handler(incident.needs, incident.resolve),
+    records.SetVariables: Handler(variable.needs, variable.set_variables),
+    records.Deploy: Handler(catalogue.needs_deploy, catalogue.deploy),
+    records.DeleteResource: Handler(catalogue.needs_delete, catalogue.delete),
+    records.RetireDefinition: Handler(catalogue.needs_retire, catalogue.retire),
+}

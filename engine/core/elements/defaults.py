@@ -1,0 +1,39 @@
+"""What an element does unless its own file says otherwise.
+
+BPMN 2.0.2 §13.2: a flow node is activated by each token that arrives, and when it completes it puts a token on each
+outgoing sequence flow (implicit fork); with none, the token ends there (implicit end).
+"""
+
+from __future__ import annotations
+
+from engine.bpmn.model import FlowId, Node
+from engine.core.records import Effects, ElementCompleted, ElementCompleting
+from engine.core.shared.flows import enter
+from engine.core.state import Element
+from engine.core.view import View
+
+
+def arrive(node: Node, flow: FlowId, scope: Element, at: View) -> Effects:
+    """A token came over `flow`: enter the node and consume it."""
+    return enter(node, scope, at, consumes=(flow,))
+
+
+def activate(element: Element, at: View) -> Effects:
+    """Nothing to wait for: complete at once."""
+    yield ElementCompleting(element.key)
+
+
+def collect(scope: Element, child: Element, at: View) -> Effects:
+    """A child of the scope completes."""
+    return iter(())
+
+
+def settle(scope: Element, at: View) -> Effects:
+    """The scope's work is quiet: it completes when it holds no token."""
+    if not scope.tokens:
+        yield ElementCompleting(scope.key)
+
+
+def leave(element: Element, at: View) -> Effects:
+    """Put a token on every outgoing flow."""
+    yield ElementCompleted(element.key, at.node(element).outgoing)

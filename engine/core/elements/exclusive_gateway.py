@@ -1,0 +1,27 @@
+"""Exclusive gateway. BPMN 2.0.2 §13.4.2: each token that arrives takes exactly one outgoing flow: the first whose
+condition is true, in the order of the file, else the default flow; with neither, it is an error (an incident here).
+"""
+
+from __future__ import annotations
+
+from engine.core.records import Effects, ElementCompleted, Fail, IncidentType
+from engine.core.state import Element
+from engine.core.view import View
+
+
+def leave(gateway: Element, at: View) -> Effects:
+    node = at.node(gateway)
+    flows = at.model(gateway.instance.definition_key).flows
+    for flow in node.outgoing:
+        condition = flows[flow].condition
+        if flow == node.default:
+            continue
+        if condition is None or at.typed(condition, gateway, bool, IncidentType.EXTRACT_VALUE_ERROR):
+            yield ElementCompleted(gateway.key, (flow,))
+            return
+    if node.outgoing and node.default is None:
+        raise Fail(
+            IncidentType.CONDITION_ERROR,
+            "Expected at least one condition to evaluate to true, or to have a default flow",
+        )
+    yield ElementCompleted(gateway.key, () if node.default is None else (node.default,))

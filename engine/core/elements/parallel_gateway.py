@@ -1,0 +1,16 @@
+"""Parallel gateway. BPMN 2.0.2 §13.4.1: activated if there is at least one token on each incoming sequence flow;
+consumes exactly one from each, leaves the surplus, and produces one on each outgoing flow.
+"""
+
+from __future__ import annotations
+
+from engine.bpmn.model import FlowId, Node
+from engine.core.records import Effects
+from engine.core.shared.flows import enter
+from engine.core.state import Element
+from engine.core.view import View
+
+
+def arrive(gateway: Node, flow: FlowId, scope: Element, at: View) -> Effects:
+    if all(scope.tokens.get(incoming) for incoming in gateway.incoming):
+        yield from enter(gateway, scope, at, consumes=gateway.incoming)

@@ -1,0 +1,17 @@
+"""Service task. BPMN 2.0.2 §13.3.3: upon activation the service is invoked, upon its completion the task completes.
+
+Here the service is a job for a worker; the job's completion completes the task (`commands/job.py`).
+"""
+
+from __future__ import annotations
+
+from engine.core.records import Effects
+from engine.core.shared.jobs import create_job
+from engine.core.state import Element
+from engine.core.view import View
+
+
+def activate(task: Element, at: View) -> Effects:
+    job = at.node(task).job
+    assert job is not None, f"the parser lets no service task without a task definition through: {task.element}"
+    return create_job(task, job, at)

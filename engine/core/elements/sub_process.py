@@ -1,0 +1,18 @@
+"""Embedded sub-process. BPMN 2.0.2 §13.3.4: activated, it starts at its none start event; it completes when no token
+remains in it and no activity in it is active, and then puts a token on each outgoing flow.
+
+Not here: event sub-processes, multi-instance.
+"""
+
+from __future__ import annotations
+
+from engine.core.records import Effects
+from engine.core.shared.flows import enter
+from engine.core.state import Element
+from engine.core.view import View
+
+
+def activate(scope: Element, at: View) -> Effects:
+    start = at.node(scope).start
+    assert start is not None, f"the parser lets no scope without a start event through: {scope.element}"
+    return enter(at.model(scope.instance.definition_key).nodes[start], scope, at)

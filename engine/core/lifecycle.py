@@ -1,0 +1,109 @@
+"""The life cycle of an element, as a table: states, transitions, stages, and what each stage does for every element.
+
+ACTIVATING → ACTIVATED → COMPLETING → COMPLETED, and from the first three TERMINATING → TERMINATED. A stage is a function
+of an element that yields effects and may `Fail`: then none of its effects happened, and an incident keeps
+(element, stage, argument) so that resolving it runs exactly that stage again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from engine.core.dispatch import ELEMENTS
+from engine.core.records import (
+    Effects,
+    ElementActivated,
+    ElementTerminated,
+    ElementTerminating,
+    IncidentResolved,
+    JobCanceled,
+    Reply,
+)
+from engine.core.shared import mappings
+from engine.core.state import Element, ElementState
+from engine.core.view import View
+
+TRANSITIONS: dict[ElementState, tuple[ElementState, ...]] = {
+    ElementState.ACTIVATING: (ElementState.ACTIVATED, ElementState.TERMINATING),
+    ElementState.ACTIVATED: (ElementState.COMPLETING, ElementState.TERMINATING),
+    ElementState.COMPLETING: (ElementState.COMPLETED, ElementState.TERMINATING),
+    ElementState.COMPLETED: (),
+    ElementState.TERMINATING: (ElementState.TERMINATED,),
+    ElementState.TERMINATED: (),
+}
+
+CHILDREN_PER_STAGE = 100
+"""A scope that ends early tells at most so many of its children in one stage."""
+
+Stage = Callable[[Element, View, Any], Effects]
+
+
+def inputs(element: Element, at: View, _argument: object) -> Effects:
+    yield from mappings.take_inputs(element, at)
+
+
+def activate(element: Element, at: View, _argument: object) -> Effects:
+    yield ElementActivated(element.key)
+    yield from ELEMENTS[element.type].activate(element, at)
+
+
+def outputs(element: Element, at: View, _argument: object) -> Effects:
+    yield from mappings.give_outputs(element, at)
+
+
+def leave(element: Element, at: View, _argument: object) -> Effects:
+    scope = element.scope
+    if scope is not None:
+        yield from ELEMENTS[scope.type].collect(scope, element, at)
+    yield from ELEMENTS[element.type].leave(element, at)
+
+
+def terminate(element: Element, _at: View, _argument: object) -> Effects:
+    """What waits here waits no longer. Children are told when the element settles, page by page."""
+    for job in element.jobs:
+        yield JobCanceled(job)
+    for incident in element.open_incidents:
+        yield IncidentResolved(incident)
+    if not element.live:
+        yield from _terminated(element)
+
+
+def empty(element: Element) -> Effects:
+    """The next page of children of an element that is to end early."""
+    told = 0
+    for child in element.children.values():
+        if child.state is not ElementState.TERMINATING:
+            yield ElementTerminating(child.key)
+            told += 1
+            if told == CHILDREN_PER_STAGE:
+                return
+    if not element.live and element.state is ElementState.TERMINATING:
+        yield from _terminated(element)
+
+
+def _terminated(element: Element) -> Effects:
+    yield ElementTerminated(element.key)
+    if element.request is not None:
+        yield Reply(to=element.request)
+
+
+STAGES: dict[str, tuple[ElementState, Stage]] = {
+    "inputs": (ElementState.ACTIVATING, inputs),
+    "activate": (ElementState.ACTIVATING, activate),
+    "outputs": (ElementState.COMPLETING, outputs),
+    "leave": (ElementState.COMPLETING, leave),
+    "terminate": (ElementState.TERMINATING, terminate),
+}
+"""Stage → the state in which it runs, and what it does. An item whose element has left that state is dropped."""
+
+NEXT: dict[str, str] = {"inputs": "activate", "outputs": "leave"}
+
+
+def first_stage_of_activation(element: Element) -> str:
+    """The first stage that has anything to do."""
+    return "inputs" if element.node.inputs else "activate"
+
+
+def first_stage_of_completion(element: Element) -> str:
+    return "outputs" if element.node.outputs else "leave"

@@ -1,0 +1,44 @@
+"""What must be loaded before a command can be decided (CORE D7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum, auto
+from typing import Any
+
+import msgspec
+
+
+class NeedKind(Enum):
+    INSTANCE = auto()
+    """The tree of a process instance; key: its key."""
+    ELEMENT = auto()
+    """The tree of an element or process instance; key: its key."""
+    JOB = auto()
+    """The tree that a job belongs to; key: the job's key."""
+    INCIDENT = auto()
+    """The tree that an incident belongs to; key: the incident's key."""
+    LEASE = auto()
+    """The lease token that a job has now, never cached; key: the job's key."""
+    FAMILY = auto()
+    """All versions of a process; key: (tenant, process id)."""
+    DEFINITION = auto()
+    """The family of one definition; key: its key."""
+    MODEL = auto()
+    """The executable model of a definition; key: its key."""
+
+
+class Need(msgspec.Struct, frozen=True, gc=False):
+    kind: NeedKind
+    key: Any
+
+
+Needs = Iterator[Need]
+
+
+class NotLoaded(Exception):
+    """A step met something that nobody declared: it is undone, loaded for, and run again (CORE D7)."""
+
+    def __init__(self, need: Need) -> None:
+        super().__init__(f"{need.kind.name} {need.key} is not loaded")
+        self.need = need

@@ -1,0 +1,41 @@
+"""What creating a job evaluates."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from engine.bpmn.model import JobDefinition
+from engine.core.records import Effects, Fail, IncidentType, JobCreated
+from engine.core.state import Element
+from engine.core.view import View
+from engine.feel import Expression
+
+INT32 = 2**31 - 1
+
+
+def create_job(element: Element, job: JobDefinition, at: View) -> Effects:
+    """A job of the element itself: type, retries and priority are evaluated with its variables."""
+    yield JobCreated(
+        at.key(),
+        element.key,
+        at.typed(job.type, element, str, IncidentType.EXTRACT_VALUE_ERROR),
+        whole(job.retries, element, at),
+        0 if job.priority is None else whole(job.priority, element, at),
+        dict(job.headers),
+    )
+
+
+def whole(expression: Expression, element: Element, at: View) -> int:
+    """A whole number that fits 32 bits; text that holds one is taken, too."""
+    value = at.evaluate(expression, element)
+    if isinstance(value, str) and value.strip().lstrip("+-").isdecimal():
+        value = int(value)
+    if isinstance(value, Decimal) and value == value.to_integral_value():
+        value = int(value)
+    if type(value) is int and -INT32 - 1 <= value <= INT32:
+        return value
+    raise Fail(
+        IncidentType.EXTRACT_VALUE_ERROR,
+        f"Expected result of the expression '{expression.text.removeprefix('=').strip()}' to be a whole number "
+        f"of 32 bits, but was '{value}'.",
+    )

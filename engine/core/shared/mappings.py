@@ -1,0 +1,51 @@
+"""Input and output mappings (`zeebe:ioMapping`). Later mappings see the targets of earlier ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.bpmn.model import Mapping
+from engine.core.records import Effects, IncidentType
+from engine.core.shared.variables import owner_of, set_in
+from engine.core.state import Element
+from engine.core.view import VariableScope, View
+from engine.feel import to_json
+
+
+def take_inputs(element: Element, at: View) -> Effects:
+    """The mapped values become local variables of the element."""
+    seen: dict[str, Any] = {}
+    for mapping in at.node(element).inputs:
+        value = at.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR, seen)
+        seen[mapping.root] = placed(mapping, seen.get(mapping.root), value)
+    for name, value in seen.items():
+        yield set_in(element, name, to_json(value), at)
+
+
+def give_outputs(element: Element, at: View) -> Effects:
+    """The mapped values are merged into the scopes around the element."""
+    around = element.outer() or element
+    seen: dict[str, Any] = {}
+    for mapping in at.node(element).outputs:
+        value = at.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR, seen)
+        before = seen.get(mapping.root)
+        if before is None and len(mapping.target) > 1:
+            before = VariableScope(around, {}).get(mapping.root)
+        seen[mapping.root] = placed(mapping, before, value)
+    for name, value in seen.items():
+        yield set_in(owner_of(name, around), name, to_json(value), at)
+
+
+def placed(mapping: Mapping, before: Any, value: Any) -> Any:
+    """`before` with `value` at the path of the mapping's target, missing contexts made."""
+    path = mapping.target[1:]
+    if not path:
+        return value
+    result = dict(before) if isinstance(before, dict) else {}
+    inner = result
+    for name in path[:-1]:
+        next_ = inner.get(name)
+        inner[name] = dict(next_) if isinstance(next_, dict) else {}
+        inner = inner[name]
+    inner[path[-1]] = value
+    return result

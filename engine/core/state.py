@@ -1,0 +1,348 @@
+"""The aggregates in memory: instance trees and the catalogue; which rows changed, and how to undo.
+
+Rows are mutable records that only `engine.core.apply` changes, each time after `State.edit(row)`: that marks the row dirty
+and keeps its pre-image, so that a raising command is undone (CORE D10). Dictionaries that link rows are changed through
+`State.link` and `State.unlink` for the same reason. A `tokens` dictionary is replaced, never changed in place.
+
+All of this is a cache of one leadership term; PostgreSQL is the truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from engine.bpmn.model import Node, Process
+from engine.core.records import PARTITION_SHIFT
+
+MISSING: Any = object()
+
+ELEMENT_WEIGHT = 1600
+INSTANCE_WEIGHT = 2400
+JOB_WEIGHT = 900
+INCIDENT_WEIGHT = 700
+VARIABLE_WEIGHT = 350
+"""Estimated bytes of a row in memory, with its share of the dictionaries."""
+
+
+class ElementState(StrEnum):
+    """CORE.md section 2; `engine.core.lifecycle` holds the transitions."""
+
+    ACTIVATING = "ACTIVATING"
+    ACTIVATED = "ACTIVATED"
+    COMPLETING = "COMPLETING"
+    COMPLETED = "COMPLETED"
+    TERMINATING = "TERMINATING"
+    TERMINATED = "TERMINATED"
+
+
+class Row(msgspec.Struct):
+    """A row of a table. `key` is unique over all tables of a partition."""
+
+    key: int
+
+
+class Element(Row):
+    """A live element instance: a row of `element_instances`, or, as `Instance`, of `process_instances`."""
+
+    element: str
+    type: str
+    state: ElementState
+    root: Instance
+    instance: Instance
+    scope: Element | None
+    """The flow scope; of a called process its call activity; None for a root."""
+    path: tuple[int, ...]
+    """Variable scopes, this one first, ending at the process instance."""
+    started_at: int
+    ended_at: int | None = None
+    tokens: dict[str, int] = {}
+    """How many tokens stand on each flow and in each element of this scope."""
+    live: int = 0
+    """Children that have not ended."""
+    index: int = -1
+    then: tuple[Any, ...] | None = None
+    request: int | None = None
+    incidents: int = 0
+    """Open incidents of this element and of all below it."""
+    incident: int | None = None
+    children: dict[int, Element] = {}
+    jobs: dict[int, Job] = {}
+    variables: dict[str, Variable] = {}
+    open_incidents: dict[int, Incident] = {}
+    node: Node = MISSING
+    """What the model says; a cache of the view."""
+
+    def outer(self) -> Element | None:
+        """The next variable scope: variables of a caller are not seen by the called."""
+        return self.scope
+
+
+class Instance(Element, kw_only=True):
+    """A process instance: the scope that its start event is entered in."""
+
+    definition_key: int
+    process_id: str
+    version_number: int
+    version_tag: str | None
+    name: str | None
+    tenant: str
+    business_id: str | None
+    tags: tuple[str, ...]
+    depth: int
+    created_position: int
+    parent_instance: int | None = None
+    work: tuple[tuple[int, str, Any], ...] = ()
+    """Of a root: work items that a later command goes on with."""
+    revision: int = 0
+    """Of a root: rises with each batch that changes the tree."""
+    pins: int = 0
+    """Of a root: batches that changed it and whose commit is not known yet."""
+    weight: int = 0
+    """Of a root: estimated bytes of the tree in memory."""
+
+    def outer(self) -> Element | None:
+        return None
+
+
+class Job(Row):
+    """A row of `jobs` without its lease columns; `lease` says what the engine does to those (KERNEL section 5)."""
+
+    element: Element
+    type: str
+    retries: int
+    priority: int
+    headers: dict[str, str]
+    kind: str
+    listener_event: str
+    listener_index: int
+    created_at: int
+    updated_at: int
+    state: str = "CREATED"
+    ended_at: int | None = None
+    error_code: str | None = None
+    error_message: str | None = None
+    fresh: bool = False
+    """Not in the database yet."""
+    lease: str | None = None
+    """None: leave the lease alone; "ready", "closed", or "backoff" until `available_at`."""
+    available_at: int | None = None
+
+
+class Variable(Row):
+    """A row of `variables`; `value` is JSON text, `decoded` its FEEL value once somebody asked."""
+
+    scope: Element
+    name: str
+    value: str
+    decoded: Any = MISSING
+
+    def weight(self) -> int:
+        return VARIABLE_WEIGHT + len(self.value)
+
+
+class Incident(Row):
+    """A row of `incidents`. Resolving it runs the work item (element, stage, argument) again."""
+
+    element: Element
+    stage: str
+    argument: Any
+    type: str
+    message: str
+    job: int | None
+    created_at: int
+    state: str = "ACTIVE"
+    resolved_at: int | None = None
+
+
+class Definition(Row):
+    """A version of a process: a row of `process_definitions`."""
+
+    deployment: int
+    tenant: str
+    process_id: str
+    version: int
+    name: str | None
+    version_tag: str | None
+    resource: str
+    sha256: str
+    state: str
+    deployed_at: int
+
+
+class Usage(Row):
+    """How many instances of a definition (its key) run in this partition."""
+
+    running: int
+
+
+class Deployment(Row):
+    tenant: str
+    deployed_at: int
+
+
+Family = dict[int, Definition]
+"""All versions of one process id of a tenant, deleted ones included: their numbers are not given again."""
+
+
+class State:
+    """What one partition's owner knows."""
+
+    def __init__(self, partition: int, next_key: int | None = None) -> None:
+        self.partition = partition
+        self.next_key = next_key if next_key is not None else (partition << PARTITION_SHIFT) + 1
+        self.now = 0
+        self.position = 0
+        self.elements: dict[int, Element] = {}
+        self.jobs: dict[int, Job] = {}
+        self.incidents: dict[int, Incident] = {}
+        self.trees: dict[int, Instance] = {}
+        """Roots by key, least recently used first."""
+        self.ended: dict[int, int] = {}
+        """Tombstones: roots that ended in batches whose commit is not known yet, with the number of those."""
+        self.families: dict[tuple[str, str], Family] = {}
+        self.definitions: dict[int, Definition] = {}
+        self.usage: dict[int, Usage] = {}
+        self.models: dict[int, Process] = {}
+        self.weight = 0
+        self.dirty: dict[int, Row] = {}
+        """Changed rows by identity, in the order of their first change."""
+        self._images: dict[int, tuple[Row, Row] | None] = {}
+        self._links: list[tuple[dict[Any, Any], Any, Any]] = []
+        self._first_key = self.next_key
+
+    def key(self) -> int:
+        """The next key of this partition."""
+        key = self.next_key
+        self.next_key = key + 1
+        return key
+
+    # ---- changing rows (appliers only)
+
+    def edit(self, row: Row) -> None:
+        """Mark `row` dirty, and keep what it was before this command."""
+        identity = id(row)
+        if identity not in self._images:
+            self._images[identity] = (row, row.__copy__())
+            if identity not in self.dirty:
+                self.link(self.dirty, identity, row)
+
+    def add(self, row: Row) -> None:
+        """Mark a row dirty that did not exist before this command."""
+        self._images[id(row)] = None
+        self.link(self.dirty, id(row), row)
+
+    def link(self, where: dict[Any, Any], key: Any, value: Any) -> None:
+        self._links.append((where, key, where.get(key, MISSING)))
+        where[key] = value
+
+    def unlink(self, where: dict[Any, Any], key: Any) -> None:
+        self._links.append((where, key, where.pop(key)))
+
+    # ---- commands
+
+    def keep(self) -> None:
+        """The command is done: what it changed stays."""
+        self._images.clear()
+        self._links.clear()
+        self._first_key = self.next_key
+
+    def undo(self) -> None:
+        """The command is not done: everything is as before it, the key generator included."""
+        for where, key, old in reversed(self._links):
+            if old is MISSING:
+                del where[key]
+            else:
+                where[key] = old
+        for entry in self._images.values():
+            if entry is not None:
+                row, image = entry
+                for name in row.__struct_fields__:
+                    setattr(row, name, getattr(image, name))
+        self.next_key = self._first_key
+        self.keep()
+
+    # ---- batches
+
+    def touched_roots(self) -> list[Instance]:
+        """The roots of the trees that the batch changed."""
+        roots = {id(root): root for row in self.dirty.values() if (root := root_of(row)) is not None}
+        return list(roots.values())
+
+    def seal(self) -> list[Instance]:
+        """End of a batch: pin what it changed, and give the trees their next revision. Call `dirty.clear()` when saved."""
+        roots = self.touched_roots()
+        for root in roots:
+            root.revision += 1
+            root.pins += 1
+            self.dirty[id(root)] = root
+            if root.ended_at is None:
+                self.trees.pop(root.key, None)
+                self.trees[root.key] = root
+            else:
+                self.ended[root.key] = self.ended.get(root.key, 0) + 1
+        return roots
+
+    def committed(self, roots: list[Instance]) -> None:
+        """The commit of a sealed batch is known: what it changed may be evicted again."""
+        for root in roots:
+            root.pins -= 1
+            if root.ended_at is not None:
+                self.ended[root.key] -= 1
+                if not self.ended[root.key]:
+                    del self.ended[root.key]
+                    forget_links(root)
+
+    def evict(self, limit: int) -> int:
+        """Forget trees that are not pinned, least recently used first, until at most `limit` bytes are held."""
+        count = 0
+        if self.weight > limit:
+            for root in [root for root in self.trees.values() if not root.pins]:
+                if self.weight <= limit:
+                    break
+                self.forget(root)
+                count += 1
+        return count
+
+    def forget(self, root: Instance) -> None:
+        """Drop a clean tree from the cache."""
+        del self.trees[root.key]
+        self.weight -= root.weight
+        for element in descendants(root):
+            del self.elements[element.key]
+            for key in element.jobs:
+                del self.jobs[key]
+            for key in element.open_incidents:
+                del self.incidents[key]
+            forget_links(element)
+
+
+def root_of(row: Row) -> Instance | None:
+    """The tree that a row belongs to; None for rows of the catalogue."""
+    if isinstance(row, Element):
+        return row.root
+    if isinstance(row, (Job, Incident)):
+        return row.element.root
+    return row.scope.root if isinstance(row, Variable) else None
+
+
+def descendants(element: Element) -> Iterator[Element]:
+    """The element and everything live below it, parents first."""
+    pending = [element]
+    while pending:
+        current = pending.pop()
+        pending.extend(current.children.values())
+        yield current
+
+
+def forget_links(element: Element) -> None:
+    """Cut the circles of references, so that memory is freed without the cycle collector."""
+    element.children = {}
+    element.jobs = {}
+    element.variables = {}
+    element.open_incidents = {}
+    element.scope = None
+    element.root = element.instance = MISSING

@@ -1,0 +1,425 @@
+"""One command, slice by slice, to quiescence. Pure: state in, state and rows of the event log out.
+
+The work of a command is a queue of items `(element key, stage, argument)`. A stage's effects are collected, then applied
+(CORE D2); `FOLLOW` says what each event puts into the queue (CORE D4). When the queue is empty, touched scopes settle,
+innermost first. When the slice is used up, what is left is saved in the tree and goes on as a later command (CORE D5).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from engine.core import records
+from engine.core.apply import APPLY
+from engine.core.dispatch import COMMANDS, ELEMENTS
+from engine.core.lifecycle import (
+    NEXT,
+    STAGES,
+    empty,
+    first_stage_of_activation,
+    first_stage_of_completion,
+)
+from engine.core.needs import NotLoaded
+from engine.core.records import (
+    COMMAND_STAGE,
+    Command,
+    ContinueWork,
+    Effects,
+    ElementCompleting,
+    Event,
+    Fail,
+    IncidentRaised,
+    IncidentType,
+    Reject,
+    Rejection,
+    RejectionCode,
+    Reply,
+    ReplyLater,
+    RetireDefinition,
+    Send,
+    WorkDeferred,
+)
+from engine.core.state import Element, ElementState, Incident, Instance, Job, State, root_of
+from engine.core.view import View
+
+ITEM_COST = 4
+TERMINATION_COST = 1
+"""Ending an element is cheap: a slice holds four times as many of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much one command may do before the rest is deferred."""
+
+    slice_items: int = 500
+
+
+@dataclass(slots=True)
+class Entry:
+    """A row of the command log. `request`: the position that it goes back to, when that is another one."""
+
+    position: int
+    tenant: str
+    command: Command
+    request: int | None = None
+
+
+@dataclass(slots=True)
+class Handled:
+    """What came of a command or of one of its follow-ups: a row of the event log."""
+
+    seq: int
+    root: int | None
+    request: int | None
+    """Set when this row goes back to another position than its own."""
+    events: list[Event]
+    rejection: Rejection | None = None
+    answered: bool = False
+    response: msgspec.Struct | None = None
+
+
+@dataclass(slots=True)
+class Spilled:
+    """A follow-up for later, to be written to the inbox."""
+
+    command: Command
+    tenant: str
+    request: int
+
+
+@dataclass(slots=True)
+class Notices:
+    """What others may want to know once the batch is committed."""
+
+    spilled: list[Spilled] = field(default_factory=list)
+    ended: list[tuple[int, str]] = field(default_factory=list)
+    """Instances that ended, with their last state."""
+    available: dict[tuple[str, str], int] = field(default_factory=dict)
+    """Jobs that became available, by (type, tenant)."""
+    poisoned: list[tuple[int, BaseException]] = field(default_factory=list)
+    """Positions whose handling raised, with the bug."""
+
+
+class Processor:
+    """Runs commands of one partition against its state."""
+
+    def __init__(self, state: State, limits: Limits = Limits()) -> None:  # frozen
+        self.state = state
+        self.at = View(state)
+        self.notices = Notices()
+        self._limit = limits.slice_items * ITEM_COST
+        self._used = 0
+        self._queue: deque[tuple[int, str, Any]] = deque()
+        self._touched: dict[int, None] = {}
+        self._events: list[Event] = []
+        self._replies: list[Reply] = []
+        self._later = False
+        self._sends: list[Send] = []
+        self._root: int | None = None
+
+    def process(self, entry: Entry, now: int, leases: Mapping[int, str | None] = {}) -> list[Handled]:
+        """Handle a command and the follow-ups that belong to its transaction. `now`: epoch milliseconds.
+
+        Raises:
+            NotLoaded: nothing has happened; load what it names and run the command again.
+        """
+        at = self.at
+        at.now = self.state.now = now
+        at.position = self.state.position = entry.position
+        at.request = entry.position if entry.request is None else entry.request
+        at.tenant = entry.tenant
+        at.leases = leases
+        self._used = 0
+        follow_ups: deque[Command] = deque()
+        rows = self._handle(entry.command, 0, entry.request, follow_ups)
+        while follow_ups:
+            command = follow_ups.popleft()
+            if self._used >= self._limit:
+                self._spill(command)
+                continue
+            try:
+                rows += self._handle(command, len(rows), at.request, follow_ups)
+            except NotLoaded:
+                self._spill(command)
+        return rows
+
+    def _handle(self, command: Command, seq: int, request: int | None, follow_ups: deque[Command]) -> list[Handled]:
+        """One command as a unit: all of it happens, or nothing."""
+        self._begin()
+        rejection = None
+        try:
+            self._take(COMMANDS[type(command)].handle(command, self.at))
+            self._drain()
+        except Reject as reject:
+            self._abandon()
+            rejection = reject.rejection
+        except NotLoaded:
+            self._abandon()
+            raise
+        except Exception as bug:  # whatever it is, it must harm this command alone
+            self._abandon()
+            rejection = self._poisoned(command, bug)
+        self.state.keep()
+        for send in self._sends:
+            if send.later:
+                self._spill(send.command)
+            else:
+                follow_ups.append(send.command)
+        return self._rows(seq, request, rejection)
+
+    # ---- the loop
+
+    def _drain(self) -> None:
+        queue, touched = self._queue, self._touched
+        while queue or touched:
+            if self._used >= self._limit:
+                self._defer()
+                return
+            if queue:
+                self._run(*queue.popleft())
+            else:
+                self._used += ITEM_COST
+                self._settle(self._innermost())
+
+    def _run(self, key: int, stage: str, argument: Any) -> None:
+        self._used += TERMINATION_COST if stage == "terminate" else ITEM_COST
+        element = self.state.elements.get(key)
+        if element is None:
+            return
+        if stage == "arrive":
+            self._arrive(element, argument)
+        elif stage == "settle":
+            self._touched[key] = None
+        else:
+            state, function = STAGES[stage]
+            if element.state is state:
+                self.at.node(element)
+                if self._take(function(element, self.at, argument), element, stage, argument):
+                    following = NEXT.get(stage)
+                    if following is not None:
+                        self._queue.append((key, following, 0))
+
+    def _arrive(self, scope: Element, flow: str) -> None:
+        if scope.state is ElementState.ACTIVATED and scope.then is None:
+            model = self.at.model(scope.instance.definition_key)
+            node = model.nodes[model.flows[flow].target]
+            self._take(ELEMENTS[node.type].arrive(node, flow, scope, self.at), scope, "arrive", flow)
+
+    def _innermost(self) -> Element | None:
+        """The deepest of the touched scopes, which is touched no longer."""
+        elements, touched = self.state.elements, self._touched
+        if len(touched) == 1:
+            return elements.get(touched.popitem()[0])
+        live = [element for key in touched if (element := elements.get(key)) is not None]
+        deepest = max(live, key=_depth, default=None)
+        if deepest is None:
+            touched.clear()
+        else:
+            del touched[deepest.key]
+        return deepest
+
+    def _settle(self, scope: Element | None) -> None:
+        if scope is None:
+            return
+        before = len(self._events)
+        if scope.then is not None or scope.state is ElementState.TERMINATING:
+            self._empty(scope)
+        elif scope.state is ElementState.ACTIVATED:
+            self._take(ELEMENTS[scope.type].settle(scope, self.at), scope, "settle")
+        if len(self._events) > before:
+            self._touched[scope.key] = None
+
+    def _empty(self, scope: Element) -> None:
+        if scope.live or scope.state is ElementState.TERMINATING:
+            self._take(empty(scope))
+        elif scope.state is ElementState.ACTIVATED:
+            self._take(iter((ElementCompleting(scope.key),)))
+
+    def _defer(self) -> None:
+        """Save what is left in the trees it belongs to; a later command goes on with it."""
+        left: dict[int, list[tuple[int, str, Any]]] = {}
+        items = [*self._queue, *((key, "settle", 0) for key in self._touched)]
+        for item in items:
+            element = self.state.elements.get(item[0])
+            if element is not None:
+                left.setdefault(element.root.key, []).append(item)
+        self._queue.clear()
+        self._touched.clear()
+        for root, work in left.items():
+            self._take(iter((WorkDeferred(root, tuple(work)), Send(ContinueWork(root), later=True))))
+
+    # ---- effects
+
+    def _take(self, effects: Effects, element: Element | None = None, stage: str = "", argument: Any = 0) -> bool:
+        """Collect a stage's effects, then apply them. A `Fail` on the way becomes an incident; False then."""
+        done = True
+        try:
+            collected = list(effects)
+        except Fail as failure:
+            if element is None:
+                raise
+            done = False
+            collected = [
+                IncidentRaised(self.at.key(), element.key, stage, failure.type, failure.message, None, argument)
+            ]
+        state, events = self.state, self._events
+        for effect in collected:
+            kind = type(effect)
+            applier = APPLY.get(kind)  # type: ignore[arg-type]
+            if applier is None:
+                self._other(effect)
+                continue
+            follow = FOLLOW.get(kind)  # type: ignore[arg-type]
+            if kind is records.WorkResumed:
+                self._queue.extend(state.trees[effect.root].work)  # type: ignore[union-attr]
+            row = applier(state, effect)
+            events.append(effect)  # type: ignore[arg-type]
+            if self._root is None and (root := root_of(row)) is not None:
+                self._root = root.key
+            if follow is not None:
+                follow(self, row, effect)
+        return done
+
+    def _other(self, effect: object) -> None:
+        if isinstance(effect, Send):
+            self._sends.append(effect)
+        elif isinstance(effect, Reply):
+            self._replies.append(effect)
+        elif isinstance(effect, ReplyLater):
+            self._later = True
+        else:
+            raise TypeError(f"{effect!r} is no effect")
+
+    def _spill(self, command: Command) -> None:
+        self.notices.spilled.append(Spilled(command, self.at.tenant, self.at.request))
+
+    # ---- the frame of a command
+
+    def _begin(self) -> None:
+        self._queue.clear()
+        self._touched.clear()
+        self._events = []
+        self._replies = []
+        self._sends = []
+        self._later = False
+        self._root = None
+        self._ended: list[tuple[int, str]] = []
+        self._available: list[tuple[str, str]] = []
+
+    def _abandon(self) -> None:
+        self.state.undo()
+        self._begin()
+
+    def _poisoned(self, command: Command, bug: Exception) -> Rejection:
+        """A bug of ours: its tree gets an incident that parks the command, so that a person can try it again."""
+        self.notices.poisoned.append((self.at.position, bug))
+        reason = f"handling the command raised {type(bug).__name__}: {bug}"
+        root = self._tree_of(command)
+        if root is not None:
+            parked = {"intent": command.intent, "command": msgspec.json.decode(records.encode_command(command))}
+            message = f"Command '{command.intent}' at position {self.at.position}: {reason}"
+            self._take(
+                iter(
+                    (
+                        IncidentRaised(
+                            self.at.key(), root.key, COMMAND_STAGE, IncidentType.UNKNOWN, message, None, parked
+                        ),
+                    )
+                )
+            )
+        return Rejection(RejectionCode.PROCESSING_ERROR, reason)
+
+    def _tree_of(self, command: Command) -> Instance | None:
+        key = getattr(command, "key", None)
+        if key is None:
+            return None
+        state = self.state
+        row = state.elements.get(key) or state.jobs.get(key) or state.incidents.get(key)
+        root = root_of(row) if row is not None else None
+        return root if root is not None and root.key in state.elements else None
+
+    def _rows(self, seq: int, request: int | None, rejection: Rejection | None) -> list[Handled]:
+        """The command's own row, and one more for each answer to another request."""
+        notices = self.notices
+        notices.ended += self._ended
+        for available in self._available:
+            notices.available[available] = notices.available.get(available, 0) + 1
+        own = Handled(seq, self._root, request, self._events, rejection)
+        own.answered = rejection is None and request is None and not self._later
+        rows = [own]
+        for reply in self._replies:
+            if reply.to is None or reply.to == self.at.request:
+                own.answered, own.response = True, reply.body
+            else:
+                rows.append(Handled(seq + len(rows), self._root, reply.to, [], None, True, reply.body))
+        return rows
+
+    # ---- what follows an event (CORE D4); `row` is what the event is about, which may have ended
+
+    def _entered(self, row: Element, _event: Event) -> None:
+        self.at.node(row)
+        self._queue.append((row.key, first_stage_of_activation(row), 0))
+
+    def _completing(self, row: Element, _event: Event) -> None:
+        self.at.node(row)
+        self._queue.append((row.key, first_stage_of_completion(row), 0))
+
+    def _completed(self, row: Element, event: records.ElementCompleted) -> None:
+        scope = row.scope
+        if scope is not None:
+            for flow in event.flows:
+                self._queue.append((scope.key, "arrive", flow))
+        self._gone(row, event)
+
+    def _gone(self, row: Element, _event: Event) -> None:
+        if row.scope is not None:
+            self._touched[row.scope.key] = None
+        if isinstance(row, Instance):
+            self._ended.append((row.key, row.state.value))
+            definition = self.state.definitions.get(row.definition_key)
+            if definition is not None and definition.state == "DRAINING" and not self.at.running(definition.key):
+                self._sends.append(Send(RetireDefinition(definition.key)))
+
+    def _terminating(self, row: Element, _event: Event) -> None:
+        self._queue.append((row.key, "terminate", 0))
+        self._touched[row.key] = None
+
+    def _interrupted(self, row: Element, _event: Event) -> None:
+        self._touched[row.key] = None
+
+    def _resolved(self, row: Incident, _event: Event) -> None:
+        if row.stage and row.stage != COMMAND_STAGE:
+            self._queue.append((row.element.key, row.stage, row.argument))
+
+    def _offered(self, row: Job, _event: Event) -> None:
+        if row.lease == "ready":
+            self._available.append((row.type, row.element.instance.tenant))
+
+
+def _depth(element: Element) -> int:
+    depth = 0
+    scope = element.scope
+    while scope is not None:
+        depth += 1
+        scope = scope.scope
+    return depth
+
+
+FOLLOW: dict[type[Event], Callable[[Processor, Any, Any], None]] = {
+    records.InstanceCreated: Processor._entered,
+    records.ElementActivating: Processor._entered,
+    records.ElementCompleting: Processor._completing,
+    records.ElementCompleted: Processor._completed,
+    records.ElementTerminating: Processor._terminating,
+    records.ElementTerminated: Processor._gone,
+    records.ScopeInterrupted: Processor._interrupted,
+    records.IncidentResolved: Processor._resolved,
+    records.JobCreated: Processor._offered,
+    records.JobFailed: Processor._offered,
+    records.JobReleased: Processor._offered,
+}

@@ -1,0 +1,175 @@
+"""`at`: what a handler or a stage may see. State as it is, the time and the position of the command, and FEEL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from engine.bpmn.model import Node, Process
+from engine.core.needs import Need, NeedKind, NotLoaded
+from engine.core.records import Fail, IncidentType, Reject, RejectionCode
+from engine.core.state import MISSING, Definition, Element, Family, Incident, Instance, Job, State
+from engine.feel import Evaluation as FeelEvaluation
+from engine.feel import EvaluationError, Expression, from_json
+
+
+class VariableScope(Mapping[str, Any]):
+    """The variables seen from an element, decoded when they are asked for."""
+
+    __slots__ = ("_element", "_extra")
+
+    def __init__(self, element: Element, extra: Mapping[str, Any]) -> None:
+        self._element = element
+        self._extra = extra
+
+    def __getitem__(self, name: str) -> Any:
+        if name in self._extra:
+            return self._extra[name]
+        scope: Element | None = self._element
+        while scope is not None:
+            variable = scope.variables.get(name)
+            if variable is not None:
+                if variable.decoded is MISSING:
+                    variable.decoded = from_json(variable.value)
+                return variable.decoded
+            scope = scope.outer()
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        names = dict.fromkeys(self._extra)
+        scope: Element | None = self._element
+        while scope is not None:
+            names.update(dict.fromkeys(scope.variables))
+            scope = scope.outer()
+        return iter(names)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class View:
+    """Read access for one command. Made once per partition; `step` sets the command's own facts."""
+
+    __slots__ = ("leases", "now", "position", "request", "state", "tenant")
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.now = 0
+        """Epoch milliseconds; the same for everything that one command does."""
+        self.position = 0
+        """Of the command in the log."""
+        self.request = 0
+        """The position of the client's command that all of this goes back to."""
+        self.tenant = ""
+        self.leases: Mapping[int, str | None] = {}
+        """Lease tokens as they were when the batch was read, by job."""
+
+    def key(self) -> int:
+        return self.state.key()
+
+    # ---- rows
+
+    def element(self, key: int) -> Element | None:
+        return self.state.elements.get(key)
+
+    def instance(self, key: int) -> Instance | None:
+        element = self.state.elements.get(key)
+        return element if isinstance(element, Instance) else None
+
+    def job(self, key: int) -> Job | None:
+        return self.state.jobs.get(key)
+
+    def incident(self, key: int) -> Incident | None:
+        return self.state.incidents.get(key)
+
+    # ---- catalogue
+
+    def family(self, process_id: str) -> Family:
+        """All versions of a process of the command's tenant; empty when there is none."""
+        try:
+            return self.state.families[self.tenant, process_id]
+        except KeyError:
+            raise NotLoaded(Need(NeedKind.FAMILY, (self.tenant, process_id))) from None
+
+    def definition(self, key: int) -> Definition | None:
+        return self.state.definitions.get(key)
+
+    def running(self, definition_key: int) -> int:
+        """Instances of a definition that run in this partition."""
+        usage = self.state.usage.get(definition_key)
+        return usage.running if usage is not None else 0
+
+    def model(self, definition_key: int) -> Process:
+        try:
+            return self.state.models[definition_key]
+        except KeyError:
+            raise NotLoaded(Need(NeedKind.MODEL, definition_key)) from None
+
+    def node(self, element: Element) -> Node:
+        """What the model says about an element; kept in its row."""
+        node = element.node
+        if node is MISSING:
+            node = element.node = self.model(element.instance.definition_key).nodes[element.element]
+        return node
+
+    # ---- values
+
+    def evaluate(
+        self,
+        expression: Expression,
+        element: Element,
+        failure: IncidentType = IncidentType.EXTRACT_VALUE_ERROR,
+        extra: Mapping[str, Any] = {},  # never changed
+    ) -> Any:
+        """The value of `expression` with the variables seen from `element`, `extra` before them.
+
+        Raises:
+            Fail: the expression has no value at all, of type `failure`.
+        """
+        if expression.is_static:
+            return expression.static_value
+        return self.evaluation(expression, element, failure, extra).value
+
+    def evaluation(
+        self, expression: Expression, element: Element, failure: IncidentType, extra: Mapping[str, Any]
+    ) -> FeelEvaluation:
+        """Like `evaluate`, with the warnings."""
+        try:
+            return expression.evaluate(VariableScope(element, extra), now=self.now)
+        except EvaluationError as error:
+            raise Fail(failure, f"Failed to evaluate expression '{expression.text}'. {error}") from error
+
+    def typed(self, expression: Expression, element: Element, expected: type, failure: IncidentType) -> Any:
+        """The value of `expression`, which must be of the Python type `expected`.
+
+        Raises:
+            Fail: it is of another type; the message names it and the warnings of the evaluation.
+        """
+        if expression.is_static:
+            value, warnings = expression.static_value, ()
+        else:
+            evaluation = self.evaluation(expression, element, failure, {})
+            value, warnings = evaluation.value, tuple(evaluation.warnings)
+        if type(value) is expected:
+            return value
+        text = (
+            f"Expected result of the expression '{expression.text.removeprefix('=').strip()}' to be "
+            f"'{_type_name(expected)}', but was '{_type_name(type(value))}'."
+        )
+        if warnings:
+            told = "\n".join(f"[{warning.type}] {warning.message}" for warning in warnings)
+            text += f" The evaluation reported the following warnings:\n{told}"
+        raise Fail(failure, text)
+
+
+_TYPE_NAMES = {"NoneType": "NULL", "bool": "BOOLEAN", "str": "STRING", "int": "NUMBER", "Decimal": "NUMBER"}
+_TYPE_NAMES |= {"list": "ARRAY", "dict": "OBJECT"}
+
+
+def _type_name(type_: type) -> str:
+    return _TYPE_NAMES.get(type_.__name__, type_.__name__.upper())
+
+
+def reject_not_found(what: str, doing: str, key: int) -> Reject:
+    """The rejection that the field's clients know."""
+    return Reject(RejectionCode.NOT_FOUND, f"Expected to {doing} {what} with key '{key}', but no such {what} was found")
