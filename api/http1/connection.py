@@ -1,0 +1,101 @@
+"""One connection: its requests one after the other, and how it ends."""
+
+import structlog
+import trio
+
+from api.http1.exchange import Exchange
+from api.http1.problems import Refusal
+from api.http1.request import Request
+from api.http1.response import problem_response
+from api.http1.state import Address, ServerState
+from api.http1.wire import ClientGone, Wire
+
+log = structlog.get_logger("api.http1")
+
+
+async def serve_connection(state: ServerState, stream: trio.abc.HalfCloseableStream) -> None:
+    """Serve the requests of one connection until it ends, then close the stream. Raises no Exception.
+
+    Errors of handlers end in a 500 (see `Exchange`). What arrives here is a bug of this package, or an error
+    of a handler in one group with its cancellation: it is logged and costs this connection only.
+    """
+    wire = Wire(stream, state.settings)
+    try:
+        async with stream:
+            await _serve_requests(state, wire)
+    except* Exception:
+        log.exception("HTTP connection failed")
+    finally:
+        wire.parser.close()
+
+
+async def _serve_requests(state: ServerState, wire: Wire) -> None:
+    client, server = _addresses(wire.stream)
+    timeout_s = state.settings.header_timeout_s
+    try:
+        while (request := await _next_request(state, wire, timeout_s)) is not None:
+            if not await Exchange(state, wire, request).run(client, server):
+                await _part(wire, request)
+                return
+            timeout_s = state.settings.keep_alive_s
+    except Refusal as refusal:
+        await _refuse(state, wire, refusal)
+    except ClientGone:
+        return
+
+
+async def _part(wire: Wire, request: Request) -> None:
+    """Before closing: give an answer that overtook its request the time to be read."""
+    if not wire.gone and (wire.pending or wire.parser.error or not request.complete):
+        await wire.linger()
+
+
+async def _next_request(state: ServerState, wire: Wire, idle_s: float) -> Request | None:
+    """The next request, as soon as its header is complete; None when there will be none. Raises Refusal."""
+    parser = wire.parser
+    deadline: float | None = None
+    while not parser.ready:
+        if parser.error is not None:
+            raise parser.error
+        if wire.pending:
+            wire.parse_pending()
+        elif wire.eof:
+            return None
+        elif parser.in_head:
+            deadline = deadline or trio.current_time() + state.settings.header_timeout_s
+            if not await wire.receive(deadline):
+                raise Refusal(408, "The request header did not arrive in time")
+        elif not await _idle(state, wire, idle_s):
+            return None
+    return parser.ready.popleft()
+
+
+async def _idle(state: ServerState, wire: Wire, idle_s: float) -> bool:
+    """Wait for the first byte of a request; False if its time is over, or the place or the server's end demands it."""
+    if state.draining:
+        return False
+    with trio.move_on_after(idle_s) as scope:
+        state.idle[scope] = None
+        try:
+            await wire.receive_some()
+        finally:
+            state.idle.pop(scope, None)
+    return not scope.cancelled_caught
+
+
+async def _refuse(state: ServerState, wire: Wire, refusal: Refusal) -> None:
+    """Answer a request that never became one, and close."""
+    parser = wire.parser
+    head_only = parser.method == "HEAD"
+    await wire.transmit(problem_response(refusal.status, refusal.detail, parser.path, state.date_line, head_only))
+    await wire.linger()
+
+
+def _addresses(stream: trio.abc.Stream) -> tuple[Address | None, Address | None]:
+    """The client's and our own (host, port), where the stream is a TCP socket that is still connected."""
+    if not isinstance(stream, trio.SocketStream):
+        return None, None
+    try:
+        return stream.socket.getpeername()[:2], stream.socket.getsockname()[:2]
+    except OSError:
+        return None, None

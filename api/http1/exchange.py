@@ -1,0 +1,288 @@
+"""One request and its response, as ASGI sees them: the scope, `receive`, `send`, and what happens when they fail.
+
+Nothing here runs beside the handler: `receive` reads the socket in the handler's own task, only when it is called. So a
+handler costs no task and no cancel scope of its own, the body has backpressure, and a client that goes away is noticed
+by a handler that waits in `receive`, and by nobody else. The handler is never cancelled for it.
+"""
+
+import structlog
+import trio
+
+from api.http1 import response
+from api.http1.problems import Refusal, problem_body
+from api.http1.request import Request
+from api.http1.state import Address, Message, Scope, ServerState
+from api.http1.wire import ClientGone, Wire
+
+log = structlog.get_logger("api.http1")
+
+# A body of known length up to this is handed over in one message.
+WHOLE_BODY_BYTES = 64 * 1024
+# What a handler left unread is read and dropped up to this; beyond it, closing the connection is cheaper.
+DISCARD_BYTES = 64 * 1024
+# Up to this, copying head and body together is cheaper than a second call of the kernel.
+JOIN_BYTES = 64 * 1024
+
+DISCONNECT = "http.disconnect"
+
+
+class Exchange:
+    """One request and its response. `run` calls the application and says whether the connection may go on."""
+
+    __slots__ = (
+        "_bodiless",
+        "_body_taken",
+        "_body_time_left_s",
+        "_chunked",
+        "_done",
+        "_head_sent",
+        "_keep_alive",
+        "_length_left",
+        "_refused",
+        "_start",
+        "_watch",
+        "request",
+        "state",
+        "wire",
+    )
+
+    def __init__(self, state: ServerState, wire: Wire, request: Request) -> None:
+        self.state = state
+        self.wire = wire
+        self.request = request
+        self._body_taken = self._head_sent = self._done = self._refused = False
+        self._body_time_left_s = state.settings.body_timeout_s
+        self._start: Message | None = None
+        self._watch: trio.CancelScope | None = None
+
+    async def run(self, client: Address | None, server: Address | None) -> bool:
+        """Call the application; False if the connection must be closed. Logs the application's errors."""
+        state = self.state
+        limit = state.settings.max_in_flight
+        if limit is not None and state.in_flight >= limit:
+            await self._answer_problem(503, f"The server is handling {limit} requests, its limit")
+            return await self._discard_rest()
+        state.in_flight += 1
+        try:
+            await state.app(self._scope(client, server), self.receive, self.send)
+            if not self._done and not self._refused:
+                raise RuntimeError("the application returned without a complete response")
+        except Exception as error:
+            await self._fail(error)
+            return False
+        finally:
+            state.in_flight -= 1
+        return not self._refused and await self._discard_rest()
+
+    def _scope(self, client: Address | None, server: Address | None) -> Scope:
+        request = self.request
+        return {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.4"},
+            "http_version": request.version,
+            "method": request.method,
+            "scheme": "http",
+            "path": request.path,
+            "raw_path": request.raw_path,
+            "query_string": request.query,
+            "root_path": "",
+            "headers": request.headers,
+            "client": client,
+            "server": server,
+        }
+
+    # The request.
+
+    async def receive(self) -> Message:
+        """ASGI `receive`: the body, whole if it is small, then `http.disconnect` when the client goes away."""
+        request = self.request
+        if self._body_taken or self._refused:
+            await self._wait_disconnect()
+            return {"type": DISCONNECT}
+        if not request.complete and not await self._gather():
+            return {"type": DISCONNECT}
+        parts = request.parts
+        body = parts[0] if len(parts) == 1 else b"".join(parts)
+        parts.clear()
+        self._body_taken = request.complete
+        return {"type": "http.request", "body": body, "more_body": not request.complete}
+
+    async def _gather(self) -> bool:
+        """Wait for the next part of the body, or all of it if it is small; False if it will not come."""
+        request = self.request
+        whole = not request.chunked and request.content_length <= WHOLE_BODY_BYTES
+        try:
+            if request.expects_continue and not self._head_sent:
+                request.expects_continue = False
+                await self.wire.transmit(response.CONTINUE)
+            while not request.complete and (whole or not request.parts):
+                if not await self._fetch():
+                    return False
+        except Refusal as refusal:
+            await self._refuse(refusal)
+            return False
+        except ClientGone:
+            return False
+        return True
+
+    async def _fetch(self) -> bool:
+        """Get more of the body parsed; False if the client closed. Raises Refusal if it is wrong, too large or late."""
+        wire = self.wire
+        if wire.pending:
+            wire.parse_pending()
+        elif wire.eof:
+            return False
+        else:
+            begun = trio.current_time()
+            if not await wire.receive(begun + self._body_time_left_s):
+                raise Refusal(408, "The request body did not arrive in time")
+            self._body_time_left_s -= trio.current_time() - begun
+        if wire.parser.error is not None and not self.request.complete:
+            raise wire.parser.error
+        return True
+
+    async def _wait_disconnect(self) -> None:
+        if self._done or self._refused or self.wire.gone:
+            return
+        with trio.CancelScope() as self._watch:
+            await self.wire.wait_eof()
+
+    async def _discard_rest(self) -> bool:
+        """Read what the handler left of the body, so that the next request can follow; False to close instead."""
+        request = self.request
+        try:
+            while self._keep_alive and not request.complete:
+                request.parts.clear()
+                if not await self._fetch():
+                    return False
+        except Refusal:
+            return False
+        return self._keep_alive
+
+    # The response.
+
+    async def send(self, message: Message) -> None:
+        """ASGI `send`. Raises ClientGone, an OSError, when nobody reads, RuntimeError or ValueError on misuse."""
+        kind = message["type"]
+        if self._refused:
+            return  # the server has answered in the application's place
+        if kind == "http.response.body":
+            await self._send_body(message.get("body", b""), message.get("more_body", False))
+        elif kind != "http.response.start":
+            raise RuntimeError(f"the application sent {kind!r} in an HTTP exchange")
+        elif self._start is not None:
+            raise RuntimeError("the application started its response twice")
+        else:
+            self._start = message
+
+    async def _send_body(self, body: bytes, more: bool) -> None:
+        if self._start is None or self._done:
+            raise RuntimeError("the application sent a body before the start or after the end of its response")
+        head = b"" if self._head_sent else self._begin(self._start, body, more)
+        data = self._encode(body, more)
+        self._head_sent = True
+        if not more:
+            self._end()
+        if len(data) <= JOIN_BYTES:
+            data, head = head + data, b""
+        if head:
+            await self.wire.transmit(head)
+        if data:
+            await self.wire.transmit(data)
+
+    def _end(self) -> None:
+        self._done = True
+        if self._watch is not None:
+            self._watch.cancel()
+
+    def _begin(self, start: Message, body: bytes, more: bool) -> bytes:
+        """Decide the framing of the response and whether the connection survives it; the rendered head."""
+        request, state = self.request, self.state
+        status = start["status"]
+        fields = response.Fields(start.get("headers", ()))
+        without_content = status in (204, 304)
+        self._bodiless = without_content or request.method == "HEAD"
+        length = fields.content_length
+        if length is None and not more and not without_content and (body or not self._bodiless):
+            length = len(body)
+        keep = request.keep_alive and not fields.close and not state.draining and self._rest_is_short()
+        own = b"" if fields.dated else state.date_line
+        self._chunked = False
+        self._length_left = length
+        if length is not None:
+            if status != 204:
+                own += b"content-length: %d\r\n" % length
+        elif not self._bodiless:
+            if request.version == "1.1":
+                self._chunked = True
+                own += response.CHUNKED
+            else:
+                keep = False  # its end is the end of the connection
+        if not keep:
+            own += response.CLOSE
+        elif request.version == "1.0":
+            own += response.KEEP_ALIVE
+        self._keep_alive = keep
+        return response.render_head(status, fields, own)
+
+    def _rest_is_short(self) -> bool:
+        """Whether it pays to read the rest of the body for the sake of the connection."""
+        request = self.request
+        if request.complete:
+            return True
+        unread = request.unread
+        return unread is not None and unread <= DISCARD_BYTES and not request.expects_continue
+
+    def _encode(self, body: bytes, more: bool) -> bytes:
+        """A piece of the response body, framed. RuntimeError if it breaks the Content-Length that was declared."""
+        if self._bodiless:
+            return b""
+        if self._chunked:
+            data = b"%x\r\n%b\r\n" % (len(body), body) if body else b""
+            return data if more else data + response.LAST_CHUNK
+        if self._length_left is not None:
+            self._length_left -= len(body)
+            if self._length_left < 0 or (self._length_left and not more):
+                raise RuntimeError("the application's response body differs from its Content-Length")
+        return body
+
+    # Failures.
+
+    async def _answer_problem(self, status: int, detail: str) -> None:
+        """A problem in place of the application's answer, on a connection that goes on."""
+        headers = [(b"content-type", b"application/problem+json")]
+        await self.send({"type": "http.response.start", "status": status, "headers": headers})
+        await self._send_body(problem_body(status, detail, self.request.path), more=False)
+
+    async def _refuse(self, refusal: Refusal) -> None:
+        """Answer for the application, because its request is broken; from now on its sends are dropped."""
+        self._refused = True
+        if not self._head_sent:
+            await self._transmit_problem(refusal.status, refusal.detail)
+
+    async def _fail(self, error: Exception) -> None:
+        """The application failed: log it, and answer 500 if nothing was answered. A client that left is no failure."""
+        request = self.request
+        if _only_client_gone(error):
+            log.debug("client left before its response was sent", method=request.method, path=request.path)
+            return
+        log.error("request handler failed", method=request.method, path=request.path, exc_info=error)
+        if not self._head_sent and not self._refused:
+            await self._transmit_problem(500, "The server failed to handle the request; its log has the details")
+
+    async def _transmit_problem(self, status: int, detail: str) -> None:
+        request = self.request
+        head_only = request.method == "HEAD"
+        try:
+            await self.wire.transmit(
+                response.problem_response(status, detail, request.path, self.state.date_line, head_only)
+            )
+        except ClientGone:
+            log.debug("client left before it was refused", method=request.method, path=request.path, status=status)
+
+
+def _only_client_gone(error: BaseException) -> bool:
+    """Whether a client's leaving is all that went wrong, alone or in the group that a handler's nursery makes of it."""
+    if isinstance(error, BaseExceptionGroup):
+        return all(_only_client_gone(member) for member in error.exceptions)
+    return isinstance(error, ClientGone)

@@ -1,0 +1,246 @@
+"""Bytes in, requests out: the only module that knows httptools, the C parser (llhttp) under the server.
+
+llhttp in its strict mode already refuses what request smuggling lives on (RFC 9112 sections 5 and 6): Content-Length
+with Transfer-Encoding, two Content-Length, a Transfer-Encoding that does not end in chunked, bare CR or LF, folded
+headers, a space before the colon. This module adds limits, the Host rule, and the refusal of codings nobody decodes.
+"""
+
+from collections import deque
+from typing import Any
+
+import httptools
+
+from api.http1.problems import Refusal
+from api.http1.request import Headers, Request
+from api.http1.settings import ServerSettings
+
+# At most this much is parsed ahead of the handler, which bounds the requests of a pipeline that wait in memory.
+SLICE_BYTES = 4096
+# Chunk sizes, extensions and trailers may cost this much, and 8 bytes for each byte of body (1-byte chunks cost 6).
+CHUNK_OVERHEAD_BYTES = 64 * 1024
+
+_NOTED = frozenset((b"host", b"content-length", b"transfer-encoding", b"expect"))
+
+
+class RequestParser:
+    """The parser of one connection. `feed` appends to `ready` each request whose header is complete.
+
+    The body of the newest request arrives through later feeds, in the same object. After a protocol error `error` holds
+    the refusal and nothing more is parsed; requests that were complete before it stay in `ready`, to be answered first.
+    """
+
+    __slots__ = (
+        "_arriving",
+        "_body_fed",
+        "_first_slice",
+        "_head_fed",
+        "_headers",
+        "_noted",
+        "_parser",
+        "_settings",
+        "_target",
+        "error",
+        "in_head",
+        "method",
+        "ready",
+    )
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self.ready: deque[Request] = deque()
+        self.error: Refusal | None = None
+        self.in_head = False
+        self.method = ""
+        self._settings = settings
+        self._arriving: Request | None = None
+        self._target = b""
+        self._headers: Headers = []
+        self._noted: dict[bytes, bytes] = {}
+        self._head_fed = self._body_fed = 0
+        self._first_slice = True
+        self._parser: Any = httptools.HttpRequestParser(self)
+
+    def close(self) -> None:
+        """Break the cycle between this object and the C parser, so that a closed connection is freed at once."""
+        self._parser = None
+
+    @property
+    def path(self) -> str:
+        """The path of the newest request, as far as it was read: what a refusal names as its instance."""
+        return self._target.partition(b"?")[0].decode("ascii", "replace")
+
+    def step_bytes(self) -> int:
+        """How much the next `feed` should get: a slice, or the rest of a body of known length."""
+        size = min(SLICE_BYTES, self._settings.max_header_bytes)
+        if self._arriving is not None:
+            size = max(size, self._arriving.unread or 0)
+        return size
+
+    def feed(self, data: bytes | memoryview) -> None:
+        """Parse `data`, never raising for what it says: see `error`."""
+        if self.error is None:
+            self._parse(data)
+            if self.in_head or self._arriving is not None:
+                self._check_fed(len(data))
+
+    def _parse(self, data: bytes | memoryview) -> None:
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade as pause:
+            self._decline_upgrade()
+            self._parse(memoryview(data)[pause.args[0] :])
+        except httptools.HttpParserError as error:
+            self.error = _refusal(error)
+
+    def _decline_upgrade(self) -> None:
+        """Go on with HTTP/1.1 where llhttp stops for another protocol, which RFC 9110 section 7.8 lets a server do.
+
+        llhttp then takes what follows the header for the other protocol, body included. A fresh parser that is told
+        the framing of the body, and nothing else, picks up at that byte (the JDK's client asks every server for h2c).
+        """
+        noted = self._noted
+        self._parser = httptools.HttpRequestParser(_WithoutHead(self))
+        framing = (
+            b"%b: %b\r\n" % (name, noted[name]) for name in noted if name in (b"content-length", b"transfer-encoding")
+        )
+        self._parser.feed_data(b"POST / HTTP/1.1\r\n" + b"".join(framing) + b"\r\n")
+
+    def _check_fed(self, size: int) -> None:
+        """Bound a header and the framing of a chunked body, whose bytes are not seen by any callback."""
+        if self._first_slice:  # it holds the end of what came before, too
+            self._first_slice = False
+        elif self.in_head:
+            self._head_fed += size
+            if self._head_fed > self._settings.max_header_bytes:
+                self.error = Refusal(431, f"The request header is larger than {self._settings.max_header_bytes} bytes")
+        elif (request := self._arriving) is not None and request.chunked:
+            self._body_fed += size
+            if self._body_fed > CHUNK_OVERHEAD_BYTES + 8 * request.received:
+                self.error = Refusal(400, "The chunks of the request body carry more framing than data")
+
+    # Callbacks of the C parser, in the order of a message.
+
+    def on_message_begin(self) -> None:
+        self.in_head = self._first_slice = True
+        self._head_fed = self._body_fed = 0
+        self._target = b""
+        self._headers = []
+        self._noted = {}
+        self.method = ""
+
+    def on_url(self, part: bytes) -> None:
+        self._target += part
+        if len(self._target) > self._settings.max_target_bytes:
+            raise Refusal(414, f"The request target is longer than {self._settings.max_target_bytes} bytes")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._arriving is not None:
+            return  # a trailer: nothing reads them
+        name = name.lower()
+        self._headers.append((name, value))
+        if name in _NOTED:
+            if name == b"host" and name in self._noted:
+                raise Refusal(400, "The request has more than one Host header")
+            self._noted[name] = value
+
+    def on_headers_complete(self) -> None:
+        self.in_head = False
+        parser = self._parser
+        self.method = method = parser.get_method().decode("ascii")
+        version = parser.get_http_version()
+        self._check_head(method, version)
+        request = Request(method, self._target, version, self._headers, parser.should_keep_alive())
+        if self._noted:
+            self._frame(request)
+        self._arriving = request
+        self.ready.append(request)
+
+    def _check_head(self, method: str, version: str) -> None:
+        if version not in ("1.1", "1.0"):
+            raise Refusal(505, f"HTTP/{version} is not supported, use HTTP/1.1")
+        if version == "1.1" and b"host" not in self._noted:
+            raise Refusal(400, "The request has no Host header")
+        if len(self._headers) > self._settings.max_headers:
+            raise Refusal(431, f"The request has more than {self._settings.max_headers} header fields")
+        if method == "CONNECT":
+            raise Refusal(501, "This server is not a proxy")
+
+    def _frame(self, request: Request) -> None:
+        noted = self._noted
+        if (coding := noted.get(b"transfer-encoding")) is not None:
+            self._check_coding(coding, request.version)
+            request.chunked = True
+        elif (length := noted.get(b"content-length")) is not None:
+            request.content_length = int(length)  # llhttp let only digits through
+            if request.content_length > self._settings.max_body_bytes:
+                raise self._too_large()
+        expect = noted.get(b"expect")
+        request.expects_continue = expect is not None and expect.lower() == b"100-continue" and request.version == "1.1"
+
+    def _check_coding(self, coding: bytes, version: str) -> None:
+        if coding.strip().lower() != b"chunked":
+            raise Refusal(501, "The only transfer coding this server decodes is chunked")
+        if version == "1.0":
+            raise Refusal(400, "Transfer-Encoding is not part of HTTP/1.0")
+
+    def _too_large(self) -> Refusal:
+        return Refusal(413, f"The request body is larger than {self._settings.max_body_bytes} bytes")
+
+    def on_body(self, part: bytes) -> None:
+        request = self._arriving
+        assert request is not None
+        request.parts.append(part)
+        request.received += len(part)
+        if request.received > self._settings.max_body_bytes:
+            raise self._too_large()
+
+    def on_message_complete(self) -> None:
+        if self._arriving is not None and not self._parser.should_upgrade():
+            self._arriving.complete = True
+            self._arriving = None
+
+
+class _WithoutHead:
+    """Callbacks for a parser that is told a header it must not report: skips the first, then delegates everything."""
+
+    __slots__ = ("_sink", "_skip")
+
+    def __init__(self, sink: RequestParser) -> None:
+        self._sink = sink
+        self._skip = True
+
+    def on_message_begin(self) -> None:
+        if not self._skip:
+            self._sink.on_message_begin()
+
+    def on_url(self, part: bytes) -> None:
+        if not self._skip:
+            self._sink.on_url(part)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if not self._skip:
+            self._sink.on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        if not self._skip:
+            self._sink.on_headers_complete()
+        self._skip = False
+
+    def on_body(self, part: bytes) -> None:
+        self._sink.on_body(part)
+
+    def on_message_complete(self) -> None:
+        self._sink.on_message_complete()
+
+
+def _refusal(error: httptools.HttpParserError) -> Refusal:
+    """What a parser error says to the client: our own refusal out of a callback, or llhttp's reason."""
+    if isinstance(error.__context__, Refusal):
+        return error.__context__
+    if isinstance(error, httptools.HttpParserCallbackError):
+        raise error  # a bug in a callback, not the client's fault
+    reason = str(error)
+    if reason == "Pause on PRI/Upgrade":
+        return Refusal(505, "HTTP/2 is not supported, use HTTP/1.1")
+    if reason == "Invalid HTTP version":
+        return Refusal(505, "This HTTP version is not supported, use HTTP/1.1")
+    return Refusal(400, f"Malformed HTTP request: {reason}")

@@ -1,0 +1,72 @@
+"""The head of a response: status line and headers, with the ones that are the server's to say (RFC 9112)."""
+
+from collections.abc import Iterable
+from http import HTTPStatus
+
+from api.http1.problems import problem_body
+
+STATUS_LINES = {status.value: b"HTTP/1.1 %d %b\r\n" % (status.value, status.phrase.encode()) for status in HTTPStatus}
+
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+LAST_CHUNK = b"0\r\n\r\n"
+CHUNKED = b"transfer-encoding: chunked\r\n"
+CLOSE = b"connection: close\r\n"
+KEEP_ALIVE = b"connection: keep-alive\r\n"
+
+# Hop-by-hop fields belong to the connection, hence to the server; an application that names them is not obeyed
+# (ASGI: "Transfer-Encoding ... must be ignored by the server"), except for its wish to close.
+_OURS = frozenset((b"connection", b"content-length", b"date", b"keep-alive", b"transfer-encoding", b"upgrade"))
+
+
+class Fields:
+    """An application's response headers: those to pass on, as lines, and what it said about the server's own."""
+
+    __slots__ = ("close", "content_length", "dated", "lines")
+
+    def __init__(self, headers: Iterable[tuple[bytes, bytes]]) -> None:
+        self.lines: list[bytes] = []
+        self.content_length: int | None = None
+        self.close = self.dated = False
+        for name, value in headers:
+            if name in _OURS or (name := name.lower()) in _OURS:
+                self._note(name, value)
+            else:
+                self.lines.append(b"%b: %b\r\n" % (name, value))
+
+    def _note(self, name: bytes, value: bytes) -> None:
+        if name == b"content-length":
+            if not value.isdigit() or self.content_length is not None:
+                raise ValueError(f"the application sent a wrong or second Content-Length: {value!r}")
+            self.content_length = int(value)
+        elif name == b"connection":
+            self.close = b"close" in value.lower()
+        elif name == b"date":
+            self.dated = True
+            self.lines.append(b"date: %b\r\n" % value)
+
+
+def status_line(status: int) -> bytes:
+    """The first line; ValueError for what is not a final status."""
+    line = STATUS_LINES.get(status)
+    if line is None or status < 200:
+        if not 200 <= status <= 599:
+            raise ValueError(f"{status} is not the status of a final response")
+        line = b"HTTP/1.1 %d \r\n" % status
+    return line
+
+
+def render_head(status: int, fields: Fields, own_lines: bytes) -> bytes:
+    """Status line, the application's lines, the server's own. ValueError if a header would add a line by itself."""
+    head = b"".join((status_line(status), *fields.lines, own_lines, b"\r\n"))
+    lines = len(fields.lines) + 2 + own_lines.count(b"\n")
+    if head.count(b"\n") != lines or head.count(b"\r") != lines or b"\0" in head:
+        raise ValueError("a response header contains a line break or NUL")
+    return head
+
+
+def problem_response(status: int, detail: str, instance: str, date_line: bytes, head_only: bool = False) -> bytes:
+    """A whole problem+json response that closes the connection."""
+    body = problem_body(status, detail, instance)
+    head = b"%bcontent-type: application/problem+json\r\ncontent-length: %d\r\n%b%b\r\n"
+    rendered = head % (status_line(status), len(body), date_line, CLOSE)
+    return rendered if head_only else rendered + body

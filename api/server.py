@@ -1,0 +1,130 @@
+"""The HTTP server task: an ASGI 3 application behind listening sockets, until it is told to drain.
+
+Speaks HTTP/1.1 and 1.0 and nothing else (why it is our own: docs/adr/0001-own-http-server.md). There is no lifespan
+protocol: what the application needs is opened around `serve`, not by it. TLS and HTTP/2 belong to a proxy in front.
+"""
+
+import errno
+from collections.abc import Callable, Sequence
+
+import structlog
+import trio
+
+from api.http1.connection import serve_connection
+from api.http1.listeners import ListenError, open_listeners
+from api.http1.response import problem_response
+from api.http1.settings import ServerSettings
+from api.http1.state import App, ServerState
+from api.http1.wire import Wire
+
+__all__ = ["ListenError", "ServerSettings", "open_listeners", "serve"]
+
+log = structlog.get_logger("api.server")
+
+BEAT_S = 0.2
+ACCEPT_RETRY_S = 0.1
+# Connections that are being told 503; beyond these they are closed without a word.
+MAX_TURNED_AWAY = 64
+_OUT_OF_RESOURCES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+
+async def serve(
+    app: App,
+    listeners: Sequence[trio.SocketListener],
+    *,
+    settings: ServerSettings,
+    drain: trio.Event,
+    beat: Callable[[], None],
+    task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+) -> None:
+    """Serve `app` on `listeners` until `drain` is set and the open requests have ended, or their grace is over.
+
+    Returns within `settings.drain_grace_s` of `drain`, whatever clients do; handlers that are still running are
+    cancelled then (one that shields itself from cancellation is waited for). The listeners stay open, also when this
+    task is cancelled or fails: whoever opened them may serve them again. `beat` is called by the accept loops at every
+    turn, at least every 0.2 s. No handler and no connection can end this; a listener that is closed under it does.
+    """
+    state = ServerState(app, settings)
+    async with trio.open_nursery() as nursery:
+        async with trio.open_nursery() as accepting:
+            for listener in listeners:
+                accepting.start_soon(_accept_loop, listener, state, nursery, beat)
+            task_status.started()
+            await drain.wait()
+            accepting.cancel_scope.cancel()
+        await _drain(state, nursery, beat)
+    if nursery.cancel_scope.cancelled_caught:
+        log.warning("requests were cut off at shutdown", grace_s=settings.drain_grace_s)
+
+
+async def _drain(state: ServerState, nursery: trio.Nursery, beat: Callable[[], None]) -> None:
+    """Wait for the open connections; the nursery's deadline ends them, and this."""
+    nursery.cancel_scope.deadline = trio.current_time() + state.settings.drain_grace_s
+    state.start_draining()
+    while state.open:
+        beat()
+        with trio.move_on_after(BEAT_S):
+            await state.emptied.wait()
+
+
+async def _accept_loop(
+    listener: trio.SocketListener, state: ServerState, nursery: trio.Nursery, beat: Callable[[], None]
+) -> None:
+    while True:
+        beat()
+        state.refresh_date()
+        stream = None
+        with trio.move_on_after(BEAT_S):
+            stream = await _accept(listener, state)
+        if stream is not None:
+            _admit(stream, state, nursery)
+
+
+async def _accept(listener: trio.SocketListener, state: ServerState) -> trio.SocketStream | None:
+    """The next connection; None, after a pause, if the system has no file descriptor or memory for one."""
+    try:
+        return await listener.accept()
+    except OSError as error:
+        if error.errno not in _OUT_OF_RESOURCES:
+            raise
+        log.error("cannot accept a connection", error=str(error), open_connections=state.open)
+        state.evict_idle()
+        await trio.sleep(ACCEPT_RETRY_S)
+        return None
+
+
+def _admit(stream: trio.SocketStream, state: ServerState, nursery: trio.Nursery) -> None:
+    """Serve a new connection, or turn it away.
+
+    Accepting and answering 503 beats leaving clients in the backlog: they learn at once, with a title on which they
+    retry, and a health check is told the truth. Idle connections make room first: they are the cheapest to lose.
+    """
+    if state.open >= state.settings.max_connections and not state.evict_idle():
+        if state.turned_away >= MAX_TURNED_AWAY:
+            stream.socket.close()
+        else:
+            state.turned_away += 1
+            nursery.start_soon(_turn_away, stream, state)
+    else:
+        state.open += 1
+        nursery.start_soon(_serve_one, stream, state)
+
+
+async def _serve_one(stream: trio.SocketStream, state: ServerState) -> None:
+    try:
+        await serve_connection(state, stream)
+    finally:
+        state.connection_closed()
+
+
+async def _turn_away(stream: trio.SocketStream, state: ServerState) -> None:
+    wire = Wire(stream, state.settings)
+    detail = f"The server has {state.settings.max_connections} connections, its limit"
+    try:
+        async with stream:
+            await wire.transmit(problem_response(503, detail, "/", state.date_line))
+            await wire.linger()
+    except ConnectionError:
+        log.debug("client left before it was turned away")
+    finally:
+        state.turned_away -= 1
