@@ -1,0 +1,87 @@
+"""FEEL's temporal values: types, parsing, arithmetic, properties, and what timers need. Standard library only.
+
+parse_temporal("2026-11-21T10:30@Europe/Berlin")    any form of `@"…"`; parse_date, parse_time, parse_date_time,
+                                                    parse_duration for one kind each; TemporalError otherwise
+add, subtract, multiply, divide, negate             NotImplemented where FEEL has no rule, OverflowError out of range
+same_kind(a, b), then a < b                         a local and a zoned time are different kinds; a == b always works
+PROPERTIES[type(value)]["year"](value)
+str(value), iso_format(value)                       as `string()` gives it; as variables and JSON carry it
+parse_interval("P1M").added_to(epoch_ms), parse_cycle("R3/PT1H"), parse_date_ms(text)
+"""
+
+from engine.feel.temporal.arithmetic import (
+    absolute,
+    add,
+    add_months,
+    difference,
+    divide,
+    months_between,
+    multiply,
+    negate,
+    subtract,
+)
+from engine.feel.temporal.calendar import TemporalError
+from engine.feel.temporal.parsing import (
+    parse_date,
+    parse_date_time,
+    parse_day_time_duration,
+    parse_duration,
+    parse_temporal,
+    parse_time,
+    parse_year_month_duration,
+    with_zone_same_instant,
+)
+from engine.feel.temporal.properties import PROPERTIES
+from engine.feel.temporal.timers import Cycle, Interval, interval_of, parse_cycle, parse_date_ms, parse_interval
+from engine.feel.temporal.types import (
+    TEMPORAL_TYPES,
+    Date,
+    DateTime,
+    DayTimeDuration,
+    Temporal,
+    Time,
+    YearMonthDuration,
+    identical,
+    iso_format,
+    same_kind,
+)
+from engine.feel.temporal.zones import UnknownZone
+
+__all__ = [
+    "PROPERTIES",
+    "TEMPORAL_TYPES",
+    "Cycle",
+    "Date",
+    "DateTime",
+    "DayTimeDuration",
+    "Interval",
+    "Temporal",
+    "TemporalError",
+    "Time",
+    "UnknownZone",
+    "YearMonthDuration",
+    "absolute",
+    "add",
+    "add_months",
+    "difference",
+    "divide",
+    "identical",
+    "interval_of",
+    "iso_format",
+    "months_between",
+    "multiply",
+    "negate",
+    "parse_cycle",
+    "parse_date",
+    "parse_date_ms",
+    "parse_date_time",
+    "parse_day_time_duration",
+    "parse_duration",
+    "parse_interval",
+    "parse_temporal",
+    "parse_time",
+    "parse_year_month_duration",
+    "same_kind",
+    "subtract",
+    "with_zone_same_instant",
+]

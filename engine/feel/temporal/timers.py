@@ -1,0 +1,93 @@
+"""What timer events and job backoffs need of ISO 8601: intervals, repetitions, dates, all to epoch milliseconds.
+
+A cycle `R3/PT10M`, `R/2026-01-01T00:00:00Z/P1D` is a number of repetitions (None: without end), maybe a start, and an
+interval. An interval may mix calendar units and time: `P1M2DT3H`. Calendar units are added in UTC or in a zone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from engine.feel.temporal import zones
+from engine.feel.temporal.arithmetic import add_months
+from engine.feel.temporal.calendar import NANOS_PER_DAY, NANOS_PER_MILLI, TemporalError
+from engine.feel.temporal.parsing import parse_date_time, parse_duration
+from engine.feel.temporal.types import Date, DateTime, DayTimeDuration, YearMonthDuration
+
+_INTERVAL = re.compile(
+    r"(-?)P(?:(-?\d{1,9})Y)?(?:(-?\d{1,9})M)?(?:(-?\d{1,9})W)?(?:(-?\d{1,9})D)?(T-?\d[-0-9.HMS]*)?", re.ASCII
+)
+_CYCLE = re.compile(r"R(\d{1,9})?/(?:([^/]*)/)?([^/]+)", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A length of time in calendar months, calendar days and nanoseconds."""
+
+    months: int
+    days: int
+    nanos: int
+
+    def added_to(self, epoch_ms: int, zone_id: str = "Z") -> int:
+        """The epoch milliseconds one interval after `epoch_ms`. Raises OverflowError beyond the calendar's years."""
+        offset, zone = zones.resolve_zone(zone_id)
+        start = DateTime.at_instant(epoch_ms * NANOS_PER_MILLI, offset, zone)
+        day = add_months(start.date, self.months).epoch_day + self.days
+        local = DateTime(Date.from_epoch_day(day), start.nanos, start.offset)
+        if zone is not None:
+            local = DateTime.in_zone(local.date, local.nanos, zone, start.offset)
+        return (local.epoch_nanos + self.nanos) // NANOS_PER_MILLI
+
+    @property
+    def is_positive(self) -> bool:
+        """True where adding it leads forward (a month counted as 28 days)."""
+        return (self.months * 28 + self.days) * NANOS_PER_DAY + self.nanos > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """A repetition: `repetitions` None repeats without end; `start_ms` None starts now."""
+
+    repetitions: int | None
+    start_ms: int | None
+    interval: Interval
+
+
+def interval_of(duration: YearMonthDuration | DayTimeDuration) -> Interval:
+    """The interval that a FEEL duration stands for."""
+    if isinstance(duration, YearMonthDuration):
+        return Interval(duration.months, 0, 0)
+    return Interval(0, 0, duration.nanos)
+
+
+def parse_interval(text: str) -> Interval:
+    """An ISO 8601 duration, also one of mixed units or weeks (`P1M2DT3H`, `P2W`). Raises TemporalError."""
+    match = _INTERVAL.fullmatch(text)
+    if match is None or text[-1] in "PT":
+        raise TemporalError(f"Invalid duration '{text}'")
+    sign, years, months, weeks, days, time = match.groups()
+    clock = parse_duration(f"P{time}") if time else DayTimeDuration(0)
+    assert isinstance(clock, DayTimeDuration)
+    factor = -1 if sign else 1
+    month_count = int(years or 0) * 12 + int(months or 0)
+    return Interval(factor * month_count, factor * (int(weeks or 0) * 7 + int(days or 0)), factor * clock.nanos)
+
+
+def parse_cycle(text: str) -> Cycle:
+    """`R/PT1H`, `R3/PT1H`, `R3/2026-01-01T00:00:00+01:00[Europe/Berlin]/P1D`. Raises TemporalError."""
+    match = _CYCLE.fullmatch(text)
+    if match is None:
+        raise TemporalError(f"Invalid repetition '{text}'")
+    count, start, interval = match.groups()
+    # a zone's id has a slash, too: what the pattern took for parts may be one date
+    if start is not None and "[" in text:
+        start, _, interval = text.partition("/")[2].rpartition("/")
+    return Cycle(
+        None if count is None else int(count), parse_date_ms(start) if start else None, parse_interval(interval)
+    )
+
+
+def parse_date_ms(text: str) -> int:
+    """Epoch milliseconds of a date with time (UTC where it has no offset) or of a date. Raises TemporalError."""
+    return parse_date_time(text).epoch_ms

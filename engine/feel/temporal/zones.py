@@ -1,0 +1,142 @@
+"""Time zones by id: which offset holds at a local time or at an instant, with java.time's rules for gaps and overlaps.
+
+Zone ids are those of `java.time.ZoneId`: regions of the time zone database, `Z`, offsets (`+01:00`) and prefixed
+offsets (`UTC+01:00`). Offsets are seconds east of UTC.
+"""
+
+from __future__ import annotations
+
+import re
+import zoneinfo
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+
+from engine.feel.temporal.calendar import (
+    DAYS_PER_CYCLE,
+    NANOS_PER_SECOND,
+    YEARS_PER_CYCLE,
+    TemporalError,
+    epoch_day,
+    from_epoch_day,
+)
+
+MAX_OFFSET_S = 18 * 3600
+
+_REGION = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+)*")
+_NOT_REGIONS = frozenset({"Factory", "localtime", "posixrules"})
+_OFFSET = re.compile(r"([+-])(\d{1,2})(?::?(\d\d)(?::?(\d\d))?)?")
+_PREFIXED = re.compile(r"(UTC|GMT|UT)([+-].*)")
+
+# A year of the rules that hold now: a zoned time has no date that would tell which offset of its zone is meant.
+_STANDARD_YEAR = 2030
+_FIRST_YEAR, _LAST_YEAR = 2, 9998  # whose every day `datetime` holds in every zone
+
+
+class UnknownZone(TemporalError):
+    """The text is neither a region of the time zone database nor an offset."""
+
+
+def parse_offset(text: str) -> int | None:
+    """Seconds of `Z`, `+1`, `+01`, `+01:30`, `+0130`, `+01:30:15`; None where the text is no offset or beyond 18 h."""
+    if text == "Z":
+        return 0
+    match = _OFFSET.fullmatch(text)
+    if match is None:
+        return None
+    sign, hours, minutes, seconds = match.groups()
+    if int(minutes or 0) > 59 or int(seconds or 0) > 59:
+        return None
+    total = int(hours) * 3600 + int(minutes or 0) * 60 + int(seconds or 0)
+    if total > MAX_OFFSET_S:
+        return None
+    return -total if sign == "-" else total
+
+
+def format_offset(offset: int) -> str:
+    """`Z`, `+01:00`, or with seconds where there are some, `+02:45:55`."""
+    if offset == 0:
+        return "Z"
+    minutes, seconds = divmod(abs(offset), 60)
+    text = f"{'-' if offset < 0 else '+'}{minutes // 60:02}:{minutes % 60:02}"
+    return f"{text}:{seconds:02}" if seconds else text
+
+
+def resolve_zone(zone_id: str) -> tuple[int | None, str | None]:
+    """(offset, None) for an offset, (None, normalised id) for a zone. Raises UnknownZone."""
+    offset = parse_offset(zone_id)
+    if offset is not None:
+        return offset, None
+    prefixed = _PREFIXED.fullmatch(zone_id)
+    if prefixed is not None:
+        offset = parse_offset(prefixed[2])
+        if offset is None:
+            raise UnknownZone(f"Unknown time zone '{zone_id}'")
+        return None, prefixed[1] + (format_offset(offset) if offset else "")
+    _rules(zone_id)
+    return None, zone_id
+
+
+@lru_cache(maxsize=1024)
+def _rules(zone_id: str) -> zoneinfo.ZoneInfo | int:
+    """The rules of a normalised zone id, or its offset where that never changes. Raises UnknownZone."""
+    prefixed = _PREFIXED.fullmatch(zone_id)
+    if prefixed is not None:
+        return parse_offset(prefixed[2]) or 0
+    if _REGION.fullmatch(zone_id) is None or zone_id in _NOT_REGIONS:
+        raise UnknownZone(f"Unknown time zone '{zone_id}'")
+    try:
+        return zoneinfo.ZoneInfo(zone_id)
+    except (zoneinfo.ZoneInfoNotFoundError, OSError, ValueError):
+        raise UnknownZone(f"Unknown time zone '{zone_id}'") from None
+
+
+def _offset_of(moment: datetime) -> int:
+    offset = moment.utcoffset()
+    assert offset is not None
+    return offset // timedelta(seconds=1)
+
+
+def _proxy_day(day: int) -> int:
+    """A day with the same rules that `datetime` can hold, a whole number of 400-year cycles away.
+
+    Late years follow the rule that the zone's last known rules go on for ever, early years have its local mean time.
+    """
+    year = from_epoch_day(day)[0]
+    if year > _LAST_YEAR:
+        return day - -(-(year - _LAST_YEAR) // YEARS_PER_CYCLE) * DAYS_PER_CYCLE
+    if year < _FIRST_YEAR:
+        return day + -(-(_FIRST_YEAR - year) // YEARS_PER_CYCLE) * DAYS_PER_CYCLE
+    return day
+
+
+def _naive(day: int, second: int) -> datetime:
+    year, month, day_of_month = from_epoch_day(_proxy_day(day))
+    return datetime(year, month, day_of_month, second // 3600, second // 60 % 60, second % 60)
+
+
+def offset_at_instant(zone_id: str, epoch_second: int) -> int:
+    """The zone's offset at an instant, seconds east of UTC."""
+    rules = _rules(zone_id)
+    if isinstance(rules, int):
+        return rules
+    day, second = divmod(epoch_second, 86_400)
+    return _offset_of(_naive(day, second).replace(tzinfo=UTC).astimezone(rules))
+
+
+def offsets_at_local(zone_id: str, day: int, nanos: int) -> tuple[int, int]:
+    """The zone's offsets before and after whatever happens at a local time; the same twice at an ordinary time.
+
+    Before < after: a gap, the local time does not exist. Before > after: an overlap, it exists twice.
+    """
+    rules = _rules(zone_id)
+    if isinstance(rules, int):
+        return rules, rules
+    local = _naive(day, nanos // NANOS_PER_SECOND).replace(tzinfo=rules)
+    return _offset_of(local), _offset_of(local.replace(fold=1))
+
+
+@lru_cache(maxsize=1024)
+def standard_offset(zone_id: str) -> int:
+    """The zone's offset without daylight saving time, by the rules that hold now."""
+    january, july = (epoch_day(_STANDARD_YEAR, month, 1) * 86_400 for month in (1, 7))
+    return min(offset_at_instant(zone_id, january), offset_at_instant(zone_id, july))
