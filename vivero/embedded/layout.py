@@ -74,12 +74,13 @@ def default_root() -> Path:
 
 def open_layout(root: Path | None) -> Layout:
     """The layout at `root`, its directories made if they are missing. Never changes a directory that exists."""
-    path = Path(os.path.abspath(root or default_root()))
+    # Processes are recognised by the path of their data directory, so there must be one way to write it.
+    path = (root or default_root()).resolve()
     try:
         _make_root(path)
         return Layout(path, _run_directory(path))
-    except PermissionError as error:
-        raise EmbeddedPostgresError(f"no access to the data root {path}: {error}") from error
+    except OSError as error:
+        raise EmbeddedPostgresError(f"cannot use {path} as data root: {error}") from error
 
 
 def _make_root(root: Path) -> None:

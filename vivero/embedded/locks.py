@@ -7,9 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from vivero.embedded.errors import StartTimeout
+from vivero.embedded.errors import EmbeddedPostgresError, StartTimeout
 
 _POLL_S = 0.005
+
+
+def _open(path: Path) -> int:
+    try:
+        return os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise EmbeddedPostgresError(f"cannot lock {path}: {error}") from error
 
 
 def _try_lock(fd: int) -> bool:
@@ -27,7 +34,7 @@ def _holder(fd: int) -> str:
 @contextmanager
 def exclusive(path: Path, deadline: float) -> Iterator[None]:
     """Hold the lock at `path`, waiting for it until `deadline` (time.monotonic); the file names its holder's pid."""
-    fd = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    fd = _open(path)
     try:
         while not _try_lock(fd):
             if time.monotonic() >= deadline:

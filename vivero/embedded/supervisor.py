@@ -44,10 +44,12 @@ def main(arguments: list[str]) -> None:
     for terminating in (signal.SIGTERM, signal.SIGINT):
         signal.signal(terminating, _terminate)
     try:
-        _supervise(open_layout(root), settings, first)
-    except (EmbeddedPostgresError, OSError) as error:
+        with ExitStack() as held:
+            listener, server = _boot(root, settings, first, held)
+            serve(listener, first, server, settings.grace_s)
+            log("no lease is left: stopping")
+    except (EmbeddedPostgresError, OSError):
         log(traceback.format_exc())
-        _send(first, {"error": f"the embedded PostgreSQL at {root}: {error}"})
         sys.exit(1)
 
 
@@ -64,20 +66,22 @@ def _terminate(number: int, _frame: object) -> None:
     raise SystemExit(0)
 
 
-def _supervise(layout: Layout, settings: Settings, first: socket.socket) -> None:
-    with ExitStack() as held:
+def _boot(root: Path, settings: Settings, first: socket.socket, held: ExitStack) -> tuple[socket.socket, "Server"]:
+    """From nothing to a server that accepts connections; `held` undoes it. What goes wrong is told to `first`."""
+    try:
+        layout = open_layout(root)
         held.enter_context(exclusive(layout.supervisor_lock, time.monotonic() + _PREDECESSOR_S))
-        installation = _prepare(layout)
-        server = Server(layout, installation, settings)
+        server = Server(layout, _prepare(layout), settings)
         held.callback(server.stop)
         # Before the server: should the program that started us die now, the next one joins instead of starting again.
         listener = held.enter_context(_listen(layout.lease_socket))
         held.callback(partial(layout.lease_socket.unlink, missing_ok=True))
-        if not layout.data(installation.major).exists():
-            make_data_directory(layout, installation, settings)
+        server.make_data_directory()
         server.start()
-        serve(listener, first, server, settings.grace_s)
-        log("no lease is left: stopping")
+    except (EmbeddedPostgresError, OSError) as error:
+        _send(first, {"error": f"the embedded PostgreSQL at {root}: {error}"})
+        raise
+    return listener, server
 
 
 def _prepare(layout: Layout) -> Installation:
@@ -122,6 +126,10 @@ class Server:
             "version": self._installation.version,
             "settings": dict(self._settings.parameters),
         }
+
+    def make_data_directory(self) -> None:
+        if not self._layout.data(self._installation.major).exists():
+            make_data_directory(self._layout, self._installation, self._settings)
 
     def start(self) -> None:
         self._postmaster = start_postmaster(self._layout, self._installation, self._settings, log)

@@ -1,0 +1,159 @@
+"""Whole programs around an embedded server: starting them, finding its processes, waiting for what must happen."""
+
+import dataclasses
+import os
+import re
+import shutil
+import site
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from vivero import embedded
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PROGRAM = """
+import sys
+from pathlib import Path
+from vivero.embedded import Settings, acquire
+with acquire(Path(sys.argv[1]), Settings.from_json(sys.argv[2])) as lease:
+    print(lease.dsn, flush=True)
+    sys.stdin.read()
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAt:
+    """What is known about the server of a data root from outside."""
+
+    root: Path
+
+    @property
+    def log(self) -> str:
+        return (self.root / "supervisor.log").read_text()
+
+    @property
+    def supervisor(self) -> int:
+        return int((self.root / "supervisor.lock").read_text())
+
+    @property
+    def postmaster(self) -> int:
+        return int(re.findall(r"runs as process (\d+)", self.log)[-1])
+
+    @property
+    def starts(self) -> int:
+        return self.log.count("runs as process")
+
+    @property
+    def data(self) -> Path:
+        [found] = (self.root / "postgres").glob("data-*")
+        return found
+
+
+@pytest.fixture(scope="session")
+def quick() -> embedded.Settings:
+    """The settings for tests, with hardly any grace."""
+    return dataclasses.replace(embedded.TEST, grace_s=0.05)
+
+
+@pytest.fixture(scope="session")
+def eventually() -> Callable[..., None]:
+    """Waits until a condition holds and fails after `timeout` seconds."""
+
+    def wait(condition: Callable[[], object], timeout: float = 20.0) -> None:
+        deadline = time.monotonic() + timeout
+        while not condition():
+            assert time.monotonic() < deadline, f"not within {timeout} s: {condition}"
+            time.sleep(0.005)
+
+    return wait
+
+
+@pytest.fixture(scope="session")
+def runs() -> Callable[[int], bool]:
+    """Is there such a process, zombies not counted?"""
+
+    def check(pid: int) -> bool:
+        listed = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+        return listed.stdout.strip()[:1] not in {"", "Z"}
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def server_at() -> type[ServerAt]:
+    return ServerAt
+
+
+@pytest.fixture(scope="module")
+def shared_root(reachable_directory: Callable[[], Path]) -> Path:
+    """A data root that the tests of a module use one after another: each finds the data of the one before."""
+    return reachable_directory() / "root"
+
+
+@pytest.fixture
+def root(shared_root: Path) -> Iterator[Path]:
+    """`shared_root`, with no server running before and after the test."""
+    yield shared_root
+    embedded.wait_stopped(shared_root, timeout=30)
+
+
+Start = Callable[..., subprocess.Popen[str]]
+
+
+@pytest.fixture
+def start_program(quick: embedded.Settings) -> Iterator[Start]:
+    """Starts a program that takes a lease, prints its DSN and keeps it until its standard input ends."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(root: Path, python: str = sys.executable, **options: object) -> subprocess.Popen[str]:
+        program = subprocess.Popen(
+            [python, "-c", PROGRAM, str(root), quick.to_json()],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            **options,
+        )
+        started.append(program)
+        return program
+
+    yield start
+    for program in started:
+        program.kill()
+        program.communicate()
+
+
+@dataclass(frozen=True, slots=True)
+class OtherUser:
+    """How to run Python with our code as `nobody`."""
+
+    uid: int
+    python: str
+    environment: dict[str, str]
+
+
+@pytest.fixture(scope="session")
+def nobody() -> OtherUser:
+    if os.geteuid() != 0:
+        pytest.skip("only root can run a program as another user")
+    path = os.pathsep.join([str(REPOSITORY), *site.getsitepackages()])
+    other = {"uid": 65534, "environment": {"PYTHONPATH": path, "PATH": "/usr/bin:/bin", "HOME": "/nonexistent"}}
+    for python in filter(None, [sys.executable, shutil.which("python3", path="/usr/bin:/usr/local/bin")]):
+        user = OtherUser(python=python, **other)
+        if _can_run(user):
+            return user
+    pytest.skip("user nobody can reach no Python that runs our code")
+
+
+def _can_run(user: OtherUser) -> bool:
+    command = [user.python, "-c", "import vivero.embedded"]
+    try:
+        tried = subprocess.run(command, user=user.uid, env=user.environment, capture_output=True, check=False)
+    except PermissionError:
+        return False
+    return tried.returncode == 0
