@@ -4,7 +4,7 @@ parse_temporal("2026-11-21T10:30@Europe/Berlin")    any form of `@"…"`; parse_
                                                     parse_duration for one kind each; TemporalError otherwise
 add, subtract, multiply, divide, negate             NotImplemented where FEEL has no rule, OverflowError out of range
 same_kind(a, b), then a < b                         a local and a zoned time are different kinds; a == b always works
-PROPERTIES[type(value)]["year"](value)
+value.properties()["year"]
 str(value), iso_format(value)                       as `string()` gives it; as variables and JSON carry it
 parse_interval("P1M").added_to(epoch_ms), parse_cycle("R3/PT1H"), parse_date_ms(text)
 """
@@ -21,6 +21,7 @@ from engine.feel.temporal.arithmetic import (
     subtract,
 )
 from engine.feel.temporal.calendar import TemporalError
+from engine.feel.temporal.durations import DayTimeDuration, YearMonthDuration, same_kind
 from engine.feel.temporal.parsing import (
     parse_date,
     parse_date_time,
@@ -31,24 +32,11 @@ from engine.feel.temporal.parsing import (
     parse_year_month_duration,
     with_zone_same_instant,
 )
-from engine.feel.temporal.properties import PROPERTIES
 from engine.feel.temporal.timers import Cycle, Interval, interval_of, parse_cycle, parse_date_ms, parse_interval
-from engine.feel.temporal.types import (
-    TEMPORAL_TYPES,
-    Date,
-    DateTime,
-    DayTimeDuration,
-    Temporal,
-    Time,
-    YearMonthDuration,
-    identical,
-    iso_format,
-    same_kind,
-)
+from engine.feel.temporal.types import TEMPORAL_TYPES, Date, DateTime, Temporal, Time, identical, iso_format
 from engine.feel.temporal.zones import UnknownZone
 
 __all__ = [
-    "PROPERTIES",
     "TEMPORAL_TYPES",
     "Cycle",
     "Date",

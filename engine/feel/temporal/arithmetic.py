@@ -1,6 +1,6 @@
 """Arithmetic on temporal values (DMN 1.5, table 55), with the rules of java.time where the standard leaves room.
 
-Every function gives NotImplemented for operands that have no rule, and raises OverflowError where the result leaves the
+Every function gives None for operands that have no rule, and raises OverflowError where the result leaves the
 range of its type. Numbers are `int | Decimal`.
 """
 
@@ -12,7 +12,8 @@ from typing import Any
 
 from engine.feel.temporal import calendar
 from engine.feel.temporal.calendar import NANOS_PER_DAY
-from engine.feel.temporal.types import Date, DateTime, DayTimeDuration, Time, YearMonthDuration, same_kind
+from engine.feel.temporal.durations import DayTimeDuration, YearMonthDuration, same_kind
+from engine.feel.temporal.types import Date, DateTime, Time
 from engine.feel.values import MATH, is_number
 
 _EXPONENT_LIMIT = 40  # a number beyond 10**40 times any duration overflows
@@ -24,14 +25,14 @@ def add(a: Any, b: Any) -> Any:
     if rule is not None:
         return rule(a, b)
     rule = _ADD.get((type(b), type(a)))
-    return NotImplemented if rule is None else rule(b, a)
+    return None if rule is None else rule(b, a)
 
 
 def subtract(a: Any, b: Any) -> Any:
     """`a - b` where at least one is a temporal."""
     if isinstance(b, YearMonthDuration | DayTimeDuration):
         rule = _ADD.get((type(a), type(b)))
-        return NotImplemented if rule is None else rule(a, negate(b))
+        return None if rule is None else rule(a, negate(b))
     return difference(a, b)
 
 
@@ -45,7 +46,7 @@ def difference(a: Any, b: Any) -> Any:
     a, b = _at_midnight(a, b), _at_midnight(b, a)
     if isinstance(a, Time | DateTime) and same_kind(a, b):
         return DayTimeDuration(a.key()[1] - b.key()[1])
-    return NotImplemented
+    return None
 
 
 def _at_midnight(value: Any, other: Any) -> Any:
@@ -55,56 +56,56 @@ def _at_midnight(value: Any, other: Any) -> Any:
 
 
 def negate(duration: Any) -> Any:
-    """`-duration`; NotImplemented for anything else."""
+    """`-duration`; None for anything else."""
     if isinstance(duration, YearMonthDuration):
         return YearMonthDuration(-duration.months)
     if isinstance(duration, DayTimeDuration):
         return DayTimeDuration(-duration.nanos)
-    return NotImplemented
+    return None
 
 
 def absolute(duration: Any) -> Any:
-    """`abs(duration)`; NotImplemented for anything else."""
+    """`abs(duration)`; None for anything else."""
     if isinstance(duration, YearMonthDuration):
         return YearMonthDuration(abs(duration.months))
     if isinstance(duration, DayTimeDuration):
         return DayTimeDuration(abs(duration.nanos))
-    return NotImplemented
+    return None
 
 
 def multiply(a: Any, b: Any) -> Any:
     """A duration times a number, in either order. The number is cut to a whole one, as feel-scala does."""
     duration, number = (b, a) if is_number(a) else (a, b)
     if not is_number(number):
-        return NotImplemented
+        return None
     if isinstance(duration, YearMonthDuration):
         return YearMonthDuration(duration.months * _whole(number))
     if isinstance(duration, DayTimeDuration):
         return DayTimeDuration(duration.nanos * _whole(number))
-    return NotImplemented
+    return None
 
 
 def divide(a: Any, b: Any) -> Any:
     """A duration by a number (cut to whole months or nanoseconds) or by a duration of its kind (a number).
 
-    Division by zero is NotImplemented: FEEL has no such value.
+    Division by zero is None: FEEL has no such value.
     """
     if isinstance(a, YearMonthDuration) and isinstance(b, YearMonthDuration):
         return _quotient(a.months, b.months)
     if isinstance(a, DayTimeDuration) and isinstance(b, DayTimeDuration):
         return _quotient(a.nanos, b.nanos)
     if not is_number(b) or b == 0:
-        return NotImplemented
+        return None
     if isinstance(a, YearMonthDuration):
         return YearMonthDuration(_whole(MATH.divide(a.months, b)))
     if isinstance(a, DayTimeDuration):
         return DayTimeDuration(_whole(MATH.divide(a.nanos, b)))
-    return NotImplemented
+    return None
 
 
 def _quotient(a: int, b: int) -> Any:
     if b == 0:
-        return NotImplemented
+        return None
     return a // b if a % b == 0 else MATH.divide(a, b)
 
 

@@ -10,7 +10,8 @@ import re
 
 from engine.feel.temporal import zones
 from engine.feel.temporal.calendar import NANOS_PER_DAY, NANOS_PER_SECOND, TemporalError
-from engine.feel.temporal.types import Date, DateTime, DayTimeDuration, Temporal, Time, YearMonthDuration
+from engine.feel.temporal.durations import DayTimeDuration, YearMonthDuration
+from engine.feel.temporal.types import Date, DateTime, Temporal, Time
 
 _DATE = r"(-?(?:[1-9]\d{0,4})?\d{4})-(\d\d)-(\d\d)"
 _SECONDS = r"(?::(\d\d)(?:\.(\d{1,9}))?)"
@@ -102,13 +103,21 @@ def parse_day_time_duration(text: str) -> DayTimeDuration:
     return duration
 
 
-def parse_temporal(text: str) -> Temporal:
-    """What `@"…"` stands for: a date, a date with time, a time or a duration."""
+def parse_temporal(text: str) -> Temporal | None:
+    """What `@"…"` stands for: a date, a date with time, a time or a duration; None for any other text."""
+    try:
+        return _parse_any(text)
+    except (TemporalError, OverflowError):
+        return None
+
+
+def _parse_any(text: str) -> Temporal:
     if "P" in text[:2]:
         return parse_duration(text)
-    if _DATE_PATTERN.fullmatch(text):
-        return parse_date(text)
-    return parse_date_time(text) if "T" in text[1:] and "-" in text[1:12] else parse_time(text)
+    date = _DATE_PATTERN.match(text)
+    if date is None:
+        return parse_time(text)
+    return parse_date(text) if date.end() == len(text) else parse_date_time(text)
 
 
 def _months(text: str) -> YearMonthDuration | None:

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from engine.feel.temporal import zones
 from engine.feel.temporal.arithmetic import add_months
 from engine.feel.temporal.calendar import NANOS_PER_DAY, NANOS_PER_MILLI, TemporalError
+from engine.feel.temporal.durations import DayTimeDuration, YearMonthDuration
 from engine.feel.temporal.parsing import parse_date_time, parse_duration
-from engine.feel.temporal.types import Date, DateTime, DayTimeDuration, YearMonthDuration
+from engine.feel.temporal.types import Date, DateTime
 
 _INTERVAL = re.compile(
     r"(-?)P(?:(-?\d{1,9})Y)?(?:(-?\d{1,9})M)?(?:(-?\d{1,9})W)?(?:(-?\d{1,9})D)?(T-?\d[-0-9.HMS]*)?", re.ASCII
 )
-_CYCLE = re.compile(r"R(\d{1,9})?/(?:([^/]*)/)?([^/]+)", re.ASCII)
+_CYCLE = re.compile(r"R(\d{1,9})?/(?:(.+)/)?([^/]+)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +81,6 @@ def parse_cycle(text: str) -> Cycle:
     if match is None:
         raise TemporalError(f"Invalid repetition '{text}'")
     count, start, interval = match.groups()
-    # a zone's id has a slash, too: what the pattern took for parts may be one date
-    if start is not None and "[" in text:
-        start, _, interval = text.partition("/")[2].rpartition("/")
     return Cycle(
         None if count is None else int(count), parse_date_ms(start) if start else None, parse_interval(interval)
     )

@@ -8,7 +8,6 @@ its like are for values of one kind (`same_kind`). `str()` is what `string()` gi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import total_ordering
 from typing import Any
 
 from engine.feel.temporal import calendar, zones
@@ -20,9 +19,7 @@ from engine.feel.temporal.calendar import (
     NANOS_PER_SECOND,
     TemporalError,
 )
-
-MAX_MONTHS = 2_147_483_647 * 12 + 11  # what java.time.Period can hold after it was normalised
-MAX_SECONDS = 9_223_372_036_854_775_807  # what java.time.Duration can hold
+from engine.feel.temporal.durations import DayTimeDuration, Ordered, YearMonthDuration, format_fraction
 
 
 def _check(ok: bool, what: str) -> None:
@@ -30,34 +27,8 @@ def _check(ok: bool, what: str) -> None:
         raise TemporalError(what)
 
 
-@total_ordering
-class _Ordered:
-    """Equality, order and hash by `key()`, for values of one class."""
-
-    __slots__ = ()
-
-    @property
-    def kind(self) -> str:
-        """The type of FEEL; `local …` tells a time without offset, which does not compare with one that has one."""
-        raise NotImplementedError
-
-    def key(self) -> Any:
-        raise NotImplementedError
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self.key() == other.key()
-
-    def __lt__(self, other: Any) -> bool:
-        if not same_kind(self, other):
-            return NotImplemented
-        return bool(self.key() < other.key())
-
-    def __hash__(self) -> int:
-        return hash(self.key())
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class Date(_Ordered):
+class Date(Ordered):
     """A day of the proleptic Gregorian calendar. Raises TemporalError for one that does not exist."""
 
     year: int
@@ -93,12 +64,15 @@ class Date(_Ordered):
     def key(self) -> tuple[int, int, int]:
         return self.year, self.month, self.day
 
+    def properties(self) -> dict[str, Any]:
+        return {"year": self.year, "month": self.month, "day": self.day, "weekday": self.weekday}
+
     def __str__(self) -> str:
         return f"{'-' if self.year < 0 else ''}{abs(self.year):04}-{self.month:02}-{self.day:02}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Time(_Ordered):
+class Time(Ordered):
     """A time of day, local or at an offset. `nanos` since midnight; `offset` in seconds east of UTC, None: local.
 
     `zone` names the zone that the offset is the standard one of, where the time was given with a zone.
@@ -135,12 +109,17 @@ class Time(_Ordered):
     def key(self) -> tuple[bool, int]:
         return self.offset is None, self.nanos - (self.offset or 0) * NANOS_PER_SECOND
 
+    def properties(self) -> dict[str, Any]:
+        hour, minute, second = _clock(self.nanos)
+        offset = _offset_duration(self.offset)
+        return {"timezone": self.zone, "second": second, "time offset": offset, "minute": minute, "hour": hour}
+
     def __str__(self) -> str:
         return format_nanos(self.nanos) + _suffix(self.offset, self.zone)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DateTime(_Ordered):
+class DateTime(Ordered):
     """A date and a time of day, local or at an offset, maybe that of a zone. Fields as in `Date` and `Time`."""
 
     date: Date
@@ -209,71 +188,26 @@ class DateTime(_Ordered):
     def key(self) -> tuple[bool, int]:
         return self.offset is None, self.epoch_nanos
 
+    def properties(self) -> dict[str, Any]:
+        hour, minute, second = _clock(self.nanos)
+        return {
+            "timezone": self.zone,
+            "year": self.date.year,
+            "second": second,
+            "month": self.date.month,
+            "day": self.date.day,
+            "time offset": _offset_duration(self.offset),
+            "weekday": self.date.weekday,
+            "minute": minute,
+            "hour": hour,
+        }
+
     def __str__(self) -> str:
         return f"{self.date}T{format_nanos(self.nanos)}{_suffix(self.offset, self.zone)}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class YearMonthDuration(_Ordered):
-    """A whole number of months. Raises OverflowError beyond what java.time.Period holds."""
-
-    months: int
-
-    def __post_init__(self) -> None:
-        if abs(self.months) > MAX_MONTHS:
-            raise OverflowError("The duration is too long")
-
-    @property
-    def kind(self) -> str:
-        return "years and months duration"
-
-    def key(self) -> int:
-        return self.months
-
-    def __str__(self) -> str:
-        years, months = divmod(abs(self.months), 12)
-        text = (f"{years}Y" if years else "") + (f"{months}M" if months else "")
-        return f"{'-' if self.months < 0 else ''}P{text or '0Y'}"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class DayTimeDuration(_Ordered):
-    """A length of time in nanoseconds; a day is 24 hours. Raises OverflowError beyond what java.time.Duration holds."""
-
-    nanos: int
-
-    def __post_init__(self) -> None:
-        if abs(self.nanos) > MAX_SECONDS * NANOS_PER_SECOND:
-            raise OverflowError("The duration is too long")
-
-    @classmethod
-    def of_seconds(cls, seconds: int) -> DayTimeDuration:
-        return cls(seconds * NANOS_PER_SECOND)
-
-    @property
-    def kind(self) -> str:
-        return "days and time duration"
-
-    def key(self) -> int:
-        return self.nanos
-
-    def __str__(self) -> str:
-        days, rest = divmod(abs(self.nanos), NANOS_PER_DAY)
-        seconds, nanos = divmod(rest, NANOS_PER_SECOND)
-        hours, minutes, seconds = seconds // 3600, seconds // 60 % 60, seconds % 60
-        second = f"{seconds}{format_fraction(nanos)}S" if seconds or nanos else ""
-        time = (f"{hours}H" if hours else "") + (f"{minutes}M" if minutes else "") + second
-        text = (f"{days}D" if days else "") + (f"T{time}" if time else "")
-        return f"{'-' if self.nanos < 0 else ''}P{text or '0D'}"
-
-
 Temporal = Date | Time | DateTime | YearMonthDuration | DayTimeDuration
 TEMPORAL_TYPES = (Date, Time, DateTime, YearMonthDuration, DayTimeDuration)
-
-
-def same_kind(a: Any, b: Any) -> bool:
-    """True for two temporals of one FEEL type. Local and zoned times (or dates with time) are different types."""
-    return type(a) is type(b) and bool(a.kind == b.kind)
 
 
 def identical(a: Any, b: Any) -> bool:
@@ -281,15 +215,10 @@ def identical(a: Any, b: Any) -> bool:
     return type(a) is type(b) and all(getattr(a, name) == getattr(b, name) for name in a.__slots__)
 
 
-def format_fraction(nanos: int) -> str:
-    """`.5` of half a second, nothing of none."""
-    return f".{nanos:09}".rstrip("0") if nanos else ""
-
-
 def format_nanos(nanos: int) -> str:
     """`10:30:00.5` of nanoseconds since midnight: always with seconds, a fraction only where there is one."""
-    seconds, fraction = divmod(nanos, NANOS_PER_SECOND)
-    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{format_fraction(fraction)}"
+    hour, minute, second = _clock(nanos)
+    return f"{hour:02}:{minute:02}:{second:02}{format_fraction(nanos % NANOS_PER_SECOND)}"
 
 
 def iso_format(value: Temporal) -> str:
@@ -298,6 +227,15 @@ def iso_format(value: Temporal) -> str:
         local = f"{value.date}T" if isinstance(value, DateTime) else ""
         return f"{local}{format_nanos(value.nanos)}{zones.format_offset(value.offset or 0)}[{value.zone}]"
     return str(value)
+
+
+def _clock(nanos: int) -> tuple[int, int, int]:
+    seconds = nanos // NANOS_PER_SECOND
+    return seconds // 3600, seconds // 60 % 60, seconds % 60
+
+
+def _offset_duration(offset: int | None) -> DayTimeDuration | None:
+    return None if offset is None else DayTimeDuration.of_seconds(offset)
 
 
 def _check_offset(offset: int | None) -> None:
