@@ -29,6 +29,8 @@ class Statement:
     """One named statement. Compared by identity: a connection prepares each of these objects once."""
 
     name: str
+    """Its file and its name there: `log.append`. It stands in errors, and before a number in pg_prepared_statements."""
+
     text: str
     why: str
     """Its comment, for the documentation and for whoever reads a plan."""
@@ -46,7 +48,7 @@ def load(path: Path) -> Mapping[str, Statement]:
     for name, line, body in _sections(text, path):
         if name in found:
             raise SqlFileError(f"{path.name}:{line}: a second statement named {name!r}")
-        found[name] = _parse(name, body, f"{path.name}:{line}")
+        found[name] = _parse(path.stem, name, body, f"{path.name}:{line}")
     if not found:
         raise SqlFileError(f"{path.name}: no '-- name:' heading")
     return found
@@ -58,15 +60,16 @@ def _sections(text: str, path: Path) -> Iterator[tuple[str, int, str]]:
     before = text[: headings[0].start()] if headings else text
     if stray := [line for line in before.splitlines() if line.strip() and not line.lstrip().startswith("--")]:
         raise SqlFileError(f"{path.name}: SQL before the first heading: {stray[0].strip()!r}")
-    for heading, following in zip(headings, [*headings[1:], None], strict=True):
+    ends = [heading.start() for heading in headings[1:]] + [len(text)]
+    for heading, end in zip(headings, ends[: len(headings)], strict=True):
         line = text.count("\n", 0, heading.start()) + 1
         name = heading["name"].strip()
         if not _NAME.fullmatch(name):
             raise SqlFileError(f"{path.name}:{line}: {name!r} is no name (lower case, digits, underscores)")
-        yield name, line, text[heading.end() : following.start() if following else len(text)]
+        yield name, line, text[heading.end() : end]
 
 
-def _parse(name: str, body: str, place: str) -> Statement:
+def _parse(file: str, name: str, body: str, place: str) -> Statement:
     lines = body.strip().splitlines()
     comments: list[str] = []
     while lines and lines[0].lstrip().startswith("--"):
@@ -77,4 +80,4 @@ def _parse(name: str, body: str, place: str) -> Statement:
         raise SqlFileError(f"{place}: {name!r} lacks a comment line below its name that says why it is so")
     if not sql:
         raise SqlFileError(f"{place}: {name!r} has no statement")
-    return Statement(name, sql, why)
+    return Statement(f"{file}.{name}", sql, why)

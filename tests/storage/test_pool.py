@@ -1,0 +1,189 @@
+"""The pool: bounded, fair, and never handing on a connection that somebody left dirty."""
+
+from functools import partial
+
+import pytest
+import trio
+
+from storage.driver import connect
+from storage.errors import ConnectFailed, ConnectionLost, DeadlineExceeded
+from storage.pool import Pool, PoolClosed, PoolExhausted
+
+
+@pytest.fixture
+async def pool(database):
+    pool = Pool(lambda deadline: connect(database, deadline=deadline), 2)
+    yield pool
+    pool.close()
+    assert pool.stats.in_use == 0
+    assert pool.stats.waiting == 0
+
+
+async def backend(pool):
+    async with pool.connection() as connection:
+        return connection.backend_pid
+
+
+async def test_a_connection_is_reused(pool):
+    first = await backend(pool)
+    assert await backend(pool) == first
+    assert (pool.stats.opened, pool.stats.idle, pool.stats.in_use, pool.stats.discarded) == (1, 1, 0, 0)
+
+
+async def test_never_more_connections_than_its_size(pool):
+    most = 0
+
+    async def use():
+        nonlocal most
+        async with pool.connection() as connection:
+            most = max(most, pool.stats.in_use)
+            await connection.execute("SELECT 1")
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(20):
+            nursery.start_soon(use)
+    assert most == 2
+    assert pool.stats.opened == 2
+
+
+async def test_who_waits_longest_is_served_first(pool):
+    order = []
+
+    async def use(number):
+        async with pool.connection():
+            order.append(number)
+
+    async with trio.open_nursery() as nursery, pool.connection(), pool.connection():
+        for number in range(5):
+            nursery.start_soon(use, number)
+            await trio.testing.wait_all_tasks_blocked()
+        assert pool.stats.waiting == 5
+    assert order == [0, 1, 2, 3, 4]
+
+
+async def test_waiting_ends_at_the_deadline(pool):
+    async with pool.connection(), pool.connection():
+        started = trio.current_time()
+        with pytest.raises(PoolExhausted, match="all 2 connections"):
+            await pool.connection(deadline=started + 0.05).__aenter__()
+        assert 0.05 <= trio.current_time() - started < 0.5
+    assert pool.stats.exhausted == 1
+
+
+async def test_a_connection_left_inside_a_transaction_is_closed(pool):
+    async with pool.connection() as connection:
+        await connection.script("CREATE TABLE t (n int)")
+        await connection.execute("BEGIN")
+        await connection.execute("INSERT INTO t VALUES (1)")
+    assert connection.closed
+    async with pool.connection() as connection:
+        assert (await connection.execute("SELECT * FROM t")).rows == []
+    assert pool.stats.discarded == 1
+
+
+async def test_a_connection_that_broke_is_replaced(pool):
+    async with pool.connection() as connection:
+        connection.abort()
+    assert await backend(pool) != connection.backend_pid
+    assert pool.stats.discarded == 1
+
+
+async def test_a_connection_that_was_closed_by_the_server_while_idle_is_not_handed_out(pool):
+    dead = await backend(pool)
+    async with pool.connection() as one, pool.connection() as other:
+        killer = other if one.backend_pid == dead else one
+        await killer.execute("SELECT pg_terminate_backend($1, 5000)", (dead,))
+        victim = one if killer is other else other
+        with trio.fail_after(5):
+            while not victim.has_input:
+                await trio.lowlevel.checkpoint()
+    for _ in range(2):
+        assert await backend(pool) != dead
+
+
+async def test_after_a_deadline_idle_connections_are_not_trusted_either(database, proxy):
+    dsn = proxy.dsn(database)
+    pool = Pool(lambda deadline: connect(dsn, deadline=deadline), 3)
+    async with pool.connection(), pool.connection(), pool.connection():
+        pass
+    assert pool.stats.idle == 3
+    proxy.swallow = True
+    with pytest.raises(DeadlineExceeded):
+        await use(pool, deadline=trio.current_time() + 0.05)
+    assert (pool.stats.idle, pool.stats.discarded) == (0, 3)
+    pool.close()
+
+
+async def use(pool, deadline):
+    async with pool.connection() as connection:
+        await connection.execute("SELECT 1", deadline=deadline)
+
+
+async def test_cancelled_users_leak_nothing(pool):
+    """Cancels at every stage: in the queue, while connecting, in a query, and between two of them."""
+    for delay in range(60):
+        async with trio.open_nursery() as nursery:
+            for _ in range(4):
+                nursery.start_soon(partial(use, pool, deadline=None))
+            await trio.sleep(delay / 10_000)
+            nursery.cancel_scope.cancel()
+        assert pool.stats.in_use == 0
+        assert pool.stats.waiting == 0
+        assert pool.stats.opened - pool.stats.discarded == pool.stats.idle <= 2
+    await use(pool, deadline=None)
+
+
+async def test_a_failed_connect_frees_its_place(tmp_path):
+    pool = Pool(lambda deadline: connect(f"host={tmp_path} user=u dbname=d", deadline=deadline), 1)
+    for _ in range(3):
+        with pytest.raises(ConnectFailed):
+            await use(pool, deadline=None)
+    assert pool.stats.in_use == 0
+
+
+async def test_closed_pool_gives_nothing_and_closes_what_comes_back(pool):
+    async with pool.connection() as connection:
+        pool.close()
+        assert (await connection.execute("SELECT 1")).rows == [(1,)]
+    assert connection.closed
+    with pytest.raises(PoolClosed):
+        await use(pool, deadline=None)
+
+
+async def test_closing_turns_away_those_who_wait(pool):
+    refused = 0
+
+    async def wait():
+        nonlocal refused
+        with pytest.raises(PoolClosed):
+            await use(pool, deadline=None)
+        refused += 1
+
+    async with trio.open_nursery() as nursery, pool.connection(), pool.connection():
+        for _ in range(3):
+            nursery.start_soon(wait)
+        await trio.testing.wait_all_tasks_blocked()
+        pool.close()
+    assert refused == 3
+
+
+async def test_abort_frees_calls_in_progress_and_the_pool_goes_on(pool):
+    async def hang():
+        async with pool.connection() as connection:
+            with pytest.raises(ConnectionLost):
+                await connection.execute("SELECT pg_sleep(60)")
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(hang)
+        nursery.start_soon(hang)
+        while pool.stats.in_use < 2 or pool.stats.opened < 2:
+            await trio.lowlevel.checkpoint()
+        await trio.testing.wait_all_tasks_blocked(0.01)
+        pool.abort()
+    await use(pool, deadline=None)
+    assert (pool.stats.opened, pool.stats.discarded) == (3, 2)
+
+
+def test_a_pool_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="0"):
+        Pool(lambda deadline: connect("", deadline=deadline), 0)
