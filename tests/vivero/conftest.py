@@ -124,8 +124,8 @@ def start_program(quick: embedded.Settings) -> Iterator[Start]:
 
     yield start
     for program in started:
-        program.kill()
-        program.communicate()
+        with program:
+            program.kill()
 
 
 @dataclass(frozen=True, slots=True)

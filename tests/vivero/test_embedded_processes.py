@@ -1,0 +1,267 @@
+"""Nothing leaks and the next start works, whatever is killed. Whole processes, real signals."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+
+import psycopg
+import pytest
+
+from vivero import embedded
+from vivero.embedded.processes import orphaned_backends
+
+pytestmark = pytest.mark.process
+
+
+def ask(dsn, query):
+    with psycopg.connect(dsn) as connection:
+        return connection.execute(query).fetchone()[0]
+
+
+def test_racing_programs_share_one_server(root, start_program, server_at) -> None:
+    programs = [start_program(root) for _ in range(4)]
+    dsns = {program.stdout.readline() for program in programs}
+    assert len(dsns) == 1
+    assert server_at(root).starts == 1
+    assert ask(dsns.pop().strip(), "SELECT 1") == 1
+
+
+def test_the_server_outlives_whoever_started_it(root, quick, start_program) -> None:
+    starter = start_program(root)
+    starter.stdout.readline()
+    with embedded.acquire(root, quick) as lease:
+        starter.kill()
+        starter.wait()
+        assert ask(lease.dsn, "SELECT 1") == 1
+        assert not lease.is_lost()
+
+
+def test_the_last_program_to_end_stops_the_server(root, start_program, server_at, runs, eventually) -> None:
+    program = start_program(root)
+    program.stdout.readline()
+    there = server_at(root)
+    supervisor, postmaster = there.supervisor, there.postmaster
+    program.stdin.close()
+    assert program.wait() == 0
+    embedded.wait_stopped(root, timeout=10)
+    assert not runs(postmaster)
+    eventually(lambda: not runs(supervisor))
+    assert embedded.database_url(root) is None
+
+
+def test_killing_the_only_program_stops_the_server(root, start_program, server_at, runs) -> None:
+    program = start_program(root)
+    program.stdout.readline()
+    postmaster = server_at(root).postmaster
+    program.kill()
+    embedded.wait_stopped(root, timeout=10)
+    assert not runs(postmaster)
+    assert list(orphaned_backends(server_at(root).data)) == []
+
+
+def test_committed_data_survives_the_supervisor_being_killed(root, quick, server_at, runs, eventually) -> None:
+    with embedded.acquire(root, quick) as lease:
+        with psycopg.connect(lease.dsn) as connection:
+            connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
+        there = server_at(root)
+        postmaster = there.postmaster
+        os.kill(there.supervisor, signal.SIGKILL)
+        eventually(lease.is_lost)
+        eventually(lambda: not runs(postmaster))
+    with embedded.acquire(root, quick) as again:
+        assert again.dsn == lease.dsn
+        assert ask(again.dsn, "SELECT answer FROM kept") == 42
+
+
+def test_the_next_start_does_not_wait_for_the_orphan_of_a_killed_supervisor(root, quick, server_at) -> None:
+    with embedded.acquire(root, quick):
+        os.kill(server_at(root).supervisor, signal.SIGKILL)
+    with embedded.acquire(root, quick) as again:
+        assert ask(again.dsn, "SELECT 1") == 1
+
+
+def test_a_killed_postmaster_is_started_again_under_the_same_lease(root, quick, server_at, eventually) -> None:
+    with embedded.acquire(root, quick) as lease:
+        there = server_at(root)
+        killed = there.postmaster
+        os.kill(killed, signal.SIGKILL)
+        eventually(lambda: there.postmaster != killed)
+        assert ask(lease.dsn, "SELECT 1") == 1
+        assert not lease.is_lost()
+
+
+def test_a_backend_busy_computing_does_not_keep_the_next_postmaster_from_starting(
+    root, quick, server_at, eventually
+) -> None:
+    """Only a waiting backend notices that its postmaster is dead; this one holds its shared memory on."""
+    with embedded.acquire(root, quick) as lease, psycopg.connect(lease.dsn) as connection:
+        there = server_at(root)
+        killed = there.postmaster
+        busy = threading.Thread(target=compute_until_killed, args=(connection,))
+        busy.start()
+        active = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%generate_series%'"
+        eventually(lambda: ask(lease.dsn, active) > 1)
+        os.kill(killed, signal.SIGKILL)
+        eventually(lambda: there.postmaster != killed)
+        busy.join(20)
+        assert not busy.is_alive()
+        assert ask(lease.dsn, "SELECT 1") == 1
+
+
+def compute_until_killed(connection) -> None:
+    with pytest.raises(psycopg.OperationalError):
+        connection.execute("SELECT count(*) FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b")
+
+
+def test_a_server_that_keeps_dying_is_given_up(root, quick, server_at, eventually) -> None:
+    with embedded.acquire(root, quick) as lease:
+        there = server_at(root)
+        for _ in range(5):
+            killed = there.postmaster
+            os.kill(killed, signal.SIGKILL)
+            eventually(lambda killed=killed: there.postmaster != killed)
+        os.kill(there.postmaster, signal.SIGKILL)
+        eventually(lease.is_lost)
+    assert "PostgreSQL died 6 times in 60 s" in there.log
+
+
+def test_supervisor_and_postmaster_killed_together(root, quick, server_at) -> None:
+    with embedded.acquire(root, quick) as lease, psycopg.connect(lease.dsn):
+        there = server_at(root)
+        os.kill(there.supervisor, signal.SIGKILL)
+        os.kill(there.postmaster, signal.SIGKILL)
+    with embedded.acquire(root, quick) as again:
+        assert ask(again.dsn, "SELECT 1") == 1
+
+
+@pytest.fixture
+def stranger(root, quick, server_at):
+    """A living program of the server's user whose pid stands in postmaster.pid, as after a restart of a container."""
+    with embedded.acquire(root, quick):
+        there = server_at(root)
+        os.kill(there.supervisor, signal.SIGKILL)
+        os.kill(there.postmaster, signal.SIGKILL)
+    embedded.wait_stopped(root)
+    pid_file = there.data / "postmaster.pid"
+    owner = pid_file.stat()
+    as_server_user = {"user": owner.st_uid, "group": owner.st_gid, "extra_groups": []} if os.geteuid() == 0 else {}
+    with subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, **as_server_user) as program:
+        lines = pid_file.read_text().split("\n")
+        pid_file.write_text("\n".join([str(program.pid), *lines[1:]]))
+        yield program
+        program.stdin.close()
+
+
+def test_a_reused_pid_is_survived(root, quick, stranger) -> None:
+    with embedded.acquire(root, quick) as lease:
+        assert ask(lease.dsn, "SELECT 1") == 1
+    assert stranger.poll() is None, "the stranger must not be harmed"
+
+
+def test_a_reused_pid_would_keep_postgres_from_starting(root, quick, stranger, monkeypatch) -> None:
+    """The control of the test above: without PG_GRANDPARENT_PID it does not start."""
+    spoiler = "import os, vivero.embedded.postmaster as p; p._pid_in = lambda f: None; "
+    monkeypatch.setattr(
+        "vivero.embedded.client._SUPERVISOR",
+        ["-c", spoiler + "import sys; from vivero.embedded.supervisor import main; main(sys.argv[1:])"],
+    )
+    with pytest.raises(embedded.EmbeddedPostgresError, match="lock file"):
+        embedded.acquire(root, quick)
+
+
+def test_initdb_cut_short_is_begun_anew(reachable_directory, quick, start_program, server_at, eventually) -> None:
+    root = reachable_directory() / "root"
+    start_program(root)
+    eventually(lambda: list(root.glob("postgres/unfinished-*/PG_VERSION")))
+    os.kill(server_at(root).supervisor, signal.SIGKILL)
+    with embedded.acquire(root, quick) as lease:
+        assert ask(lease.dsn, "SELECT 1") == 1
+        assert [path.name for path in root.glob("postgres/*") if path.is_dir()] == [server_at(root).data.name]
+    embedded.wait_stopped(root)
+
+
+def test_terminating_the_supervisor_stops_the_server_in_good_order(root, quick, server_at, runs, eventually) -> None:
+    with embedded.acquire(root, quick) as lease:
+        there = server_at(root)
+        postmaster = there.postmaster
+        os.kill(there.supervisor, signal.SIGTERM)
+        eventually(lease.is_lost)
+        embedded.wait_stopped(root, timeout=10)
+    assert not runs(postmaster)
+    assert not (there.data / "postmaster.pid").exists()
+    assert "database system is shut down" in (root / "postgres" / "server.log").read_text().splitlines()[-1]
+
+
+def test_a_supervisor_that_does_not_answer_is_reported_in_time(root, quick, server_at) -> None:
+    with embedded.acquire(root, quick):
+        supervisor = server_at(root).supervisor
+        os.kill(supervisor, signal.SIGSTOP)
+        try:
+            with pytest.raises(embedded.StartTimeout, match="not ready"):
+                embedded.acquire(root, quick, timeout=0.1)
+        finally:
+            os.kill(supervisor, signal.SIGCONT)
+
+
+def test_a_program_that_hangs_while_starting_is_named(root, quick) -> None:
+    root.mkdir(exist_ok=True)
+    hold = "import sys, time, pathlib; from vivero.embedded.locks import exclusive\n"
+    hold += "with exclusive(pathlib.Path(sys.argv[1]), time.monotonic()): print(flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", hold, str(root / "boot.lock")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        holder.stdout.readline()
+        with pytest.raises(embedded.StartTimeout, match=f"process {holder.pid}"):
+            embedded.acquire(root, quick, timeout=0.1)
+        holder.stdin.close()
+
+
+def test_a_setting_postgres_refuses_is_reported_in_its_words(root) -> None:
+    with pytest.raises(embedded.EmbeddedPostgresError, match="shared_buffers"):
+        embedded.acquire(root, embedded.Settings({"shared_buffers": "much"}))
+
+
+def test_a_surplus_lease_is_refused(root, quick, monkeypatch) -> None:
+    """The limit itself is not reached here: the supervisor is started with a lower one."""
+    spoiler = "import sys; from vivero.embedded import supervisor as s; s._MOST_LEASES = 1; s.main(sys.argv[1:])"
+    monkeypatch.setattr("vivero.embedded.client._SUPERVISOR", ["-c", spoiler])
+    with embedded.acquire(root, quick), pytest.raises(embedded.EmbeddedPostgresError, match="limit"):
+        embedded.acquire(root, quick)
+
+
+def test_a_foreign_environment_changes_nothing(reachable_directory, start_program) -> None:
+    """A locale that is not installed, and variables that would lead the server or psql elsewhere."""
+    root = reachable_directory() / "root"
+    misleading = {"LANG": "de_DE.UTF-8", "LC_ALL": "xx_XX", "PGDATA": "/nowhere", "PGPORT": "1", "PGHOST": "nowhere"}
+    program = start_program(root, env=os.environ | misleading)
+    dsn = program.stdout.readline().strip()
+    assert ask(dsn, "SHOW lc_messages") == "C"
+    program.kill()
+    embedded.wait_stopped(root)
+
+
+def test_a_path_too_long_for_a_socket(reachable_directory, quick, start_program, monkeypatch, tmp_path) -> None:
+    root = reachable_directory() / ("long" * 30)
+    with embedded.acquire(root, quick) as lease:
+        assert ask(lease.dsn, "SELECT 1") == 1
+        monkeypatch.setenv("TMPDIR", str(tmp_path))  # another program may have another idea of the temporary directory
+        other = start_program(root, env=dict(os.environ))
+        assert other.stdout.readline().strip() == lease.dsn
+        other.kill()
+    embedded.wait_stopped(root)
+    run = (root / "run").readlink()
+    assert list(run.glob("*")) == []
+    run.rmdir()
+
+
+def test_a_dead_socket_does_not_look_like_a_server(root) -> None:
+    root.mkdir(exist_ok=True)
+    (root / "run").mkdir(mode=0o700, exist_ok=True)
+    left = root / "run" / "lease.sock"
+    left.unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(left))
+    assert embedded.database_url(root) is None

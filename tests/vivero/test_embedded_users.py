@@ -1,0 +1,136 @@
+"""Who runs the server: an ordinary user, or for root somebody who is not root."""
+
+import os
+import pwd
+import shutil
+import stat
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from vivero import embedded
+from vivero.embedded import server_user
+from vivero.embedded.binaries import CHOSEN_BY_USER, find_installation
+
+pytestmark = pytest.mark.process
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root hands the server to another user")
+
+
+def ask(dsn, query):
+    with psycopg.connect(dsn) as connection:
+        return connection.execute(query).fetchone()[0]
+
+
+def modes(*paths: Path) -> dict[Path, int]:
+    """The modes of the paths and of every directory above them."""
+    return {above: above.stat().st_mode for path in paths for above in [path, *path.parents]}
+
+
+def owners(directory: Path) -> set[int]:
+    return {path.lstat().st_uid for path in directory.rglob("*")}
+
+
+def test_an_ordinary_user(nobody, reachable_directory, start_program) -> None:
+    home = reachable_directory()
+    os.chown(home, nobody.uid, -1)
+    root = home / ".local" / "share" / "vivero"
+    program = start_program(root, nobody.python, user=nobody.uid, extra_groups=[], env=nobody.environment)
+    dsn = program.stdout.readline().strip()
+    assert ask(dsn, "SELECT 1") == 1
+    assert owners(home) == {nobody.uid}
+    assert stat.S_IMODE(root.stat().st_mode) == 0o700
+    with pytest.raises(embedded.EmbeddedPostgresError, match=f"user id {nobody.uid}: run as that user"):
+        embedded.acquire(root)
+    program.stdin.close()
+    program.wait()
+    embedded_stopped(root)
+
+
+def embedded_stopped(root: Path) -> None:
+    """`wait_stopped` refuses another user's root, rightly; as root we may look at the lock itself."""
+    from time import monotonic
+
+    from vivero.embedded.locks import exclusive
+
+    with exclusive(root / "supervisor.lock", monotonic() + 10):
+        pass
+
+
+def test_an_ordinary_user_cannot_share_a_server_of_root(nobody, root, quick, start_program, tmp_path) -> None:
+    with embedded.acquire(root, quick), (tmp_path / "errors").open("w") as errors:
+        refused = start_program(root, nobody.python, user=nobody.uid, env=nobody.environment, stderr=errors)
+        assert refused.wait() == 1
+    assert "belongs to user id 0: run as that user" in (tmp_path / "errors").read_text()
+
+
+@as_root
+def test_root_hands_the_server_to_a_user_who_exists(root, quick, server_at) -> None:
+    with embedded.acquire(root, quick):
+        there = server_at(root)
+        chosen = server_user.server_user(there.data.parent)
+        assert chosen.pw_name in {"postgres", "nobody"}
+        assert Path(f"/proc/{there.postmaster}").stat().st_uid == chosen.pw_uid
+        assert Path(f"/proc/{there.supervisor}").stat().st_uid == chosen.pw_uid
+        assert owners(there.data) == {chosen.pw_uid}
+
+
+@as_root
+def test_nobody_runs_the_server_where_there_is_no_user_postgres(reachable_directory, quick, monkeypatch, server_at):
+    spoiler = "import sys; from vivero.embedded import server_user as u; u._CANDIDATES = ('nobody',); "
+    run = "from vivero.embedded.supervisor import main; main(sys.argv[1:])"
+    monkeypatch.setattr("vivero.embedded.client._SUPERVISOR", ["-c", spoiler + run])
+    root = reachable_directory() / "root"
+    with embedded.acquire(root, quick) as lease:
+        assert ask(lease.dsn, "SELECT 1") == 1
+        assert owners(server_at(root).data) == {pwd.getpwnam("nobody").pw_uid}
+    embedded.wait_stopped(root)
+    monkeypatch.undo()
+    with embedded.acquire(root, quick):  # who owns the data goes on running it
+        assert Path(f"/proc/{server_at(root).postmaster}").stat().st_uid == pwd.getpwnam("nobody").pw_uid
+    embedded.wait_stopped(root)
+
+
+@as_root
+def test_a_root_inside_a_closed_directory_is_refused_and_left_closed(tmp_path, quick) -> None:
+    closed = tmp_path / "home"
+    closed.mkdir(mode=0o700)
+    before = modes(closed)
+    with pytest.raises(embedded.EmbeddedPostgresError, match="choose a data directory outside root's home"):
+        embedded.acquire(closed / "data", quick)
+    embedded.wait_stopped(closed / "data")
+    assert modes(closed) == before
+
+
+@as_root
+def test_binaries_out_of_reach_are_copied_and_left_closed(
+    tmp_path, reachable_directory, quick, monkeypatch, server_at
+) -> None:
+    """A virtual environment below root's home."""
+    found = find_installation()
+    closed = tmp_path / "home"
+    closed.mkdir(mode=0o700)
+    package = found.bin.parent.parent
+    shutil.copytree(found.bin.parent, closed / package.name / found.bin.parent.name, symlinks=True)
+    libraries = package.with_name(f"{package.name}.libs")
+    if libraries.is_dir():
+        shutil.copytree(libraries, closed / libraries.name)
+    monkeypatch.setenv(CHOSEN_BY_USER, str(closed / package.name / found.bin.parent.name / "bin"))
+    before = modes(closed, Path(os.environ[CHOSEN_BY_USER]))
+
+    root = reachable_directory() / "root"
+    for _ in range(2):  # the second start uses the copy of the first
+        with embedded.acquire(root, quick) as lease:
+            assert ask(lease.dsn, "SELECT 1") == 1
+            [copy] = (root / "bin").iterdir()
+            executable = Path(f"/proc/{server_at(root).postmaster}/exe").readlink()
+            assert executable.is_relative_to(copy)
+        embedded.wait_stopped(root)
+    assert modes(closed, Path(os.environ[CHOSEN_BY_USER])) == before
+
+
+def test_starting_changes_no_directory_above(root, quick) -> None:
+    installed = find_installation().bin
+    before = modes(installed, root.parent)
+    with embedded.acquire(root, quick):
+        assert modes(installed, root.parent) == before
