@@ -53,7 +53,7 @@ async def test_who_waits_longest_is_served_first(pool):
         async with pool.connection():
             order.append(number)
 
-    async with trio.open_nursery() as nursery, pool.connection(), pool.connection():
+    async with pool.connection(), trio.open_nursery() as nursery, pool.connection():
         for number in range(5):
             nursery.start_soon(use, number)
             await trio.testing.wait_all_tasks_blocked()
