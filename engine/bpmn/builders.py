@@ -7,6 +7,7 @@ from typing import Any
 from engine.bpmn.draft import Draft, Member
 from engine.bpmn.extensions import Extensions, job_definition, mappings, properties
 from engine.bpmn.model import Node
+from engine.bpmn.xml import line_of
 
 
 def plain(member: Member, extensions: Extensions, draft: Draft, **more: Any) -> Node:
@@ -25,7 +26,7 @@ def plain(member: Member, extensions: Extensions, draft: Draft, **more: Any) -> 
         inputs=inputs,
         outputs=outputs,
         properties=properties(element),
-        line=element.sourceline,
+        line=line_of(element),
         **more,
     )
 

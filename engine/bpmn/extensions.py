@@ -1,8 +1,8 @@
 """The `zeebe:` extension elements: which of them execute, and reading those that do.
 
-Elements of other namespaces inside `extensionElements` belong to their vendors and mean nothing here. A `zeebe:` element,
-however, is how a modeler asks this engine for something, so one that is unknown, not executed yet, or on an element that
-has no use for it is a problem and not a silence.
+Elements of other namespaces inside `extensionElements` belong to their vendors and mean nothing here. A `zeebe:`
+element, however, is how a modeler asks this engine for something, so one that is unknown, not executed yet, or on an
+element that has no use for it is a problem and not a silence.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping as MappingOf
 
 from engine.bpmn.model import JobDefinition, Mapping
 from engine.bpmn.report import Report, quote
-from engine.bpmn.values import expression, path, whole_number
+from engine.bpmn.values import expression, is_expression, path, text_or_expression, whole_number
 from engine.bpmn.xml import ZEEBE, Element, bpmn_children, split, zeebe_children
 from engine.feel import Expression, compile_attribute
 
@@ -22,7 +22,7 @@ JOB = frozenset({"taskDefinition", "taskHeaders", "jobPriorityDefinition"})
 MAPPINGS = frozenset({"ioMapping"})
 
 ACCEPTED = frozenset({"properties", "userTaskForm", "formDefinition"})
-"""Carry data for people and tools, wherever they stand; a form is shown by whoever starts the process or does the task."""
+"""Data for people and tools, wherever they stand: a form is shown by whoever starts the process or does the task."""
 
 NOT_YET: MappingOf[str, str] = {
     "executionListeners": "execution listeners are",
@@ -109,10 +109,10 @@ def _job_type(element: Element, task: Element | None, report: Report) -> Express
     if not text:
         report.refuse(element, "zeebe:taskDefinition needs a type", at=task)
         return None
-    if len(text) > report.limits.id_length and not text.startswith("="):
+    if len(text) > report.limits.id_length and not is_expression(text):
         report.refuse(element, f"the job type has more than {report.limits.id_length} characters", at=task)
         return None
-    return expression(text, "job type", element, report, at=task)
+    return text_or_expression(text, "job type", element, report, at=task)
 
 
 def _retries(element: Element, task: Element | None, report: Report) -> Expression | None:

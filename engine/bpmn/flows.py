@@ -12,7 +12,7 @@ from engine.bpmn.draft import Draft, Member
 from engine.bpmn.model import Flow, FlowId
 from engine.bpmn.report import quote
 from engine.bpmn.values import expression, is_expression
-from engine.bpmn.xml import Element, bpmn_children
+from engine.bpmn.xml import Element, bpmn_children, line_of
 from engine.feel import Expression
 
 
@@ -28,7 +28,9 @@ def link_flows(draft: Draft) -> None:
             draft.report.refuse(element, f"leads from {quote(source.id)} to {quote(target.id)} across a scope's border")
             continue
         flow_id = element.get("id") or name(f"{source.id}-{target.id}")
-        _connect(Flow(flow_id, source.id, target.id, condition, element.sourceline), element, draft)
+        if flow_id == source.element.get("default"):
+            condition = None  # is never evaluated; so nobody needs to know that
+        _connect(Flow(flow_id, source.id, target.id, condition, line_of(element)), element, draft)
 
 
 def _end(element: Element, name: str, draft: Draft) -> Member | None:
@@ -74,6 +76,7 @@ def _condition(element: Element, draft: Draft) -> Expression | None:
         draft.report.refuse(element, "has more than one condition", at=conditions[1])
         return None
     if not is_expression(text):
-        draft.report.refuse(element, f"condition: {quote(text)} is not an expression; it must start with '='")
+        text = f"condition: {quote(text)} is not an expression: '=' and FEEL behind it"
+        draft.report.refuse(element, text, at=conditions[0])
         return None
     return expression(text, "condition", element, draft.report, at=conditions[0])

@@ -18,22 +18,34 @@ from engine.bpmn.elements import (
 )
 from engine.bpmn.model import NodeId
 from engine.bpmn.report import Report, quote
-from engine.bpmn.xml import BPMN, Element, split
+from engine.bpmn.xml import BPMN, Element, line_of, split
 
 Ids = dict[str, Element]
 """The ids of flow nodes, sequence flows and executable processes of one file: unique over all of them (`xsd:ID`)."""
 
 
-def outline(draft: Draft, ids: Ids) -> None:
-    """Fill in the members, containers, starts and flow elements of the process, and report what cannot be executed."""
+def outline(draft: Draft, ids: Ids) -> bool:
+    """Fill in the members, containers, starts and flow elements of the process, and report what cannot be executed.
+
+    False when the process is too large to look at any further (reported).
+    """
     scopes = deque([(draft.process, draft.id)])
     while scopes:
         container, scope = scopes.popleft()
         draft.containers[scope] = container
         for child in container:
             member = _read_child(child, container, scope, draft, ids)
+            if len(draft.members) + len(draft.flow_elements) > draft.report.limits.nodes:
+                return _too_many(draft)
             if member is not None and _contains_nodes(member):
                 scopes.append((member.element, member.id))
+    return True
+
+
+def _too_many(draft: Draft) -> bool:
+    limit = draft.report.limits.nodes
+    draft.report.refuse(draft.process, f"the process has more than {limit} flow nodes and sequence flows")
+    return False
 
 
 def _read_child(child: Element, container: Element, scope: NodeId, draft: Draft, ids: Ids) -> Member | None:
@@ -53,15 +65,14 @@ def _read_child(child: Element, container: Element, scope: NodeId, draft: Draft,
 
 
 def _read_node(element: Element, tag: str, scope: NodeId, draft: Draft, ids: Ids) -> Member | None:
-    kind = ELEMENTS.get(tag)
-    if kind is None:
+    member = Member(element.get("id", ""), element, scope, tag, ELEMENTS.get(tag))
+    if member.kind is None:
         draft.report.refuse(element, NOT_YET[tag])
-    if not take_id(element, ids, draft.report):
-        return None
-    member = Member(element.get("id", ""), element, scope, tag, kind)
-    draft.members[member.id] = member
     if tag == "startEvent":
         draft.starts.setdefault(scope, []).append(member)
+    if not take_id(element, ids, draft.report):
+        return None
+    draft.members[member.id] = member
     return member
 
 
@@ -80,7 +91,7 @@ def take_id(element: Element, ids: Ids, report: Report) -> bool:
         report.refuse(element, f"the id has more than {report.limits.id_length} characters")
         return False
     if element_id in ids:
-        report.refuse(element, f"the id {quote(element_id)} is already taken in line {ids[element_id].sourceline}")
+        report.refuse(element, f"the id {quote(element_id)} is already taken in line {line_of(ids[element_id])}")
         return False
     ids[element_id] = element
     return True

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 import regex
 
 from engine.bpmn.draft import Draft
-from engine.bpmn.extensions import job_priority, read_extensions, version_tag
+from engine.bpmn.extensions import job_priority, properties, read_extensions, version_tag
 from engine.bpmn.flows import link_flows
 from engine.bpmn.model import Node, NodeId, Problem, Process
 from engine.bpmn.outline import Ids, check_children, outline, take_id
 from engine.bpmn.report import Report, quote
 from engine.bpmn.validate import validate
 from engine.bpmn.values import flag
-from engine.bpmn.xml import BPMN, LIMITS, Element, Limits, Unreadable, bpmn_children, read_document, split
+from engine.bpmn.xml import BPMN, LIMITS, Element, Limits, Unreadable, bpmn_children, line_of, read_document, split
 
 _PROCESS_ID = regex.compile(r"[\p{L}_][\p{L}\p{N}_\-.]*")
 """What the REST API allows; its clients check it on what they receive, too."""
@@ -53,7 +53,7 @@ def _read_definitions(root: Element, report: Report) -> Parsed:
     if split(root) != (BPMN, "definitions"):
         namespace, tag = split(root)
         found = f"{quote(tag)} of namespace {quote(namespace)}"
-        report.refuse_file(f"not a BPMN 2.0 file: its root is {found}, not 'definitions' of '{BPMN}'", root.sourceline)
+        report.refuse_file(f"not a BPMN 2.0 file: its root is {found}, not 'definitions' of '{BPMN}'", line_of(root))
         return Parsed(report.resource, problems=report.problems())
     executable, skipped = _sort_out(root, report)
     processes = _read_processes(executable, report)
@@ -70,8 +70,8 @@ def _sort_out(root: Element, report: Report) -> tuple[list[Element], tuple[str, 
         else:
             skipped.append(process.get("id", ""))
     if not executable:
-        text = "no process in it is executable (isExecutable=\"true\")" if skipped else "there is no process in it"
-        report.refuse_file(text, root.sourceline)
+        text = 'no process in it is executable (isExecutable="true")' if skipped else "there is no process in it"
+        report.refuse_file(text, line_of(root))
     return executable, tuple(skipped)
 
 
@@ -88,7 +88,8 @@ def _read_process(element: Element, ids: Ids, report: Report) -> Process | None:
     if not _PROCESS_ID.fullmatch(process_id):
         report.refuse(element, f"the process id {quote(process_id)} does not match {_PROCESS_ID.pattern}")
     draft = Draft(process_id, element, report)
-    outline(draft, ids)
+    if not outline(draft, ids):
+        return None
     link_flows(draft)
     validate(draft)
     return _build(draft)
@@ -124,5 +125,6 @@ def _process_node(draft: Draft) -> Node:
         type="PROCESS",
         name=draft.process.get("name"),
         start=draft.start_of(draft.id),
-        line=draft.process.sourceline,
+        properties=properties(draft.process),
+        line=line_of(draft.process),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.bpmn.model import Problem
-from engine.bpmn.xml import LIMITS, Element, Limits
+from engine.bpmn.xml import LIMITS, Element, Limits, line_of
 
 _QUOTED = 60
 
@@ -26,7 +26,7 @@ class Report:
         element_id = element.get("id")
         if element_id is not None:
             element_id = element_id[: self.limits.id_length]
-        line = (element if at is None else at).sourceline
+        line = line_of(element if at is None else at)
         self._problems.append(Problem(self.resource, element_id, line, message))
 
     def refuse_file(self, message: str, line: int | None = None) -> None:

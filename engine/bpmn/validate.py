@@ -55,7 +55,7 @@ def _conditions(draft: Draft) -> None:
 
 
 def _lacks_condition(flow: Flow, source: Member, draft: Draft) -> bool:
-    """A flow that is the only one needs none: nothing is chosen. A condition that does not parse is reported already."""
+    """A flow that is the only one needs none: nothing is chosen. One that does not parse is reported already."""
     if len(draft.outgoing[source.id]) == 1 or source.element.get("default") == flow.id:
         return False
     return not bpmn_children(draft.flow_of[flow.id], "conditionExpression")

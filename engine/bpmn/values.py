@@ -9,7 +9,7 @@ import re
 
 from engine.bpmn.report import Report, quote
 from engine.bpmn.xml import Element
-from engine.feel import Expression, ParseError, compile_attribute
+from engine.feel import Expression, FeelError, compile_attribute, compile_expression
 
 INT32_MAX = 2**31 - 1
 
@@ -31,17 +31,25 @@ def flag(element: Element, name: str, report: Report, *, default: bool = False) 
 
 
 def is_expression(text: str) -> bool:
-    """Whether this attribute holds FEEL; without the `=` it is a static value."""
-    return text.startswith("=")
+    """Whether this attribute holds FEEL; without the `=`, or with nothing behind it, it is a static value."""
+    return len(text) > 1 and text.startswith("=")
 
 
-def expression(text: str, what: str, owner: Element, report: Report, *, at: Element | None = None) -> Expression | None:
+def expression(text: str, what: str, owner: Element, report: Report, *, at: Element) -> Expression | None:
     """The compiled value of an attribute: FEEL behind a `=`, else static. None when it does not parse (reported)."""
     try:
         return compile_attribute(text)
-    except ParseError as error:
-        report.refuse(owner, f"{what}: {_explain(error, text)}", at=at)
+    except FeelError as error:
+        report.refuse(owner, f"{what}: {quote(text)} is not valid FEEL: {error}", at=at)
         return None
+
+
+def text_or_expression(text: str, what: str, owner: Element, report: Report, *, at: Element) -> Expression | None:
+    """Like `expression`, but a static value is the text that it is: a job type `007` is no number."""
+    value = expression(text, what, owner, report, at=at)
+    if value is None or is_expression(text) or isinstance(value.static_value, str):
+        return value
+    return compile_expression(f'"{text}"')  # looks like a number, a boolean or null, so nothing in it needs escaping
 
 
 def whole_number(
@@ -62,9 +70,3 @@ def path(text: str, what: str, owner: Element, report: Report, *, at: Element) -
         report.refuse(owner, f"{what}: {quote(text)} is not a variable name or names joined by dots", at=at)
         return None
     return tuple(text.split("."))
-
-
-def _explain(error: ParseError, text: str) -> str:
-    where = f"line {error.line}, column {error.column}" if "\n" in text else f"column {error.column}"
-    expected = f", expected {error.expected}" if error.expected else ""
-    return f"{quote(text)} is not valid FEEL: {error} ({where}{expected})"

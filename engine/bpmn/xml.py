@@ -1,8 +1,8 @@
 """Reading XML that strangers wrote: bytes in, an element tree out, or one reason why not.
 
-Refused before libxml2 sees them: too many bytes or tags, encodings that nobody writes BPMN in, and every DOCTYPE, because
-a DTD can name files, addresses and entities that grow without bound and BPMN has no use for one. The parser itself loads
-nothing, resolves nothing and keeps its own limits on.
+Refused before libxml2 sees them: too many bytes or tags, encodings that nobody writes BPMN in, and every DOCTYPE,
+because a DTD can name files, addresses and entities that grow without bound and BPMN has no use for one. The parser
+itself loads nothing, resolves nothing and keeps its own limits on.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Limits:
     tags: int = 100_000
     depth: int = 256
     nodes: int = 10_000
-    """Flow nodes and sequence flows of all executable processes of the file."""
+    """Flow nodes and sequence flows of one executable process."""
     problems: int = 200
     """How many problems are reported one by one."""
     id_length: int = 255
@@ -53,12 +53,13 @@ def read_document(content: bytes, limits: Limits = LIMITS) -> Element:
     if text.count("<") > limits.tags:
         raise Unreadable(f"the file has more than {limits.tags} tags")
     refuse_doctype(text)
-    root = _parse(text, limits)
+    root = parse_text(text, limits)
     _check_depth(root, limits)
     return root
 
 
-def _parse(text: str, limits: Limits) -> Element:
+def parse_text(text: str, limits: Limits) -> Element:
+    """The second line of defence: even without the checks above nothing would be loaded or expanded."""
     parser = etree.XMLParser(
         encoding="utf-8",  # overrides the declaration: `decode` has dealt with it
         resolve_entities=False,
@@ -89,7 +90,7 @@ def _check_depth(root: Element, limits: Limits) -> None:
     level, depth = [root], 1
     while level:
         if depth > limits.depth:
-            raise Unreadable(f"elements are nested deeper than {limits.depth} levels", level[0].sourceline)
+            raise Unreadable(f"elements are nested deeper than {limits.depth} levels", line_of(level[0]))
         level = [child for element in level for child in element]
         depth += 1
 
@@ -118,7 +119,7 @@ _DECLARED = re.compile(rb"""<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([^"'>]{0,40}
 
 
 def decode(content: bytes) -> str:
-    """The text of an XML document, by its byte order mark, else by its declaration, else as UTF-8 (XML 1.0, appendix F).
+    """The text of an XML document, by byte order mark, else by declaration, else as UTF-8 (XML 1.0, appendix F).
 
     Deliberately narrower than XML allows: the codecs of Python and libxml2 include some that hide tags from a scanner.
     """
@@ -160,7 +161,7 @@ _SKIPPED = (("<!--", "-->"), ("<?", "?>"))
 
 def refuse_doctype(text: str) -> None:
     """A DOCTYPE can stand before the root element only; the same word in a comment or in CDATA is text, and fine."""
-    at = _skip_space(text, 0)
+    at: int | None = _skip_space(text, 0)
     while at is not None:
         if text.startswith("<!DOCTYPE", at):
             raise Unreadable(_NO_DOCTYPE, text.count("\n", 0, at) + 1)
@@ -191,6 +192,12 @@ def split(element: Element) -> tuple[str, str]:
         return "", tag
     namespace, _, local = tag[1:].partition("}")
     return namespace, local
+
+
+def line_of(element: Element) -> int | None:
+    """The line of the element's start tag, from 1."""
+    line: int | None = element.sourceline  # type: ignore[assignment]  # the stubs leave its type open
+    return line
 
 
 def bpmn_children(element: Element, *names: str) -> list[Element]:

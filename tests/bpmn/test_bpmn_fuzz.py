@@ -1,0 +1,133 @@
+"""Mutated files: whatever the bytes are, the parser answers with processes or with problems, and raises nothing.
+
+`BPMN_FUZZ_SEED` repeats a run; `BPMN_FUZZ_RUNS` makes it longer.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+
+from engine.bpmn.parser import Parsed, parse
+
+RUNS = int(os.environ.get("BPMN_FUZZ_RUNS", "300"))
+PIECES = [
+    b"<",
+    b">",
+    b"/>",
+    b'"',
+    b"&",
+    b"&#0;",
+    b"]]>",
+    b"<!--",
+    b"-->",
+    b"<![CDATA[",
+    b"<?",
+    b"<!DOCTYPE x>",
+    b"\x00",
+    b"\xff",
+    b"\xed\xa0\x80",
+    b"=",
+    b"=(",
+    b"<subProcess>",
+    b"</process>",
+    b'id="start"',
+    b'default="x"',
+    b"isExecutable",
+    b"xmlns=''",
+    b"sequenceFlow",
+    b"=1 +",
+    b"-1",
+    b"",
+]
+
+
+@pytest.fixture
+def dice():
+    seed = int(os.environ.get("BPMN_FUZZ_SEED", random.SystemRandom().randrange(2**32)))
+    print(f"BPMN_FUZZ_SEED={seed}")
+    return random.Random(seed)
+
+
+def check(content: bytes) -> Parsed:
+    try:
+        parsed = parse(content, "fuzz.bpmn")
+    except BaseException:
+        print(content)
+        raise
+    assert bool(parsed.processes) != bool(parsed.problems)
+    for process in parsed.processes:
+        check_process(process)
+    return parsed
+
+
+def check_process(process):
+    """What the core relies on: every reference leads somewhere."""
+    for node in process.nodes.values():
+        assert node.scope in process.nodes if node is not process.root else node.scope is None
+        assert node.start is None or process.nodes[node.start].scope == node.id
+        assert all(process.flows[flow].target == node.id for flow in node.incoming)
+        assert all(process.flows[flow].source == node.id for flow in node.outgoing)
+        assert node.default is None or node.default in node.outgoing
+        assert (node.job is not None) == (node.type == "SERVICE_TASK")
+        assert (node.start is not None) == (node.type in ("PROCESS", "SUB_PROCESS"))
+    for flow in process.flows.values():
+        assert process.nodes[flow.source].scope == process.nodes[flow.target].scope
+        assert flow.id in process.nodes[flow.source].outgoing
+        assert flow.id in process.nodes[flow.target].incoming
+
+
+def test_models_hold_together(model_file):
+    assert check(model_file.read_bytes()).processes
+
+
+@pytest.mark.parametrize("name", ["one_task.bpmn", "straight.bpmn"])
+def test_a_file_cut_off_at_any_byte_is_refused(models, name):
+    content = (models / name).read_bytes().rstrip()
+    for end in range(len(content)):
+        assert check(content[:end]).processes == ()
+
+
+def test_a_file_with_any_byte_left_out_never_raises(models):
+    content = (models / "one_task.bpmn").read_bytes()
+    for at in range(len(content)):
+        check(content[:at] + content[at + 1 :])
+
+
+def test_flipped_bytes_never_raise(model_file, dice):
+    content = model_file.read_bytes()
+    for _ in range(RUNS):
+        mutant = bytearray(content)
+        for _ in range(dice.choice((1, 1, 2, 10))):
+            mutant[dice.randrange(len(mutant))] = dice.randrange(256)
+        check(bytes(mutant))
+
+
+def test_spliced_pieces_never_raise(model_file, dice):
+    content = model_file.read_bytes()
+    for _ in range(RUNS):
+        start = dice.randrange(len(content))
+        end = min(len(content), start + dice.choice((0, 1, 5, 50)))
+        check(content[:start] + dice.choice(PIECES) + content[end:])
+
+
+def test_exchanged_lines_never_raise(model_file, dice):
+    """Whole lines moved, doubled or dropped: mostly well-formed, so the mutants get past the XML parser."""
+    lines = model_file.read_bytes().splitlines(keepends=True)
+    for _ in range(RUNS):
+        mutant = list(lines)
+        at, to = dice.randrange(len(lines)), dice.randrange(len(lines))
+        mutant[at] = dice.choice((lines[to], lines[at] * 2, b""))
+        check(b"".join(mutant))
+
+
+def test_exchanged_words_never_raise(model_file, dice):
+    """Attribute values exchanged for each other: well-formed always, so ids, references and expressions go wrong."""
+    parts = model_file.read_bytes().split(b'"')
+    values = range(1, len(parts) - 1, 2)
+    for _ in range(RUNS):
+        mutant = list(parts)
+        mutant[dice.choice(values)] = parts[dice.choice(values)]
+        check(b'"'.join(mutant))
