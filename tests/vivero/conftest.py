@@ -11,7 +11,9 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, LiteralString
 
+import psycopg
 import pytest
 
 from vivero import embedded
@@ -75,6 +77,20 @@ def eventually() -> Callable[..., None]:
 
 
 @pytest.fixture(scope="session")
+def ask() -> Callable[[str | None, LiteralString], Any]:
+    """The first value that a query answers."""
+
+    def first(dsn: str | None, query: LiteralString) -> Any:
+        assert dsn, "no server"
+        with psycopg.connect(dsn) as connection:
+            row = connection.execute(query).fetchone()
+            assert row, f"no row: {query}"
+            return row[0]
+
+    return first
+
+
+@pytest.fixture(scope="session")
 def runs() -> Callable[[int], bool]:
     """Is there such a process, zombies not counted?"""
 
@@ -111,7 +127,7 @@ def start_program(quick: embedded.Settings) -> Iterator[Start]:
     """Starts a program that takes a lease, prints its DSN and keeps it until its standard input ends."""
     started: list[subprocess.Popen[str]] = []
 
-    def start(root: Path, python: str = sys.executable, **options: object) -> subprocess.Popen[str]:
+    def start(root: Path, python: str = sys.executable, **options: Any) -> subprocess.Popen[str]:
         program = subprocess.Popen(
             [python, "-c", PROGRAM, str(root), quick.to_json()],
             stdin=subprocess.PIPE,
@@ -142,9 +158,9 @@ def nobody() -> OtherUser:
     if os.geteuid() != 0:
         pytest.skip("only root can run a program as another user")
     path = os.pathsep.join([str(REPOSITORY), *site.getsitepackages()])
-    other = {"uid": 65534, "environment": {"PYTHONPATH": path, "PATH": "/usr/bin:/bin", "HOME": "/nonexistent"}}
+    environment = {"PYTHONPATH": path, "PATH": "/usr/bin:/bin", "HOME": "/nonexistent"}
     for python in filter(None, [sys.executable, shutil.which("python3", path="/usr/bin:/usr/local/bin")]):
-        user = OtherUser(python=python, **other)
+        user = OtherUser(65534, python, environment)
         if _can_run(user):
             return user
     pytest.skip("user nobody can reach no Python that runs our code")

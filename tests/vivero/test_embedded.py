@@ -13,12 +13,7 @@ import trio
 from vivero import embedded
 
 
-def ask(dsn: str, query: str) -> object:
-    with psycopg.connect(dsn) as connection:
-        return connection.execute(query).fetchone()[0]
-
-
-def test_a_test_database_is_a_copy_of_the_template(database, template_database, postgres_dsn) -> None:
+def test_a_test_database_is_a_copy_of_the_template(ask, database, template_database, postgres_dsn) -> None:
     assert ask(database, "SELECT current_database()").startswith("test_")
     assert ask(database, "SHOW fsync") == "off"
     assert ask(postgres_dsn, f"SELECT count(*) FROM pg_database WHERE datname = '{template_database}'") == 1
@@ -30,7 +25,7 @@ def test_a_test_database_is_fresh_each_time(database, round) -> None:
         connection.execute("CREATE TABLE left_behind ()")
 
 
-def test_a_lease_says_what_it_leases(postgres_root, postgres_dsn) -> None:
+def test_a_lease_says_what_it_leases(ask, postgres_root, postgres_dsn) -> None:
     with embedded.acquire(postgres_root, embedded.DEVELOPMENT) as lease:
         assert lease.dsn == postgres_dsn
         assert lease.settings["fsync"] == "off", "whoever came first decides the settings"
@@ -38,14 +33,14 @@ def test_a_lease_says_what_it_leases(postgres_root, postgres_dsn) -> None:
         assert not lease.is_lost()
 
 
-def test_the_database_is_vivero_in_utf8_sorted_by_bytes(postgres_dsn) -> None:
+def test_the_database_is_vivero_in_utf8_sorted_by_bytes(ask, postgres_dsn) -> None:
     assert ask(postgres_dsn, "SELECT current_database()") == "vivero"
     assert ask(postgres_dsn, "SHOW server_encoding") == "UTF8"
     assert ask(postgres_dsn, "SELECT datcollate FROM pg_database WHERE datname = current_database()") == "C"
     assert ask(postgres_dsn, "SHOW timezone") == "UTC"
 
 
-def test_the_server_listens_on_no_network(postgres_dsn) -> None:
+def test_the_server_listens_on_no_network(ask, postgres_dsn) -> None:
     assert ask(postgres_dsn, "SHOW listen_addresses") == ""
 
 
@@ -53,10 +48,11 @@ def test_only_the_owner_can_reach_the_sockets(postgres_root) -> None:
     assert stat.S_IMODE((postgres_root / "run").stat().st_mode) == 0o700
 
 
-def test_database_url_names_the_running_server(postgres_root, postgres_dsn, monkeypatch) -> None:
+def test_database_url_names_the_running_server(ask, postgres_root, postgres_dsn, monkeypatch) -> None:
     monkeypatch.setenv("PGPORT", "1")  # must not lead psql to another socket
     url = embedded.database_url(postgres_root)
     assert url == postgres_dsn
+    assert url is not None
     assert url.startswith("postgresql:///vivero?host=/")
     assert ask(url, "SELECT 1") == 1
 

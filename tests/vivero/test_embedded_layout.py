@@ -91,10 +91,10 @@ def test_only_a_live_postgres_on_the_data_directory_is_its_postmaster(tmp_path) 
         assert is_postmaster(postmaster.pid, data)
         assert not is_postmaster(postmaster.pid, tmp_path / "data-1")
         assert not is_postmaster(other.pid, data)
-        postmaster.stdin.close()
+        postmaster.kill()
         os.waitid(os.P_PID, postmaster.pid, os.WEXITED | os.WNOWAIT)  # it is a zombie now
         assert not is_postmaster(postmaster.pid, data)
-        other.stdin.close()
+        other.communicate()
     assert not is_postmaster(postmaster.pid, data)
 
 

@@ -16,12 +16,7 @@ from vivero.embedded.processes import orphaned_backends
 pytestmark = pytest.mark.process
 
 
-def ask(dsn, query):
-    with psycopg.connect(dsn) as connection:
-        return connection.execute(query).fetchone()[0]
-
-
-def test_racing_programs_share_one_server(root, start_program, server_at) -> None:
+def test_racing_programs_share_one_server(ask, root, start_program, server_at) -> None:
     programs = [start_program(root) for _ in range(4)]
     dsns = {program.stdout.readline() for program in programs}
     assert len(dsns) == 1
@@ -29,7 +24,7 @@ def test_racing_programs_share_one_server(root, start_program, server_at) -> Non
     assert ask(dsns.pop().strip(), "SELECT 1") == 1
 
 
-def test_the_server_outlives_whoever_started_it(root, quick, start_program) -> None:
+def test_the_server_outlives_whoever_started_it(ask, root, quick, start_program) -> None:
     starter = start_program(root)
     starter.stdout.readline()
     with embedded.acquire(root, quick) as lease:
@@ -62,7 +57,7 @@ def test_killing_the_only_program_stops_the_server(root, start_program, server_a
     assert list(orphaned_backends(server_at(root).data)) == []
 
 
-def test_committed_data_survives_the_supervisor_being_killed(root, quick, server_at, runs, eventually) -> None:
+def test_committed_data_survives_the_supervisor_being_killed(ask, root, quick, server_at, runs, eventually) -> None:
     with embedded.acquire(root, quick) as lease:
         with psycopg.connect(lease.dsn) as connection:
             connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
@@ -76,14 +71,14 @@ def test_committed_data_survives_the_supervisor_being_killed(root, quick, server
         assert ask(again.dsn, "SELECT answer FROM kept") == 42
 
 
-def test_the_next_start_does_not_wait_for_the_orphan_of_a_killed_supervisor(root, quick, server_at) -> None:
+def test_the_next_start_does_not_wait_for_the_orphan_of_a_killed_supervisor(ask, root, quick, server_at) -> None:
     with embedded.acquire(root, quick):
         os.kill(server_at(root).supervisor, signal.SIGKILL)
     with embedded.acquire(root, quick) as again:
         assert ask(again.dsn, "SELECT 1") == 1
 
 
-def test_a_killed_postmaster_is_started_again_under_the_same_lease(root, quick, server_at, eventually) -> None:
+def test_a_killed_postmaster_is_started_again_under_the_same_lease(ask, root, quick, server_at, eventually) -> None:
     with embedded.acquire(root, quick) as lease:
         there = server_at(root)
         killed = there.postmaster
@@ -94,7 +89,7 @@ def test_a_killed_postmaster_is_started_again_under_the_same_lease(root, quick, 
 
 
 def test_a_backend_busy_computing_does_not_keep_the_next_postmaster_from_starting(
-    root, quick, server_at, eventually
+    ask, root, quick, server_at, eventually
 ) -> None:
     """Only a waiting backend notices that its postmaster is dead; this one holds its shared memory on."""
     with embedded.acquire(root, quick) as lease, psycopg.connect(lease.dsn) as connection:
@@ -128,7 +123,7 @@ def test_a_server_that_keeps_dying_is_given_up(root, quick, server_at, eventuall
     assert "PostgreSQL died 6 times in 60 s" in there.log
 
 
-def test_supervisor_and_postmaster_killed_together(root, quick, server_at) -> None:
+def test_supervisor_and_postmaster_killed_together(ask, root, quick, server_at) -> None:
     with embedded.acquire(root, quick) as lease, psycopg.connect(lease.dsn):
         there = server_at(root)
         os.kill(there.supervisor, signal.SIGKILL)
@@ -152,10 +147,10 @@ def stranger(root, quick, server_at):
         lines = pid_file.read_text().split("\n")
         pid_file.write_text("\n".join([str(program.pid), *lines[1:]]))
         yield program
-        program.stdin.close()
+        program.communicate()
 
 
-def test_a_reused_pid_is_survived(root, quick, stranger) -> None:
+def test_a_reused_pid_is_survived(ask, root, quick, stranger) -> None:
     with embedded.acquire(root, quick) as lease:
         assert ask(lease.dsn, "SELECT 1") == 1
     assert stranger.poll() is None, "the stranger must not be harmed"
@@ -172,7 +167,7 @@ def test_a_reused_pid_would_keep_postgres_from_starting(root, quick, stranger, m
         embedded.acquire(root, quick)
 
 
-def test_initdb_cut_short_is_begun_anew(reachable_directory, quick, start_program, server_at, eventually) -> None:
+def test_initdb_cut_short_is_begun_anew(ask, reachable_directory, quick, start_program, server_at, eventually) -> None:
     root = reachable_directory() / "root"
     start_program(root)
     eventually(lambda: list(root.glob("postgres/unfinished-*/PG_VERSION")))
@@ -213,10 +208,11 @@ def test_a_program_that_hangs_while_starting_is_named(root, quick) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", hold, str(root / "boot.lock")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as holder:
+        assert holder.stdout
         holder.stdout.readline()
         with pytest.raises(embedded.StartTimeout, match=f"process {holder.pid}"):
             embedded.acquire(root, quick, timeout=0.1)
-        holder.stdin.close()
+        holder.communicate()
 
 
 def test_a_setting_postgres_refuses_is_reported_in_its_words(root) -> None:
@@ -232,7 +228,7 @@ def test_a_surplus_lease_is_refused(root, quick, monkeypatch) -> None:
         embedded.acquire(root, quick)
 
 
-def test_a_foreign_environment_changes_nothing(reachable_directory, start_program) -> None:
+def test_a_foreign_environment_changes_nothing(ask, reachable_directory, start_program) -> None:
     """A locale that is not installed, and variables that would lead the server or psql elsewhere."""
     root = reachable_directory() / "root"
     misleading = {"LANG": "de_DE.UTF-8", "LC_ALL": "xx_XX", "PGDATA": "/nowhere", "PGPORT": "1", "PGHOST": "nowhere"}
@@ -243,7 +239,7 @@ def test_a_foreign_environment_changes_nothing(reachable_directory, start_progra
     embedded.wait_stopped(root)
 
 
-def test_a_path_too_long_for_a_socket(reachable_directory, quick, start_program, monkeypatch, tmp_path) -> None:
+def test_a_path_too_long_for_a_socket(ask, reachable_directory, quick, start_program, monkeypatch, tmp_path) -> None:
     root = reachable_directory() / ("long" * 30)
     with embedded.acquire(root, quick) as lease:
         assert ask(lease.dsn, "SELECT 1") == 1

@@ -6,7 +6,6 @@ import shutil
 import stat
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from vivero import embedded
@@ -15,11 +14,6 @@ from vivero.embedded.binaries import CHOSEN_BY_USER, find_installation
 
 pytestmark = pytest.mark.process
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root hands the server to another user")
-
-
-def ask(dsn, query):
-    with psycopg.connect(dsn) as connection:
-        return connection.execute(query).fetchone()[0]
 
 
 def modes(*paths: Path) -> dict[Path, int]:
@@ -31,7 +25,7 @@ def owners(directory: Path) -> set[int]:
     return {path.lstat().st_uid for path in directory.rglob("*")}
 
 
-def test_an_ordinary_user(nobody, reachable_directory, start_program) -> None:
+def test_an_ordinary_user(ask, nobody, reachable_directory, start_program) -> None:
     home = reachable_directory()
     os.chown(home, nobody.uid, -1)
     root = home / ".local" / "share" / "vivero"
@@ -76,7 +70,9 @@ def test_root_hands_the_server_to_a_user_who_exists(root, quick, server_at) -> N
 
 
 @as_root
-def test_nobody_runs_the_server_where_there_is_no_user_postgres(reachable_directory, quick, monkeypatch, server_at):
+def test_nobody_runs_the_server_where_there_is_no_user_postgres(
+    ask, reachable_directory, quick, monkeypatch, server_at
+):
     spoiler = "import sys; from vivero.embedded import server_user as u; u._CANDIDATES = ('nobody',); "
     run = "from vivero.embedded.supervisor import main; main(sys.argv[1:])"
     monkeypatch.setattr("vivero.embedded.client._SUPERVISOR", ["-c", spoiler + run])
@@ -104,7 +100,7 @@ def test_a_root_inside_a_closed_directory_is_refused_and_left_closed(tmp_path, q
 
 @as_root
 def test_binaries_out_of_reach_are_copied_and_left_closed(
-    tmp_path, reachable_directory, quick, monkeypatch, server_at
+    ask, tmp_path, reachable_directory, quick, monkeypatch, server_at
 ) -> None:
     """A virtual environment below root's home."""
     found = find_installation()
