@@ -1,7 +1,7 @@
 """The life cycle of an element, as a table: states, transitions, stages, and what each stage does for every element.
 
-ACTIVATING → ACTIVATED → COMPLETING → COMPLETED, and from the first three TERMINATING → TERMINATED. A stage is a function
-of an element that yields effects and may `Fail`: then none of its effects happened, and an incident keeps
+ACTIVATING → ACTIVATED → COMPLETING → COMPLETED, and from the first three TERMINATING → TERMINATED. A stage is a
+function of an element that yields effects and may `Fail`: then none of its effects happened, and an incident keeps
 (element, stage, argument) so that resolving it runs exactly that stage again.
 """
 

@@ -1,7 +1,7 @@
 """Everything that goes through the log: commands in, events out, rejections, replies and follow-ups.
 
-Commands are imperative, events past tense (`JobCompleted`). Both are frozen records; a command's payload in the log is its
-JSON object, an event's its JSON array with the class name first, so that fields may only ever be added at the end.
+Commands are imperative, events past tense (`JobCompleted`). Both are frozen records; a command's payload in the
+log is its JSON object, an event's its JSON array with the class name first, so that fields may only ever be added at the end.
 Keys are 64-bit integers (`partition << 51 | counter`), times are epoch milliseconds, variable values are JSON text.
 """
 
@@ -209,6 +209,7 @@ class ElementActivating(Event, frozen=True):
     type: str
     consumed: tuple[str, ...] = ()
     index: int = -1
+    name: str | None = None
 
 
 class ElementActivated(Event, frozen=True):
@@ -227,7 +228,7 @@ class ElementCompleted(Event, frozen=True):
 
 
 class ElementTerminating(Event, frozen=True):
-    """The element is to end without completing; then comes `then`. `request`: the command that is answered at the end."""
+    """The element is to end without completing; then comes `then`. `request`: the command to be answered at the end."""
 
     key: int
     then: tuple[Any, ...] | None = None

@@ -1,7 +1,7 @@
 """The aggregates in memory: instance trees and the catalogue; which rows changed, and how to undo.
 
-Rows are mutable records that only `engine.core.apply` changes, each time after `State.edit(row)`: that marks the row dirty
-and keeps its pre-image, so that a raising command is undone (CORE D10). Dictionaries that link rows are changed through
+Rows are mutable records that only `engine.core.apply` changes, each time after `State.edit(row)`: that marks the row
+dirty and keeps its pre-image, so that a raising command is undone (CORE D10). Dictionaries that link rows are changed through
 `State.link` and `State.unlink` for the same reason. A `tokens` dictionary is replaced, never changed in place.
 
 All of this is a cache of one leadership term; PostgreSQL is the truth.
@@ -64,6 +64,8 @@ class Element(Row):
     live: int = 0
     """Children that have not ended."""
     index: int = -1
+    label: str | None = None
+    """The element's name in the model, for people."""
     then: tuple[Any, ...] | None = None
     request: int | None = None
     incidents: int = 0
@@ -125,8 +127,6 @@ class Job(Row):
     ended_at: int | None = None
     error_code: str | None = None
     error_message: str | None = None
-    fresh: bool = False
-    """Not in the database yet."""
     lease: str | None = None
     """None: leave the lease alone; "ready", "closed", or "backoff" until `available_at`."""
     available_at: int | None = None
@@ -210,6 +210,8 @@ class State:
         self.weight = 0
         self.dirty: dict[int, Row] = {}
         """Changed rows by identity, in the order of their first change."""
+        self.fresh: dict[int, Row] = {}
+        """Those of them that the database does not have yet."""
         self._images: dict[int, tuple[Row, Row] | None] = {}
         self._links: list[tuple[dict[Any, Any], Any, Any]] = []
         self._first_key = self.next_key
@@ -234,6 +236,7 @@ class State:
         """Mark a row dirty that did not exist before this command."""
         self._images[id(row)] = None
         self.link(self.dirty, id(row), row)
+        self.link(self.fresh, id(row), row)
 
     def link(self, where: dict[Any, Any], key: Any, value: Any) -> None:
         self._links.append((where, key, where.get(key, MISSING)))
@@ -273,7 +276,7 @@ class State:
         return list(roots.values())
 
     def seal(self) -> list[Instance]:
-        """End of a batch: pin what it changed, and give the trees their next revision. Call `dirty.clear()` when saved."""
+        """End of a batch: pin what it changed, and give the trees their next revision."""
         roots = self.touched_roots()
         for root in roots:
             root.revision += 1
@@ -285,6 +288,11 @@ class State:
             else:
                 self.ended[root.key] = self.ended.get(root.key, 0) + 1
         return roots
+
+    def saved(self) -> None:
+        """The changes of a sealed batch are on their way to the database: from now on it is the next batch."""
+        self.dirty.clear()
+        self.fresh.clear()
 
     def committed(self, roots: list[Instance]) -> None:
         """The commit of a sealed batch is known: what it changed may be evicted again."""

@@ -1,8 +1,8 @@
 """One command, slice by slice, to quiescence. Pure: state in, state and rows of the event log out.
 
-The work of a command is a queue of items `(element key, stage, argument)`. A stage's effects are collected, then applied
-(CORE D2); `FOLLOW` says what each event puts into the queue (CORE D4). When the queue is empty, touched scopes settle,
-innermost first. When the slice is used up, what is left is saved in the tree and goes on as a later command (CORE D5).
+The work of a command is a queue of items `(element key, stage, argument)`. A stage's effects are collected, then
+applied (CORE D2); `FOLLOW` says what each event puts into the queue (CORE D4). When the queue is empty, touched
+scopes settle, innermost first. When the slice is used up, what is left is saved in the tree and goes on as a later command (CORE D5).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from engine.bpmn.model import Process
 from engine.core import records
 from engine.core.apply import APPLY
 from engine.core.dispatch import COMMANDS, ELEMENTS
@@ -44,7 +45,7 @@ from engine.core.records import (
     Send,
     WorkDeferred,
 )
-from engine.core.state import Element, ElementState, Incident, Instance, Job, State, root_of
+from engine.core.state import Definition, Element, ElementState, Incident, Instance, Job, State, root_of
 from engine.core.view import View
 
 ITEM_COST = 4
@@ -57,6 +58,11 @@ class Limits:
     """How much one command may do before the rest is deferred."""
 
     slice_items: int = 500
+    inline_follow_ups: bool = True
+    """False: every follow-up goes through the log, so that the row that cannot be saved is itself a command."""
+
+
+DEFAULT_LIMITS = Limits()
 
 
 @dataclass(slots=True)
@@ -108,11 +114,18 @@ class Notices:
 class Processor:
     """Runs commands of one partition against its state."""
 
-    def __init__(self, state: State, limits: Limits = Limits()) -> None:  # frozen
+    def __init__(
+        self,
+        state: State,
+        limits: Limits = DEFAULT_LIMITS,
+        find_model: Callable[[Definition], Process | None] = lambda _definition: None,
+    ) -> None:
+        """`find_model` gives the executable model of a definition if it is at hand, without waiting."""
         self.state = state
-        self.at = View(state)
+        self.at = View(state, find_model)
         self.notices = Notices()
         self._limit = limits.slice_items * ITEM_COST
+        self._inline = limits.inline_follow_ups
         self._used = 0
         self._queue: deque[tuple[int, str, Any]] = deque()
         self._touched: dict[int, None] = {}
@@ -139,7 +152,7 @@ class Processor:
         rows = self._handle(entry.command, 0, entry.request, follow_ups)
         while follow_ups:
             command = follow_ups.popleft()
-            if self._used >= self._limit:
+            if self._used >= self._limit or not self._inline:
                 self._spill(command)
                 continue
             try:

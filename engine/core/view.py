@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from engine.bpmn.model import Node, Process
@@ -50,10 +50,11 @@ class VariableScope(Mapping[str, Any]):
 class View:
     """Read access for one command. Made once per partition; `step` sets the command's own facts."""
 
-    __slots__ = ("leases", "now", "position", "request", "state", "tenant")
+    __slots__ = ("find_model", "leases", "now", "position", "request", "state", "tenant")
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, find_model: Callable[[Definition], Process | None]) -> None:
         self.state = state
+        self.find_model = find_model
         self.now = 0
         """Epoch milliseconds; the same for everything that one command does."""
         self.position = 0
@@ -100,10 +101,14 @@ class View:
         return usage.running if usage is not None else 0
 
     def model(self, definition_key: int) -> Process:
-        try:
-            return self.state.models[definition_key]
-        except KeyError:
-            raise NotLoaded(Need(NeedKind.MODEL, definition_key)) from None
+        model = self.state.models.get(definition_key)
+        if model is None:
+            definition = self.state.definitions.get(definition_key)
+            model = None if definition is None else self.find_model(definition)
+            if model is None:
+                raise NotLoaded(Need(NeedKind.MODEL, definition_key))
+            self.state.models[definition_key] = model
+        return model
 
     def node(self, element: Element) -> Node:
         """What the model says about an element; kept in its row."""

@@ -1,7 +1,7 @@
 """Event → state: the only code that changes rows (invariant 2). It knows no element type (invariant 3).
 
-`APPLY` is the table. An applier is total on legal events, looks nothing up in a model, and returns the row that the event
-is about, because that row may be out of the tables afterwards.
+`APPLY` is the table. An applier is total on legal events, looks nothing up in a model, and returns the row that the
+event is about, because that row may be out of the tables afterwards.
 """
 
 from __future__ import annotations

@@ -57,6 +57,7 @@ def element_activating(state: State, event: records.ElementActivating) -> Elemen
         (event.key, *scope.path),
         state.now,
         index=event.index,
+        label=event.name,
     )
     _enter_scope(state, scope, element, event.consumed)
     state.add(element)

@@ -20,7 +20,6 @@ def job_created(state: State, event: records.JobCreated) -> Job:
         event.listener_index,
         state.now,
         state.now,
-        fresh=True,
         lease="ready",
     )
     state.add(job)

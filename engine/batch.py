@@ -1,0 +1,152 @@
+"""A batch of the log worked through the core: log rows in, statements and notices out. No task, no connection of its own.
+
+What ends a batch early: 50 ms of computing, or something that nobody declared and that must be loaded first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import msgspec
+import structlog
+import trio
+
+from engine.core.dispatch import COMMANDS
+from engine.core.needs import Need, NotLoaded
+from engine.core.records import Command, Rejection, RejectionCode, decode_command
+from engine.core.state import Instance
+from engine.core.step import Entry, Handled, Notices, Processor
+from storage import save
+from storage.driver import Call
+from storage.load import LogRow
+from storage.log import Outcome
+
+log = structlog.get_logger(__name__)
+
+CHECKPOINT_EVERY_S = 0.001
+"""The API shares this thread: it waits no longer than this for the engine."""
+COMPUTE_S = 0.05
+EMPTY_ANSWER = b"null"
+
+
+@dataclass(slots=True)
+class Work:
+    """What a batch did: to be committed, and then to be told."""
+
+    last: int
+    next_key: int
+    commands: int
+    calls: list[Call]
+    roots: list[Instance]
+    notices: Notices
+    outcomes: list[Outcome]
+    moves_definitions: bool
+
+
+@dataclass(slots=True)
+class Decoded:
+    """A log row with its command, or with why it cannot be read."""
+
+    row: LogRow
+    command: Command | None
+    rejection: Rejection | None = None
+
+
+@dataclass(slots=True)
+class _Collected:
+    log_rows: list[bytes] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
+    last: int = 0
+    commands: int = 0
+
+
+def decode(rows: Iterable[LogRow], refused: Mapping[int, Rejection]) -> list[Decoded]:
+    """The commands of the rows. `refused`: positions that could not be saved, with what to answer instead."""
+    return [_decode(row, refused.get(row.position)) for row in rows]
+
+
+def _decode(row: LogRow, refused: Rejection | None) -> Decoded:
+    if refused is not None:
+        return Decoded(row, None, refused)
+    try:
+        return Decoded(row, decode_command(row.intent, row.payload))
+    except (KeyError, msgspec.DecodeError) as error:
+        reason = f"the log row at position {row.position} ({row.intent}) cannot be read: {error}"
+        return Decoded(row, None, Rejection(RejectionCode.PROCESSING_ERROR, reason))
+
+
+def needs_of(decoded: Iterable[Decoded]) -> list[Need]:
+    """What the commands declare that they need."""
+    return [
+        need
+        for one in decoded
+        if one.command is not None
+        for need in COMMANDS[type(one.command)].needs(one.command, one.row.tenant)
+    ]
+
+
+async def compute(
+    processor: Processor, decoded: list[Decoded], now: int, leases: Mapping[int, str | None]
+) -> tuple[Work | None, Need | None]:
+    """Run the commands in order; what to commit (None when not one was run), and what is missing for the next."""
+    collected, missing = _Collected(), None
+    started = turn = perf_counter()
+    for one in decoded:
+        try:
+            handled = _process(processor, one, now, leases)
+        except NotLoaded as not_loaded:
+            missing = not_loaded.need
+            break
+        _collect(collected, one.row, handled)
+        moment = perf_counter()
+        if moment - turn > CHECKPOINT_EVERY_S:
+            await trio.lowlevel.checkpoint()
+            turn = perf_counter()
+        if moment - started > COMPUTE_S:
+            break
+    if not collected.commands:
+        return None, missing
+    return await _finish(processor, collected, now), missing
+
+
+def _process(processor: Processor, one: Decoded, now: int, leases: Mapping[int, str | None]) -> list[Handled]:
+    row = one.row
+    if one.command is None:
+        return [Handled(0, None, row.request, [], one.rejection)]
+    return processor.process(Entry(row.position, row.tenant, one.command, row.request), now, leases)
+
+
+def _collect(collected: _Collected, row: LogRow, handled: list[Handled]) -> None:
+    for one in handled:
+        response = None
+        if one.answered:
+            response = EMPTY_ANSWER if one.response is None else msgspec.json.encode(one.response)
+        collected.log_rows.append(save.log_row(row.position, one, response))
+        answers = one.answered or (one.rejection is not None and one.seq == 0)
+        if answers:
+            to = row.position if one.request is None else one.request
+            collected.outcomes.append(
+                Outcome(to, one.rejection, None if one.response is None else response)
+            )
+    collected.last = row.position
+    collected.commands += 1
+
+
+async def _finish(processor: Processor, collected: _Collected, now: int) -> Work:
+    """Pin and encode what changed; a checkpoint after each table."""
+    state, notices = processor.state, processor.notices
+    processor.notices = Notices()
+    for position, bug in notices.poisoned:
+        log.error("handling a command raised: it was undone and rejected", position=position, exc_info=bug)
+    roots = state.seal()
+    moves = save.moves_definitions(state)
+    calls = []
+    for call in save.statements_of(state, collected.log_rows, notices.spilled, now):
+        calls.append(call)
+        await trio.lowlevel.checkpoint()
+    state.saved()
+    return Work(
+        collected.last, state.next_key, collected.commands, calls, roots, notices, collected.outcomes, moves
+    )

@@ -1,0 +1,273 @@
+"""What a batch needs, from the tables into the state: in rounds, each a constant number of statements (CORE D7).
+
+References (job, incident, element keys) → roots → rows of those trees → their variables and definitions. What the state
+has already is never read again: it may be newer than what the database shows while a batch is on its way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from engine.core.needs import Need, NeedKind
+from engine.core.state import (
+    ELEMENT_WEIGHT,
+    INCIDENT_WEIGHT,
+    INSTANCE_WEIGHT,
+    JOB_WEIGHT,
+    Definition,
+    Element,
+    ElementState,
+    Incident,
+    Instance,
+    Job,
+    State,
+    Usage,
+    Variable,
+)
+from storage.driver import Connection
+from storage.sql_files import SQL_DIRECTORY, load
+
+_sql = load(SQL_DIRECTORY / "load.sql")
+_decode = msgspec.json.decode
+
+Rows = list[tuple[Any, ...]]
+
+
+class LogRow(msgspec.Struct, frozen=True, gc=False):
+    """A command as it stands in the log."""
+
+    position: int
+    tenant: str
+    intent: str
+    request: int | None
+    payload: bytes
+
+
+class Batch(msgspec.Struct, frozen=True):
+    """The next rows of the log.
+
+    `now`: the engine's time, epoch ms. `clock_revision` rises when somebody sets the clock, `definitions_seq` with each
+    deployment and deletion.
+    """
+
+    rows: list[LogRow]
+    now: int
+    clock_revision: int
+    definitions_seq: int
+
+
+async def read_batch(reader: Connection, partition: int, after: int, limit: int) -> Batch:
+    """Up to `limit` rows behind position `after`."""
+    rows = (await reader.execute(_sql["read_batch"], (partition, after, limit))).rows
+    return Batch([LogRow(*row[:5]) for row in rows if row[0] is not None], *rows[0][5:8])
+
+
+async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> dict[int, str | None]:
+    """Load what `needs` name and the state lacks; the lease tokens that were asked for."""
+    wanted = _Wanted(state, needs)
+    roots, leases = await _references(reader, state, wanted)
+    scopes = await _trees(reader, state, roots)
+    await _around(reader, state, scopes, {root for root in roots if root in state.trees})
+    return leases
+
+
+class _Wanted:
+    """The needs by what to ask for, without what the state has."""
+
+    def __init__(self, state: State, needs: Iterable[Need]) -> None:
+        self.jobs: set[int] = set()
+        self.incidents: set[int] = set()
+        self.elements: set[int] = set()
+        self.leases: set[int] = set()
+        self.families: set[tuple[str, str]] = set()
+        self.definitions: set[int] = set()
+        known: dict[NeedKind, tuple[set[Any], Any]] = {
+            NeedKind.JOB: (self.jobs, state.jobs),
+            NeedKind.INCIDENT: (self.incidents, state.incidents),
+            NeedKind.ELEMENT: (self.elements, state.elements),
+            NeedKind.INSTANCE: (self.elements, state.elements),
+            NeedKind.LEASE: (self.leases, ()),
+            NeedKind.FAMILY: (self.families, state.families),
+            NeedKind.DEFINITION: (self.definitions, state.definitions),
+        }
+        for need in needs:
+            if need.kind in known:
+                asked, present = known[need.kind]
+                if need.key not in present:
+                    asked.add(need.key)
+
+
+async def _references(reader: Connection, state: State, wanted: _Wanted) -> tuple[list[int], dict[int, str | None]]:
+    calls = []
+    if wanted.jobs or wanted.incidents or wanted.elements:
+        calls.append((_sql["roots"], (sorted(wanted.jobs), sorted(wanted.incidents), sorted(wanted.elements))))
+    if wanted.leases:
+        calls.append((_sql["leases"], (sorted(wanted.leases),)))
+    if wanted.families or wanted.definitions:
+        calls.append(_families(state, wanted.families, wanted.definitions))
+    if not calls:
+        return [], {}
+    answers = {call[0].name: result.rows for call, result in zip(calls, await reader.pipeline(calls), strict=True)}
+    _take_families(state, wanted.families, answers.get("families", []))
+    found = {root for _, root in answers.get("roots", [])}
+    missing = sorted(root for root in found if root not in state.trees and root not in state.ended)
+    return missing, dict(answers.get("leases", []))  # type: ignore[arg-type]
+
+
+async def _trees(reader: Connection, state: State, roots: list[int]) -> list[int]:
+    """All live rows of the trees but their variables; the keys of the scopes that those are asked for with."""
+    if not roots:
+        return []
+    names = ("instances", "elements", "jobs", "incidents")
+    results = await reader.pipeline([(_sql[name], (roots,)) for name in names])
+    instances, elements, jobs, incidents = (result.rows for result in results)
+    keys = []
+    for row in sorted(instances + elements, key=lambda row: row[0]):
+        element = _instance(state, row) if len(row) == _INSTANCE_WIDTH else _element(state, row)
+        state.elements[element.key] = element
+        if element.scope is not None:
+            element.scope.children[element.key] = element
+        keys.append(element.key)
+    for row in jobs:
+        _job(state, row)
+    for row in incidents:
+        _incident(state, row)
+    return keys
+
+
+async def _around(reader: Connection, state: State, scopes: list[int], roots: set[int]) -> None:
+    """The variables of what was loaded, and the definitions that it runs by."""
+    if not scopes:
+        return
+    instances = [element for key in scopes if isinstance(element := state.elements[key], Instance)]
+    definitions = {i.definition_key for i in instances if i.definition_key not in state.definitions}
+    calls = [(_sql["variables"], (scopes,))]
+    if definitions:
+        calls.append(_families(state, set(), definitions))
+    results = await reader.pipeline(calls)
+    for key, scope_key, name, value in results[0].rows:
+        scope = state.elements[scope_key]
+        variable = scope.variables[name] = Variable(key, scope, name, value)
+        scope.root.weight += variable.weight()
+    if definitions:
+        _take_families(state, set(), results[1].rows)
+    for root in roots:
+        state.weight += state.trees[root].weight
+
+
+def _families(state: State, families: set[tuple[str, str]], definitions: set[int]) -> tuple[Any, Any]:
+    pairs = sorted(families)
+    tenants, processes = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    return _sql["families"], (tenants, processes, sorted(definitions), state.partition)
+
+
+def _take_families(state: State, asked: set[tuple[str, str]], rows: Rows) -> None:
+    fresh: dict[tuple[str, str], dict[int, Definition]] = {pair: {} for pair in asked}
+    for key, deployment, tenant, process_id, version, name, tag, resource, sha256, status, at, running in rows:
+        definition = Definition(key, deployment, tenant, process_id, version, name, tag, resource, sha256, status, at)
+        if (tenant, process_id) not in state.families:
+            fresh.setdefault((tenant, process_id), {})[version] = definition
+            state.definitions[key] = definition
+            if running is not None:
+                state.usage.setdefault(key, Usage(key, running))
+    state.families.update(fresh)
+
+
+_INSTANCE_WIDTH = 23
+
+
+def _instance(state: State, row: tuple[Any, ...]) -> Instance:
+    (key, root_key, parent, caller, definition, process_id, number, tag, name, tenant, business_id, tags, depth) = row[
+        :13
+    ]
+    (status, tokens, live, then, request, incidents, started, work, revision, position) = row[13:]
+    instance = Instance(
+        key,
+        process_id,
+        "PROCESS",
+        ElementState(status),
+        None,  # type: ignore[arg-type]  # set below: a root is its own root
+        None,  # type: ignore[arg-type]
+        None if caller is None else state.elements[caller],
+        (key,),
+        started,
+        tokens=_decode(tokens),
+        live=live,
+        then=_tuple(then),
+        request=request,
+        incidents=incidents,
+        definition_key=definition,
+        process_id=process_id,
+        version_number=number,
+        version_tag=tag,
+        name=name,
+        tenant=tenant,
+        business_id=business_id,
+        tags=tuple(tags),
+        depth=depth,
+        created_position=position,
+        parent_instance=parent,
+        work=tuple((item[0], item[1], item[2]) for item in _decode(work)) if work else (),
+        revision=revision,
+    )
+    instance.instance = instance
+    if key == root_key:
+        instance.root = state.trees[key] = instance
+    else:
+        instance.root = state.trees[root_key]
+    instance.root.weight += INSTANCE_WEIGHT
+    return instance
+
+
+def _element(state: State, row: tuple[Any, ...]) -> Element:
+    (key, instance_key, scope_key, path, element_id, type_, status, index, tokens, live, then, request) = row[:12]
+    (incidents, incident, started, label) = row[12:]
+    instance = state.elements[instance_key]
+    assert isinstance(instance, Instance), f"{instance_key} holds {key}, but is no process instance"
+    element = Element(
+        key,
+        element_id,
+        type_,
+        ElementState(status),
+        instance.root,
+        instance,
+        state.elements[scope_key],
+        tuple(path),
+        started,
+        tokens=_decode(tokens),
+        live=live,
+        index=index,
+        label=label,
+        then=_tuple(then),
+        request=request,
+        incidents=incidents,
+        incident=incident,
+    )
+    instance.root.weight += ELEMENT_WEIGHT
+    return element
+
+
+def _job(state: State, row: tuple[Any, ...]) -> None:
+    (key, element_key, type_, kind, event, index, status, retries, priority, headers, code, message, made, changed) = (
+        row
+    )
+    element = state.elements[element_key]
+    job = Job(key, element, type_, retries, priority, _decode(headers), kind, event, index, made, changed, status)
+    job.error_code, job.error_message = code, message
+    state.jobs[key] = element.jobs[key] = job
+    element.root.weight += JOB_WEIGHT
+
+
+def _incident(state: State, row: tuple[Any, ...]) -> None:
+    (key, element_key, stage, argument, type_, message, job, made) = row
+    element = state.elements[element_key]
+    incident = Incident(key, element, stage, _decode(argument) if argument else 0, type_, message, job, made)
+    state.incidents[key] = element.open_incidents[key] = incident
+    element.root.weight += INCIDENT_WEIGHT
+
+
+def _tuple(text: str | None) -> tuple[Any, ...] | None:
+    return None if text is None else tuple(_decode(text))

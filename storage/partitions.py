@@ -1,0 +1,77 @@
+"""Leadership of a partition: a claim begins a term, the lease keeps others off, the epoch is what the fence compares.
+
+KERNEL.md section 2. A claim waits for whatever the last term has in doubt, and only then reads the cursor.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from storage.driver import Connection
+from storage.errors import Conflict, SteppedDown
+from storage.sql_files import SQL_DIRECTORY, load
+
+_sql = load(SQL_DIRECTORY / "partitions.sql")
+
+LEASE_S = 5.0
+RENEW_EVERY_S = 1.0
+LOCK_NOT_AVAILABLE = "55P03"
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """A term of leadership. `position`: the last log position that was worked; `next_key`: the next key to give out."""
+
+    partition: int
+    epoch: int
+    position: int
+    next_key: int
+
+
+class Owned(Exception):
+    """Another node leads the partition. `seconds`: how much of its lease is left, as far as we know."""
+
+    def __init__(self, partition: int, node: str | None, seconds: float) -> None:
+        super().__init__(f"partition {partition} belongs to node {node!r} for another {seconds:.1f} s")
+        self.seconds = seconds
+
+
+async def claim(writer: Connection, partition: int, node: str) -> Claim:
+    """Begin a term on `writer`, the connection that its batches will be committed on.
+
+    Raises:
+        Owned: somebody else's lease is still running.
+        Conflict: a frozen owner held the row; its backend was ended. Try again.
+    """
+    await writer.execute(_sql["lock_timeout"])
+    try:
+        rows = (await writer.execute(_sql["claim"], (partition, node, LEASE_S))).rows
+    except Conflict as conflict:
+        if conflict.sqlstate == LOCK_NOT_AVAILABLE:
+            await writer.execute(_sql["end_owner"], (partition,))
+        raise
+    if not rows:
+        owner, _, _, seconds = (await writer.execute(_sql["owner"], (partition,))).rows[0]
+        raise Owned(partition, owner, max(seconds or 0.0, 0.0))
+    position, next_key = (await writer.execute(_sql["cursor"], (partition,))).rows[0]
+    return Claim(partition, rows[0][0], position, next_key)
+
+
+async def renew(writer: Connection, claim: Claim) -> None:
+    """Extend the lease by its full length from now.
+
+    Raises:
+        SteppedDown: somebody else has begun a term.
+    """
+    if not (await writer.execute(_sql["renew"], (claim.partition, claim.epoch, LEASE_S))).rows:
+        raise SteppedDown(f"partition {claim.partition} is no longer owned by epoch {claim.epoch}")
+
+
+async def release(writer: Connection, claim: Claim) -> None:
+    """Let the next owner begin at once."""
+    await writer.execute(_sql["release"], (claim.partition, claim.epoch))
+
+
+async def keep_house(writer: Connection, partition: int) -> None:
+    """Old cursor rows go, the next piece of the logs is made in time."""
+    await writer.execute(_sql["trim"], (partition,))
+    await writer.execute(_sql["next_piece"])

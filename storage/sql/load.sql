@@ -1,0 +1,64 @@
+-- name: read_batch
+-- The log behind the cursor with the time and the catalogue's number, all of one snapshot. One row without a position
+-- when nothing waits, so that time and number come with every read. At most 4 MB: what comes before a row counts.
+SELECT b.position, b.tenant_id, b.intent, b.request, b.payload,
+       to_epoch_ms(clock_now()), (SELECT revision FROM clock), (SELECT n FROM definitions_seq)
+FROM (SELECT 1) one LEFT JOIN LATERAL (
+    SELECT * FROM (
+        SELECT position, tenant_id, intent, request, payload,
+               sum(octet_length(payload)) OVER (ORDER BY position) - octet_length(payload) AS before
+        FROM (SELECT * FROM command_log WHERE partition_id = $1 AND position > $2 ORDER BY position LIMIT $3) l
+    ) w WHERE before < 4000000) b ON true
+ORDER BY b.position;
+
+-- name: roots
+-- The trees that keys belong to. Only live ones: who refers to something that ended is told that it is not there.
+SELECT job_key, root_key FROM jobs WHERE job_key = ANY ($1::bigint[]) AND ended_at IS NULL
+UNION ALL
+SELECT incident_key, root_key FROM incidents WHERE incident_key = ANY ($2::bigint[]) AND resolved_at IS NULL
+UNION ALL
+SELECT element_instance_key, root_key FROM element_instances WHERE element_instance_key = ANY ($3::bigint[]) AND ended_at IS NULL
+UNION ALL
+SELECT process_instance_key, root_key FROM process_instances WHERE process_instance_key = ANY ($3::bigint[]) AND ended_at IS NULL;
+
+-- name: leases
+-- As they are now: activation changes them behind the cache's back.
+SELECT job_key, lease_token::text FROM jobs WHERE job_key = ANY ($1::bigint[]);
+
+-- name: instances
+-- By root, on the partial index of live rows.
+SELECT process_instance_key, root_key, parent_process_instance_key, parent_element_instance_key, process_definition_key,
+       process_id, process_version, version_tag, process_name, tenant_id, business_id, tags, depth, state, tokens::text,
+       live, then_::text, request, incidents, to_epoch_ms(started_at), work::text, version, created_position
+FROM process_instances WHERE root_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY process_instance_key;
+
+-- name: elements
+-- Scopes before what is in them: keys rise.
+SELECT element_instance_key, process_instance_key, scope_key, path, element_id, element_type, state, loop_index,
+       tokens::text, live, then_::text, request, incidents, incident_key, to_epoch_ms(started_at), element_name
+FROM element_instances WHERE root_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY element_instance_key;
+
+-- name: jobs
+-- Without the lease columns, which are activation's.
+SELECT job_key, element_instance_key, type, kind, listener_event, listener_index, state, retries, priority, headers::text,
+       error_code, error_message, to_epoch_ms(created_at), to_epoch_ms(updated_at)
+FROM jobs WHERE root_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY job_key;
+
+-- name: incidents
+-- Open ones only.
+SELECT incident_key, element_instance_key, stage, argument::text, type, message, job_key, to_epoch_ms(created_at)
+FROM incidents WHERE root_key = ANY ($1::bigint[]) AND resolved_at IS NULL ORDER BY incident_key;
+
+-- name: variables
+-- By live scope, so that the end of a scope updates no variable.
+SELECT variable_key, scope_key, name, value FROM variables WHERE scope_key = ANY ($1::bigint[]) ORDER BY variable_key;
+
+-- name: families
+-- All versions of the processes named, or of those that the definitions named belong to; deleted ones hold their number.
+SELECT d.process_definition_key, d.deployment_key, d.tenant_id, d.process_id, d.version, d.name, d.version_tag,
+       d.resource_name, d.sha256, d.state, to_epoch_ms(d.deployed_at), u.running
+FROM process_definitions d
+LEFT JOIN definition_usage u ON u.process_definition_key = d.process_definition_key AND u.partition_id = $4
+WHERE (d.tenant_id, d.process_id) IN (
+    SELECT * FROM unnest($1::text[], $2::text[])
+    UNION SELECT tenant_id, process_id FROM process_definitions WHERE process_definition_key = ANY ($3::bigint[]));

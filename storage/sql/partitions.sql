@@ -1,0 +1,48 @@
+-- name: lock_timeout
+-- A frozen owner may hold the row; then it is ended and we try again (KERNEL.md section 2).
+SET lock_timeout = '500ms';
+
+-- name: claim
+-- Allowed at once when the last owner's backend is gone, otherwise when its lease has run out. Waits for a batch of the
+-- last term that is still in doubt. Partition leases are real time, not the engine's.
+UPDATE partitions p
+SET epoch = epoch + 1, owner_node = $2, owner_pid = pg_backend_pid(),
+    owner_backend_start = (SELECT backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()),
+    lease_until = clock_timestamp() + make_interval(secs => $3)
+WHERE id = $1 AND (
+    lease_until IS NULL OR lease_until < clock_timestamp() OR owner_node = $2
+    OR NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.pid = p.owner_pid AND a.backend_start = p.owner_backend_start))
+RETURNING epoch;
+
+-- name: owner
+-- Who has it, and for how long: for messages, and to end a frozen owner's backend.
+SELECT owner_node, owner_pid, to_epoch_ms(owner_backend_start), extract(epoch FROM lease_until - clock_timestamp())::float8
+FROM partitions WHERE id = $1;
+
+-- name: end_owner
+-- Only the very backend that owns the partition and whose lease has run out.
+SELECT pg_terminate_backend(p.owner_pid)
+FROM partitions p JOIN pg_stat_activity a ON a.pid = p.owner_pid AND a.backend_start = p.owner_backend_start
+WHERE p.id = $1 AND p.lease_until < clock_timestamp() AND p.owner_pid <> pg_backend_pid();
+
+-- name: renew
+-- By the consumer itself, between batches: a separate renewer would keep a hung consumer's lease alive.
+UPDATE partitions SET lease_until = clock_timestamp() + make_interval(secs => $3) WHERE id = $1 AND epoch = $2
+RETURNING epoch;
+
+-- name: release
+-- On a clean stop, so that the next owner need not wait.
+UPDATE partitions SET lease_until = NULL, owner_pid = NULL WHERE id = $1 AND epoch = $2;
+
+-- name: cursor
+-- Read after the claim: whatever the last term had in flight has been decided then.
+SELECT to_pos, next_key FROM batches WHERE partition_id = $1 ORDER BY from_pos DESC LIMIT 1;
+
+-- name: trim
+-- The last 1,000 rows are for people; the fence needs one.
+DELETE FROM batches WHERE partition_id = $1 AND from_pos < (
+    SELECT from_pos FROM batches WHERE partition_id = $1 ORDER BY from_pos DESC OFFSET 1000 LIMIT 1);
+
+-- name: next_piece
+-- Made when the newest piece is half full; once rows stand in the DEFAULT piece it would be refused.
+SELECT make_log_pieces(last_value + 10000000) FROM command_log_position_seq WHERE last_value % 10000000 > 5000000;

@@ -1,0 +1,144 @@
+-- name: fence
+-- The first statement of every batch: it raises unless this epoch still owns the partition and the cursor has not moved.
+SELECT fence($1, $2, $3, $4, $5);
+
+-- name: event_log
+-- One row for each handled command; events are kept as the text they were written as.
+INSERT INTO event_log (partition_id, position, seq, root_key, request, events, rejection, response, version, processed_at)
+SELECT $2, x.position, x.seq, x.root_key, x.request, x.events, x.rejection, x.response::json, $3, from_epoch_ms($4)
+FROM json_to_recordset($1) AS x(position bigint, seq smallint, root_key bigint, request bigint, events json, rejection json, response text);
+
+-- name: inbox
+-- Follow-ups for later, written in the batch's own transaction; the appender moves them to the log.
+INSERT INTO inbox (target_partition, request, tenant_id, intent, key, payload)
+SELECT x.partition, x.request, x.tenant, x.intent, x.key, convert_to(x.payload, 'UTF8')
+FROM json_to_recordset($1) WITH ORDINALITY AS x(partition int, request bigint, tenant text, intent text, key bigint, payload text, ord bigint)
+ORDER BY x.ord;
+
+-- name: new_instances
+-- Rows born in this batch, in their last state: an instance that also ended is written once.
+INSERT INTO process_instances (process_instance_key, root_key, parent_process_instance_key, parent_element_instance_key,
+    process_definition_key, process_id, process_version, version_tag, process_name, tenant_id, business_id, tags, depth,
+    state, tokens, live, then_, request, incidents, started_at, ended_at, work, version, created_position)
+SELECT x.key, x.root, x.parent, x.caller, x.definition, x.process_id, x.number, x.version_tag, x.name, x.tenant,
+    x.business_id, x.tags, x.depth, x.state, x.tokens, x.live, x.then_, x.request, x.incidents,
+    from_epoch_ms(x.started_at), from_epoch_ms(x.ended_at), x.work, x.revision, x.position
+FROM json_to_recordset($1) AS x(key bigint, root bigint, parent bigint, caller bigint, definition bigint, process_id text,
+    number int, version_tag text, name text, tenant text, business_id text, tags text[], depth int, state text,
+    tokens json, live int, then_ json, request bigint, incidents int, started_at bigint, ended_at bigint, work json,
+    revision bigint, position bigint);
+
+-- name: instances
+-- What may change after birth; `ended_at` is the one indexed column among it.
+UPDATE process_instances t
+SET state = x.state, tokens = x.tokens, live = x.live, then_ = x.then_, request = x.request, incidents = x.incidents,
+    ended_at = from_epoch_ms(x.ended_at), work = x.work, version = x.revision
+FROM json_to_recordset($1) AS x(key bigint, state text, tokens json, live int, then_ json, request bigint, incidents int,
+    ended_at bigint, work json, revision bigint)
+WHERE t.process_instance_key = x.key;
+
+-- name: new_elements
+-- Most elements are born and end in one batch (events, gateways): one insert, no update.
+INSERT INTO element_instances (element_instance_key, root_key, process_instance_key, scope_key, path,
+    process_definition_key, process_id, element_id, element_name, element_type, tenant_id, state, loop_index, tokens, live,
+    then_, request, incidents, incident_key, started_at, ended_at)
+SELECT x.key, x.root, x.instance, x.scope, x.path, x.definition, x.process_id, x.element, x.name, x.type, x.tenant,
+    x.state, x.index, x.tokens, x.live, x.then_, x.request, x.incidents, x.incident, from_epoch_ms(x.started_at),
+    from_epoch_ms(x.ended_at)
+FROM json_to_recordset($1) AS x(key bigint, root bigint, instance bigint, scope bigint, path bigint[], definition bigint,
+    process_id text, element text, name text, type text, tenant text, state text, index int, tokens json, live int,
+    then_ json, request bigint, incidents int, incident bigint, started_at bigint, ended_at bigint);
+
+-- name: elements
+-- What may change after birth.
+UPDATE element_instances t
+SET state = x.state, tokens = x.tokens, live = x.live, then_ = x.then_, request = x.request, incidents = x.incidents,
+    incident_key = x.incident, ended_at = from_epoch_ms(x.ended_at)
+FROM json_to_recordset($1) AS x(key bigint, state text, tokens json, live int, then_ json, request bigint, incidents int,
+    incident bigint, ended_at bigint)
+WHERE t.element_instance_key = x.key;
+
+-- name: new_variables
+-- `value` is JSON text, compared as text by filters.
+INSERT INTO variables (variable_key, scope_key, process_instance_key, root_key, tenant_id, name, value)
+SELECT x.key, x.scope, x.instance, x.root, x.tenant, x.name, x.value
+FROM json_to_recordset($1) AS x(key bigint, scope bigint, instance bigint, root bigint, tenant text, name text, value text);
+
+-- name: variables
+-- Only the value ever changes.
+UPDATE variables t SET value = x.value
+FROM json_to_recordset($1) AS x(key bigint, value text)
+WHERE t.variable_key = x.key;
+
+-- name: new_jobs
+-- `ready` is false when the job already ended in the batch that made it.
+INSERT INTO jobs (job_key, root_key, process_instance_key, element_instance_key, path, process_definition_key, process_id,
+    process_version, element_id, type, kind, listener_event, listener_index, state, retries, priority, headers, error_code,
+    error_message, business_id, tags, tenant_id, created_at, updated_at, ended_at, ready, available_at)
+SELECT x.key, x.root, x.instance, x.element, x.path, x.definition, x.process_id, x.number, x.element_id, x.type, x.kind,
+    x.listener_event, x.listener_index, x.state, x.retries, x.priority, x.headers, x.error_code, x.error_message,
+    x.business_id, x.tags, x.tenant, from_epoch_ms(x.created_at), from_epoch_ms(x.updated_at), from_epoch_ms(x.ended_at),
+    x.lease = 'ready', from_epoch_ms(x.available_at)
+FROM json_to_recordset($1) AS x(key bigint, root bigint, instance bigint, element bigint, path bigint[], definition bigint,
+    process_id text, number int, element_id text, type text, kind text, listener_event text, listener_index int,
+    state text, retries int, priority int, headers json, error_code text, error_message text, business_id text,
+    tags text[], tenant text, created_at bigint, updated_at bigint, ended_at bigint, lease text, available_at bigint);
+
+-- name: jobs
+-- A delta, never the cached row: the lease columns belong to activation and change only where the engine says so.
+UPDATE jobs t
+SET state = x.state, retries = x.retries, priority = x.priority, error_code = x.error_code,
+    error_message = x.error_message, updated_at = from_epoch_ms(x.updated_at), ended_at = from_epoch_ms(x.ended_at),
+    ready = CASE WHEN x.lease IS NULL THEN t.ready ELSE x.lease = 'ready' END,
+    available_at = CASE WHEN x.lease IS NULL THEN t.available_at WHEN x.lease = 'backoff' THEN from_epoch_ms(x.available_at) END,
+    lease_token = CASE WHEN x.lease IS NULL THEN t.lease_token END
+FROM json_to_recordset($1) AS x(key bigint, state text, retries int, priority int, error_code text, error_message text,
+    updated_at bigint, ended_at bigint, lease text, available_at bigint)
+WHERE t.job_key = x.key;
+
+-- name: new_incidents
+-- `stage` and `argument` name the work that resolving runs again.
+INSERT INTO incidents (incident_key, root_key, process_instance_key, element_instance_key, process_definition_key,
+    process_id, element_id, job_key, stage, argument, type, message, state, tenant_id, created_at, resolved_at)
+SELECT x.key, x.root, x.instance, x.element, x.definition, x.process_id, x.element_id, x.job, x.stage, x.argument, x.type,
+    x.message, x.state, x.tenant, from_epoch_ms(x.created_at), from_epoch_ms(x.resolved_at)
+FROM json_to_recordset($1) AS x(key bigint, root bigint, instance bigint, element bigint, definition bigint,
+    process_id text, element_id text, job bigint, stage text, argument json, type text, message text, state text,
+    tenant text, created_at bigint, resolved_at bigint);
+
+-- name: incidents
+-- An incident only ever ends.
+UPDATE incidents t SET state = x.state, resolved_at = from_epoch_ms(x.resolved_at)
+FROM json_to_recordset($1) AS x(key bigint, state text, resolved_at bigint)
+WHERE t.incident_key = x.key;
+
+-- name: new_deployments
+-- Kept for the audit trail; definitions name theirs.
+INSERT INTO deployments (deployment_key, tenant_id, deployed_at)
+SELECT x.key, x.tenant, from_epoch_ms(x.deployed_at)
+FROM json_to_recordset($1) AS x(key bigint, tenant text, deployed_at bigint);
+
+-- name: new_definitions
+-- UNIQUE (tenant, process, version) is the second net under the catalogue's single owner.
+INSERT INTO process_definitions (process_definition_key, deployment_key, tenant_id, process_id, version, name, version_tag,
+    resource_name, sha256, state, deployed_at)
+SELECT x.key, x.deployment, x.tenant, x.process_id, x.version, x.name, x.version_tag, x.resource, x.sha256, x.state,
+    from_epoch_ms(x.deployed_at)
+FROM json_to_recordset($1) AS x(key bigint, deployment bigint, tenant text, process_id text, version int, name text,
+    version_tag text, resource text, sha256 text, state text, deployed_at bigint);
+
+-- name: definitions
+-- Only the state changes.
+UPDATE process_definitions t SET state = x.state
+FROM json_to_recordset($1) AS x(key bigint, state text)
+WHERE t.process_definition_key = x.key;
+
+-- name: definitions_moved
+-- Read with every batch of every partition: "latest" is never older than an answered deployment.
+UPDATE definitions_seq SET n = n + 1;
+
+-- name: usage
+-- New and known counters alike: the owner does not know whether the row exists.
+INSERT INTO definition_usage (partition_id, process_definition_key, running)
+SELECT $2, x.key, x.running FROM json_to_recordset($1) AS x(key bigint, running bigint)
+ON CONFLICT (partition_id, process_definition_key) DO UPDATE SET running = excluded.running;
