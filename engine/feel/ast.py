@@ -119,13 +119,13 @@ class TypeName(NamedTuple):
     result: TypeName | None = None
 
 
-class All(NamedTuple):
+class Conjunction(NamedTuple):
     """`a and b and c`"""
 
     operands: tuple[Node, ...]
 
 
-class Any_(NamedTuple):
+class Disjunction(NamedTuple):
     """`a or b or c`"""
 
     operands: tuple[Node, ...]

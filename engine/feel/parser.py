@@ -14,11 +14,14 @@ from decimal import Decimal
 from engine.feel import ast, lexer
 from engine.feel.errors import ParseError
 from engine.feel.lexer import GAP_PATTERN, NAME, NAME_PATTERN, NUMBER, QUOTED_NAME, SIGN, SPACE, STRING, Lexer, unescape
-from engine.feel.temporal import parse_temporal
+from engine.feel.temporal import TemporalError, parse_temporal
 from engine.feel.values import DEFAULT_LIMITS, Limits, math_context
 
 _NOT_A_VARIABLE = frozenset(
-    "null true false function in return then else satisfies and or if for some every between instance".split()
+    {
+        *("null", "true", "false", "function", "in", "return", "then", "else", "satisfies", "and", "or"),
+        *("if", "for", "some", "every", "between", "instance"),
+    }
 )
 _NOT_IN_A_FUNCTION_NAME = _NOT_A_VARIABLE - {"for", "some"}
 _FUNCTIONS_WITH_WORDS = frozenset({"date and time", "years and months duration", "get or else"})
@@ -88,7 +91,7 @@ class Parser(Lexer):
         while self.is_word("or"):
             self.advance()
             operands.append(self._conjunction())
-        return ast.Any_(tuple(operands))
+        return ast.Disjunction(tuple(operands))
 
     def _conjunction(self) -> ast.Node:
         first = self._comparison()
@@ -98,7 +101,7 @@ class Parser(Lexer):
         while self.is_word("and"):
             self.advance()
             operands.append(self._comparison())
-        return ast.All(tuple(operands))
+        return ast.Conjunction(tuple(operands))
 
     def _comparison(self) -> ast.Node:
         if self.kind == SIGN and self.value in _COMPARISONS:
@@ -280,9 +283,9 @@ class Parser(Lexer):
         self.advance()
         if self.kind != STRING:
             raise self.error("a string behind '@'")
-        value = parse_temporal(unescape(self.value))
+        node = _temporal(unescape(self.value))
         self.advance()
-        return ast.Literal(value)
+        return node
 
     # Lists, ranges, contexts
 
@@ -482,7 +485,8 @@ class Parser(Lexer):
         return node
 
     def _type_arguments(self, name: str) -> ast.TypeName:
-        keys, arguments = [], []
+        keys: list[str] = []
+        arguments: list[ast.TypeName] = []
         self.advance()
         while not self.take_sign(">"):
             if arguments:
@@ -547,6 +551,14 @@ class Parser(Lexer):
             tests.append(self._test())
         self.expect_sign(")")
         return ast.In(value, tests[0] if len(tests) == 1 else ast.AnyTest(tuple(tests)))
+
+
+def _temporal(text: str) -> ast.Literal:
+    """`@"text"`; what is no date, time or duration is null."""
+    try:
+        return ast.Literal(parse_temporal(text))
+    except (TemporalError, OverflowError):
+        return ast.Literal(None)
 
 
 def as_test(node: ast.Node, is_boolean_literal: bool = False) -> ast.Node:

@@ -12,19 +12,6 @@ Values
     range       Range
     function    Function | BuiltinFunction
 
-Temporals: what the evaluator asks of engine.feel.temporal
-    parse_temporal(text) -> value | None    what @"text" means; None: no valid date, time, date and time, or duration
-    str(value)                              ISO text, as string() and to_json() give it
-    ==, hash, <, <=, >, >=                  within one kind; `kind` is an attribute of every value, and values of
-                                            different kinds ("date", "time", "local time", "date and time", "local date
-                                            and time", "years and months duration", "days and time duration") are
-                                            never compared by the evaluator
-    value.properties() -> dict[str, value]  what `.year` and the like read, in the order in which a warning lists them
-    add(a, b), subtract(a, b), multiply(a, b), divide(a, b) -> value | None
-                                            where at least one operand is a temporal; None: these types do not fit
-                                            (or: division by zero)
-    negate(duration) -> duration
-
 Built-in functions
     The table `engine.feel.builtins.FUNCTIONS` maps a name to its overloads: `dict[str, tuple[Overload, ...]]`. An
     overload has parameter names, and an implementation `fn(run, *arguments)` which gets one value for each parameter
@@ -48,6 +35,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
+
+import msgspec
 
 from engine.feel.errors import FunctionFailure, IllegalArguments, LimitExceeded
 
@@ -78,25 +67,6 @@ ASSERT_FAILURE = "ASSERT_FAILURE"
 UNKNOWN = "UNKNOWN"
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bounds of one expression and one evaluation: hostile text costs a bounded amount of time and memory."""
-
-    source_length: int = 100_000  # characters of an expression's text
-    nesting_depth: int = 64  # expressions within expressions, also calls within calls at run time
-    steps: int = 200_000  # loop and filter items, calls, items that a built-in touches
-    range_size: int = 100_000  # numbers that `a..b` may stand for in `for`, `some`, `every`
-    list_size: int = 100_000  # items of a list that an expression builds
-    string_size: int = 1_000_000  # characters of a string that an expression builds
-    exponent: int = 6_144  # decimal exponent of a number, as in IEEE 754 decimal128
-    regex_timeout_ms: int = 20  # for each regular expression, per call
-    output_size: int = 4_000_000  # characters of JSON that to_json writes
-    warnings: int = 100  # warnings kept of one evaluation; later ones are dropped
-
-
-DEFAULT_LIMITS = Limits()
-
-
 @lru_cache(maxsize=16)
 def math_context(exponent: int) -> decimal.Context:
     """The arithmetic of FEEL numbers: 34 digits, half-even (DMN 1.5, 10.3.2.3.1), exponents up to `exponent`."""
@@ -109,7 +79,29 @@ def math_context(exponent: int) -> decimal.Context:
     )
 
 
-MATH = math_context(DEFAULT_LIMITS.exponent)
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one expression and one evaluation: hostile text costs a bounded amount of time and memory."""
+
+    source_length: int = 100_000  # characters of an expression's text
+    nesting_depth: int = 64  # expressions within expressions, also calls within calls at run time
+    steps: int = 250_000  # about one for each operation carried out, item touched, call made
+    range_size: int = 100_000  # numbers that `a..b` may stand for in `for`, `some`, `every`
+    list_size: int = 100_000  # items of a list that an expression builds
+    string_size: int = 1_000_000  # characters of a string that an expression builds
+    exponent: int = 6_144  # decimal exponent of a number, as in IEEE 754 decimal128
+    regex_timeout_ms: int = 20  # for each regular expression, per call
+    output_size: int = 4_000_000  # characters of JSON that to_json writes
+    warnings: int = 100  # warnings kept of one evaluation; later ones are dropped
+    message_size: int = 2_000  # characters of a value inside a message, longer ones end in …
+    math: decimal.Context = field(init=False, repr=False, compare=False)  # arithmetic up to `exponent`
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "math", math_context(self.exponent))
+
+
+DEFAULT_LIMITS = Limits()
+MATH = DEFAULT_LIMITS.math
 
 
 class Warning(NamedTuple):
@@ -119,26 +111,31 @@ class Warning(NamedTuple):
     message: str
 
 
-class Run:
-    """What one evaluation carries along: the budget that is left, the warnings so far, the clock."""
+class Run(msgspec.Struct):
+    """What one evaluation carries along: the variables, the local ones, the budget that is left, the warnings so far.
 
-    __slots__ = ("depth", "input", "limits", "now_ms", "steps", "variables", "warnings")
+    Local variables (of loops, filters, functions, contexts) live in `slots`; the compiler gave each its index.
+    A Struct, because one is made for each evaluation and that is several times cheaper than with a Python `__init__`.
+    """
 
-    def __init__(
-        self, variables: Mapping[str, Any], now_ms: int | None = None, limits: Limits = DEFAULT_LIMITS
-    ) -> None:
-        self.variables = variables
-        self.now_ms = now_ms  # epoch milliseconds, UTC; None: now() and today() give null
-        self.limits = limits
-        self.steps = limits.steps
-        self.warnings: list[Warning] = []
-        self.depth = 0
-        self.input: Any = None
+    variables: Mapping[str, Any]
+    now_ms: int | None = None  # epoch milliseconds, UTC; None: now() and today() give null
+    limits: Limits = DEFAULT_LIMITS
+    steps: int = DEFAULT_LIMITS.steps  # left
+    slots: list[Any] = []
+    warnings: list[Warning] = []
+    depth: int = 0  # calls of functions within functions
+    asked: bool = False  # `?` was read, see closures/tests.py
+
+    @property
+    def wants_warnings(self) -> bool:
+        """False once so many were collected that more are dropped; saves the work of wording them."""
+        return len(self.warnings) < self.limits.warnings
 
     @property
     def math(self) -> decimal.Context:
         """Decimal arithmetic of this evaluation: `run.math.divide(a, b)` takes ints and Decimals."""
-        return math_context(self.limits.exponent)
+        return self.limits.math
 
     def warn(self, type: str, message: str) -> None:
         if len(self.warnings) < self.limits.warnings:

@@ -1,0 +1,61 @@
+"""The syntax tree as nested Python closures `f(run) -> value`: the table of contents of the language.
+
+No `eval`, no generated code, no attribute of a host object: what an expression can do is what these rules do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from engine.feel import ast
+from engine.feel.closures import access, calls, literals, loops, operators, tests
+from engine.feel.closures.scope import Closure, Compiler, Rule, Scope
+from engine.feel.values import Limits
+
+RULES: Mapping[type, Rule] = {
+    ast.Literal: literals.compile_literal,
+    ast.ListLiteral: literals.compile_list,
+    ast.ContextLiteral: literals.compile_context,
+    ast.RangeLiteral: literals.compile_range,
+    ast.InstanceOf: literals.compile_instance_of,
+    ast.Name: access.compile_name,
+    ast.Path: access.compile_path,
+    ast.Filter: access.compile_filter,
+    ast.Arithmetic: operators.compile_arithmetic,
+    ast.Negate: operators.compile_negate,
+    ast.Compare: operators.compile_compare,
+    ast.Between: operators.compile_between,
+    ast.Conjunction: operators.compile_all,
+    ast.Disjunction: operators.compile_any,
+    ast.If: operators.compile_if,
+    ast.For: loops.compile_for,
+    ast.Span: loops.compile_span,
+    ast.Quantified: loops.compile_quantified,
+    ast.Call: calls.compile_call,
+    ast.FunctionLiteral: calls.compile_function,
+    ast.Input: tests.compile_input,
+    ast.In: tests.compile_in,
+    ast.InputTest: tests.compile_input_test,
+    ast.InRange: tests.compile_in_range,
+    ast.Matches: tests.compile_matches,
+    ast.AnyTest: tests.compile_any_test,
+    ast.NotTest: tests.compile_not_test,
+}
+
+
+class Compiled(NamedTuple):
+    """What a tree compiles to: the closure, how many slots it needs, the variables it reads."""
+
+    closure: Closure
+    slots: int
+    variables: frozenset[str]
+    is_constant: bool
+
+
+def compile_tree(tree: ast.Node, limits: Limits, unary_tests: bool = False) -> Compiled:
+    """Compiles a tree. Of unary tests, slot 0 is the input."""
+    compiler = Compiler(RULES, limits)
+    scope = tests.input_scope(compiler, None)[0] if unary_tests else Scope(None, {})
+    closure = compiler.compile(tree, scope)
+    return Compiled(closure, compiler.slots, frozenset(compiler.free), compiler.is_constant(closure))

@@ -1,0 +1,268 @@
+"""Names, paths and filters as closures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from engine.feel import ast
+from engine.feel.closures.scope import Closure, Compiler, Scope
+from engine.feel.semantics import shown, warn_type
+from engine.feel.temporal import TEMPORAL_TYPES
+from engine.feel.values import (
+    NO_CONTEXT_ENTRY_FOUND,
+    NO_PROPERTY_FOUND,
+    NO_VARIABLE_FOUND,
+    Range,
+    Run,
+    is_number,
+)
+
+_INDEX_OR_CONDITION = (ast.Name, ast.Path, ast.Arithmetic, ast.Negate)
+
+
+def compile_name(c: Compiler, node: ast.Name, scope: Scope) -> Closure:
+    return resolve(c, node.name, scope)
+
+
+def resolve(c: Compiler, name: str, scope: Scope | None) -> Closure:
+    """Reads what `name` means in `scope`: a local variable, an entry of a filter's item, or a free variable."""
+    while scope is not None:
+        binding = scope.names.get(name)
+        if scope.item is not None:
+            outside = resolve(c, name, scope.parent) if binding is None else local(binding.slot)
+            return _entry_or(name, scope.item.slot, outside)
+        if binding is not None:
+            binding.used = True
+            return local(binding.slot)
+        scope = scope.parent
+    c.free.add(name)
+    return _free(name)
+
+
+def is_free(name: str, scope: Scope | None) -> bool:
+    """True if `name` can only be a variable of the evaluation."""
+    while scope is not None:
+        if scope.item is not None or name in scope.names:
+            return False
+        scope = scope.parent
+    return True
+
+
+def local(slot: int) -> Closure:
+    return lambda run: run.slots[slot]
+
+
+def _free(name: str) -> Closure:
+    def free(run: Run) -> Any:
+        try:
+            return run.variables[name]
+        except KeyError:
+            return no_variable(run, name)
+
+    return free
+
+
+def no_variable(run: Run, name: str) -> None:
+    run.warn(NO_VARIABLE_FOUND, f"No variable found with name '{name}'")
+
+
+def _entry_or(name: str, slot: int, otherwise: Closure) -> Closure:
+    """In a filter: the item's entry if it has one, else what the name means outside (`item`: the item itself)."""
+
+    def entry(run: Run) -> Any:
+        context = run.slots[slot]
+        if type(context) is dict and name in context:
+            return context[name]
+        return otherwise(run)
+
+    return entry
+
+
+def compile_path(c: Compiler, node: ast.Path, scope: Scope) -> Closure:
+    keys = node.keys
+    if isinstance(node.base, ast.Name) and is_free(node.base.name, scope):
+        c.free.add(node.base.name)
+        return _free_path(node.base.name, keys)
+    base = c.compile(node.base, scope)
+    closure = _path(base, keys[0]) if len(keys) == 1 else _long_path(base, keys)
+    return c.fold(closure) if c.is_constant(base) else closure
+
+
+def _free_path(name: str, keys: tuple[str, ...]) -> Closure:
+    """`variable.key…`: where there is no variable, only that is warned of."""
+
+    def free_path(run: Run) -> Any:
+        try:
+            value = run.variables[name]
+        except KeyError:
+            return no_variable(run, name)
+        for key in keys:
+            value = value[key] if type(value) is dict and key in value else read_key(run, value, key)
+        return value
+
+    return free_path
+
+
+def _path(base: Closure, key: str) -> Closure:
+    def path(run: Run) -> Any:
+        value = base(run)
+        if type(value) is dict and key in value:
+            return value[key]
+        return read_key(run, value, key)
+
+    return path
+
+
+def _long_path(base: Closure, keys: tuple[str, ...]) -> Closure:
+    def long_path(run: Run) -> Any:
+        value = base(run)
+        for key in keys:
+            value = read_key(run, value, key)
+        return value
+
+    return long_path
+
+
+def read_key(run: Run, value: Any, key: str) -> Any:
+    """`value.key`: an entry of a context, of each context of a list, or a property of a temporal."""
+    value_type = type(value)
+    if value_type is dict:
+        return value[key] if key in value else _no_entry(run, value, key)
+    if value_type is list:
+        return _read_each(run, value, key)
+    if value is None:
+        run.warn(NO_CONTEXT_ENTRY_FOUND, f"No context entry found with key '{key}'. The context is null")
+        return None
+    return _read_property(run, value, key)
+
+
+def _read_each(run: Run, items: list[Any], key: str) -> list[Any]:
+    run.spend(len(items))
+    return [item[key] if type(item) is dict and key in item else read_key(run, item, key) for item in items]
+
+
+def _read_property(run: Run, value: Any, key: str) -> Any:
+    properties = _properties(value)
+    return properties[key] if key in properties else _no_property(run, value, key, properties)
+
+
+def _properties(value: Any) -> Mapping[str, Any]:
+    if type(value) in TEMPORAL_TYPES:
+        return value.properties()  # type: ignore[no-any-return]
+    if type(value) is not Range:
+        return {}
+    ends = {"start": value.start, "end": value.end}
+    return {**ends, "start included": value.start_included, "end included": value.end_included}
+
+
+def _no_entry(run: Run, context: dict[str, Any], key: str) -> None:
+    if run.wants_warnings:
+        keys = ", ".join(f"'{k}'" for k in context)[: run.limits.message_size]
+        detail = f"Available keys: {keys}" if context else "The context is empty"
+        run.warn(NO_CONTEXT_ENTRY_FOUND, f"No context entry found with key '{key}'. {detail}")
+
+
+def _no_property(run: Run, value: Any, key: str, properties: Mapping[str, Any]) -> None:
+    if run.wants_warnings:
+        names = ", ".join(f"'{name}'" for name in properties)
+        message = f"No property found with name '{key}' of value '{shown(run, value)}'. Available properties: {names}"
+        run.warn(NO_PROPERTY_FOUND, message)
+
+
+# Filters
+
+
+def compile_filter(c: Compiler, node: ast.Filter, scope: Scope) -> Closure:
+    base = c.swallow(node.base, scope)
+    binding = c.bind()
+    before = c.size
+    condition = c.swallow(node.condition, Scope(scope, {"item": binding}, binding))
+    cost = c.size - before
+    constant: Any = c.constants.get(condition)
+    if is_number(constant):
+        return _at(base, constant)
+    if isinstance(node.condition, ast.Compare | ast.Between | ast.Conjunction | ast.Disjunction):
+        return _where(base, binding.slot, condition, cost)
+    index = c.swallow(node.condition, scope) if _may_be_index(node.condition) else None
+    return _at_or_where(base, binding.slot, index, condition, cost)
+
+
+def _may_be_index(node: ast.Node) -> bool:
+    """True for conditions whose value is read outside of the filter first, as they may be an index: `xs[n + 1]`."""
+    if isinstance(node, ast.Arithmetic):
+        return all(map(_may_be_index, (node.first, *(operand for _, operand in node.rest))))
+    if isinstance(node, ast.Path):
+        return _may_be_index(node.base)
+    if isinstance(node, ast.Negate):
+        return _may_be_index(node.operand)
+    return isinstance(node, ast.Name | ast.Literal) and node != ast.Name("item")
+
+
+def _items(run: Run, value: Any) -> list[Any] | None:
+    if type(value) is not list:
+        warn_type(run, "list", value)
+        return None
+    return value
+
+
+def _at(base: Closure, index: int | Decimal) -> Closure:
+    def at(run: Run) -> Any:
+        items = _items(run, base(run))
+        return None if items is None else item_at(items, index)
+
+    return at
+
+
+def item_at(items: list[Any], index: int | Decimal) -> Any:
+    """The item at `index`, which counts from 1 or, below zero, from the end. Out of range: null."""
+    position = index - 1 if index > 0 else len(items) + index
+    return items[int(position)] if 0 <= position < len(items) else None
+
+
+def _where(base: Closure, slot: int, condition: Closure, cost: int) -> Closure:
+    def where(run: Run) -> Any:
+        items = _items(run, base(run))
+        return None if items is None else _keep(run, items, slot, condition, cost)
+
+    return where
+
+
+def _keep(run: Run, items: list[Any], slot: int, condition: Closure, cost: int) -> list[Any]:
+    run.spend(len(items) * cost)
+    slots = run.slots
+    kept = []
+    for item in items:
+        slots[slot] = item
+        if condition(run) is True:
+            kept.append(item)
+    return kept
+
+
+def _at_or_where(base: Closure, slot: int, index: Closure | None, condition: Closure, cost: int) -> Closure:
+    """A condition of which only its value tells whether it is an index: that of the first item decides."""
+
+    def at_or_where(run: Run) -> Any:
+        items = _items(run, base(run))
+        if items is None:
+            return None
+        first: Any = _quietly(run, index) if index is not None else None
+        if not is_number(first) and items:
+            run.slots[slot] = items[0]
+            first = condition(run)
+        if is_number(first):
+            return item_at(items, first)
+        kept = items[:1] if first is True else []
+        return kept + _keep(run, items[1:], slot, condition, cost)
+
+    return at_or_where
+
+
+def _quietly(run: Run, closure: Closure) -> Any:
+    """The value, without the warnings of an evaluation that only tries."""
+    before = len(run.warnings)
+    value = closure(run)
+    if not is_number(value):
+        del run.warnings[before:]
+    return value

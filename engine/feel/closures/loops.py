@@ -1,0 +1,198 @@
+"""`for`, `some` and `every` as closures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Any
+
+from engine.feel import ast
+from engine.feel.closures.scope import Binding, Closure, Compiler, Scope
+from engine.feel.errors import LimitExceeded
+from engine.feel.semantics import warn_type
+from engine.feel.values import Range, Run, is_number
+
+
+class _Source:
+    """An iterator of a loop: its slot, what it runs over, and whether that depends on the iterators before it."""
+
+    __slots__ = ("dependent", "domain", "slot")
+
+    def __init__(self, slot: int, domain: Closure, dependent: bool) -> None:
+        self.slot = slot
+        self.domain = domain
+        self.dependent = dependent
+
+
+def compile_for(c: Compiler, node: ast.For, scope: Scope) -> Closure:
+    partial = c.bind()
+    inner, sources = _sources(c, node.iterators, Scope(scope, {"partial": partial}))
+    before = c.size
+    body = c.compile(node.body, inner)
+    cost = c.size - before
+    if partial.used:
+        return _for_with_partial(sources, body, partial.slot, cost)
+    if len(sources) == 1:
+        return _for_one(sources[0].domain, sources[0].slot, body, cost)
+    return _for_many(sources, body, cost)
+
+
+def compile_quantified(c: Compiler, node: ast.Quantified, scope: Scope) -> Closure:
+    inner, sources = _sources(c, node.iterators, scope)
+    before = c.size
+    condition = c.swallow(node.condition, inner)
+    return _quantified(sources, condition, node.every, c.size - before)
+
+
+def _sources(
+    c: Compiler, iterators: tuple[tuple[str, ast.Node], ...], scope: Scope
+) -> tuple[Scope, tuple[_Source, ...]]:
+    sources: list[_Source] = []
+    bound: list[Binding] = []
+    for name, domain in iterators:
+        for binding in bound:
+            binding.used = False
+        closure = c.swallow(domain, scope)
+        binding = c.bind()
+        sources.append(_Source(binding.slot, closure, any(b.used for b in bound)))
+        bound.append(binding)
+        scope = Scope(scope, {name: binding})
+    return scope, tuple(sources)
+
+
+def compile_span(c: Compiler, node: ast.Span, scope: Scope) -> Closure:
+    start = c.compile(node.start, scope)
+    end = c.compile(node.end, scope)
+
+    def span(run: Run) -> Any:
+        first, last = start(run), end(run)
+        for value in (first, last):
+            if not is_number(value):
+                warn_type(run, "number", value)
+                return None
+        return numbers(run, first, last)
+
+    return span
+
+
+def numbers(run: Run, first: int | Decimal, last: int | Decimal) -> Sequence[Any]:
+    """All numbers from first to last in steps of 1, downwards where first is the greater one."""
+    distance: Any = last - first
+    size = abs(distance) + 1
+    if size > run.limits.range_size:
+        raise LimitExceeded("range_size", f"The range {first}..{last} exceeds {run.limits.range_size} numbers")
+    step = 1 if first < last else -1
+    if isinstance(first, int):
+        return range(first, first + step * int(size), step)
+    return [first + step * offset for offset in range(int(size))]
+
+
+def _domain(run: Run, value: Any) -> Sequence[Any] | None:
+    """What a loop runs over: a list, a span, or a closed range of whole numbers."""
+    if type(value) is list or type(value) is range:
+        return value
+    if type(value) is Range and type(value.start) is int and type(value.end) is int and value.start <= value.end:
+        start = value.start if value.start_included else value.start + 1
+        end = value.end if value.end_included else value.end - 1
+        return numbers(run, start, end) if start <= end else []
+    warn_type(run, "list", value)
+    return None
+
+
+def _for_one(domain: Closure, slot: int, body: Closure, cost: int) -> Closure:
+    def for_one(run: Run) -> Any:
+        items = _domain(run, domain(run))
+        if items is None:
+            return None
+        run.spend(len(items) * cost)
+        slots = run.slots
+        result = []
+        for item in items:
+            slots[slot] = item
+            result.append(body(run))
+        return result
+
+    return for_one
+
+
+def _for_many(sources: tuple[_Source, ...], body: Closure, cost: int) -> Closure:
+    def for_many(run: Run) -> Any:
+        domains = _domains(run, sources)
+        if domains is None:
+            return None
+        result: list[Any] = []
+        for _ in _product(run, sources, domains, 0):
+            run.spend(cost)
+            result.append(body(run))
+        run.check_list(len(result))
+        return result
+
+    return for_many
+
+
+def _for_with_partial(sources: tuple[_Source, ...], body: Closure, partial: int, cost: int) -> Closure:
+    """`partial` is the list of the results so far; each turn sees its own, since values never change."""
+
+    def for_with_partial(run: Run) -> Any:
+        domains = _domains(run, sources)
+        if domains is None:
+            return None
+        result: list[Any] = []
+        for _ in _product(run, sources, domains, 0):
+            run.spend(cost + (len(result) >> 4))
+            run.slots[partial] = result[:]
+            result.append(body(run))
+        return result
+
+    return for_with_partial
+
+
+def _domains(run: Run, sources: tuple[_Source, ...]) -> list[Sequence[Any] | None] | None:
+    """The domains that do not depend on other iterators; those that do are None. None alone: one is no list."""
+    domains: list[Sequence[Any] | None] = []
+    for source in sources:
+        if source.dependent:
+            domains.append(None)
+            continue
+        domain = _domain(run, source.domain(run))
+        if domain is None:
+            return None
+        domains.append(domain)
+    return domains
+
+
+def _product(run: Run, sources: tuple[_Source, ...], domains: list[Sequence[Any] | None], level: int) -> Iterator[None]:
+    """Sets the iterators' slots to each combination in turn, the last iterator fastest."""
+    source, items = sources[level], domains[level]
+    if items is None:
+        items = _domain(run, source.domain(run)) or ()
+    last = level == len(sources) - 1
+    slots = run.slots
+    for item in items:
+        slots[source.slot] = item
+        if last:
+            yield
+        else:
+            run.spend(1)
+            yield from _product(run, sources, domains, level + 1)
+
+
+def _quantified(sources: tuple[_Source, ...], condition: Closure, every: bool, cost: int) -> Closure:
+    decisive = not every
+
+    def quantified(run: Run) -> Any:
+        domains = _domains(run, sources)
+        if domains is None:
+            return None
+        result: bool | None = every
+        for _ in _product(run, sources, domains, 0):
+            run.spend(cost)
+            value = condition(run)
+            if value is decisive:
+                return decisive
+            if value is not every and result is every:
+                warn_type(run, "boolean", value)
+                result = None
+        return result
+
+    return quantified

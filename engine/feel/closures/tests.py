@@ -1,0 +1,174 @@
+"""Unary tests, `in` and `?` as closures (DMN 1.5, 10.3.1.2, rules 7 to 15)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.feel import ast
+from engine.feel.closures.access import local
+from engine.feel.closures.operators import compare_with
+from engine.feel.closures.scope import Closure, Compiler, Scope
+from engine.feel.errors import EvaluationError
+from engine.feel.semantics import checked_equal, contains, in_range, shown, warn_type
+from engine.feel.values import NO_VARIABLE_FOUND, NOT_COMPARABLE, Range, Run
+
+INPUT = "?"
+IMPLICIT_INPUT = "cellInput"  # the name under which Camunda's engine keeps the input
+
+
+def input_scope(c: Compiler, scope: Scope | None) -> tuple[Scope, int]:
+    """A scope in which `?` is the input of a unary test, and the slot of that input."""
+    binding = c.bind()
+    return Scope(scope, {INPUT: binding, IMPLICIT_INPUT: binding}), binding.slot
+
+
+def _input_slot(scope: Scope | None) -> int | None:
+    while scope is not None:
+        if INPUT in scope.names:
+            return scope.names[INPUT].slot
+        scope = scope.parent
+    return None
+
+
+def compile_input(c: Compiler, node: ast.Input, scope: Scope) -> Closure:
+    c.reads_input = True
+    slot = _input_slot(scope)
+    return _free_input if slot is None else _input(slot)
+
+
+def _input(slot: int) -> Closure:
+    def input_(run: Run) -> Any:
+        run.asked = True
+        return run.slots[slot]
+
+    return input_
+
+
+def _free_input(run: Run) -> Any:
+    if INPUT in run.variables:
+        return run.variables[INPUT]
+    raise EvaluationError("No input value available. '?' can only be used inside an unary-test expression.")
+
+
+def _implicit_input(scope: Scope) -> Closure:
+    slot = _input_slot(scope)
+
+    def missing(run: Run) -> Any:
+        if IMPLICIT_INPUT in run.variables:
+            return run.variables[IMPLICIT_INPUT]
+        run.warn(NO_VARIABLE_FOUND, "No input value found.")
+        return None
+
+    return missing if slot is None else local(slot)
+
+
+def compile_input_test(c: Compiler, node: ast.InputTest, scope: Scope) -> Closure:
+    value = _implicit_input(scope)
+    operand = c.compile(node.operand, scope)
+    sign = node.operator
+
+    def input_test(run: Run) -> Any:
+        return compare_with(sign, run, value(run), operand(run))
+
+    return input_test
+
+
+def compile_in_range(c: Compiler, node: ast.InRange, scope: Scope) -> Closure:
+    value = _implicit_input(scope)
+    start, end = (None if e is None else c.compile(e, scope) for e in (node.range.start, node.range.end))
+
+    def test(run: Run) -> Any:
+        low = start(run) if start is not None else None
+        high = end(run) if end is not None else None
+        a = value(run)
+        inside = None
+        if (low is None) == (start is None) and (high is None) == (end is None):
+            inside = in_range(a, Range(low, high, node.range.start_included, node.range.end_included))
+        if inside is None and run.wants_warnings:
+            message = f"Can't compare '{shown(run, a)}' with '{shown(run, low)}' and '{shown(run, high)}'"
+            run.warn(NOT_COMPARABLE, message)
+        return inside
+
+    return test
+
+
+def compile_matches(c: Compiler, node: ast.Matches, scope: Scope) -> Closure:
+    outer, c.reads_input = c.reads_input, False
+    expression = c.compile(node.expression, scope)
+    inner, c.reads_input = c.reads_input, outer
+    value = _implicit_input(scope)
+
+    def test(run: Run) -> Any:
+        return matches(run, value(run), expression(run))
+
+    def test_with_input(run: Run) -> Any:
+        """Where the expression read `?`, it is a condition: its value is not compared with the input."""
+        asked, run.asked = run.asked, False
+        result = expression(run)
+        asked, run.asked = run.asked, asked
+        if asked:
+            return result if type(result) is bool else None
+        return matches(run, value(run), result)
+
+    return test_with_input if inner else test
+
+
+def matches(run: Run, value: Any, result: Any) -> bool | None:
+    """A unary test whose expression gave `result`: true, equal to the input, or a list or range around it."""
+    if result is True:
+        return True
+    if type(result) is list and contains(run, result, value):
+        return True
+    if type(result) is Range:
+        return in_range(value, result)
+    is_equal = checked_equal(run, value, result)
+    if is_equal is True or result is False or type(result) is list:
+        return is_equal is True
+    return is_equal
+
+
+def compile_any_test(c: Compiler, node: ast.AnyTest, scope: Scope) -> Closure:
+    tests = tuple(c.swallow(test, scope) for test in node.tests)
+
+    def any_test(run: Run) -> Any:
+        result: bool | None = False
+        for test in tests:
+            value = test(run)
+            if value is True:
+                return True
+            if value is not False and result is False:
+                warn_type(run, "boolean", value)
+                result = None
+        return result
+
+    return any_test
+
+
+def compile_not_test(c: Compiler, node: ast.NotTest, scope: Scope) -> Closure:
+    test = c.swallow(node.test, scope)
+
+    def not_test(run: Run) -> Any:
+        value = test(run)
+        if value is True or value is False:
+            return not value
+        warn_type(run, "boolean", value)
+        return None
+
+    return not_test
+
+
+def compile_in(c: Compiler, node: ast.In, scope: Scope) -> Closure:
+    value = c.compile(node.value, scope)
+    inner, slot = input_scope(c, scope)
+    outer, c.reads_input = c.reads_input, False
+    test = c.compile(node.test, inner)
+    c.reads_input = outer or (c.reads_input and _input_slot(scope) is None)
+
+    def in_(run: Run) -> Any:
+        run.slots[slot] = value(run)
+        asked = run.asked
+        result = test(run)
+        run.asked = asked
+        return result
+
+    return in_
