@@ -1,8 +1,24 @@
-"""A TCP proxy in front of PostgreSQL that misbehaves on request."""
+"""What the tests of storage share: an empty database, and a TCP proxy that misbehaves on request."""
 
+import itertools
+
+import psycopg
 import pytest
 import trio
+from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture
+def empty_database(postgres_dsn):
+    """The DSN of a database of this test alone, without our schema."""
+    name = sql.Identifier(f"empty_{next(_numbers)}")
+    with psycopg.connect(postgres_dsn, autocommit=True) as administrator:
+        administrator.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(name))
+        yield make_conninfo(postgres_dsn, dbname=name.as_string().strip('"'))
+        administrator.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))
 
 
 class Proxy:
