@@ -124,8 +124,8 @@ def _collect(collected: _Collected, row: LogRow, handled: list[Handled]) -> None
         if one.answered:
             response = EMPTY_ANSWER if one.response is None else msgspec.json.encode(one.response)
         collected.log_rows.append(save.log_row(row.position, one, response))
-        answers = one.answered or (one.rejection is not None and one.seq == 0)
-        if answers:
+        rejected = one.rejection is not None and one.seq == 0 and one.request is None
+        if one.answered or rejected:
             to = row.position if one.request is None else one.request
             collected.outcomes.append(
                 Outcome(to, one.rejection, None if one.response is None else response)

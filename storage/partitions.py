@@ -66,11 +66,6 @@ async def renew(writer: Connection, claim: Claim) -> None:
         raise SteppedDown(f"partition {claim.partition} is no longer owned by epoch {claim.epoch}")
 
 
-async def release(writer: Connection, claim: Claim) -> None:
-    """Let the next owner begin at once."""
-    await writer.execute(_sql["release"], (claim.partition, claim.epoch))
-
-
 async def keep_house(writer: Connection, partition: int) -> None:
     """Old cursor rows go, the next piece of the logs is made in time."""
     await writer.execute(_sql["trim"], (partition,))

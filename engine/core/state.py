@@ -1,8 +1,8 @@
 """The aggregates in memory: instance trees and the catalogue; which rows changed, and how to undo.
 
 Rows are mutable records that only `engine.core.apply` changes, each time after `State.edit(row)`: that marks the row
-dirty and keeps its pre-image, so that a raising command is undone (CORE D10). Dictionaries that link rows are changed through
-`State.link` and `State.unlink` for the same reason. A `tokens` dictionary is replaced, never changed in place.
+dirty and keeps its pre-image, so that a raising command is undone (CORE D10). Dictionaries that link rows are
+changed through `State.link` and `State.unlink` for the same reason. A `tokens` dictionary is replaced, never changed in place.
 
 All of this is a cache of one leadership term; PostgreSQL is the truth.
 """
@@ -314,6 +314,14 @@ class State:
                 self.forget(root)
                 count += 1
         return count
+
+    def forget_catalogue(self) -> None:
+        """Drop what is known of definitions, and the trees that count on it; nothing may be pinned."""
+        for root in list(self.trees.values()):
+            self.forget(root)
+        self.families.clear()
+        self.definitions.clear()
+        self.usage.clear()
 
     def forget(self, root: Instance) -> None:
         """Drop a clean tree from the cache."""

@@ -2,7 +2,8 @@
 
 The work of a command is a queue of items `(element key, stage, argument)`. A stage's effects are collected, then
 applied (CORE D2); `FOLLOW` says what each event puts into the queue (CORE D4). When the queue is empty, touched
-scopes settle, innermost first. When the slice is used up, what is left is saved in the tree and goes on as a later command (CORE D5).
+scopes settle, innermost first. When the slice is used up, what is left is saved in the tree and
+goes on as a later command (CORE D5).
 """
 
 from __future__ import annotations
@@ -134,6 +135,10 @@ class Processor:
         self._later = False
         self._sends: list[Send] = []
         self._root: int | None = None
+
+    def set_inline(self, inline: bool) -> None:
+        """Whether follow-ups are handled with their command (see `Limits.inline_follow_ups`)."""
+        self._inline = inline
 
     def process(self, entry: Entry, now: int, leases: Mapping[int, str | None] = {}) -> list[Handled]:
         """Handle a command and the follow-ups that belong to its transaction. `now`: epoch milliseconds.

@@ -30,10 +30,6 @@ WHERE p.id = $1 AND p.lease_until < clock_timestamp() AND p.owner_pid <> pg_back
 UPDATE partitions SET lease_until = clock_timestamp() + make_interval(secs => $3) WHERE id = $1 AND epoch = $2
 RETURNING epoch;
 
--- name: release
--- On a clean stop, so that the next owner need not wait.
-UPDATE partitions SET lease_until = NULL, owner_pid = NULL WHERE id = $1 AND epoch = $2;
-
 -- name: cursor
 -- Read after the claim: whatever the last term had in flight has been decided then.
 SELECT to_pos, next_key FROM batches WHERE partition_id = $1 ORDER BY from_pos DESC LIMIT 1;

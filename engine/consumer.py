@@ -1,0 +1,388 @@
+"""Task: the log consumer of a partition (KERNEL.md section 2).
+
+It leads the partition for a *term*, which is one function: all that it knows dies with it. Batch N+1 is computed while
+batch N commits; a commit that fails cancels the term, both batches are gone, and the next term begins with what the
+database says. What may be told of a batch is told after its commit, with no checkpoint in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import structlog
+import trio
+
+from engine import batch
+from engine.appender import Consumed
+from engine.batch import Work
+from engine.bpmn.model import Process
+from engine.core.needs import Need, NeedKind
+from engine.core.records import Rejection, RejectionCode
+from engine.core.state import Definition, State
+from engine.core.step import Limits, Processor
+from engine.groups import only_error
+from engine.supervision import Beat
+from storage import load, partitions, save
+from storage.driver import Call, Connection
+from storage.errors import DataPoison
+from storage.load import Batch
+from storage.log import Outcome
+from storage.partitions import Claim
+
+log = structlog.get_logger(__name__)
+
+COMMIT_DEADLINE_S = 4.0
+TRANSACTION_TIMEOUT = "4s"
+"""Below the lease: a frozen owner's transaction ends before its successor may claim (PostgreSQL 17 and newer)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerSettings:
+    """Limits of a batch and of a term's memory. Seconds and bytes."""
+
+    batch_commands: int = 500
+    cache_bytes: int = 48_000_000
+    max_models: int = 2_000
+    max_definitions: int = 20_000
+    poll_s: float = 1.0
+    call_timeout_s: float = 5.0
+    house_every_batches: int = 10_000
+    slice_items: int = 500
+
+
+class Models(Protocol):
+    """`engine.definitions.DefinitionCache`: the processes of a deployed file by its SHA-256, parsed once."""
+
+    async def resource(self, sha256: str) -> Mapping[str, Process] | None: ...
+
+    def resource_nowait(self, sha256: str) -> Mapping[str, Process] | None: ...
+
+
+class Listeners(Protocol):
+    """Who is told about a committed batch; none of these may wait."""
+
+    def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[tuple[int, str]]) -> None:
+        """Answers and ends, with the position up to which everything is known."""
+
+    def available(self, type: str, tenant: str, count: int) -> None:
+        """Jobs that can be activated now."""
+
+    def spilled(self, partition: int) -> None:
+        """The inbox has commands for this partition's log."""
+
+    def leads(self, partition: int, epoch: int) -> None:
+        """A term has begun."""
+
+
+@dataclass(slots=True)
+class ConsumerStats:
+    """Counters for metrics and tests; they only grow."""
+
+    terms: int = 0
+    batches: int = 0
+    commands: int = 0
+    statements: int = 0
+    not_loaded: int = 0
+    evicted: int = 0
+    poisoned: int = 0
+
+
+class Consumer:
+    """The handle of a partition's consumer; `run` is the child. It survives the child's restarts."""
+
+    def __init__(
+        self,
+        connect: Callable[[str], Awaitable[Connection]],
+        node: str,
+        definitions: Models,
+        listeners: Listeners,
+        settings: ConsumerSettings | None = None,
+        partition: int = 1,
+    ) -> None:
+        """`connect(name)` makes a connection; `node` is unique to this process."""
+        self.partition = partition
+        self.settings = settings or ConsumerSettings()
+        self.stats = ConsumerStats()
+        self._connect = connect
+        self._node = node
+        self._definitions = definitions
+        self._listeners = listeners
+        self._wake_up, self._wakes = trio.open_memory_channel[None](1)
+        self._connections: list[Connection] = []
+        self._term: Term | None = None
+        self.careful_until = 0
+        """Up to this position commands are committed one by one: one of them cannot be saved."""
+        self.refused: dict[int, Rejection] = {}
+        """Positions that the database refused to save, with what they are answered."""
+
+    def wake(self) -> None:
+        """There may be something new in the log."""
+        try:
+            self._wake_up.send_nowait(None)
+        except trio.WouldBlock:
+            pass  # it is awake already
+
+    def consumed(self) -> Consumed | None:
+        """How far the term is, None when this node does not lead the partition."""
+        term = self._term
+        return Consumed(term.last, term.per_second) if term is not None and term.leading else None
+
+    def close(self) -> None:
+        """Shut the sockets, so that a call behind a black hole ends."""
+        for connection in self._connections:
+            connection.abort()
+
+    async def run(self, beat: Beat) -> None:
+        """Lead the partition, or wait until it is free. Raises when a term ends; the next run begins another.
+
+        There is nothing to release at the end: with the connection the claim is void (`partitions.claim`).
+        """
+        while True:
+            try:
+                await self._run_term(beat)
+            except DataPoison as poison:
+                self._suspect(poison)
+
+    async def _run_term(self, beat: Beat) -> None:
+        beat.beat()
+        writer = reader = None
+        try:
+            with beat.waiting(self.settings.call_timeout_s):
+                writer = await self._connect("vivero:consumer-writer")
+                reader = await self._connect("vivero:consumer-reader")
+                self._connections = [writer, reader]
+                if writer.server_version >= 170_000:
+                    await writer.execute(f"SET transaction_timeout = '{TRANSACTION_TIMEOUT}'")
+            claim = await self._claim(writer, beat)
+            await self._lead(writer, reader, claim, beat)
+        finally:
+            for connection in (writer, reader):
+                if connection is not None:
+                    connection.abort()
+
+    async def _claim(self, writer: Connection, beat: Beat) -> Claim:
+        while True:
+            try:
+                with beat.waiting(self.settings.call_timeout_s):
+                    return await partitions.claim(writer, self.partition, self._node)
+            except partitions.Owned as owned:
+                log.info("waiting for the partition", partition=self.partition, reason=str(owned))
+                await beat.sleep(min(max(owned.seconds, 0.1), 1.0))
+
+    async def _lead(self, writer: Connection, reader: Connection, claim: Claim, beat: Beat) -> None:
+        self.stats.terms += 1
+        self._term = term = Term(self, writer, reader, claim, beat)
+        beat.report_progress(term.progressing)
+        log.info("leading the partition", partition=claim.partition, epoch=claim.epoch, position=claim.position)
+        self._listeners.leads(claim.partition, claim.epoch)
+        try:
+            async with trio.open_nursery() as nursery:
+                await term.work(nursery)
+        except BaseExceptionGroup as group:
+            raise only_error(group) from None
+        finally:
+            term.leading = False
+
+    def _suspect(self, poison: DataPoison) -> None:
+        """A batch could not be saved: find the culprit by committing one by one; reject it when it was alone."""
+        term = self._term
+        if term is None:
+            raise poison
+        self.stats.poisoned += 1
+        first, last = term.in_flight
+        log.error("the database refuses a batch", first=first, last=last, error=str(poison))
+        if self.careful_until >= last and term.in_flight_commands == 1:
+            reason = f"the database refuses what the command would write: {poison.message}"
+            self.refused[last] = Rejection(RejectionCode.PROCESSING_ERROR, reason)
+        self.careful_until = max(last, self.careful_until)
+
+    async def wait(self, beat: Beat, seconds: float) -> None:
+        """Until somebody wakes us, or the time has come to look by ourselves."""
+        with trio.move_on_after(seconds):
+            await beat.idle(self._wakes.receive)
+        beat.beat()
+
+
+class Term:
+    """One leadership term: the cache, the cursor, and what is on its way."""
+
+    def __init__(
+        self, consumer: Consumer, writer: Connection, reader: Connection, claim: Claim, beat: Beat
+    ) -> None:
+        self._consumer = consumer
+        self._settings = consumer.settings
+        self._writer, self._reader = writer, reader
+        self._claim = claim
+        self._beat = beat
+        self._state = State(claim.partition, claim.next_key)
+        self._limits = Limits(consumer.settings.slice_items)
+        self._processor = Processor(self._state, self._limits, self._find_model)
+        self._previous: trio.Event | None = None
+        self._missing: Need | None = None
+        self._definitions_seq: int | None = None
+        self._clock_revision = -1
+        self._now = 0
+        self._renewed = trio.current_time()
+        self._batches = 0
+        self._moved = trio.current_time()
+        self._idle = True
+        self.leading = True
+        self.last = claim.position
+        self.per_second = 0.0
+        self.in_flight = (claim.position, claim.position)
+        self.in_flight_commands = 0
+
+    def progressing(self) -> bool:
+        """Idle, or the position has moved within the last two seconds."""
+        return self._idle or trio.current_time() - self._moved < 2
+
+    async def work(self, nursery: trio.Nursery) -> None:
+        await self._keep_house()
+        while True:
+            self._beat.beat()
+            if not await self.run_once(nursery):
+                self._idle = True
+                await self._consumer.wait(self._beat, self._settings.poll_s)
+            await self._renew()
+
+    async def run_once(self, nursery: trio.Nursery) -> bool:
+        """At most one batch: read, load, compute, and hand over to be committed. False when the log is worked off."""
+        careful = self.last < self._consumer.careful_until
+        with self._beat.waiting(self._settings.call_timeout_s):
+            read = await load.read_batch(
+                self._reader, self._claim.partition, self.last, 1 if careful else self._settings.batch_commands
+            )
+        if not read.rows:
+            return False
+        if self._idle:
+            self._idle, self._moved = False, trio.current_time()
+        await self._notice(read)
+        started = trio.current_time()
+        decoded = batch.decode(read.rows, self._consumer.refused)
+        with self._beat.waiting(self._settings.call_timeout_s):
+            leases = await load.fill(self._reader, self._state, self._needs(decoded))
+            await self._find_missing_model()
+        self._processor.set_inline(not careful)
+        work, missing = await batch.compute(self._processor, decoded, self._now, leases)
+        self._note_missing(missing, alone=work is None, position=decoded[0].row.position)
+        if work is not None:
+            self._note_speed(work, trio.current_time() - started)
+            await self._hand_over(work, nursery)
+        return True
+
+    # ---- before computing
+
+    async def _notice(self, read: Batch) -> None:
+        """The clock and the catalogue as they were when the batch was read."""
+        if read.clock_revision != self._clock_revision:
+            self._clock_revision, self._now = read.clock_revision, read.now
+        self._now = max(self._now, read.now)
+        state = self._state
+        foreign = self._definitions_seq is not None and read.definitions_seq > self._definitions_seq
+        crowded = len(state.definitions) > self._settings.max_definitions
+        if foreign or crowded:
+            await self._settled()
+            state.forget_catalogue()
+        self._definitions_seq = max(read.definitions_seq, self._definitions_seq or 0)
+        if len(state.models) > self._settings.max_models:
+            state.models.clear()
+
+    def _needs(self, decoded: list[batch.Decoded]) -> list[Need]:
+        needs = batch.needs_of(decoded)
+        if self._missing is not None:
+            needs.append(self._missing)
+        return needs
+
+    async def _find_missing_model(self) -> None:
+        missing = self._missing
+        if missing is not None and missing.kind is NeedKind.MODEL:
+            definition = self._state.definitions.get(missing.key)
+            if definition is not None:
+                await self._definitions_of(definition)
+
+    async def _definitions_of(self, definition: Definition) -> None:
+        processes = await self._consumer._definitions.resource(definition.sha256)
+        if processes is not None:
+            self._state.models[definition.key] = processes[definition.process_id]
+
+    def _find_model(self, definition: Definition) -> Process | None:
+        processes = self._consumer._definitions.resource_nowait(definition.sha256)
+        return None if processes is None else processes[definition.process_id]
+
+    def _note_missing(self, missing: Need | None, *, alone: bool, position: int) -> None:
+        """What the next batch loads first. The same need twice for the same command will not be met a third time."""
+        if missing is not None:
+            self._consumer.stats.not_loaded += 1
+            if alone and missing == self._missing:
+                reason = f"{missing.kind.name} {missing.key}, which the command needs, cannot be loaded"
+                self._consumer.refused[position] = Rejection(RejectionCode.PROCESSING_ERROR, reason)
+        self._missing = missing
+
+    # ---- after computing
+
+    async def _hand_over(self, work: Work, nursery: trio.Nursery) -> None:
+        """Commit as a sibling; the next batch begins as soon as the last byte is written."""
+        await self._settled()
+        claim = self._claim
+        fence = save.fence(claim.partition, claim.epoch, self.last, work.last, work.next_key)
+        self.in_flight, self.in_flight_commands = (self.last + 1, work.last), work.commands
+        calls = [("BEGIN", ()), fence, *work.calls, ("COMMIT", ())]
+        self.last = work.last
+        if work.moves_definitions:
+            self._definitions_seq = (self._definitions_seq or 0) + 1
+        self._previous = trio.Event()
+        await nursery.start(self._commit, work, calls, self._previous)
+
+    async def _commit(
+        self, work: Work, calls: list[Call], done: trio.Event, task_status: trio.TaskStatus[None]
+    ) -> None:
+        deadline = trio.current_time() + COMMIT_DEADLINE_S
+        await self._writer.pipeline(calls, deadline=deadline, sent=task_status.started)
+        self._tell(work, len(calls))
+        done.set()
+
+    def _tell(self, work: Work, statements: int) -> None:
+        """The commit is known. Nothing in here waits."""
+        consumer = self._consumer
+        self._state.committed(work.roots)
+        self._moved = trio.current_time()
+        stats = consumer.stats
+        stats.batches, stats.commands = stats.batches + 1, stats.commands + work.commands
+        stats.statements += statements
+        for position in [position for position in consumer.refused if position <= work.last]:
+            del consumer.refused[position]
+        listeners = consumer._listeners
+        listeners.committed(self._claim.partition, work.last, work.outcomes, work.notices.ended)
+        for (type_, tenant), count in work.notices.available.items():
+            listeners.available(type_, tenant, count)
+        if work.notices.spilled:
+            listeners.spilled(self._claim.partition)
+        stats.evicted += self._state.evict(self._settings.cache_bytes)
+
+    async def _settled(self) -> None:
+        """Nothing is on its way any more."""
+        if self._previous is not None:
+            with self._beat.waiting(COMMIT_DEADLINE_S):
+                await self._previous.wait()
+
+    def _note_speed(self, work: Work, seconds: float) -> None:
+        rate = work.commands / max(seconds, 0.001)
+        self.per_second = rate if not self.per_second else 0.8 * self.per_second + 0.2 * rate
+
+    async def _renew(self) -> None:
+        """The lease, between batches and on the writer: a hung consumer loses it."""
+        if trio.current_time() - self._renewed < partitions.RENEW_EVERY_S:
+            return
+        await self._settled()
+        with self._beat.waiting(self._settings.call_timeout_s):
+            await partitions.renew(self._writer, self._claim)
+        self._renewed = trio.current_time()
+        if self._consumer.stats.batches - self._batches >= self._settings.house_every_batches:
+            await self._keep_house()
+
+    async def _keep_house(self) -> None:
+        self._batches = self._consumer.stats.batches
+        with self._beat.waiting(self._settings.call_timeout_s):
+            await partitions.keep_house(self._writer, self._claim.partition)
