@@ -1,6 +1,6 @@
 """The table of contents: every element of BPMN 2.0 and what becomes of it.
 
-`ELEMENTS` are executed. `NOT_YET` and `PARTS_NOT_YET` would execute and are refused, each with its reason. The two
+`ELEMENTS` are executed. `NOT_YET` and `PARTS_NOT_YET` would execute and are refused, each with its reason. The
 `ACCEPTED` sets have no execution meaning here. An element in none of them is unknown and refused.
 A new element is one entry in `ELEMENTS`, and one less below. `docs/bpmn-support.md` explains the same table to readers.
 """
@@ -112,3 +112,50 @@ ACCEPTED_IN_SCOPES = ACCEPTED_IN_NODES | {
     "supportedInterfaceRef",
 }
 """Children without execution meaning, of processes and sub-processes."""
+
+ACCEPTED_IN_FILES = frozenset(
+    {
+        "process",
+        "documentation",
+        "extensionElements",
+        "import",
+        "extension",
+        "relationship",
+        # what elements refer to: unused as long as no element that refers to it is executed
+        "message",
+        "signal",
+        "error",
+        "escalation",
+        "itemDefinition",
+        "dataStore",
+        "resource",
+        "interface",
+        "endPoint",
+        "category",
+        "correlationProperty",
+        "partnerEntity",
+        "partnerRole",
+        "messageEventDefinition",
+        "timerEventDefinition",
+        "errorEventDefinition",
+        "escalationEventDefinition",
+        "signalEventDefinition",
+        "terminateEventDefinition",
+        "linkEventDefinition",
+        "compensateEventDefinition",
+        "conditionalEventDefinition",
+        "cancelEventDefinition",
+        "globalTask",
+        "globalUserTask",
+        "globalManualTask",
+        "globalScriptTask",
+        "globalBusinessRuleTask",
+        # how processes talk to each other, drawn
+        "collaboration",
+        "choreography",
+        "globalChoreographyTask",
+        "conversation",
+        "globalConversation",
+    }
+)
+"""Children of `definitions` that do nothing by themselves. Those of other namespaces (diagrams) are accepted, too."""

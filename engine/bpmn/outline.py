@@ -20,6 +20,8 @@ from engine.bpmn.model import NodeId
 from engine.bpmn.report import Report, quote
 from engine.bpmn.xml import BPMN, Element, line_of, split
 
+_COUNTED = frozenset((BPMN, tag) for tag in (*ELEMENTS, *NOT_YET, "sequenceFlow"))
+
 Ids = dict[str, Element]
 """The ids of flow nodes, sequence flows and executable processes of one file: unique over all of them (`xsd:ID`)."""
 
@@ -33,34 +35,33 @@ def outline(draft: Draft, ids: Ids) -> bool:
     while scopes:
         container, scope = scopes.popleft()
         draft.containers[scope] = container
+        allowed = _allowed_in(container)
         for child in container:
-            member = _read_child(child, container, scope, draft, ids)
-            if len(draft.members) + len(draft.flow_elements) > draft.report.limits.nodes:
-                return _too_many(draft)
+            if split(child) in _COUNTED and not draft.report.takes_node():
+                return False
+            member = _read_child(child, container, scope, allowed, draft, ids)
             if member is not None and _contains_nodes(member):
                 scopes.append((member.element, member.id))
     return True
 
 
-def _too_many(draft: Draft) -> bool:
-    limit = draft.report.limits.nodes
-    draft.report.refuse(draft.process, f"the process has more than {limit} flow nodes and sequence flows")
-    return False
+def _allowed_in(container: Element) -> frozenset[str]:
+    kind = ELEMENTS.get(split(container)[1])
+    return ACCEPTED_IN_SCOPES if kind is None else ACCEPTED_IN_SCOPES | kind.children
 
 
-def _read_child(child: Element, container: Element, scope: NodeId, draft: Draft, ids: Ids) -> Member | None:
+def _read_child(
+    child: Element, container: Element, scope: NodeId, allowed: frozenset[str], draft: Draft, ids: Ids
+) -> Member | None:
     namespace, tag = split(child)
     if namespace == BPMN and tag == "sequenceFlow":
         if child.get("id") is None or take_id(child, ids, draft.report):
             draft.flow_elements.append(child)
-        return None
-    if namespace == BPMN and (tag in ELEMENTS or tag in NOT_YET):
+    elif namespace == BPMN and (tag in ELEMENTS or tag in NOT_YET):
         return _read_node(child, tag, scope, draft, ids)
-    allowed = ACCEPTED_IN_SCOPES
-    if container is not draft.process:
-        kind = ELEMENTS.get(split(container)[1])
-        allowed = allowed | (kind.children if kind else frozenset())
-    check_child(child, container, allowed, draft.report)
+    else:
+        is_part = tag in PARTS_NOT_YET or child.get("id") is None
+        check_child(child, container if is_part else child, allowed, draft.report)
     return None
 
 
@@ -109,11 +110,12 @@ def check_children(member: Member, report: Report) -> None:
         check_child(child, member.element, allowed, report)
 
 
-def check_child(child: Element, parent: Element, allowed: frozenset[str], report: Report) -> None:
+def check_child(child: Element, owner: Element, allowed: frozenset[str], report: Report) -> None:
+    """Report a child that is not allowed here, under the id of `owner`."""
     namespace, tag = split(child)
     if namespace != BPMN:
         origin = f"namespace {quote(namespace)}" if namespace else "no namespace"
-        report.refuse(parent, f"the element {quote(tag)} of {origin} belongs into extensionElements", at=child)
+        report.refuse(owner, f"the element {quote(tag)} of {origin} belongs into extensionElements", at=child)
     elif tag not in allowed:
         known = PARTS_NOT_YET.get(tag) or NOT_YET.get(tag)
-        report.refuse(parent, known or f"the element {quote(tag)} has no place here", at=child)
+        report.refuse(owner, known or f"the element {quote(tag)} has no place here", at=child)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import regex
 
 from engine.bpmn.draft import Draft
+from engine.bpmn.elements import ACCEPTED_IN_FILES
 from engine.bpmn.extensions import job_priority, properties, read_extensions, version_tag
 from engine.bpmn.flows import link_flows
 from engine.bpmn.model import Node, NodeId, Problem, Process
@@ -55,10 +56,18 @@ def _read_definitions(root: Element, report: Report) -> Parsed:
         found = f"{quote(tag)} of namespace {quote(namespace)}"
         report.refuse_file(f"not a BPMN 2.0 file: its root is {found}, not 'definitions' of '{BPMN}'", line_of(root))
         return Parsed(report.resource, problems=report.problems())
+    _check_definitions(root, report)
     executable, skipped = _sort_out(root, report)
     processes = _read_processes(executable, report)
     problems = report.problems()
     return Parsed(report.resource, () if problems else processes, problems, skipped)
+
+
+def _check_definitions(root: Element, report: Report) -> None:
+    for child in root:
+        namespace, tag = split(child)
+        if not namespace or (namespace == BPMN and tag not in ACCEPTED_IN_FILES):
+            report.refuse(child, f"the element {quote(tag)} has no place at the top of a file")
 
 
 def _sort_out(root: Element, report: Report) -> tuple[list[Element], tuple[str, ...]]:
@@ -82,7 +91,7 @@ def _read_processes(elements: list[Element], report: Report) -> tuple[Process, .
 
 
 def _read_process(element: Element, ids: Ids, report: Report) -> Process | None:
-    if not take_id(element, ids, report):
+    if not report.takes_node() or not take_id(element, ids, report):
         return None
     process_id = element.get("id", "")
     if not _PROCESS_ID.fullmatch(process_id):

@@ -13,13 +13,18 @@ def quote(text: str) -> str:
     return f"'{text if len(text) <= _QUOTED else text[:_QUOTED] + '…'}'"
 
 
+_LEAST_EXPRESSION = 16
+
+
 class Report:
-    """Collects the problems of one resource."""
+    """Collects the problems of one resource, and counts what is limited."""
 
     def __init__(self, resource: str, limits: Limits = LIMITS) -> None:
         self.resource = resource
         self.limits = limits
         self._problems: list[Problem] = []
+        self._nodes = 0
+        self._expressions = 0
 
     def refuse(self, element: Element, message: str, *, at: Element | None = None) -> None:
         """`element` is the one a modeler knows by id; `at` the child of it that is at fault, for the line."""
@@ -31,6 +36,21 @@ class Report:
 
     def refuse_file(self, message: str, line: int | None = None) -> None:
         self._problems.append(Problem(self.resource, None, line, message))
+
+    def takes_node(self) -> bool:
+        """Count one more process, flow node or sequence flow. False when it is one too many (reported once)."""
+        self._nodes += 1
+        if self._nodes == self.limits.nodes + 1:
+            self.refuse_file(f"the file has more than {self.limits.nodes} flow nodes and sequence flows")
+        return self._nodes <= self.limits.nodes
+
+    def takes_expression(self, length: int) -> bool:
+        """Count one more expression. False when its file holds too much of them (reported once)."""
+        before, limit = self._expressions, self.limits.expressions
+        self._expressions += max(length, _LEAST_EXPRESSION)
+        if before <= limit < self._expressions:
+            self.refuse_file(f"the file has more than {limit} characters of expressions")
+        return self._expressions <= limit
 
     def problems(self) -> tuple[Problem, ...]:
         """In the order of lines, each once, and no more than `Limits.problems` with a last one that counts the rest."""

@@ -26,9 +26,10 @@ def _one_start(draft: Draft) -> None:
         starts = draft.starts.get(scope, [])
         if not starts and split(element)[1] != "adHocSubProcess":
             draft.report.refuse(element, "needs a start event")
-        for surplus in [start for start in starts if is_none_event(start.element)][1:]:
-            first = draft.start_of(scope)
-            draft.report.refuse(surplus.element, f"a second none start event: {quote(first or '')} is one already")
+        none_starts = [start for start in starts if is_none_event(start.element)]
+        for surplus in none_starts[1:]:
+            text = f"a second none start event: {quote(none_starts[0].id)} is one already"
+            draft.report.refuse(surplus.element, text)
 
 
 def _ends_of_the_path(draft: Draft) -> None:

@@ -37,6 +37,8 @@ def is_expression(text: str) -> bool:
 
 def expression(text: str, what: str, owner: Element, report: Report, *, at: Element) -> Expression | None:
     """The compiled value of an attribute: FEEL behind a `=`, else static. None when it does not parse (reported)."""
+    if not report.takes_expression(len(text) if is_expression(text) else 0):
+        return None
     try:
         return compile_attribute(text)
     except FeelError as error:

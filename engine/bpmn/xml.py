@@ -26,7 +26,9 @@ class Limits:
     tags: int = 100_000
     depth: int = 256
     nodes: int = 10_000
-    """Flow nodes and sequence flows of one executable process."""
+    """Executable processes, their flow nodes and their sequence flows."""
+    expressions: int = 512 * 1024
+    """Characters of all expressions together; each counts as 16 at least, and so does every static value."""
     problems: int = 200
     """How many problems are reported one by one."""
     id_length: int = 255

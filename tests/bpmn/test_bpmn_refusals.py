@@ -151,7 +151,8 @@ ELEMENTS = {
         f"{S}\n<correlationSubscription correlationKeyRef='k' />",
         [("p", 3, "correlation by a correlation subscription is not executable")],
     ),
-    "unknown element": (f"{S}\n<serviceTsk id='t' />", [("p", 3, "the element 'serviceTsk' has no place here")]),
+    "unknown element": (f"{S}\n<serviceTsk id='t' />", [("t", 3, "the element 'serviceTsk' has no place here")]),
+    "unknown element without an id": (f"{S}\n<serviceTsk />", [("p", 3, "the element 'serviceTsk' has no place here")]),
     "unknown child": (task(children="<lane />"), [("t", 5, "the element 'lane' has no place here")]),
     "flow node inside of a task": (
         task(children="<userTask id='u' />"),
@@ -163,7 +164,7 @@ ELEMENTS = {
     ),
     "element of no namespace": (
         f"{S}\n<serviceTask xmlns='' id='t' />",
-        [("p", 3, "the element 'serviceTask' of no namespace belongs into extensionElements")],
+        [("t", 3, "the element 'serviceTask' of no namespace belongs into extensionElements")],
     ),
     "extension outside of its place": (
         f'{S}<serviceTask id="t">{TASK}\n<zeebe:ioMapping /></serviceTask>',
@@ -557,6 +558,18 @@ FILES = {
         "<startEvent id='s2' /><sequenceFlow id='f' sourceRef='s2' targetRef='e' /></process>",
         [("f", 3, "targetRef 'e' is not a flow node of this process")],
     ),
+    "a flow node outside of any process": (
+        f"<process id='p' isExecutable='true'>{S}</process>\n<serviceTask id='t' />",
+        [("t", 3, "the element 'serviceTask' has no place at the top of a file")],
+    ),
+    "a process by the wrong name": (
+        f"<process id='p' isExecutable='true'>{S}</process>\n<Process id='q' />",
+        [("q", 3, "the element 'Process' has no place at the top of a file")],
+    ),
+    "a process of no namespace": (
+        f"<process id='p' isExecutable='true'>{S}</process>\n<process xmlns='' id='q' />",
+        [("q", 3, "the element 'process' has no place at the top of a file")],
+    ),
     "one executable process is wrong": (
         f"<process id='p' isExecutable='true'>{S}</process>\n<process id='q' isExecutable='true' />",
         [("q", 3, "needs a start event")],
@@ -595,6 +608,21 @@ def test_more_problems_than_anyone_reads_are_counted(process):
     assert problems[-1].message == "and 300 more problems"
 
 
-def test_a_process_with_too_many_flow_nodes(process):
+def test_a_file_with_too_many_flow_nodes(process):
     (problem,) = process(S + "".join(f"<endEvent id='e{number}' />" for number in range(10_000))).problems
-    assert problem.message == "the process has more than 10000 flow nodes and sequence flows"
+    assert problem.message == "the file has more than 10000 flow nodes and sequence flows"
+
+
+def test_a_file_with_too_many_small_processes(definitions):
+    processes = "".join(
+        f"<process id='p{n}' isExecutable='true'><startEvent id='s{n}' /></process>" for n in range(5001)
+    )
+    (problem,) = definitions(processes).problems
+    assert problem.message == "the file has more than 10000 flow nodes and sequence flows"
+
+
+@pytest.mark.parametrize(("source", "count"), [("=a", 32_769), ("a", 32_769), ("=" + "1 + " * 1000 + "1", 132)])
+def test_a_file_with_too_much_feel(process, source, count):
+    """What one expression may cost is for FEEL to say; a file of many cheap ones costs as much."""
+    (problem,) = process(mapping(f"<zeebe:input source='{source}' target='a' />" * count)).problems
+    assert problem.message == "the file has more than 524288 characters of expressions"

@@ -1,0 +1,71 @@
+"""docs/bpmn-support.md says what the tables of the parser say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from engine.bpmn import elements, extensions
+from engine.bpmn.xml import LIMITS
+
+DOCUMENT = (Path(__file__).parents[2] / "docs" / "bpmn-support.md").read_text()
+
+
+def rows(heading):
+    """The cells of the rows of all tables below a heading of the second level."""
+    (section,) = re.findall(rf"^## {heading}$(.*?)(?=^## |\Z)", DOCUMENT, re.MULTILINE | re.DOTALL)
+    lines = [line for line in section.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+
+
+def names(cell):
+    return re.findall(r"`([\w:]+)`", cell)
+
+
+def test_every_executed_element_is_documented():
+    documented = [names(row[1])[0] for row in rows("Executed") if len(row) == 3 and names(row[1]) and not names(row[0])]
+    assert documented == ["process", *elements.ELEMENTS, "sequenceFlow"]
+
+
+def test_every_executed_extension_is_documented():
+    documented = {row[0].strip("`").removeprefix("zeebe:") for row in rows("Executed") if row[0].startswith("`zeebe:")}
+    of_elements = frozenset[str]().union(*(kind.extensions for kind in elements.ELEMENTS.values()))
+    assert documented == of_elements | {"versionTag"}
+
+
+@pytest.mark.parametrize(
+    ("what", "accepted"),
+    [
+        ("children of every element", elements.ACCEPTED_EVERYWHERE),
+        ("children of flow nodes", elements.ACCEPTED_IN_NODES - elements.ACCEPTED_EVERYWHERE),
+        ("children of processes", elements.ACCEPTED_IN_SCOPES - elements.ACCEPTED_IN_NODES),
+        ("at the top of the file", elements.ACCEPTED_IN_FILES - elements.ACCEPTED_EVERYWHERE - {"process"}),
+        ("extensions", {f"zeebe:{name}" for name in (*extensions.ACCEPTED, "executionListeners", "taskListeners")}),
+    ],
+)
+def test_everything_accepted_is_documented(what, accepted):
+    (row,) = (row for row in rows("Accepted without meaning") if row[0].startswith(what))
+    assert set(names(row[1])) == accepted
+
+
+def test_everything_refused_is_documented_with_its_reason():
+    refused = {row[0]: row[1] for row in rows("Refused")}
+    expected = {f"`{tag}`": reason for tag, reason in (*elements.NOT_YET.items(), *elements.PARTS_NOT_YET.items())}
+    expected |= {f"`zeebe:{name}`": f"{what} not executable yet" for name, what in extensions.NOT_YET.items()}
+    assert {tag: refused.get(tag) for tag in expected} == expected
+    assert {tag for tag in refused if re.fullmatch(r"`[\w:]+`", tag)} == set(expected)
+
+
+def test_limits_are_documented():
+    ((_, limits),) = (row for row in rows("Files") if row[0] == "limits")
+    numbers = {number.replace(",", "") for number in re.findall(r"[\d,]*\d", limits)}
+    assert {str(LIMITS.tags), str(LIMITS.depth), str(LIMITS.nodes), str(LIMITS.name_length)} <= numbers
+    assert {str(LIMITS.bytes // 2**20), str(LIMITS.expressions // 2**10), str(LIMITS.problems)} <= numbers
+
+
+def test_no_element_is_in_two_tables():
+    tables = [elements.ELEMENTS, elements.NOT_YET, elements.PARTS_NOT_YET, elements.ACCEPTED_IN_SCOPES]
+    tags = [tag for table in tables for tag in table]
+    assert len(tags) == len(set(tags))
