@@ -40,6 +40,10 @@ class ServerAt:
         return (self.root / "supervisor.log").read_text()
 
     @property
+    def server_log(self) -> str:
+        return (self.root / "postgres" / "server.log").read_text()
+
+    @property
     def supervisor(self) -> int:
         return int((self.root / "supervisor.lock").read_text())
 

@@ -78,6 +78,27 @@ def test_the_next_start_does_not_wait_for_the_orphan_of_a_killed_supervisor(ask,
         assert ask(again.dsn, "SELECT 1") == 1
 
 
+def test_a_postmaster_that_outlived_its_supervisor_is_stopped_in_good_order(
+    ask, root, quick, server_at, runs, monkeypatch
+) -> None:
+    """As where the kernel does not tell a child of its parent's death."""
+    spoiler = "import sys; from vivero.embedded import postmaster as p; p.die_with = lambda parent, sent: None; "
+    run = "from vivero.embedded.supervisor import main; main(sys.argv[1:])"
+    monkeypatch.setattr("vivero.embedded.client._SUPERVISOR", ["-c", spoiler + run])
+    with embedded.acquire(root, quick):
+        there = server_at(root)
+        survivor = there.postmaster
+        os.kill(there.supervisor, signal.SIGKILL)
+    monkeypatch.undo()
+    logged = len(there.server_log)
+    with embedded.acquire(root, quick) as again:
+        assert ask(again.dsn, "SELECT 1") == 1
+    assert not runs(survivor)
+    assert f"stopping the postmaster {survivor}" in there.log
+    assert "received fast shutdown request" in there.server_log[logged:]
+    assert "was not properly shut down" not in there.server_log[logged:]
+
+
 def test_a_killed_postmaster_is_started_again_under_the_same_lease(ask, root, quick, server_at, eventually) -> None:
     with embedded.acquire(root, quick) as lease:
         there = server_at(root)
@@ -187,7 +208,7 @@ def test_terminating_the_supervisor_stops_the_server_in_good_order(root, quick, 
         embedded.wait_stopped(root, timeout=10)
     assert not runs(postmaster)
     assert not (there.data / "postmaster.pid").exists()
-    assert "database system is shut down" in (root / "postgres" / "server.log").read_text().splitlines()[-1]
+    assert "database system is shut down" in there.server_log.splitlines()[-1]
 
 
 def test_a_supervisor_that_does_not_answer_is_reported_in_time(root, quick, server_at) -> None:

@@ -70,9 +70,8 @@ def _run(command: list[str | Path], statement: str = "") -> None:
 
 
 def _environment() -> dict[str, str]:
-    """Ours without what would reconfigure the server or make it speak another language."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}
-    return kept | {"LC_ALL": "C", "TZ": "UTC"}  # without TZ initdb compares every time zone there is
+    # Messages in English, because they are read; and without TZ initdb compares every time zone there is.
+    return dict(os.environ) | {"LC_ALL": "C", "TZ": "UTC"}
 
 
 def start_postmaster(

@@ -19,27 +19,22 @@ _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def is_postmaster(pid: int, data: Path) -> bool:
-    """Is `pid` a live (not a zombie) postmaster on the data directory `data`?"""
-    state, arguments = _process(pid) if (_PROC / "self").exists() else _process_by_ps(pid)
-    return state not in {"", "Z"} and Path(arguments[0]).name == "postgres" and str(data) in arguments
+    """Is `pid` a live postmaster on the data directory `data`? A zombie is not: it has no arguments left."""
+    arguments = _arguments(pid) if (_PROC / "self").exists() else _arguments_by_ps(pid)
+    return Path(arguments[0]).name == "postgres" and str(data) in arguments
 
 
-def _process(pid: int) -> tuple[str, list[str]]:
-    """State and arguments of a process; ("", [""]) if there is none."""
+def _arguments(pid: int) -> list[str]:
+    """The command line of a process; [""] if there is none."""
     try:
-        # The second field is the program's name in parentheses, and may itself contain spaces and parentheses.
-        state = (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()[0]
-        arguments = (_PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
-    except (OSError, IndexError):
-        return "", [""]
-    return state, [os.fsdecode(argument) for argument in arguments]
+        return [os.fsdecode(argument) for argument in (_PROC / str(pid) / "cmdline").read_bytes().split(b"\0")]
+    except OSError:
+        return [""]
 
 
-def _process_by_ps(pid: int) -> tuple[str, list[str]]:
-    listed = subprocess.run(
-        ["ps", "-ww", "-o", "stat=", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False
-    ).stdout.split()
-    return (listed[0][0], listed[1:] or [""]) if listed else ("", [""])
+def _arguments_by_ps(pid: int) -> list[str]:
+    command = ["ps", "-ww", "-o", "command=", "-p", str(pid)]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.split() or [""]
 
 
 def orphaned_backends(data: Path) -> Iterator[int]:
