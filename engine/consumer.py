@@ -208,9 +208,7 @@ class Consumer:
 class Term:
     """One leadership term: the cache, the cursor, and what is on its way."""
 
-    def __init__(
-        self, consumer: Consumer, writer: Connection, reader: Connection, claim: Claim, beat: Beat
-    ) -> None:
+    def __init__(self, consumer: Consumer, writer: Connection, reader: Connection, claim: Claim, beat: Beat) -> None:
         self._consumer = consumer
         self._settings = consumer.settings
         self._writer, self._reader = writer, reader
@@ -249,6 +247,7 @@ class Term:
 
     async def run_once(self, nursery: trio.Nursery) -> bool:
         """At most one batch: read, load, compute, and hand over to be committed. False when the log is worked off."""
+        self._consumer.stats.evicted += self._state.evict(self._settings.cache_bytes)
         careful = self.last < self._consumer.careful_until
         with self._beat.waiting(self._settings.call_timeout_s):
             read = await load.read_batch(
@@ -359,7 +358,6 @@ class Term:
             listeners.available(type_, tenant, count)
         if work.notices.spilled:
             listeners.spilled(self._claim.partition)
-        stats.evicted += self._state.evict(self._settings.cache_bytes)
 
     async def _settled(self) -> None:
         """Nothing is on its way any more."""

@@ -110,11 +110,12 @@ async def _references(reader: Connection, state: State, wanted: _Wanted) -> tupl
         calls.append(_families(state, wanted.families, wanted.definitions))
     if not calls:
         return [], {}
-    answers = {call[0].name: result.rows for call, result in zip(calls, await reader.pipeline(calls), strict=True)}
-    _take_families(state, wanted.families, answers.get("families", []))
-    found = {root for _, root in answers.get("roots", [])}
+    results = await reader.pipeline(calls)
+    answers = {call[0]: result.rows for call, result in zip(calls, results, strict=True)}
+    _take_families(state, wanted.families, answers.get(_sql["families"], []))
+    found = {root for _, root in answers.get(_sql["roots"], [])}
     missing = sorted(root for root in found if root not in state.trees and root not in state.ended)
-    return missing, dict(answers.get("leases", []))  # type: ignore[arg-type]
+    return missing, dict(answers.get(_sql["leases"], []))  # type: ignore[arg-type]
 
 
 async def _trees(reader: Connection, state: State, roots: list[int]) -> list[int]:

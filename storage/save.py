@@ -89,7 +89,7 @@ def _tables(state: State) -> Iterator[Call]:
     for row in state.dirty.values():
         if isinstance(row, Job):
             row.lease = None
-    for statement, rows in sorted(documents.items(), key=lambda item: _ORDER[item[0].name]):
+    for statement, rows in sorted(documents.items(), key=lambda item: _ORDER[item[0]]):
         yield statement, (_encode(rows), state.partition) if statement is _sql["usage"] else (_encode(rows),)
 
 
@@ -254,5 +254,5 @@ _TABLES: dict[type[Row], tuple[Statement, Callable[[Any], Document], Statement, 
 }
 """Row → the statement and document of a new one, and of a changed one."""
 
-_ORDER = {name: place for place, name in enumerate(_sql)}
+_ORDER = {statement: place for place, statement in enumerate(_sql.values())}
 """Tables are written in the order of the file: every batch takes its locks in the same order."""

@@ -201,8 +201,8 @@ class State:
         self.incidents: dict[int, Incident] = {}
         self.trees: dict[int, Instance] = {}
         """Roots by key, least recently used first."""
-        self.ended: dict[int, int] = {}
-        """Tombstones: roots that ended in batches whose commit is not known yet, with the number of those."""
+        self.ended: set[int] = set()
+        """Tombstones: roots that ended in batches whose commit is not known yet; the tables may still show them."""
         self.families: dict[tuple[str, str], Family] = {}
         self.definitions: dict[int, Definition] = {}
         self.usage: dict[int, Usage] = {}
@@ -286,7 +286,7 @@ class State:
                 self.trees.pop(root.key, None)
                 self.trees[root.key] = root
             else:
-                self.ended[root.key] = self.ended.get(root.key, 0) + 1
+                self.ended.add(root.key)
         return roots
 
     def saved(self) -> None:
@@ -295,17 +295,21 @@ class State:
         self.fresh.clear()
 
     def committed(self, roots: list[Instance]) -> None:
-        """The commit of a sealed batch is known: what it changed may be evicted again."""
+        """The commit of a sealed batch is known: what it changed may be evicted again.
+
+        The next batch may be half computed: a tree that it has ended is no tombstone before that batch is sealed.
+        """
         for root in roots:
             root.pins -= 1
-            if root.ended_at is not None:
-                self.ended[root.key] -= 1
-                if not self.ended[root.key]:
-                    del self.ended[root.key]
-                    forget_links(root)
+            if root.key in self.ended and not root.pins:
+                self.ended.remove(root.key)
+                forget_links(root)
 
     def evict(self, limit: int) -> int:
-        """Forget trees that are not pinned, least recently used first, until at most `limit` bytes are held."""
+        """Forget trees that are not pinned, least recently used first, until at most `limit` bytes are held.
+
+        Only between batches: what a batch has changed is pinned when it is sealed.
+        """
         count = 0
         if self.weight > limit:
             for root in [root for root in self.trees.values() if not root.pins]:
