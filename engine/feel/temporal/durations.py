@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import total_ordering
 from typing import Any
 
 from engine.feel.temporal.calendar import NANOS_PER_DAY, NANOS_PER_SECOND, truncated_divmod
@@ -12,7 +11,6 @@ MAX_MONTHS = 2_147_483_647 * 12 + 11  # what java.time.Period can hold after it 
 MAX_SECONDS = 9_223_372_036_854_775_807  # what java.time.Duration can hold
 
 
-@total_ordering
 class Ordered:
     """Equality, order and hash by `key()`, for values of one class."""
 
@@ -35,9 +33,16 @@ class Ordered:
         return type(other) is type(self) and self.key() == other.key()
 
     def __lt__(self, other: Any) -> bool:
-        if not same_kind(self, other):
-            return NotImplemented
-        return bool(self.key() < other.key())
+        return bool(self.key() < other.key()) if same_kind(self, other) else NotImplemented
+
+    def __le__(self, other: Any) -> bool:
+        return bool(self.key() <= other.key()) if same_kind(self, other) else NotImplemented
+
+    def __gt__(self, other: Any) -> bool:
+        return bool(self.key() > other.key()) if same_kind(self, other) else NotImplemented
+
+    def __ge__(self, other: Any) -> bool:
+        return bool(self.key() >= other.key()) if same_kind(self, other) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self.key())

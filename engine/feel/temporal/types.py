@@ -1,7 +1,7 @@
 """The temporal values of FEEL: immutable, comparable, hashable (DMN 1.5, 10.3.2.3.4 to 10.3.2.3.9).
 
 They reach further than `datetime`: years to ±999,999,999, nanoseconds, local and zoned values of one class.
-`==` is FEEL's `=`: zoned values are equal where they are the same instant, a local and a zoned value never are. `<` and
+`==` is FEEL's `=`: dates with time are equal where they are the same instant, a local and a zoned value never are. `<` and
 its like are for values of one kind (`same_kind`). `str()` is what `string()` gives.
 """
 
@@ -108,6 +108,13 @@ class Time(Ordered):
 
     def key(self) -> tuple[bool, int]:
         return self.offset is None, self.nanos - (self.offset or 0) * NANOS_PER_SECOND
+
+    def __eq__(self, other: object) -> bool:
+        """Times at two offsets are never equal, not even in the same moment (feel-scala), yet neither is the earlier."""
+        return type(other) is Time and (self.nanos, self.offset) == (other.nanos, other.offset)
+
+    def __hash__(self) -> int:
+        return hash((self.nanos, self.offset))
 
     def properties(self) -> dict[str, Any]:
         hour, minute, second = _clock(self.nanos)

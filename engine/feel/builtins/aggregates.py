@@ -1,0 +1,131 @@
+"""Built-in functions that make one value of a list (DMN 1.5, 10.3.4.4): sums, extremes, statistics, conjunctions."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from decimal import Decimal
+from functools import reduce
+from typing import Any
+
+from engine.feel.arithmetic import from_float
+from engine.feel.builtins.arguments import items
+from engine.feel.semantics import are_ordered, shown
+from engine.feel.values import FunctionFailure, Overload, Run, is_number
+
+Number = int | Decimal
+
+
+def count(run: Run, of: Any) -> Any:
+    return len(items(run, of))
+
+
+def _extreme(choose: Callable[[Any], Any]) -> Callable[[Run, Any], Any]:
+    """The least or greatest item; null for an empty list and for items that have no common order."""
+
+    def extreme(run: Run, of: Any) -> Any:
+        values = items(run, of)
+        if not values or not all(are_ordered(values[0], value) for value in values):
+            return None
+        return choose(values)
+
+    return extreme
+
+
+def _numbers(run: Run, of: Any) -> list[Number]:
+    """The list, if all its items are numbers."""
+    values = items(run, of)
+    for value in values:
+        if not is_number(value):
+            raise FunctionFailure(f"expected number but found '{shown(run, value)}'")
+    return values
+
+
+def _of_numbers(compute: Callable[[Run, list[Number]], Any]) -> Callable[[Run, Any], Any]:
+    """An aggregate that is null for an empty list, and a failure for one with other items than numbers."""
+
+    def aggregate(run: Run, of: Any) -> Any:
+        values = _numbers(run, of)
+        return compute(run, values) if values else None
+
+    return aggregate
+
+
+def _sum(run: Run, values: list[Number]) -> Number:
+    return reduce(run.math.add, values)
+
+
+def _product(run: Run, values: list[Number]) -> Number:
+    return reduce(run.math.multiply, values)
+
+
+def _quotient(run: Run, dividend: Number, divisor: int) -> Number:
+    if type(dividend) is int and dividend % divisor == 0:
+        return dividend // divisor
+    return run.math.divide(dividend, divisor)
+
+
+def _mean(run: Run, values: list[Number]) -> Number:
+    return _quotient(run, _sum(run, values), len(values))
+
+
+def _median(run: Run, values: list[Number]) -> Number:
+    values = sorted(values)
+    middle = len(values) // 2
+    if len(values) % 2:
+        return values[middle]
+    return _quotient(run, run.math.add(values[middle - 1], values[middle]), 2)
+
+
+def _stddev(run: Run, values: list[Number]) -> Number:
+    """The standard deviation of a sample (divided by n - 1); its root goes through binary floating point as in Java."""
+    if len(values) == 1:
+        raise FunctionFailure("a standard deviation takes two numbers or more")
+    mean = run.math.divide(_sum(run, values), len(values))
+    differences = [run.math.subtract(value, mean) for value in values]
+    squares = _sum(run, [run.math.multiply(d, d) for d in differences])
+    return from_float(math.sqrt(float(run.math.divide(squares, len(values) - 1))))
+
+
+def mode(run: Run, of: Any) -> Any:
+    """The most frequent numbers, in ascending order; an empty list of an empty list."""
+    counts = Counter(_numbers(run, of))
+    most = max(counts.values(), default=0)
+    return sorted(value for value, times in counts.items() if times == most)
+
+
+def _connective(decisive: bool) -> Callable[[Run, Any], Any]:
+    """Three-valued `and` (decided by false) or `or` (decided by true) of a whole list."""
+
+    def connect(run: Run, of: Any) -> Any:
+        values = items(run, of)
+        if any(value is decisive for value in values):
+            return decisive
+        return (not decisive) if all(type(value) is bool for value in values) else None
+
+    return connect
+
+
+def _varargs(fn: Callable[[Run, Any], Any]) -> tuple[Overload, ...]:
+    """A function that takes one list, or its items as arguments."""
+    return (Overload(("list",), fn, varargs=True),)
+
+
+_all, _any = _connective(False), _connective(True)
+
+FUNCTIONS = {
+    "count": (Overload(("list",), count),),
+    "min": _varargs(_extreme(min)),
+    "max": _varargs(_extreme(max)),
+    "sum": _varargs(_of_numbers(_sum)),
+    "product": _varargs(_of_numbers(_product)),
+    "mean": _varargs(_of_numbers(_mean)),
+    "median": _varargs(_of_numbers(_median)),
+    "stddev": _varargs(_of_numbers(_stddev)),
+    "mode": _varargs(mode),
+    "and": _varargs(_all),
+    "all": _varargs(_all),
+    "or": _varargs(_any),
+    "any": _varargs(_any),
+}

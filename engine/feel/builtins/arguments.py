@@ -1,0 +1,88 @@
+"""How a built-in checks an argument: each function returns it as the type asked for, or raises IllegalArguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from engine.feel.temporal import Date, DateTime, DayTimeDuration
+from engine.feel.values import BuiltinFunction, Function, FunctionFailure, IllegalArguments, Run, is_number
+
+CHARACTERS_PER_STEP = 64  # a step is about 0.1 us; string functions run through that many characters meanwhile
+
+
+def string(run: Run, value: Any) -> str:
+    """A string. Takes steps for one pass through it."""
+    if type(value) is not str:
+        raise IllegalArguments
+    if len(value) > CHARACTERS_PER_STEP:
+        run.spend(len(value) // CHARACTERS_PER_STEP)
+    return value
+
+
+def number(value: Any) -> int | Decimal:
+    if not is_number(value):
+        raise IllegalArguments
+    return value  # type: ignore[no-any-return]
+
+
+def whole(value: Any) -> int:
+    """A number without its fraction, as Java's intValue."""
+    return int(number(value))
+
+
+def items(run: Run, value: Any) -> list[Any]:
+    """A list. Takes a step for each item."""
+    if type(value) is not list:
+        raise IllegalArguments
+    run.spend(len(value))
+    return value
+
+
+def context(value: Any) -> dict[str, Any]:
+    if type(value) is not dict:
+        raise IllegalArguments
+    return value
+
+
+def date_of(value: Any) -> Date:
+    """A date, or the date of a date with time."""
+    if isinstance(value, DateTime):
+        return value.date
+    if not isinstance(value, Date):
+        raise IllegalArguments
+    return value
+
+
+def day_time_duration(value: Any) -> DayTimeDuration:
+    if not isinstance(value, DayTimeDuration):
+        raise IllegalArguments
+    return value
+
+
+def function(value: Any) -> Function | BuiltinFunction:
+    if not isinstance(value, Function | BuiltinFunction):
+        raise IllegalArguments
+    return value
+
+
+def arities(value: Function | BuiltinFunction) -> tuple[int, ...]:
+    """How many arguments a function takes."""
+    if isinstance(value, Function):
+        return (len(value.parameters),)
+    return tuple(len(overload.parameters) for overload in value.overloads)
+
+
+def call(run: Run, value: Function | BuiltinFunction, arguments: Sequence[Any]) -> Any:
+    """Calls a function that came as an argument; null where a built-in refuses the arguments."""
+    run.spend(1)
+    if isinstance(value, Function):
+        return value.call(run, arguments)
+    for overload in value.overloads:
+        if len(overload.parameters) == len(arguments) and not overload.varargs:
+            try:
+                return overload.fn(run, *arguments)
+            except (FunctionFailure, ArithmeticError):
+                return None
+    return None
