@@ -22,8 +22,7 @@ from engine.core.needs import Need, NeedKind
 from engine.core.records import Rejection, RejectionCode
 from engine.core.state import Definition, State
 from engine.core.step import Limits, Processor
-from engine.groups import only_error
-from engine.supervision import Beat
+from engine.supervision import Beat, leaves
 from storage import load, partitions, save
 from storage.driver import Call, Connection
 from storage.errors import DataPoison
@@ -109,7 +108,7 @@ class Consumer:
         self._node = node
         self._definitions = definitions
         self._listeners = listeners
-        self._wake_up, self._wakes = trio.open_memory_channel[None](1)
+        self._wake_up = trio.Event()
         self._connections: list[Connection] = []
         self._term: Term | None = None
         self.careful_until = 0
@@ -119,10 +118,7 @@ class Consumer:
 
     def wake(self) -> None:
         """There may be something new in the log."""
-        try:
-            self._wake_up.send_nowait(None)
-        except trio.WouldBlock:
-            pass  # it is awake already
+        self._wake_up.set()
 
     def consumed(self) -> Consumed | None:
         """How far the term is, None when this node does not lead the partition."""
@@ -181,7 +177,7 @@ class Consumer:
             async with trio.open_nursery() as nursery:
                 await term.work(nursery)
         except BaseExceptionGroup as group:
-            raise only_error(group) from None
+            raise _cause(group) from None
         finally:
             term.leading = False
 
@@ -201,7 +197,8 @@ class Consumer:
     async def wait(self, beat: Beat, seconds: float) -> None:
         """Until somebody wakes us, or the time has come to look by ourselves."""
         with trio.move_on_after(seconds):
-            await beat.idle(self._wakes.receive)
+            await beat.idle(self._wake_up.wait)
+        self._wake_up = trio.Event()
         beat.beat()
 
 
@@ -384,3 +381,8 @@ class Term:
         self._batches = self._consumer.stats.batches
         with self._beat.waiting(self._settings.call_timeout_s):
             await partitions.keep_house(self._writer, self._claim.partition)
+
+
+def _cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Why the term ended: the first error that is not the cancellation which the other tasks got from it."""
+    return next((error for error in leaves(group) if not isinstance(error, trio.Cancelled)), group)

@@ -1,0 +1,147 @@
+"""Settings: defaults < TOML file < environment < flags; one frozen object a concern.
+
+A setting is named `section.field`, as in the TOML file; in the environment it is `VIVERO_SECTION_FIELD`. The two that
+everybody needs have short names, too: `VIVERO_DATABASE_URL` and `VIVERO_DATA_DIR`.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from api.http1.settings import ServerSettings
+from api.settings import ApiSettings
+from engine.appender import AppenderSettings
+from engine.consumer import ConsumerSettings
+from engine.supervision import SupervisionSettings
+
+
+class ConfigError(Exception):
+    """A setting that cannot be used; the message names it and where it came from."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseSettings:
+    """Which PostgreSQL: `url`, or, without one, an embedded server whose data are in `data_dir`."""
+
+    url: str | None = None
+    data_dir: Path | None = None
+    pool_size: int = 8
+    """Connections for reads and activation; appender, consumer and listener have their own."""
+    allow_unsafe_commits: bool = False
+    """Start although the server may lose acknowledged commits in a crash (synchronous_commit off)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything that can be set."""
+
+    database: DatabaseSettings = field(default_factory=DatabaseSettings)
+    api: ApiSettings = field(default_factory=ApiSettings)
+    http: ServerSettings = field(default_factory=ServerSettings)
+    appender: AppenderSettings = field(default_factory=AppenderSettings)
+    consumer: ConsumerSettings = field(default_factory=ConsumerSettings)
+    supervision: SupervisionSettings = field(default_factory=SupervisionSettings)
+    chaos: bool = False
+    """Serve POST /chaos/children/{name}, which hurts the program on purpose. For tests."""
+    drain_s: float = 10.0
+    """How long a stop waits for open requests."""
+
+
+Values = Mapping[str, Any]
+"""Settings by their full name (`api.port`)."""
+
+SHORT_NAMES = {"VIVERO_DATABASE_URL": "database.url", "VIVERO_DATA_DIR": "database.data_dir"}
+
+
+def load(
+    file: Path | None = None, environment: Mapping[str, str] | None = None, flags: Values | None = None
+) -> Config:
+    """The settings of this program.
+
+    Raises:
+        ConfigError: a setting that does not exist, or a value that it cannot have.
+    """
+    config = Config()
+    if file is not None:
+        config = _apply(config, _from_file(file), f"file {file}")
+    environment = os.environ if environment is None else environment
+    config = _apply(config, _from_environment(environment), "the environment")
+    given = {name: value for name, value in (flags or {}).items() if value is not None}
+    return _apply(config, given, "the command line")
+
+
+def names() -> list[str]:
+    """The full names of all settings."""
+    return [
+        f"{section.name}.{item.name}" if is_dataclass(value) else section.name
+        for section in fields(Config)
+        for value in (getattr(Config(), section.name),)
+        for item in (fields(value) if is_dataclass(value) else (section,))
+    ]
+
+
+def _from_file(file: Path) -> dict[str, Any]:
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"the settings file {file} cannot be read: {error}") from error
+    values: dict[str, Any] = {}
+    for section, value in content.items():
+        if isinstance(value, dict):
+            values |= {f"{section}.{name}": inner for name, inner in value.items()}
+        else:
+            values[section] = value
+    return values
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    known = {"VIVERO_" + name.replace(".", "_").upper(): name for name in names()} | SHORT_NAMES
+    return {known[name]: value for name, value in environment.items() if name in known and value != ""}
+
+
+def _apply(config: Config, values: Values, origin: str) -> Config:
+    known = set(names())
+    for name, value in values.items():
+        if name not in known:
+            raise ConfigError(f"there is no setting '{name}' ({origin})")
+        section, _, item = name.rpartition(".")
+        target = getattr(config, section) if section else config
+        try:
+            changed = replace(target, **{item: _typed(typing.get_type_hints(type(target))[item], value)})
+        except (TypeError, ValueError) as error:
+            raise ConfigError(f"setting '{name}' ({origin}) cannot be {value!r}: {error}") from error
+        config = replace(config, **{section: changed}) if section else changed
+    return config
+
+
+def _typed(kind: Any, value: Any) -> Any:
+    """`value`, a string when it comes from the environment, as the type of the setting."""
+    if isinstance(kind, types.UnionType):
+        if value is None:
+            return None
+        kind = next(option for option in typing.get_args(kind) if option is not types.NoneType)
+    if kind is bool:
+        return _truth(value)
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(value, str) and kind in (int, float, Path):
+        return kind(value)
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise TypeError(f"a value of type {kind.__name__} is expected")
+    return value
+
+
+def _truth(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    truths = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+    if isinstance(value, str) and value.lower() in truths:
+        return truths[value.lower()]
+    raise ValueError("true or false is expected")
