@@ -1,0 +1,233 @@
+"""The start-up checks: each misfit is told by itself, with what to do about it, and never with a password."""
+
+import psycopg
+import pytest
+import trio
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from storage import checks
+from storage.checks import (
+    CannotEndOwnSessions,
+    CommitsNotDurable,
+    PooledConnections,
+    ReadOnlyServer,
+    Server,
+    ServerTooOld,
+    SeveralProblems,
+    StartupProblem,
+    UnknownDatabase,
+    Unreachable,
+    UnreadableUrl,
+    WrongCredentials,
+    WrongEncoding,
+    check,
+)
+from storage.driver import Result
+
+SAFE = Server("18.4", 180004, "on", True, "db as user at host port 5432")
+
+
+def with_options(dsn, options):
+    return make_conninfo(dsn, options=options)
+
+
+async def refused(dsn, kind, **options):
+    with pytest.raises(StartupProblem) as caught:
+        await check(dsn, **{"allow_unsafe_commits": True, **options})
+    assert type(caught.value) is kind, caught.value
+    assert "secret" not in str(caught.value)
+    return str(caught.value)
+
+
+async def test_a_fit_server_is_described(empty_database):
+    server = await check(empty_database, allow_unsafe_commits=True)
+    assert server.version_number // 10_000 == int(server.version.split(".")[0])
+    assert server.address.startswith(f"{conninfo_to_dict(empty_database)['dbname']} as postgres at /")
+
+
+async def test_the_checks_leave_no_session_and_no_listener(empty_database, postgres_dsn):
+    await check(empty_database, allow_unsafe_commits=True)
+    name = conninfo_to_dict(empty_database)["dbname"]
+    with psycopg.connect(postgres_dsn, autocommit=True) as administrator, trio.fail_after(5):
+        sessions = "SELECT count(*) FROM pg_stat_activity WHERE datname = %s"
+        while administrator.execute(sessions, (name,)).fetchone() != (0,):
+            await trio.lowlevel.checkpoint()
+
+
+# Getting in
+
+
+@pytest.mark.parametrize("dsn", ["postgresql://user:secret@[::1/db", "nonsense secret", "host=a connect_timeout=x"])
+async def test_malformed_url(dsn):
+    await refused(dsn, UnreadableUrl)
+
+
+async def test_nobody_there(tmp_path):
+    text = await refused(f"host={tmp_path} user=u password=secret dbname=d", Unreachable)
+    assert text.startswith(f"d as u at {tmp_path} port 5432: no connection. Check host and port")
+
+
+async def test_unknown_host():
+    text = await refused("host=nowhere.invalid user=u dbname=d", Unreachable)
+    assert "cannot resolve host 'nowhere.invalid'" in text
+
+
+async def test_a_server_that_never_answers(proxy):
+    proxy.swallow = True
+    started = trio.current_time()
+    text = await refused(f"host=127.0.0.1 port={proxy.port} user=u dbname=d", Unreachable, deadline=started + 0.2)
+    assert "no answer from 127.0.0.1" in text
+    assert trio.current_time() - started < 1
+
+
+async def test_unknown_database(empty_database):
+    text = await refused(make_conninfo(empty_database, dbname="nowhere"), UnknownDatabase)
+    assert text.startswith("nowhere as postgres at ")
+    assert "CREATE DATABASE" in text
+
+
+async def test_unknown_user(empty_database):
+    text = await refused(make_conninfo(empty_database, user="nobody-at-all"), WrongCredentials)
+    assert 'role "nobody-at-all" does not exist' in text
+
+
+@pytest.mark.parametrize(
+    ("sqlstate", "kind"),
+    [
+        ("28P01", WrongCredentials),
+        ("28000", WrongCredentials),
+        ("3D000", UnknownDatabase),
+        ("08P01", PooledConnections),
+        ("53300", Unreachable),
+        ("57P03", Unreachable),
+        ("XX000", Unreachable),
+    ],
+)
+async def test_the_reason_of_a_refusal_is_known_in_every_language(refuser, sqlstate, kind):
+    await refused(await refuser(sqlstate), kind)
+
+
+def test_which_problems_may_pass():
+    passing = {kind for kind in StartupProblem.__subclasses__() if kind.may_pass}
+    assert passing == {Unreachable, ReadOnlyServer}
+
+
+# What the server says of itself
+
+
+@pytest.mark.parametrize("value", ["off", "local"])
+async def test_commits_that_can_be_lost_are_refused_unless_allowed(empty_database, value):
+    dsn = with_options(empty_database, f"-c synchronous_commit={value}")
+    with pytest.raises(
+        StartupProblem, match=f"synchronous_commit is {value}; a command is acknowledged when it is safe"
+    ):
+        await check(dsn)
+    assert (await check(dsn, allow_unsafe_commits=True)).synchronous_commit == value
+
+
+@pytest.mark.parametrize(("commit", "fsync", "count"), [("off", True, 1), ("local", True, 1), ("off", False, 2)])
+def test_unsafe_commits_are_told_one_by_one(commit, fsync, count):
+    server = Server("18.4", 180004, commit, fsync, "here")
+    problems = checks._judge(server, "UTF8", None, False)
+    assert [type(problem) for problem in problems] == [CommitsNotDurable] * count
+    assert checks._judge(server, "UTF8", None, True) == []
+
+
+@pytest.mark.parametrize("commit", ["on", "remote_write", "remote_apply"])
+def test_safe_commits(commit):
+    assert checks._judge(Server("15.0", 150000, commit, True, "here"), "UTF8", None, False) == []
+
+
+def test_an_old_server():
+    (problem,) = checks._judge(Server("14.9", 140009, "on", True, "here"), "UTF8", None, False)
+    assert isinstance(problem, ServerTooOld)
+    assert str(problem) == "here: PostgreSQL 14.9 is too old, 15 is the oldest"
+
+
+async def test_a_standby():
+    class Standby:
+        server_version = 180004
+
+        async def execute(self, query):
+            return Result([("18.4", "on", True, True, True)], 1, "SELECT 1")
+
+    server, read_only = await checks._facts(Standby(), "here")
+    (problem,) = checks._judge(server, "UTF8", read_only, False)
+    assert isinstance(problem, ReadOnlyServer)
+    assert "it is a standby. Give the primary's address" in str(problem)
+
+
+async def test_a_read_only_server(empty_database):
+    text = await refused(with_options(empty_database, "-c default_transaction_read_only=on"), ReadOnlyServer)
+    assert "default_transaction_read_only is on" in text
+
+
+async def test_another_encoding(postgres_dsn):
+    with psycopg.connect(postgres_dsn, autocommit=True) as administrator:
+        administrator.execute("CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'")
+        try:
+            text = await refused(make_conninfo(postgres_dsn, dbname="latin"), WrongEncoding)
+        finally:
+            administrator.execute("DROP DATABASE latin WITH (FORCE)")
+    assert "encoding is LATIN1" in text
+
+
+async def test_several_problems_are_told_together(empty_database):
+    dsn = with_options(empty_database, "-c default_transaction_read_only=on -c synchronous_commit=off")
+    text = await refused(dsn, SeveralProblems, allow_unsafe_commits=False)
+    assert "- " in text
+    assert "read_only is on" in text
+    assert "synchronous_commit is off" in text
+
+
+async def test_who_may_not_end_its_own_sessions(empty_database):
+    role = sql.Identifier("restricted")
+    with psycopg.connect(empty_database, autocommit=True) as administrator:
+        administrator.execute(sql.SQL("CREATE ROLE {} LOGIN").format(role))
+        administrator.execute("REVOKE EXECUTE ON FUNCTION pg_terminate_backend FROM PUBLIC")
+        try:
+            text = await refused(make_conninfo(empty_database, user="restricted"), CannotEndOwnSessions)
+        finally:
+            administrator.execute(sql.SQL("DROP ROLE {}").format(role))
+    assert "GRANT EXECUTE ON FUNCTION pg_terminate_backend" in text
+
+
+# Poolers
+
+
+async def test_a_pooler_that_reuses_the_last_session_is_found(pooler, empty_database):
+    text = await refused(await pooler(empty_database), PooledConnections)
+    assert "one connection was backend" in text
+    assert "give the address of PostgreSQL itself" in text
+
+
+async def test_a_pooler_that_takes_turns_is_found(pooler, empty_database):
+    await refused(await pooler(empty_database, round_robin=True), PooledConnections)
+
+
+async def test_a_pooler_with_a_single_session_is_found(pooler, empty_database, monkeypatch):
+    monkeypatch.setattr(checks, "PROBE_TIMEOUT_S", 0.1)
+    text = await refused(await pooler(empty_database, size=1), PooledConnections)
+    assert "no answer while another one was in a transaction" in text
+
+
+@pytest.mark.parametrize(
+    ("probe", "evidence"),
+    [("_keeps_settings", "a setting of the session was lost"), ("_hears_itself", "a notification did not come")],
+)
+async def test_each_probe_finds_a_pooler_by_itself(pooler, empty_database, monkeypatch, probe, evidence):
+    monkeypatch.setattr(checks, "PROBE_TIMEOUT_S", 0.2)
+    dsn = await pooler(empty_database)
+    first, second = await checks.connect(dsn), await checks.connect(dsn)
+    assert await checks._evidence(getattr(checks, probe), first, second) == evidence
+    first.close()
+    second.close()
+
+
+async def test_a_connection_that_breaks_during_the_checks_is_not_taken_for_a_pooler(database, proxy):
+    dsn = proxy.dsn(database)
+    connection = await checks.connect(dsn)
+    connection.abort()
+    with pytest.raises(checks.Retry):
+        await checks._facts(connection, "here")
