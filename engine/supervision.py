@@ -121,6 +121,11 @@ class Beat:
         return trio.current_time() - self._last
 
     @property
+    def excused(self) -> bool:
+        """Whether the child waits for PostgreSQL, and its deadline has not passed."""
+        return trio.current_time() < self._quiet_until
+
+    @property
     def silent(self) -> bool:
         """Whether the child is overdue: neither beating nor waiting within a deadline."""
         return trio.current_time() - max(self._last, self._quiet_until) > self._settings.hang_after_s
@@ -327,8 +332,9 @@ class Supervisor:
                     life.nursery.cancel_scope.cancel()
         except BaseExceptionGroup as group:
             failed, rest = group.split(Exception)
-            if rest is not None:  # our own cancellation, or somebody's ^C: what the child said on its way out is logged
-                log.warning("child failed while it was ended", child=kept.child.name, error=describe(failed))
+            if rest is not None:  # our own cancellation, or somebody's ^C
+                if failed is not None:
+                    log.warning("child failed while it was ended", child=kept.child.name, error=describe(failed))
                 raise rest from None
             return group if isinstance(group, Exception) else RuntimeError(describe(group))
         finally:
@@ -438,7 +444,8 @@ async def _set_when_cancelled(event: trio.Event) -> None:
 def _freezable(child: Coroutine[Any, Any, None], life: _Life) -> Generator[Any, Any, None]:
     """Run `child`; once `life.thaw` is there, do not let it go on after what it waits for, until that is set.
 
-    What it waited for is given to it then all the same: a lock it got in the meantime would else never be released.
+    Waiting for PostgreSQL ends by its own deadline and is no hang; the child is stopped in what comes next. What it
+    waited for is given to it then all the same: a lock it got in the meantime would else never be released.
     """
     resume: Callable[[], Any] = partial(child.send, None)
     while True:
@@ -450,7 +457,7 @@ def _freezable(child: Coroutine[Any, Any, None], life: _Life) -> Generator[Any, 
             resume = partial(child.send, (yield trap))
         except BaseException as error:
             resume = partial(child.throw, error)
-        if life.thaw is not None:
+        if life.thaw is not None and not life.beat.excused:
             yield from _frozen(life.thaw).__await__()
 
 

@@ -1,0 +1,416 @@
+"""Task: the log appender. What waits is appended in one call, so that many requests share one flush (KERNEL.md §1).
+
+Requests hand their commands over through two bounded channels and wait, with their own deadline, for the position.
+`work` (what finishes things: complete, fail, cancel, …) waits when its channel is full and is drained first; `new`
+(what makes more to do: create, deploy) is refused when its channel is full or the engine too far behind.
+
+An append is owned by the appender as soon as it is handed over: a request that is cancelled does not cancel it, and a
+call whose outcome is unknown is repeated with the same append id by the next life of this task, for the queue of calls
+outlives it. There is one connection and one call at a time; while it is under way the next group gathers.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from uuid import UUID, uuid4
+
+import msgspec
+import structlog
+import trio
+
+from engine.admission import Draining, InDoubt, NotAppended, Overloaded, Refused, Unavailable
+from engine.core.records import Command, CreateInstance, Deploy, encode_command
+from engine.supervision import Beat
+from storage import log
+from storage.driver import CONNECT_TIMEOUT_S, Connection
+from storage.errors import DataPoison, Outage, Retry, StorageError
+from storage.log import Appended, Entry
+
+__all__ = [
+    "Append",
+    "Appended",
+    "Appender",
+    "AppenderSettings",
+    "Consumed",
+    "Draining",
+    "InDoubt",
+    "NotAppended",
+    "Overloaded",
+    "Refused",
+    "Unavailable",
+]
+
+_logger = structlog.get_logger(__name__)
+
+NEW: tuple[type[Command], ...] = (CreateInstance, Deploy)
+"""What makes more work, and is therefore refused first. All else is accepted as long as there is room."""
+
+OVERHEAD_BYTES = 200
+"""What an entry takes in a call besides its payload, about."""
+
+
+class Append(msgspec.Struct, frozen=True, gc=False):
+    """A command to append.
+
+    `key` is what it is about, for display. `idempotency`: the key and the SHA-256 of the request's content. `partition`
+    is the owner of its aggregate.
+    """
+
+    command: Command
+    tenant: str
+    key: int | None = None
+    idempotency: tuple[str, bytes] | None = None
+    partition: int = 1
+    trace: str | None = None
+
+
+class Consumed(NamedTuple):
+    """How far a live owner of a partition is, and how many commands a second it was measured to process."""
+
+    position: int
+    per_second: float
+
+
+@dataclass(frozen=True, slots=True)
+class AppenderSettings:
+    """Limits of the appender."""
+
+    work_channel: int = 10_000
+    new_channel: int = 1_000
+    call_count: int = 500
+    call_bytes: int = 1_000_000
+    """A call takes no further entry once it has this much."""
+    call_timeout_s: float = 5.0
+    lag_commands: int = 1_000
+    """`new` is refused when the owner is behind by more than this, and by more than it works off in `lag_s`."""
+    lag_s: float = 0.5
+    backlog: int = 1_000_000
+    """Without a live owner `new` is queued up to this many unprocessed commands."""
+    forward_count: int = 500
+    poll_s: float = 1.0
+    outage_patience_s: float = 2.0
+    """PostgreSQL away for this long: appends are refused at once instead of waiting for their deadlines."""
+
+
+@dataclass(slots=True, eq=False)
+class _Pending:
+    """A command that was handed over; `result` is there when `done` is set."""
+
+    entry: Entry
+    partition: int
+    size: int
+    done: trio.Event = field(default_factory=trio.Event)
+    result: Appended | Exception | None = None
+    call: _Call | None = None
+    withdrawn: bool = False
+
+    def finish(self, result: Appended | Exception) -> None:
+        self.result = result
+        self.done.set()
+
+
+@dataclass(slots=True, eq=False)
+class _Call:
+    """One call of the append function, kept until its outcome is known. `since`: see `storage.log.append`."""
+
+    partition: int
+    items: list[_Pending]
+    append_id: UUID = field(default_factory=uuid4)
+    since: int | None = None
+    in_doubt: bool = False
+
+    def __post_init__(self) -> None:
+        for item in self.items:
+            item.call = self
+
+
+def _nobody(_partition: int) -> None:
+    return None
+
+
+def _nowhere(_partition: int, _position: int) -> None:
+    return None
+
+
+class Appender:
+    """The handle that requests, timers and the consumer use; `run` is the child that works for it.
+
+    It survives the child's restarts, with everything that was handed over.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], Awaitable[Connection]],
+        settings: AppenderSettings | None = None,
+        *,
+        appended: Callable[[int, int], None] = _nowhere,
+        consumed: Callable[[int], Consumed | None] = _nobody,
+        owned: Callable[[], Collection[int]] = tuple,
+    ) -> None:
+        """`appended(partition, last_position)` wakes whoever reads that log; it may not wait.
+
+        `consumed(partition)` tells how far its live owner is, None without one. `owned()` names the partitions that
+        this node leads: their inboxes are moved to their logs from here.
+        """
+        self._connect = connect
+        self._settings = settings = settings or AppenderSettings()
+        self._appended, self._consumed, self._owned = appended, consumed, owned
+        self._send_work, self._work = trio.open_memory_channel[_Pending](settings.work_channel)
+        self._send_new, self._new = trio.open_memory_channel[_Pending](settings.new_channel)
+        self._calls: deque[_Call] = deque()
+        self._spilled: set[int] = set()
+        self._last: dict[int, int] = {}
+        self._cursors: dict[int, int] = {}
+        self._wake = trio.Event()
+        self._draining = False
+        self._poll_at = float("-inf")
+        self._out_since: float | None = None
+        self._connection: Connection | None = None
+
+    # -- for requests ---------------------------------------------------------------------------------------------
+
+    async def append(self, item: Append, *, deadline_s: float) -> Appended:
+        """Append a command, durably; where it stands. Waits up to `deadline_s` seconds.
+
+        Raises:
+            Overloaded: a limit was reached; certainly nothing was written.
+            Unavailable: PostgreSQL was away; certainly nothing was written.
+            Draining: the program is stopping; certainly nothing was written.
+            Refused: PostgreSQL refuses a value; certainly nothing was written.
+            InDoubt: nobody knows; it may be written.
+        """
+        self._check_open()
+        new = isinstance(item.command, NEW)
+        if new:
+            self._check_lag(item.partition)
+        pending = _pending(item)
+        with trio.move_on_after(deadline_s):
+            await self._hand_over(pending, new)
+            await pending.done.wait()
+        if isinstance(pending.result, Appended):
+            return pending.result
+        raise pending.result or self._give_up(pending)
+
+    def spilled(self, partition: int) -> None:
+        """The inbox of `partition`, which this node leads, has something to move to its log."""
+        self._spilled.add(partition)
+        self._wake.set()
+
+    def last_position(self, partition: int) -> int:
+        """The highest position of the partition's log known here, 0 when none is."""
+        return self._last.get(partition, 0)
+
+    def drain(self) -> None:
+        """Take nothing more; `run` returns when everything that was taken is in the log."""
+        self._draining = True
+        self._wake.set()
+
+    def close(self) -> None:
+        """Shut the connection's socket, so that a call behind a black hole ends; the calls stay."""
+        if self._connection is not None:
+            self._connection.abort()
+
+    def _check_open(self) -> None:
+        if self._draining:
+            raise Draining("the program is stopping")
+        if self._out_since is None:
+            return
+        out_s = trio.current_time() - self._out_since
+        if out_s > self._settings.outage_patience_s:
+            raise Unavailable(f"PostgreSQL has not been available for {out_s:.1f} s")
+
+    def _check_lag(self, partition: int) -> None:
+        consumed, last = self._consumed(partition), self._last.get(partition, 0)
+        if consumed is None:
+            backlog = last - self._cursors.get(partition, last)
+            if backlog >= self._settings.backlog:
+                raise Overloaded(f"{backlog} commands wait for an engine to process them")
+            return
+        lag = last - consumed.position
+        if lag > max(self._settings.lag_commands, consumed.per_second * self._settings.lag_s):
+            raise Overloaded(f"the engine is {lag} commands behind")
+
+    async def _hand_over(self, pending: _Pending, new: bool) -> None:
+        try:
+            (self._send_new if new else self._send_work).send_nowait(pending)
+        except trio.WouldBlock:
+            if new:
+                raise Overloaded(f"{self._settings.new_channel} requests wait for being appended") from None
+            await self._send_work.send(pending)
+        self._wake.set()
+
+    def _give_up(self, pending: _Pending) -> NotAppended:
+        """The deadline passed: withdraw the command if it is certain that it was not written."""
+        if pending.call is not None and pending.call.in_doubt:
+            return InDoubt("no answer from PostgreSQL before the deadline")
+        pending.withdrawn = True
+        if self._out_since is not None:
+            return Unavailable("PostgreSQL was not available before the deadline")
+        return Overloaded("the command was not appended before the deadline")
+
+    # -- the child ------------------------------------------------------------------------------------------------
+
+    async def run(self, beat: Beat) -> None:
+        """Append and forward until drained. Raises when the connection is lost, to be started again."""
+        try:
+            with beat.waiting(CONNECT_TIMEOUT_S):
+                self._connection = connection = await self._connect()
+            self._out_since = None
+            try:
+                while not self._drained:
+                    await self._turn(connection, beat)
+            finally:
+                connection.close()
+        except (Outage, Retry):
+            if self._out_since is None:
+                self._out_since = trio.current_time()
+            raise
+
+    async def run_once(self, connection: Connection, beat: Beat) -> bool:
+        """At most one append and one forward; whether there was anything to do."""
+        if not self._calls:
+            self._gather()
+        if self._calls:
+            await self._make_call(connection, beat, self._calls[0])
+        elif not self._spilled:
+            return False
+        if self._spilled:
+            await self._forward(connection, beat, min(self._spilled))
+        return True
+
+    @property
+    def _drained(self) -> bool:
+        if not self._draining or self._calls:
+            return False
+        return all(
+            not (state.current_buffer_used or state.tasks_waiting_send)
+            for state in (self._work.statistics(), self._new.statistics())
+        )
+
+    async def _turn(self, connection: Connection, beat: Beat) -> None:
+        beat.beat()
+        busy = await self.run_once(connection, beat)
+        if trio.current_time() >= self._poll_at:
+            await self._poll(connection, beat)
+        elif not busy:
+            with trio.move_on_at(self._poll_at):
+                await beat.idle(self._wake.wait)
+            self._wake = trio.Event()
+
+    async def _poll(self, connection: Connection, beat: Beat) -> None:
+        """What nobody tells: commands that others appended, cursors without an owner here, inboxes."""
+        owned = self._owned()
+        self._spilled.update(owned)
+        with beat.waiting(self._settings.call_timeout_s):
+            for partition in {1, *owned, *self._last}:
+                self._note_last(partition, await log.last_position(connection, partition))
+                if self._consumed(partition) is None:
+                    self._cursors[partition] = await log.cursor(connection, partition)
+        self._poll_at = trio.current_time() + self._settings.poll_s
+
+    def _note_last(self, partition: int, position: int) -> None:
+        known = self._last.get(partition)
+        self._last[partition] = max(position, known or 0)
+        if known is not None and position > known:
+            self._appended(partition, position)
+
+    def _gather(self) -> None:
+        """Make calls of what waits: `work` first, within the limits of a call, one call a partition."""
+        groups: dict[int, list[_Pending]] = {}
+        count = size = 0
+        while count < self._settings.call_count and size < self._settings.call_bytes:
+            pending = self._next()
+            if pending is None:
+                break
+            if not pending.withdrawn:
+                groups.setdefault(pending.partition, []).append(pending)
+                count, size = count + 1, size + pending.size
+        self._calls.extend(_Call(partition, items) for partition, items in groups.items())
+
+    def _next(self) -> _Pending | None:
+        for channel in (self._work, self._new):
+            try:
+                return channel.receive_nowait()
+            except trio.WouldBlock:
+                continue
+        return None
+
+    async def _make_call(self, connection: Connection, beat: Beat, call: _Call) -> None:
+        """The first of the queued calls; it leaves the queue when its outcome is known."""
+        doubted = call.in_doubt
+        if not doubted:
+            call.items = [item for item in call.items if not item.withdrawn]
+            if not call.items:
+                self._calls.popleft()
+                return
+        with beat.waiting(self._settings.call_timeout_s):
+            if call.since is None:
+                call.since = await self._known_position(connection, call.partition)
+            call.in_doubt = True
+            try:
+                entries = [item.entry for item in call.items]
+                since = call.since if doubted else None
+                appended = await log.append(connection, call.partition, call.append_id, since, entries)
+            except StorageError as error:
+                call.in_doubt = doubted or error.in_doubt
+                self._call_failed(call, error)
+                return
+        self._calls.popleft()
+        self._call_succeeded(call, appended)
+
+    async def _known_position(self, connection: Connection, partition: int) -> int:
+        if partition not in self._last:
+            self._last[partition] = await log.last_position(connection, partition)
+        return self._last[partition]
+
+    def _call_succeeded(self, call: _Call, appended: list[Appended]) -> None:
+        for item, result in zip(call.items, appended, strict=True):
+            item.finish(result)
+        fresh = [result.position for result in appended if not result.replayed]
+        if fresh:
+            self._note_appended(call.partition, fresh[-1])
+
+    def _note_appended(self, partition: int, position: int) -> None:
+        self._last[partition] = max(position, self._last.get(partition, 0))
+        self._appended(partition, position)
+
+    def _call_failed(self, call: _Call, error: StorageError) -> None:
+        """Nothing was written, or nobody knows. Raises what ends this life of the child."""
+        if isinstance(error, Outage | Retry):
+            raise error
+        self._calls.popleft()
+        if isinstance(error, DataPoison):
+            self._calls.extendleft(reversed(_bisect(call, error)))
+            return
+        for item in call.items:
+            item.finish(Unavailable(f"the command was not appended: {error}"))
+        raise error
+
+    async def _forward(self, connection: Connection, beat: Beat, partition: int) -> None:
+        with beat.waiting(self._settings.call_timeout_s):
+            position = await log.forward(connection, partition, self._settings.forward_count)
+        if position is None:
+            self._spilled.discard(partition)
+        else:
+            self._note_appended(partition, position)
+
+
+def _pending(item: Append) -> _Pending:
+    payload = encode_command(item.command).decode()
+    entry = Entry(item.tenant, item.command.intent, payload, item.key, trace=item.trace)
+    if item.idempotency is not None:
+        entry.key, entry.sha = item.idempotency[0], item.idempotency[1].hex()
+    return _Pending(entry, item.partition, len(payload) + OVERHEAD_BYTES)
+
+
+def _bisect(call: _Call, error: DataPoison) -> list[_Call]:
+    """The halves of a call that PostgreSQL refused; of one with a single command nothing: that one is the culprit."""
+    if len(call.items) > 1:
+        middle = len(call.items) // 2
+        return [_Call(call.partition, call.items[:middle]), _Call(call.partition, call.items[middle:])]
+    _logger.warning("command refused by PostgreSQL", intent=call.items[0].entry.intent, error=str(error))
+    call.items[0].finish(Refused(error.message))
+    return []

@@ -1,0 +1,178 @@
+"""The command log and what came of it: append, forward, outcomes, look-up of a command (KERNEL.md sections 1, 3, 6).
+
+Every call here is one statement in autocommit, never part of a pipeline or a transaction: an append holds the
+partition's lock until it has committed, and a client that stops in between would keep it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+import msgspec
+
+from engine.core.records import Rejection
+from storage.driver import Connection
+from storage.sql_files import SQL_DIRECTORY, load
+
+_sql = load(SQL_DIRECTORY / "log.sql")
+_APPEND, _FORWARD = _sql["append"], _sql["forward"]
+_LAST_POSITION, _CURSOR = _sql["last_position"], _sql["cursor"]
+_OUTCOMES, _ENDED = _sql["outcomes"], _sql["ended"]
+_COMMAND, _EVENTS = _sql["command"], _sql["events_of_command"]
+
+_encoder = msgspec.json.Encoder()
+_rejection_decoder = msgspec.json.Decoder(Rejection)
+_EMPTY_ANSWER = b"null"
+
+
+class Entry(msgspec.Struct, omit_defaults=True, gc=False):
+    """A command as the append function takes it. The appender numbers the entries of a call (`o`)."""
+
+    tenant: str
+    intent: str
+    payload: str
+    """The command's JSON object as text."""
+    subject: int | None = None
+    """The key of what the command is about, for display."""
+    key: str | None = None
+    """The idempotency key."""
+    sha: str | None = None
+    """The fingerprint of the request that came with the idempotency key, SHA-256 in hex."""
+    trace: str | None = None
+    o: int = -1
+
+
+class Appended(msgspec.Struct, frozen=True, gc=False):
+    """Where a command stands in the log.
+
+    `replayed`: its idempotency key was used before, nothing was written, and `position` is the first one's; `same_body`
+    is False when that was another request (422). `at_ms` is the engine's time of the append, None of a replay.
+    """
+
+    position: int
+    replayed: bool = False
+    same_body: bool = True
+    at_ms: int | None = None
+
+
+class Outcome(msgspec.Struct, frozen=True, gc=False):
+    """What came of the command at `position`: `response` is the answer's JSON, None when it is empty."""
+
+    position: int
+    rejection: Rejection | None = None
+    response: bytes | None = None
+
+
+class EventRow(msgspec.Struct, frozen=True, gc=False):
+    """The events (JSON, as `records.encode_events` wrote it) of the command (seq 0) or of one of its follow-ups."""
+
+    seq: int
+    processed_at_ms: int
+    version: int
+    events: bytes
+
+
+class LoggedCommand(msgspec.Struct, frozen=True, gc=False):
+    """A command of the log with what came of it so far; without `rows` it is still pending.
+
+    `answered` is False as long as a later command will answer this one.
+    """
+
+    position: int
+    partition: int
+    tenant: str
+    intent: str
+    key: int | None
+    request: int | None
+    appended_at_ms: int
+    payload: bytes
+    rows: tuple[EventRow, ...] = ()
+    outcome: Outcome | None = None
+
+
+async def append(
+    connection: Connection, partition: int, append_id: UUID, since: int | None, entries: Sequence[Entry]
+) -> list[Appended]:
+    """Append the entries in order; where each stands.
+
+    `since` is None, or, when the same call was made before and nobody knows what came of it, a position that was in the
+    log before its first try.
+
+    Raises:
+        DataPoison: PostgreSQL refuses a value of one of them; nothing was written.
+        StorageError: `in_doubt` says whether the entries may have been written.
+    """
+    for number, entry in enumerate(entries):
+        entry.o = number
+    result = await connection.execute(_APPEND, (partition, append_id, since, _encoder.encode(entries)))
+    return [
+        Appended(position, replayed, same_body, None if replayed else at_ms)
+        for _, position, replayed, same_body, at_ms in result.rows
+    ]
+
+
+async def forward(connection: Connection, partition: int, limit: int) -> int | None:
+    """Move up to `limit` commands from the inbox to the log; the last one's position, None when there was none."""
+    position: int | None = (await connection.execute(_FORWARD, (partition, limit))).rows[0][0]
+    return position
+
+
+async def last_position(connection: Connection, partition: int) -> int:
+    """The position of the last command of a partition's log, 0 when it is empty."""
+    position: int = (await connection.execute(_LAST_POSITION, (partition,))).rows[0][0]
+    return position
+
+
+async def cursor(connection: Connection, partition: int) -> int:
+    """The position up to which the partition was processed."""
+    rows = (await connection.execute(_CURSOR, (partition,))).rows
+    return int(rows[0][0]) if rows else 0
+
+
+async def outcomes(connection: Connection, positions: Sequence[int]) -> list[Outcome]:
+    """What came of those of the commands that were answered."""
+    result = await connection.execute(_OUTCOMES, (list(positions),))
+    return [Outcome(position, _rejection(rejection), _response(body)) for position, rejection, body in result.rows]
+
+
+async def outcome(connection: Connection, position: int) -> Outcome | None:
+    """What came of one command, None as long as nothing did."""
+    found = await outcomes(connection, (position,))
+    return found[0] if found else None
+
+
+async def ended(connection: Connection, instance_keys: Sequence[int]) -> list[tuple[int, str]]:
+    """Those of the process instances that have ended, with their state."""
+    result = await connection.execute(_ENDED, (list(instance_keys),))
+    return [(key, state) for key, state in result.rows]
+
+
+async def command(connection: Connection, position: int) -> LoggedCommand | None:
+    """The command at `position` with its events; None when there is none."""
+    found = (await connection.execute(_COMMAND, (position,))).rows
+    if not found:
+        return None
+    events = await connection.execute(_EVENTS, (position,))
+    rows = tuple(EventRow(*row) for row in events.rows)
+    at, partition, tenant, intent, key, request, appended_at_ms, payload = found[0]
+    return LoggedCommand(
+        at,
+        partition,
+        tenant,
+        intent,
+        key,
+        request,
+        appended_at_ms,
+        payload,
+        rows,
+        await outcome(connection, position) if rows else None,
+    )
+
+
+def _rejection(text: bytes | None) -> Rejection | None:
+    return None if text is None else _rejection_decoder.decode(text)
+
+
+def _response(text: bytes | None) -> bytes | None:
+    return None if text is None or text == _EMPTY_ANSWER else text

@@ -1,0 +1,419 @@
+"""The append function and what surrounds it, on PostgreSQL: KERNEL.md section 1, rule by rule."""
+
+import random
+from functools import partial
+from pathlib import Path
+from uuid import uuid4
+
+import msgspec
+import psycopg
+import pytest
+import trio
+
+from engine.core.records import Rejection, RejectionCode
+from storage import driver, log
+from storage.errors import Conflict, DataPoison
+from storage.log import Entry, Outcome
+
+MIGRATIONS = Path(__file__).parents[2] / "storage" / "sql" / "migrations"
+SHA_A, SHA_B = "aa" * 32, "bb" * 32
+
+
+def plain(payload="{}", **more):
+    return Entry("t", "JOB:COMPLETE", payload, **more)
+
+
+def keyed(key, sha=SHA_A):
+    return plain(key=key, sha=sha)
+
+
+async def append(connection, entries, partition=1, append_id=None, since=None):
+    return await log.append(connection, partition, append_id or uuid4(), since, entries)
+
+
+async def short(connection, entries, partition=1, append_id=None, since=None):
+    """(position, replayed, same_body) of each."""
+    answers = await append(connection, entries, partition, append_id, since)
+    return [(answer.position, answer.replayed, answer.same_body) for answer in answers]
+
+
+async def count(connection):
+    return (await connection.execute("SELECT count(*) FROM command_log")).rows[0][0]
+
+
+async def until_blocked(connection, number):
+    """Wait until this many other sessions of the database wait for a lock."""
+    query = (
+        "SELECT count(*) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()"
+    )
+    with trio.fail_after(10):
+        while (await connection.execute(query)).rows[0][0] < number:
+            pass
+
+
+@pytest.fixture
+def connect(database):
+    """Opens a connection to a database with the schema, of this test alone."""
+    with psycopg.connect(database, autocommit=True) as connection:
+        if connection.execute("SELECT to_regclass('command_log')").fetchone() == (None,):
+            for path in sorted(MIGRATIONS.glob("*.sql")):
+                connection.execute(path.read_text())
+    return partial(driver.connect, database, name="vivero test")
+
+
+@pytest.fixture
+async def connection(connect):
+    connection = await connect()
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+async def three_partitions(connection):
+    await connection.script("INSERT INTO partitions (id) VALUES (2), (3)")
+
+
+async def test_commands_get_positions_in_order(connection):
+    first = await append(connection, [plain('{"n":1}'), plain('{"n":2}')])
+    second = await append(connection, [plain('{"n":3}', subject=7, trace="00-1")])
+    assert [answer.position for answer in first + second] == [1, 2, 3]
+    stored = await log.command(connection, 3)
+    assert (stored.partition, stored.tenant, stored.intent, stored.key) == (1, "t", "JOB:COMPLETE", 7)
+    assert stored.payload == b'{"n":3}'
+    assert stored.appended_at_ms == second[0].at_ms
+    assert (stored.rows, stored.outcome) == ((), None)
+    assert await log.last_position(connection, 1) == 3
+    assert await log.cursor(connection, 1) == 0
+
+
+async def test_positions_follow_the_numbers_of_the_call(connection):
+    """ORDER BY dropped: the document's order would decide."""
+    numbers = [4, 0, 3, 1, 2]
+    document = msgspec.json.encode(
+        [{"o": o, "tenant": "t", "intent": "X:Y", "payload": f'{{"o":{o}}}'} for o in numbers]
+    )
+    await connection.execute("SELECT append_commands(1, $1, NULL, $2)", (uuid4(), document))
+    rows = (await connection.execute("SELECT ord FROM command_log ORDER BY position")).rows
+    assert [row[0] for row in rows] == [0, 1, 2, 3, 4]
+
+
+async def test_a_replay_gets_the_first_position(connection):
+    assert await short(connection, [plain(), keyed("a"), keyed("a"), keyed("a", SHA_B), keyed("b")]) == [
+        (1, False, True),
+        (2, False, True),
+        (2, True, True),
+        (2, True, False),
+        (3, False, True),
+    ]
+    assert await short(connection, [keyed("a", SHA_B), keyed("b"), keyed("c")]) == [
+        (2, True, False),
+        (3, True, True),
+        (4, False, True),
+    ]
+    assert await count(connection) == 4
+
+
+async def test_keys_belong_to_a_tenant(connection):
+    other = Entry("u", "JOB:COMPLETE", "{}", key="a", sha=SHA_B)
+    assert await short(connection, [keyed("a"), other]) == [(1, False, True), (2, False, True)]
+
+
+async def test_a_replay_on_another_partition_gets_the_first_position(connection, three_partitions):
+    await append(connection, [keyed("a")])
+    assert await short(connection, [keyed("a"), keyed("a", SHA_B), plain()], partition=2) == [
+        (1, True, True),
+        (1, True, False),
+        (2, False, True),
+    ]
+
+
+async def test_an_expired_key_is_new_again(connection):
+    await append(connection, [keyed("a"), keyed("b")])
+    await connection.script("UPDATE idempotency_keys SET expires_at = now() WHERE key = 'a'")
+    assert await short(connection, [keyed("a", SHA_B), keyed("a", SHA_B), keyed("b")]) == [
+        (3, False, True),
+        (3, True, True),
+        (2, True, True),
+    ]
+    assert await short(connection, [keyed("a", SHA_B)]) == [(3, True, True)]
+
+
+async def test_keys_expire_by_the_engines_clock(connection):
+    await append(connection, [keyed("a")])
+    await connection.script("UPDATE clock SET shift = interval '23 h 59 m'")
+    assert await short(connection, [keyed("a")]) == [(1, True, True)]
+    await connection.script("UPDATE clock SET shift = interval '24 h 1 s'")
+    assert await short(connection, [keyed("a")]) == [(2, False, True)]
+
+
+async def test_sixty_keys_eight_times_at_once_have_sixty_effects(connect, connection):
+    positions = {}
+
+    async def client():
+        own = await connect()
+        for number in range(60):
+            (answer,) = await append(own, [keyed(f"k{number}")])
+            positions.setdefault(number, set()).add(answer.position)
+        own.close()
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(8):
+            nursery.start_soon(client)
+    assert await count(connection) == 60
+    assert [len(found) for found in positions.values()] == [1] * 60
+
+
+async def test_twelve_appenders_on_three_partitions_do_not_deadlock(connect, connection, three_partitions):
+    seed = random.randrange(1 << 30)
+    print(f"seed {seed}")
+    positions = {}
+
+    async def appender(number):
+        own, draw = await connect(), random.Random(seed + number)
+        for _ in range(20):
+            keys = draw.sample(range(80), 6)
+            answers = await append(own, [keyed(f"k{key}") for key in keys], partition=draw.randint(1, 3))
+            for key, answer in zip(keys, answers, strict=True):
+                positions.setdefault(key, set()).add(answer.position)
+        own.close()
+
+    async with trio.open_nursery() as nursery:
+        for number in range(12):
+            nursery.start_soon(appender, number)
+    assert await count(connection) == len(positions)
+    assert {len(found) for found in positions.values()} == {1}
+
+
+async def test_keys_are_taken_before_the_partition(connect, connection, three_partitions):
+    """Otherwise an appender that waits for a key holds a partition that the key's holder may want: deadlock."""
+    holder, waiter = await connect(), await connect()
+    async with trio.open_nursery() as nursery, holder.transaction():
+        await append(holder, [keyed("x")], partition=1)
+        nursery.start_soon(append, waiter, [keyed("x")], 2)
+        await until_blocked(connection, 1)
+        assert await short(holder, [keyed("z")], partition=2) == [(2, False, True)]
+    assert await count(connection) == 2
+    holder.close()
+    waiter.close()
+
+
+async def test_keys_are_taken_in_the_same_order_by_all(connect, connection):
+    """Two calls with the same two keys, each stopped before its second: in its own order they would deadlock."""
+    await connection.script(
+        """
+        CREATE FUNCTION gate() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            IF current_setting('test.taken', true) = 'one' THEN PERFORM pg_advisory_xact_lock_shared(99); END IF;
+            PERFORM set_config('test.taken', 'one', true);
+            RETURN NEW;
+        END $$;
+        CREATE TRIGGER gate BEFORE INSERT ON idempotency_keys FOR EACH ROW EXECUTE FUNCTION gate();
+        """
+    )
+    one, two = await connect(), await connect()
+    await connection.execute("SELECT pg_advisory_lock(99)")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(append, one, [keyed("a"), keyed("b")])
+        nursery.start_soon(append, two, [keyed("b"), keyed("a")])
+        await until_blocked(connection, 2)
+        await connection.execute("SELECT pg_advisory_unlock(99)")
+    assert await count(connection) == 2
+    one.close()
+    two.close()
+
+
+async def test_positions_become_visible_in_order(connect, connection):
+    """Lock inlined into the INSERT: the waiting call would have its position already, and commit it after a higher."""
+    first, second = await connect(), await connect()
+    answers = []
+
+    async def wait_in_line():
+        answers.extend(await append(second, [plain()]))
+
+    async with trio.open_nursery() as nursery, first.transaction():
+        await append(first, [plain()])
+        nursery.start_soon(wait_in_line)
+        await until_blocked(connection, 1)
+        (later,) = await append(first, [plain()])
+    assert later.position < answers[0].position
+    first.close()
+    second.close()
+
+
+async def test_a_slow_committer_loses_nothing_to_a_tail_reader(connect, connection):
+    await connection.script(
+        """
+        CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            IF random() < 0.1 THEN PERFORM pg_sleep(random() * 0.01); END IF;
+            RETURN NULL;
+        END $$;
+        CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON command_log_0 DEFERRABLE INITIALLY DEFERRED
+            FOR EACH ROW EXECUTE FUNCTION slow();
+        """
+    )
+    done = trio.Event()
+    seen = []
+
+    async def writer(size):
+        own = await connect()
+        for _ in range(40):
+            await append(own, [plain() for _ in range(size)])
+        own.close()
+
+    async def reader():
+        last = 0
+        while True:
+            final = done.is_set()
+            query = "SELECT position FROM command_log WHERE position > $1 ORDER BY position LIMIT 100"
+            rows = (await connection.execute(query, (last,))).rows
+            seen.extend(row[0] for row in rows)
+            if rows:
+                last = seen[-1]
+            elif final:
+                return
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(reader)
+        async with trio.open_nursery() as writers:
+            for size in (1, 1, 2, 5, 1, 3):
+                writers.start_soon(writer, size)
+        done.set()
+    assert len(seen) == await count(connection) == 40 * 13
+
+
+DOUBTFUL = [("q", None), ("k", SHA_A), ("old", SHA_A), ("old", SHA_B), ("k", SHA_B), ("q", None)]
+
+
+def doubtful():
+    return [plain() if sha is None else keyed(key, sha) for key, sha in DOUBTFUL]
+
+
+async def test_a_retried_append_gives_the_same_answer(connect, connection):
+    """A retried append that forgets replays would answer None, or say that another body was the same."""
+    await append(connection, [keyed("old")])
+    first, append_id, answers = await connect(), uuid4(), []
+
+    async def retry():
+        own = await connect()
+        answers.extend(await short(own, doubtful(), append_id=append_id, since=1))
+        own.close()
+
+    async with trio.open_nursery() as nursery, first.transaction():
+        lost = await short(first, doubtful(), append_id=append_id)
+        nursery.start_soon(retry)
+        await until_blocked(connection, 1)
+    assert answers == lost
+    assert answers == [
+        (2, False, True),
+        (3, False, True),
+        (1, True, True),
+        (1, True, False),
+        (3, True, False),
+        (4, False, True),
+    ]
+    assert await count(connection) == 4
+    first.close()
+
+
+async def test_a_retried_append_that_had_not_happened_happens(connect, connection):
+    await append(connection, [keyed("old")])
+    first, append_id = await connect(), uuid4()
+    await first.execute("BEGIN")
+    await append(first, doubtful(), append_id=append_id)
+    first.abort()
+    answers = await short(connection, doubtful(), append_id=append_id, since=1)
+    assert [replayed for _, replayed, _ in answers] == [False, False, True, True, True, False]
+    assert await count(connection) == 4
+
+
+async def test_a_refused_value_writes_nothing(connection):
+    with pytest.raises(DataPoison) as refused:
+        await append(connection, [keyed("a"), Entry("a\0b", "X:Y", "{}")])
+    assert refused.value.sqlstate == "22P05"
+    assert await count(connection) == 0
+    ((_, replayed, _),) = await short(connection, [keyed("a")])
+    assert not replayed
+
+
+async def test_the_partition_lock_does_not_wait_for_ever(connect, connection):
+    holder = await connect()
+    await connection.script("ALTER FUNCTION append_commands SET lock_timeout = '1ms'")
+    async with holder.transaction():
+        await append(holder, [plain()])
+        with pytest.raises(Conflict):
+            await append(connection, [plain()])
+    holder.close()
+
+
+async def test_the_inbox_moves_once_and_in_order(connect, connection):
+    await connection.script(
+        """
+        INSERT INTO inbox OVERRIDING SYSTEM VALUE
+        SELECT 1, n, n + 1000, 't', 'X:Y', n, convert_to(n::text, 'UTF8'), NULL FROM generate_series(500, 1, -1) n;
+        """
+    )
+    moved = []
+
+    async def mover():
+        own = await connect()
+        while (last := await log.forward(own, 1, 7)) is not None:
+            moved.append(last)
+        own.close()
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(4):
+            nursery.start_soon(mover)
+    rows = (await connection.execute("SELECT position, key, request FROM command_log ORDER BY position")).rows
+    assert rows == [(n, n, n + 1000) for n in range(1, 501)]
+    assert max(moved) == 500
+    assert (await connection.execute("SELECT count(*) FROM inbox")).rows == [(0,)]
+
+
+async def test_forwarding_concerns_one_partition(connection, three_partitions):
+    await connection.script(
+        "INSERT INTO inbox (target_partition, tenant_id, intent, payload) VALUES (2, 't', 'X:Y', '{}')"
+    )
+    assert await log.forward(connection, 1, 10) is None
+    assert await log.forward(connection, 2, 10) == 1
+
+
+async def store_answer(connection, position, seq=0, request=None, rejection=None, response=None):
+    await connection.execute(
+        "INSERT INTO event_log VALUES (1, $1, $2, 77, $3, '[[\"JobCompleted\",5]]', $4, $5, 1, now())",
+        (position, seq, request, rejection, response),
+    )
+
+
+async def test_outcomes_are_those_of_answered_commands(connection):
+    rejection = Rejection(RejectionCode.NOT_FOUND, "no such job")
+    await store_answer(connection, 1, response=b'{"a":1}')
+    await store_answer(connection, 2, response=b"null")
+    await store_answer(connection, 3, rejection=msgspec.json.encode(rejection))
+    await store_answer(connection, 4)  # will be answered later
+    await store_answer(connection, 5)  # … and was, by a follow-up of another command
+    await store_answer(connection, 6, response=b'{"six":6}')
+    await store_answer(connection, 6, seq=1, request=5, response=b'{"late":true}')
+    await store_answer(connection, 7, request=7, response=b'{"seven":7}')
+    found = await log.outcomes(connection, [7, 5, 4, 3, 2, 1, 99])
+    assert sorted(found, key=lambda each: each.position) == [
+        Outcome(1, None, b'{"a":1}'),
+        Outcome(2),
+        Outcome(3, rejection),
+        Outcome(5, None, b'{"late":true}'),
+        Outcome(7, None, b'{"seven":7}'),
+    ]
+    assert await log.outcome(connection, 4) is None
+    assert await log.outcomes(connection, []) == []
+
+
+async def test_a_command_is_shown_with_its_events_and_outcome(connection):
+    await append(connection, [plain(subject=5)])
+    await store_answer(connection, 1, response=b"null")
+    await store_answer(connection, 1, seq=1)
+    stored = await log.command(connection, 1)
+    assert [(row.seq, row.version, row.events) for row in stored.rows] == [
+        (0, 1, b'[["JobCompleted",5]]'),
+        (1, 1, b'[["JobCompleted",5]]'),
+    ]
+    assert stored.outcome == Outcome(1)
+    assert await log.command(connection, 2) is None
