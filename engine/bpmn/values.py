@@ -42,7 +42,8 @@ def expression(text: str, what: str, owner: Element, report: Report, *, at: Elem
     try:
         return compile_attribute(text)
     except FeelError as error:
-        report.refuse(owner, f"{what}: {quote(text)} is not valid FEEL: {error}", at=at)
+        feel = text.removeprefix("=")  # the position in the error counts from there
+        report.refuse(owner, f"{what}: {quote(feel)} is not valid FEEL: {error}", at=at)
         return None
 
 

@@ -130,4 +130,5 @@ def test_exchanged_words_never_raise(model_file, dice):
     for _ in range(RUNS):
         mutant = list(parts)
         mutant[dice.choice(values)] = parts[dice.choice(values)]
-        check(b'"'.join(mutant))
+        content = b'"'.join(mutant)
+        assert repr(check(content)) == repr(check(content))
