@@ -5,6 +5,7 @@ protocol: what the application needs is opened around `serve`, not by it. TLS an
 """
 
 import errno
+import socket
 from collections.abc import Callable, Sequence
 
 import structlog
@@ -14,6 +15,7 @@ from api.http1.connection import serve_connection
 from api.http1.listeners import ListenError, open_listeners
 from api.http1.response import problem_response
 from api.http1.settings import ServerSettings
+from api.http1.socket_stream import SocketStream
 from api.http1.state import App, ServerState
 from api.http1.wire import Wire
 
@@ -47,6 +49,7 @@ async def serve(
     state = ServerState(app, settings)
     async with trio.open_nursery() as nursery:
         async with trio.open_nursery() as accepting:
+            accepting.start_soon(state.keep_ticking)
             for listener in listeners:
                 accepting.start_soon(_accept_loop, listener, state, nursery, beat)
             task_status.started()
@@ -63,6 +66,7 @@ async def _drain(state: ServerState, nursery: trio.Nursery, beat: Callable[[], N
     state.start_draining()
     while state.open:
         beat()
+        state.tick()
         with trio.move_on_after(BEAT_S):
             await state.emptied.wait()
 
@@ -72,7 +76,6 @@ async def _accept_loop(
 ) -> None:
     while True:
         beat()
-        state.refresh_date()
         stream = None
         with trio.move_on_after(BEAT_S):
             stream = await _accept(listener, state)
@@ -80,10 +83,11 @@ async def _accept_loop(
             _admit(stream, state, nursery)
 
 
-async def _accept(listener: trio.SocketListener, state: ServerState) -> trio.SocketStream | None:
+async def _accept(listener: trio.SocketListener, state: ServerState) -> SocketStream | None:
     """The next connection; None, after a pause, if the system has no file descriptor or memory for one."""
     try:
-        return await listener.accept()
+        accepted = await listener.accept()
+        return SocketStream(socket.socket(fileno=accepted.socket.detach()))
     except OSError as error:
         if error.errno not in _OUT_OF_RESOURCES:
             raise
@@ -93,7 +97,7 @@ async def _accept(listener: trio.SocketListener, state: ServerState) -> trio.Soc
         return None
 
 
-def _admit(stream: trio.SocketStream, state: ServerState, nursery: trio.Nursery) -> None:
+def _admit(stream: SocketStream, state: ServerState, nursery: trio.Nursery) -> None:
     """Serve a new connection, or turn it away.
 
     Accepting and answering 503 beats leaving clients in the backlog: they learn at once, with a title on which they
@@ -101,7 +105,7 @@ def _admit(stream: trio.SocketStream, state: ServerState, nursery: trio.Nursery)
     """
     if state.open >= state.settings.max_connections and not state.evict_idle():
         if state.turned_away >= MAX_TURNED_AWAY:
-            stream.socket.close()
+            stream.close()
         else:
             state.turned_away += 1
             nursery.start_soon(_turn_away, stream, state)
@@ -110,14 +114,14 @@ def _admit(stream: trio.SocketStream, state: ServerState, nursery: trio.Nursery)
         nursery.start_soon(_serve_one, stream, state)
 
 
-async def _serve_one(stream: trio.SocketStream, state: ServerState) -> None:
+async def _serve_one(stream: SocketStream, state: ServerState) -> None:
     try:
         await serve_connection(state, stream)
     finally:
         state.connection_closed()
 
 
-async def _turn_away(stream: trio.SocketStream, state: ServerState) -> None:
+async def _turn_away(stream: SocketStream, state: ServerState) -> None:
     wire = Wire(stream, state.settings)
     detail = f"The server has {state.settings.max_connections} connections, its limit"
     try:

@@ -7,7 +7,8 @@ from api.http1.exchange import Exchange
 from api.http1.problems import Refusal
 from api.http1.request import Request
 from api.http1.response import problem_response
-from api.http1.state import Address, ServerState
+from api.http1.socket_stream import Address, SocketStream
+from api.http1.state import ServerState
 from api.http1.wire import ClientGone, Wire
 
 log = structlog.get_logger("api.http1")
@@ -20,24 +21,25 @@ async def serve_connection(state: ServerState, stream: trio.abc.HalfCloseableStr
     of a handler in one group with its cancellation: it is logged and costs this connection only.
     """
     wire = Wire(stream, state.settings)
-    try:
-        async with stream:
-            await _serve_requests(state, wire)
-    except* Exception:
-        log.exception("HTTP connection failed")
-    finally:
-        wire.parser.close()
+    async with stream:
+        try:
+            with wire.scope:
+                await _serve_requests(state, wire)
+        except* Exception:  # inside, because closing in a cancelled scope would replace it by the cancellation
+            log.exception("HTTP connection failed")
+        finally:
+            wire.parser.close()
 
 
 async def _serve_requests(state: ServerState, wire: Wire) -> None:
     client, server = _addresses(wire.stream)
-    timeout_s = state.settings.header_timeout_s
+    idle_s = state.settings.header_timeout_s
     try:
-        while (request := await _next_request(state, wire, timeout_s)) is not None:
+        while (request := await _next_request(state, wire, idle_s)) is not None:
             if not await Exchange(state, wire, request).run(client, server):
                 await _part(wire, request)
                 return
-            timeout_s = state.settings.keep_alive_s
+            idle_s = state.settings.keep_alive_s
     except Refusal as refusal:
         await _refuse(state, wire, refusal)
     except ClientGone:
@@ -71,16 +73,15 @@ async def _next_request(state: ServerState, wire: Wire, idle_s: float) -> Reques
 
 
 async def _idle(state: ServerState, wire: Wire, idle_s: float) -> bool:
-    """Wait for the first byte of a request; False if its time is over, or the place or the server's end demands it."""
+    """Wait for the first byte of a request, while the server may close this connection; False if it did."""
     if state.draining:
         return False
-    with trio.move_on_after(idle_s) as scope:
-        state.idle[scope] = None
-        try:
-            await wire.receive_some()
-        finally:
-            state.idle.pop(scope, None)
-    return not scope.cancelled_caught
+    state.idle[wire] = state.now + idle_s
+    try:
+        await wire.receive_some()
+    finally:
+        state.idle.pop(wire, None)
+    return not wire.scope.cancel_called
 
 
 async def _refuse(state: ServerState, wire: Wire, refusal: Refusal) -> None:
@@ -92,10 +93,5 @@ async def _refuse(state: ServerState, wire: Wire, refusal: Refusal) -> None:
 
 
 def _addresses(stream: trio.abc.Stream) -> tuple[Address | None, Address | None]:
-    """The client's and our own (host, port), where the stream is a TCP socket that is still connected."""
-    if not isinstance(stream, trio.SocketStream):
-        return None, None
-    try:
-        return stream.socket.getpeername()[:2], stream.socket.getsockname()[:2]
-    except OSError:
-        return None, None
+    """The client's and our own (host, port), where the stream is a TCP connection."""
+    return (stream.client, stream.server) if isinstance(stream, SocketStream) else (None, None)

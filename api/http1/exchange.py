@@ -11,7 +11,8 @@ import trio
 from api.http1 import response
 from api.http1.problems import Refusal, problem_body
 from api.http1.request import Request
-from api.http1.state import Address, Message, Scope, ServerState
+from api.http1.socket_stream import Address
+from api.http1.state import Message, Scope, ServerState
 from api.http1.wire import ClientGone, Wire
 
 log = structlog.get_logger("api.http1")
@@ -65,14 +66,14 @@ class Exchange:
         state.in_flight += 1
         try:
             await state.app(self._scope(client, server), self.receive, self.send)
-            if not self._done and not self._refused:
+            if not (self._done or self._refused or self.wire.eof):
                 raise RuntimeError("the application returned without a complete response")
         except Exception as error:
             await self._fail(error)
             return False
         finally:
             state.in_flight -= 1
-        return not self._refused and await self._discard_rest()
+        return self._done and await self._discard_rest()
 
     def _scope(self, client: Address | None, server: Address | None) -> Scope:
         request = self.request
@@ -189,6 +190,8 @@ class Exchange:
             await self.wire.transmit(head)
         if data:
             await self.wire.transmit(data)
+        if more:
+            await trio.lowlevel.checkpoint()  # a handler that streams to a fast client must let others run
 
     def _end(self) -> None:
         self._done = True

@@ -20,14 +20,14 @@ async def open_listeners(host: str, port: int, backlog: int = BACKLOG) -> list[t
 
     Raises ListenError: the port is taken, the address is not ours, the port needs a privilege, the name is unknown.
     """
+    if not 0 <= port <= 65535:
+        raise ListenError(f"cannot listen on port {port}: it is not between 0 and 65535")
     try:
         found = await trio.socket.getaddrinfo(
             host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE | socket.AI_NUMERICSERV
         )
     except (socket.gaierror, UnicodeError) as error:
         raise ListenError(f"cannot listen on {host}: {error}") from error
-    except OverflowError as error:
-        raise ListenError(f"cannot listen on port {port}: it is not between 0 and 65535") from error
     addresses = list(dict.fromkeys((family, address) for family, _, _, _, address in found))
     for attempt in range(PORT_0_ATTEMPTS):
         try:

@@ -136,6 +136,7 @@ class RequestParser:
         if self._arriving is not None:
             return  # a trailer: nothing reads them
         name = name.lower()
+        value = value.rstrip(b" \t")  # llhttp strips white space before a value only
         self._headers.append((name, value))
         if name in _NOTED:
             if name == b"host" and name in self._noted:
@@ -177,7 +178,7 @@ class RequestParser:
         request.expects_continue = expect is not None and expect.lower() == b"100-continue" and request.version == "1.1"
 
     def _check_coding(self, coding: bytes, version: str) -> None:
-        if coding.strip().lower() != b"chunked":
+        if coding.lower() != b"chunked":
             raise Refusal(501, "The only transfer coding this server decodes is chunked")
         if version == "1.0":
             raise Refusal(400, "Transfer-Encoding is not part of HTTP/1.0")

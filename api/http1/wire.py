@@ -4,6 +4,7 @@ import trio
 
 from api.http1.parser import RequestParser
 from api.http1.settings import ServerSettings
+from api.http1.socket_stream import SocketStream
 
 RECEIVE_BYTES = 64 * 1024
 SEND_BYTES = 64 * 1024
@@ -15,17 +16,27 @@ class ClientGone(ConnectionError):
 
 
 class Wire:
-    """A stream, its parser, and the received bytes between them. `eof`: the client will send nothing more."""
+    """A stream, its parser, and the received bytes between them.
 
-    __slots__ = ("eof", "gone", "parser", "pending", "settings", "stream")
+    `eof`: the client will send nothing more. `gone`: it will read nothing more. `scope` encloses the whole connection.
+    """
+
+    __slots__ = ("_send_nowait", "eof", "gone", "parser", "pending", "scope", "settings", "stream")
 
     def __init__(self, stream: trio.abc.HalfCloseableStream, settings: ServerSettings) -> None:
         self.stream = stream
+        self._send_nowait = stream.send_nowait if isinstance(stream, SocketStream) else _send_nothing
         self.settings = settings
         self.parser = RequestParser(settings)
         self.pending: bytes | memoryview = b""
+        self.scope = trio.CancelScope()
         self.eof = False
         self.gone = False
+
+    def close_idle(self) -> None:
+        """End a connection that waits for a request, unless one has arrived meanwhile, which is then served."""
+        if not (isinstance(self.stream, SocketStream) and self.stream.readable_nowait()):
+            self.scope.cancel()
 
     async def receive(self, deadline: float) -> bool:
         """Wait for more bytes, into `pending`; False if the deadline, in Trio's time, came first."""
@@ -64,17 +75,23 @@ class Wire:
         self.parser.feed(data)
 
     async def transmit(self, data: bytes) -> None:
-        """Send all of it; ClientGone if the client closed, or did not take a piece of it in time."""
-        if len(data) <= SEND_BYTES:
-            await self._send(data)
-        else:
-            view = memoryview(data)
-            for start in range(0, len(data), SEND_BYTES):
-                await self._send(view[start : start + SEND_BYTES])
+        """Send all of it; ClientGone if the client closed, or did not take a piece of it in time.
 
-    async def _send(self, data: bytes | memoryview) -> None:
+        Not a checkpoint while the client keeps up: a deadline costs as much as the rest of sending a small response.
+        """
         if self.gone:
             raise ClientGone("the client closed the connection")
+        try:
+            sent = self._send_nowait(data)
+        except trio.BrokenResourceError as error:
+            self.gone = True
+            raise ClientGone("the client closed the connection") from error
+        if sent < len(data):
+            view = memoryview(data)
+            for start in range(sent, len(data), SEND_BYTES):
+                await self._send(view[start : start + SEND_BYTES])
+
+    async def _send(self, data: memoryview) -> None:
         with trio.move_on_after(self.settings.send_timeout_s) as scope:
             try:
                 await self.stream.send_all(data)
@@ -98,3 +115,8 @@ class Wire:
                     left -= len(data)
             except trio.BrokenResourceError:
                 return  # it closed first, which is all that was waited for
+
+
+def _send_nothing(data: bytes) -> int:
+    """For streams that cannot send without waiting."""
+    return 0

@@ -1,0 +1,188 @@
+"""A client over a memory stream that says exact bytes, and small applications to talk to."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import pytest
+import trio
+from trio.testing import memory_stream_pair
+
+from api.http1.connection import serve_connection
+from api.http1.settings import ServerSettings
+from api.http1.state import ServerState
+
+
+@dataclass
+class Answer:
+    """A response as the client read it; `headers` with lower-case names, `informational` the 1xx before it."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+    version: str
+    informational: list[int] = field(default_factory=list)
+
+    @property
+    def problem(self) -> dict[str, Any]:
+        assert self.headers["content-type"] == "application/problem+json"
+        return msgspec.json.decode(self.body)
+
+
+class Client:
+    """Sends bytes as they are and reads responses one by one, by RFC 9112 and without the server's own parser."""
+
+    def __init__(self, stream: trio.abc.Stream) -> None:
+        self.stream = stream
+        self.buffer = b""
+
+    async def send(self, *parts: bytes) -> None:
+        for part in parts:
+            await self.stream.send_all(part)
+
+    async def answer(self, *, to_head: bool = False) -> Answer:
+        informational = []
+        while True:
+            answer = self._head(await self._until(b"\r\n\r\n"))
+            if answer.status >= 200:
+                break
+            informational.append(answer.status)
+        answer.informational = informational
+        if not to_head and answer.status not in (204, 304):
+            answer.body = await self._body(answer.headers)
+        return answer
+
+    async def ask(self, request: bytes, **options: Any) -> Answer:
+        await self.send(request)
+        return await self.answer(**options)
+
+    async def closed(self) -> bool:
+        """Wait for more bytes; whether there are none."""
+        return self.buffer == b"" and await self._receive() == b""
+
+    async def aclose(self) -> None:
+        await self.stream.aclose()
+
+    async def _body(self, headers: dict[str, str]) -> bytes:
+        if headers.get("transfer-encoding") == "chunked":
+            assert "content-length" not in headers
+            body = b""
+            while size := int((await self._until(b"\r\n"))[:-2], 16):
+                body += (await self._exactly(size + 2))[:-2]
+            assert await self._until(b"\r\n") == b"\r\n"
+            return body
+        if "content-length" in headers:
+            return await self._exactly(int(headers["content-length"]))
+        assert headers["connection"] == "close"
+        while data := await self._receive():
+            self.buffer += data
+        body, self.buffer = self.buffer, b""
+        return body
+
+    @staticmethod
+    def _head(head: bytes) -> Answer:
+        status_line, *lines = head[:-4].decode("latin-1").split("\r\n")
+        version, status, _ = status_line.split(" ", 2)
+        fields = [line.split(": ", 1) for line in lines]
+        headers = {name.lower(): value for name, value in fields}
+        assert len(headers) == len(fields), f"repeated header in {head!r}"
+        return Answer(int(status), headers, b"", version)
+
+    async def _until(self, end: bytes) -> bytes:
+        while end not in self.buffer:
+            await self._more()
+        found, _, self.buffer = self.buffer.partition(end)
+        return found + end
+
+    async def _exactly(self, size: int) -> bytes:
+        while len(self.buffer) < size:
+            await self._more()
+        found, self.buffer = self.buffer[:size], self.buffer[size:]
+        return found
+
+    async def _more(self) -> None:
+        data = await self._receive()
+        if not data:
+            raise EOFError(f"the server closed after {self.buffer!r}")
+        self.buffer += data
+
+    async def _receive(self) -> bytes:
+        try:
+            return await self.stream.receive_some(65536)
+        except trio.BrokenResourceError:
+            return b""
+
+
+@dataclass
+class Server:
+    """Connections served over memory streams in the test's nursery; `connect` opens one."""
+
+    state: ServerState
+    nursery: trio.Nursery
+    ended: int = 0
+
+    def connect(self, streams=None) -> Client:
+        mine, theirs = streams or memory_stream_pair()
+        self.nursery.start_soon(self._serve, theirs)
+        return Client(mine)
+
+    async def _serve(self, stream: trio.abc.HalfCloseableStream) -> None:
+        await serve_connection(self.state, stream)
+        self.ended += 1
+
+
+App = Callable[[dict, Callable, Callable], Awaitable[None]]
+
+
+@pytest.fixture
+def start(nursery) -> Callable[..., Server]:
+    """`start(app, **settings)`: a server without sockets; tests that wait take `autojump_clock` beside it."""
+
+    def start(app: App, **settings: Any) -> Server:
+        server = Server(ServerState(app, ServerSettings(**settings)), nursery)
+        nursery.start_soon(server.state.keep_ticking)
+        return server
+
+    return start
+
+
+@pytest.fixture
+def client_of() -> type[Client]:
+    """`client_of(stream)`: a client over any stream."""
+    return Client
+
+
+async def read_body(receive: Callable[[], Awaitable[dict]]) -> tuple[bytes, list[int]]:
+    """The whole request body, and the sizes of the messages it came in."""
+    body, sizes = b"", []
+    while True:
+        message = await receive()
+        assert message["type"] == "http.request"
+        body += message["body"]
+        sizes.append(len(message["body"]))
+        if not message["more_body"]:
+            return body, sizes
+
+
+async def respond(send, body: bytes = b"", status: int = 200, headers=()) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": list(headers)})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def echo(scope, receive, send) -> None:
+    """Answers with the path and body it got, and how many messages the body took."""
+    body, sizes = await read_body(receive)
+    text = f"{scope['method']} {scope['path']} {len(sizes)} ".encode() + body
+    await respond(send, text, headers=[(b"content-type", b"text/plain")])
+
+
+@pytest.fixture
+def apps():
+    """The helpers of this file, for tests that write their own applications."""
+
+    class Apps:
+        pass
+
+    Apps.echo, Apps.respond, Apps.read_body = staticmethod(echo), staticmethod(respond), staticmethod(read_body)
+    return Apps

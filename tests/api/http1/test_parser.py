@@ -1,0 +1,234 @@
+"""The parser alone: what becomes a request, what is refused and with which status, and that nothing is unbounded."""
+
+import gc
+import random
+
+import pytest
+
+from api.http1.parser import SLICE_BYTES, RequestParser
+from api.http1.settings import ServerSettings
+
+HOST = b"Host: a\r\n"
+
+
+def parse(data: bytes, *, step: int | None = None, **settings) -> RequestParser:
+    parser = RequestParser(ServerSettings(**settings))
+    while data:
+        size = step or parser.step_bytes()
+        parser.feed(data[:size])
+        data = data[size:]
+    return parser
+
+
+def seen(parser: RequestParser) -> list[tuple]:
+    return [(r.method, r.path, r.query, b"".join(r.parts), r.complete, r.keep_alive) for r in parser.ready]
+
+
+def post(*lines: bytes, body: bytes = b"") -> bytes:
+    return b"".join((b"POST /p HTTP/1.1\r\n", HOST, *(line + b"\r\n" for line in lines), b"\r\n", body))
+
+
+CHUNKED = b"Transfer-Encoding: chunked"
+ABC_CHUNKED = b"2\r\nab\r\n1;ext=1\r\nc\r\n0\r\nX-Trailer: 1\r\n\r\n"
+
+PIPELINE = b"".join(
+    (
+        b"\r\nGET /a%20b?q=%20 HTTP/1.1\r\n" + HOST + b"\r\n",
+        post(b"Content-Length: 3", body=b"abc"),
+        post(CHUNKED, body=ABC_CHUNKED),
+        post(b"Connection: Upgrade", b"Upgrade: h2c", b"Content-Length: 3", body=b"abc"),
+        post(b"Connection: Upgrade", b"Upgrade: websocket", CHUNKED, body=ABC_CHUNKED),
+        b"GET /u HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+        b"HEAD http://a:80/abs?x HTTP/1.1\r\n" + HOST + b"\r\n",
+        b"OPTIONS * HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n",
+    )
+)
+PIPELINED = [
+    ("GET", "/a b", b"q=%20", b"", True, True),
+    *[("POST", "/p", b"", b"abc", True, True)] * 4,
+    ("GET", "/u", b"", b"", True, True),
+    ("HEAD", "/abs", b"x", b"", True, True),
+    ("OPTIONS", "*", b"", b"", True, False),
+]
+
+
+@pytest.mark.parametrize("step", [None, 1, 2, 3, 7, 64, 100_000])
+def test_pipelined_requests_are_the_same_however_they_are_split(step):
+    parser = parse(PIPELINE, step=step)
+    assert parser.error is None
+    assert seen(parser) == PIPELINED
+
+
+def test_random_splits_give_the_same_requests():
+    seed = random.SystemRandom().getrandbits(32)
+    print("seed", seed)
+    rng = random.Random(seed)
+    for _ in range(200):
+        parser = RequestParser(ServerSettings())
+        cuts = sorted(rng.randrange(len(PIPELINE)) for _ in range(rng.randrange(12)))
+        for start, end in zip([0, *cuts], [*cuts, len(PIPELINE)], strict=True):
+            parser.feed(PIPELINE[start:end])
+        assert (parser.error, seen(parser)) == (None, PIPELINED)
+
+
+def test_scope_material_is_kept_as_it_was_sent():
+    (request,) = parse(b"GET /a%2Fb?x=%41 HTTP/1.0\r\nX-Y: Z \r\nX-y: 2\r\nEmpty:\r\n\r\n").ready
+    assert (request.raw_path, request.path, request.query) == (b"/a%2Fb", "/a/b", b"x=%41")
+    assert request.headers == [(b"x-y", b"Z"), (b"x-y", b"2"), (b"empty", b"")]
+    assert (request.version, request.keep_alive) == ("1.0", False)
+
+
+@pytest.mark.parametrize(
+    ("status", "data"),
+    [
+        # Smuggling: two readers could disagree about where the body ends (RFC 9112 section 6.3).
+        (400, post(b"Content-Length: 3", CHUNKED, body=b"0\r\n\r\n")),
+        (400, post(CHUNKED, b"Content-Length: 3", body=b"0\r\n\r\n")),
+        (400, post(b"Content-Length: 3", b"Content-Length: 4", body=b"abcd")),
+        (400, post(b"Content-Length: 3", b"Content-Length: 3", body=b"abc")),
+        (400, post(b"Content-Length: 3, 3", body=b"abc")),
+        (400, post(b"Content-Length: +3", body=b"abc")),
+        (400, post(b"Content-Length: 0x3", body=b"abc")),
+        (400, post(b"Content-Length: -1")),
+        (400, post(b"Content-Length:")),
+        (400, post(b"Content-Length: 99999999999999999999999")),
+        (400, post(b"Content-Length : 3", body=b"abc")),
+        (501, post(b"Transfer-Encoding: xchunked", body=b"0\r\n\r\n")),
+        (400, post(b"Transfer-Encoding: chunked, identity", body=b"0\r\n\r\n")),
+        (400, post(b"Transfer-Encoding:\x0bchunked", body=b"0\r\n\r\n")),
+        (400, post(CHUNKED, CHUNKED, body=b"0\r\n\r\n")),
+        (501, post(b"Transfer-Encoding: gzip, chunked", body=b"0\r\n\r\n")),
+        (400, b"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+        (400, post(CHUNKED, body=b"zz\r\n")),
+        (400, post(CHUNKED, body=b"\r\n")),
+        (400, post(CHUNKED, body=b"-1\r\n")),
+        (400, post(CHUNKED, body=b"FFFFFFFFFFFFFFFFFF\r\n")),
+        (400, post(CHUNKED, body=b"3\r\nabcd\r\n")),
+        (400, post(CHUNKED, body=b"3\nabc\n0\n\n")),
+        # Heads that other servers read differently.
+        (400, b"GET / HTTP/1.1\nHost: a\n\n"),
+        (400, b"GET / HTTP/1.1\r\n" + HOST + b"X: a\r\n folded\r\n\r\n"),
+        (400, b"GET / HTTP/1.1\r\n" + HOST + b"X: a\rb: c\r\n\r\n"),
+        (400, b"GET / HTTP/1.1\r\n" + HOST + b"X: a\0b\r\n\r\n"),
+        (400, b"GET / HTTP/1.1\r\n" + HOST + b": nameless\r\n\r\n"),
+        (400, b"GET / HTTP/1.1\r\n" + HOST + b"no colon\r\n\r\n"),
+        (400, b"GET / HTTP/1.1\r\n" + HOST + HOST + b"\r\n"),
+        (400, b"GET / HTTP/1.1\r\n\r\n"),
+        (400, b"GET /a#b HTTP/1.1\r\n" + HOST + b"\r\n"),
+        (400, b"GET /?a#b HTTP/1.1\r\n" + HOST + b"\r\n"),
+        (400, b"GET a/b HTTP/1.1\r\n" + HOST + b"\r\n"),
+        (400, b"GET * HTTP/1.1\r\n" + HOST + b"\r\n"),
+        (400, b"GET ftp://a/ HTTP/1.1\r\n" + HOST + b"\r\n"),
+        (400, b"GET /\xc3\xa9 HTTP/1.1\r\n" + HOST + b"\r\n"),
+        (400, b"GET /%ff HTTP/1.1\r\n" + HOST + b"\r\n"),
+        (400, b"get / HTTP/1.1\r\n" + HOST + b"\r\n"),
+        (400, b"BREW / HTTP/1.1\r\n" + HOST + b"\r\n"),
+        (400, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
+        (501, b"CONNECT a:443 HTTP/1.1\r\n" + HOST + b"\r\n"),
+        (505, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+        (505, b"GET / HTTP/2.0\r\n" + HOST + b"\r\n"),
+        (505, b"GET / HTTP/1.2\r\n" + HOST + b"\r\n"),
+        (505, b"GET /\r\n\r\n"),
+    ],
+)
+@pytest.mark.parametrize("step", [None, 1])
+def test_refused(status, data, step):
+    parser = parse(data, step=step)
+    assert parser.error is not None
+    assert parser.error.status == status
+    assert not any(request.complete for request in parser.ready)
+
+
+def test_refusal_comes_after_the_requests_before_it():
+    parser = parse(b"GET /1 HTTP/1.1\r\n" + HOST + b"\r\nGET /2 HTTP/1.1\r\n" + HOST + b"\r\nrubbish\r\n\r\n")
+    assert [request.path for request in parser.ready] == ["/1", "/2"]
+    assert parser.error.status == 400
+
+
+def test_parser_is_deaf_after_a_refusal():
+    parser = parse(b"rubbish\r\n\r\n")
+    parser.feed(b"GET / HTTP/1.1\r\n" + HOST + b"\r\n")
+    assert not parser.ready
+
+
+class TestLimits:
+    def test_header_of_the_limit_is_taken_and_above_it_refused(self):
+        def head(size: int) -> bytes:
+            start = b"GET / HTTP/1.1\r\n" + HOST + b"X: "
+            return start + b"x" * (size - len(start) - 4) + b"\r\n\r\n"
+
+        assert parse(head(10_000), max_header_bytes=10_000).error is None
+        assert parse(head(10_000 + 2 * SLICE_BYTES), max_header_bytes=10_000).error.status == 431
+
+    def test_endless_header_is_refused_within_one_slice_of_the_limit(self):
+        parser = RequestParser(ServerSettings(max_header_bytes=10_000))
+        parser.feed(b"GET / HTTP/1.1\r\n" + HOST + b"X: ")
+        fed = 0
+        while parser.error is None:
+            parser.feed(b"x" * 1000)
+            fed += 1000
+        assert parser.error.status == 431
+        assert fed <= 10_000 + SLICE_BYTES
+
+    def test_number_of_headers(self):
+        lines = [b"X%d: 1" % n for n in range(99)]
+        assert parse(post(*lines), max_headers=100).error is None
+        assert parse(post(*lines, b"Y: 1"), max_headers=100).error.status == 431
+
+    def test_target(self):
+        line = b"GET /" + b"x" * 99 + b" HTTP/1.1\r\n" + HOST + b"\r\n"
+        assert parse(line, max_target_bytes=100).error is None
+        assert parse(line, max_target_bytes=99).error.status == 414
+        assert parse(line, max_target_bytes=99, step=1).error.status == 414
+
+    def test_declared_body(self):
+        assert parse(post(b"Content-Length: 100"), max_body_bytes=100).error is None
+        parser = parse(post(b"Content-Length: 101"), max_body_bytes=100)
+        assert parser.error.status == 413
+        assert not parser.ready
+
+    def test_chunked_body(self):
+        chunk = b"32\r\n" + b"x" * 50 + b"\r\n"
+        assert parse(post(CHUNKED, body=chunk * 2 + b"0\r\n\r\n"), max_body_bytes=100).error is None
+        assert parse(post(CHUNKED, body=chunk * 2 + b"1\r\nx\r\n"), max_body_bytes=100).error.status == 413
+
+    def test_chunk_extensions_without_end(self):
+        parser = parse(post(CHUNKED, body=b"1;" + b"x" * 200_000))
+        assert parser.error.status == 400
+        assert "framing" in parser.error.detail
+
+    def test_trailers_without_end(self):
+        parser = parse(post(CHUNKED, body=b"0\r\n" + b"X: y\r\n" * 40_000))
+        assert parser.error.status == 400
+
+    def test_one_byte_chunks_are_a_valid_body(self):
+        parser = parse(post(CHUNKED, body=b"1\r\nx\r\n" * 50_000 + b"0\r\n\r\n"))
+        assert parser.error is None
+        assert parser.ready[0].received == 50_000
+
+    def test_long_upload_in_chunks_after_small_ones(self):
+        body = b"10000\r\n" + b"x" * 65536 + b"\r\n"
+        parser = parse(post(CHUNKED, body=body * 20 + b"0\r\n\r\n"))
+        assert parser.error is None
+        assert parser.ready[0].complete
+
+
+def test_one_slice_bounds_the_requests_parsed_ahead():
+    request = b"GET / HTTP/1.1\r\nHost:\r\n\r\n"
+    parser = RequestParser(ServerSettings())
+    parser.feed((request * 200)[: parser.step_bytes()])
+    assert len(parser.ready) == SLICE_BYTES // len(request)
+
+
+def test_closed_parser_is_freed_without_the_cycle_collector():
+    def use() -> None:
+        parser = parse(PIPELINE)
+        parser.close()
+
+    gc.collect()
+    gc.disable()
+    try:
+        use()
+        assert not [found for found in gc.get_objects() if type(found) is RequestParser]
+    finally:
+        gc.enable()
