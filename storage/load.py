@@ -27,7 +27,7 @@ from engine.core.state import (
     Usage,
     Variable,
 )
-from storage.driver import Connection
+from storage.driver import Call, Connection
 from storage.sql_files import SQL_DIRECTORY, load
 
 _sql = load(SQL_DIRECTORY / "load.sql")
@@ -101,7 +101,7 @@ class _Wanted:
 
 
 async def _references(reader: Connection, state: State, wanted: _Wanted) -> tuple[list[int], dict[int, str | None]]:
-    calls = []
+    calls: list[Call] = []
     if wanted.jobs or wanted.incidents or wanted.elements:
         calls.append((_sql["roots"], (sorted(wanted.jobs), sorted(wanted.incidents), sorted(wanted.elements))))
     if wanted.leases:
@@ -115,7 +115,7 @@ async def _references(reader: Connection, state: State, wanted: _Wanted) -> tupl
     _take_families(state, wanted.families, answers.get(_sql["families"], []))
     found = {root for _, root in answers.get(_sql["roots"], [])}
     missing = sorted(root for root in found if root not in state.trees and root not in state.ended)
-    return missing, dict(answers.get(_sql["leases"], []))  # type: ignore[arg-type]
+    return missing, dict(answers.get(_sql["leases"], []))
 
 
 async def _trees(reader: Connection, state: State, roots: list[int]) -> list[int]:

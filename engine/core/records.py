@@ -1,8 +1,8 @@
 """Everything that goes through the log: commands in, events out, rejections, replies and follow-ups.
 
-Commands are imperative, events past tense (`JobCompleted`). Both are frozen records; a command's payload in the
-log is its JSON object, an event's its JSON array with the class name first, so that fields may only
-ever be added at the end. Keys are 64-bit integers (`partition << 51 | counter`), times are epoch milliseconds, variable values are JSON text.
+Commands are imperative, events past tense (`JobCompleted`). Both are frozen records; a command's payload in the log is
+its JSON object, an event's its JSON array with the class name first, so that fields may only ever be added at the end.
+Keys are 64-bit integers (`partition << 51 | counter`), times are epoch milliseconds, variable values are JSON text.
 """
 
 from __future__ import annotations
@@ -254,7 +254,10 @@ class WorkDeferred(Event, frozen=True):
 
 
 class WorkResumed(Event, frozen=True):
+    """The deferred work of a tree goes on, with the items that it consists of."""
+
     root: int
+    items: tuple[tuple[int, str, Any], ...]
 
 
 class VariableSet(Event, frozen=True):
@@ -364,7 +367,7 @@ EVENT_FORMAT = 1
 """Stored with every row of the event log; a change of meaning (not a new last field) needs the next number."""
 
 _events_decoder: msgspec.json.Decoder[tuple[Event, ...]] = msgspec.json.Decoder(
-    tuple[reduce(or_, EVENTS), ...]  # type: ignore[misc,valid-type]
+    tuple[reduce(or_, EVENTS), ...]  # type: ignore[misc]
 )
 
 

@@ -1,8 +1,8 @@
 """The aggregates in memory: instance trees and the catalogue; which rows changed, and how to undo.
 
 Rows are mutable records that only `engine.core.apply` changes, each time after `State.edit(row)`: that marks the row
-dirty and keeps its pre-image, so that a raising command is undone (CORE D10). Dictionaries that link rows are
-changed through `State.link` and `State.unlink` for the same reason. A `tokens` dictionary is replaced, never changed in place.
+dirty and keeps its pre-image, so that a raising command is undone (CORE D10). Dictionaries that link rows are changed
+through `State.link` and `State.unlink` for the same reason. A `tokens` dictionary is replaced, never changed in place.
 
 All of this is a cache of one leadership term; PostgreSQL is the truth.
 """
@@ -228,7 +228,7 @@ class State:
         """Mark `row` dirty, and keep what it was before this command."""
         identity = id(row)
         if identity not in self._images:
-            self._images[identity] = (row, row.__copy__())
+            self._images[identity] = (row, row.__copy__())  # type: ignore[attr-defined]  # every Struct has it
             if identity not in self.dirty:
                 self.link(self.dirty, identity, row)
 
@@ -246,6 +246,10 @@ class State:
         self._links.append((where, key, where.pop(key)))
 
     # ---- commands
+
+    def changed(self) -> Iterator[Row]:
+        """The rows that the command has changed so far, in the order of their first change."""
+        return (self.dirty[identity] for identity in self._images)
 
     def keep(self) -> None:
         """The command is done: what it changed stays."""

@@ -134,7 +134,6 @@ class Processor:
         self._replies: list[Reply] = []
         self._later = False
         self._sends: list[Send] = []
-        self._root: int | None = None
 
     def set_inline(self, inline: bool) -> None:
         """Whether follow-ups are handled with their command (see `Limits.inline_follow_ups`)."""
@@ -182,13 +181,14 @@ class Processor:
         except Exception as bug:  # whatever it is, it must harm this command alone
             self._abandon()
             rejection = self._poisoned(command, bug)
-        self.state.keep()
         for send in self._sends:
             if send.later:
                 self._spill(send.command)
             else:
                 follow_ups.append(send.command)
-        return self._rows(seq, request, rejection)
+        rows = self._rows(seq, request, rejection)
+        self.state.keep()
+        return rows
 
     # ---- the loop
 
@@ -287,20 +287,13 @@ class Processor:
             ]
         state, events = self.state, self._events
         for effect in collected:
-            kind = type(effect)
-            applier = APPLY.get(kind)  # type: ignore[arg-type]
-            if applier is None:
+            apply_and_follow = _EVENTS.get(type(effect))  # type: ignore[arg-type]  # other effects are not in it
+            if apply_and_follow is None:
                 self._other(effect)
                 continue
-            follow = FOLLOW.get(kind)  # type: ignore[arg-type]
-            if kind is records.WorkResumed:
-                self._queue.extend(state.trees[effect.root].work)  # type: ignore[union-attr]
-            row = applier(state, effect)
-            events.append(effect)  # type: ignore[arg-type]
-            if self._root is None and (root := root_of(row)) is not None:
-                self._root = root.key
-            if follow is not None:
-                follow(self, row, effect)
+            row = apply_and_follow[0](state, effect)
+            events.append(effect)  # type: ignore[arg-type]  # what is in the table is an event
+            apply_and_follow[1](self, row, effect)
         return done
 
     def _other(self, effect: object) -> None:
@@ -325,7 +318,6 @@ class Processor:
         self._replies = []
         self._sends = []
         self._later = False
-        self._root = None
         self._ended: list[tuple[int, str]] = []
         self._available: list[tuple[str, str]] = []
 
@@ -367,15 +359,19 @@ class Processor:
         notices.ended += self._ended
         for available in self._available:
             notices.available[available] = notices.available.get(available, 0) + 1
-        own = Handled(seq, self._root, request, self._events, rejection)
+        own = Handled(seq, self._root(), request, self._events, rejection)
         own.answered = rejection is None and request is None and not self._later
         rows = [own]
         for reply in self._replies:
             if reply.to is None or reply.to == self.at.request:
                 own.answered, own.response = True, reply.body
             else:
-                rows.append(Handled(seq + len(rows), self._root, reply.to, [], None, True, reply.body))
+                rows.append(Handled(seq + len(rows), own.root, reply.to, [], None, True, reply.body))
         return rows
+
+    def _root(self) -> int | None:
+        """The tree that the command was about: that of the first row it changed."""
+        return next((root.key for row in self.state.changed() if (root := root_of(row)) is not None), None)
 
     # ---- what follows an event (CORE D4); `row` is what the event is about, which may have ended
 
@@ -410,6 +406,12 @@ class Processor:
     def _interrupted(self, row: Element, _event: Event) -> None:
         self._touched[row.key] = None
 
+    def _resumed(self, _row: Element, event: records.WorkResumed) -> None:
+        self._queue.extend(event.items)
+
+    def _nothing(self, _row: object, _event: Event) -> None:
+        pass
+
     def _resolved(self, row: Incident, _event: Event) -> None:
         if row.stage and row.stage != COMMAND_STAGE:
             self._queue.append((row.element.key, row.stage, row.argument))
@@ -436,8 +438,11 @@ FOLLOW: dict[type[Event], Callable[[Processor, Any, Any], None]] = {
     records.ElementTerminating: Processor._terminating,
     records.ElementTerminated: Processor._gone,
     records.ScopeInterrupted: Processor._interrupted,
+    records.WorkResumed: Processor._resumed,
     records.IncidentResolved: Processor._resolved,
     records.JobCreated: Processor._offered,
     records.JobFailed: Processor._offered,
     records.JobReleased: Processor._offered,
 }
+
+_EVENTS = {kind: (applier, FOLLOW.get(kind, Processor._nothing)) for kind, applier in APPLY.items()}

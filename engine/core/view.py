@@ -151,10 +151,10 @@ class View:
             Fail: it is of another type; the message names it and the warnings of the evaluation.
         """
         if expression.is_static:
-            value, warnings = expression.static_value, ()
+            evaluation = FeelEvaluation(expression.static_value, [])
         else:
             evaluation = self.evaluation(expression, element, failure, {})
-            value, warnings = evaluation.value, tuple(evaluation.warnings)
+        value, warnings = evaluation.value, evaluation.warnings
         if type(value) is expected:
             return value
         text = (

@@ -120,4 +120,4 @@ def go_on(command: ContinueWork, at: View) -> Effects:
     if root is None:
         raise reject_not_found("process instance", "continue", command.key)
     if root.work:
-        yield WorkResumed(root.key)
+        yield WorkResumed(root.key, root.work)
