@@ -87,6 +87,8 @@ def power(run: Run, a: Any, b: Any) -> Any:
 def _whole_power(run: Run, a: int | Decimal, b: int) -> int | Decimal:
     if b == 0:
         return 1
+    if a == 0 and b < 0:
+        raise ZeroDivisionError("0 to a negative power")  # the decimal module says Infinity, and signals nothing
     if type(a) is int and b > 0 and a.bit_length() * b <= 112:
         return a**b  # type: ignore[no-any-return]
     return run.limits.math.power(a, b)

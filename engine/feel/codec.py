@@ -53,52 +53,64 @@ def to_json_text(value: Any, limits: Limits) -> str:
 
 
 def _encode(value: Any, limits: Limits, with_texts: bool) -> str:
+    plainer = _Plainer(limits, with_texts)
     try:
-        text = _encoder.encode(_Plainer(limits, with_texts).plain(value)).decode()
+        text = _encoder.encode(plainer.plain(value)).decode()
     except RecursionError:
         raise LimitExceeded("nesting_depth", "The value is nested too deeply for JSON") from None
-    if len(text) > limits.output_size:
-        raise _too_long(limits)
+    except UnicodeEncodeError as error:
+        raise EvaluationError(f"A string is no Unicode text: {error}") from None
+    plainer.check(len(text))
     return text
 
 
-def _too_long(limits: Limits) -> LimitExceeded:
-    return LimitExceeded("output_size", f"The JSON text exceeds {limits.output_size} characters")
-
-
 class _Plainer:
-    """Turns a value into what the encoder knows. Counts as it goes: a small value may stand for a huge text."""
+    """Turns a value into what the encoder knows, and adds up the size of its text as it goes.
 
-    __slots__ = ("budget", "limits", "with_texts")
+    A list that occurs many times is looked at once, as small values may stand for texts of exponential size.
+    """
+
+    __slots__ = ("_limits", "_seen", "_size", "_with_texts")
 
     def __init__(self, limits: Limits, with_texts: bool) -> None:
-        self.limits = limits
-        self.budget = limits.output_size
-        self.with_texts = with_texts
+        self._limits = limits
+        self._size = 0
+        self._with_texts = with_texts
+        self._seen: dict[int, tuple[Any, int]] = {}  # by identity of list or context: its plain value and size
+
+    def check(self, size: int) -> None:
+        if size > self._limits.output_size:
+            raise LimitExceeded("output_size", f"The JSON text exceeds {self._limits.output_size} characters")
 
     def plain(self, value: Any) -> Any:
         kind = type(value)
-        self.budget -= 1
-        if kind is str:
-            self.budget -= len(value)
-        if self.budget < 0:
-            raise _too_long(self.limits)
+        self._size += 2 + (len(value) if kind is str else 0)
         if kind in _PLAIN:
             return value
         if kind is int:
             return value if -(2**63) <= value < 2**64 else msgspec.Raw(str(value).encode())
-        if kind is list:
-            return [self.plain(item) for item in value]
-        if kind is dict:
-            return {key: self.plain(item) for key, item in value.items()}
-        return self._other(value)
-
-    def _other(self, value: Any) -> Any:
-        if type(value) is Decimal:
+        if kind is list or kind is dict:
+            return self._container(value)
+        if kind is Decimal:
             return _plain_number(value)
         if isinstance(value, Range | Function | BuiltinFunction):
-            return display(value, self.limits.string_size) if self.with_texts else None
+            return display(value, self._limits.string_size) if self._with_texts else None
         return iso_format(value)
+
+    def _container(self, value: Any) -> Any:
+        if id(value) in self._seen:
+            plain, size = self._seen[id(value)]
+            self._size += size
+            self.check(self._size)
+            return plain
+        before = self._size
+        self.check(before)
+        if type(value) is list:
+            plain = [self.plain(item) for item in value]
+        else:
+            plain = {key: self.plain(item) for key, item in value.items()}
+        self._seen[id(value)] = plain, self._size - before
+        return plain
 
 
 def _plain_number(number: Decimal) -> Any:

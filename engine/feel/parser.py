@@ -443,7 +443,9 @@ class Parser(Lexer):
 
     def _starts_an_iterator(self) -> bool:
         """DMN 1.0 separated the iterators of `some` and `every` by white space only."""
-        return self.kind == NAME and _ITERATOR_NAME.match(self.text, self.start) is not None
+        if self.kind != NAME or self.value in ("return", "satisfies"):
+            return False
+        return _ITERATOR_NAME.match(self.text, self.start) is not None
 
     def _iterator(self) -> tuple[str, ast.Node]:
         name = self._iterator_name()

@@ -83,7 +83,7 @@ def math_context(exponent: int) -> decimal.Context:
 class Limits:
     """Bounds of one expression and one evaluation: hostile text costs a bounded amount of time and memory."""
 
-    source_length: int = 100_000  # characters of an expression's text
+    source_length: int = 20_000  # characters of an expression's text
     nesting_depth: int = 64  # expressions within expressions, also calls within calls at run time
     steps: int = 250_000  # about one for each operation carried out, item touched, call made
     range_size: int = 100_000  # numbers that `a..b` may stand for in `for`, `some`, `every`

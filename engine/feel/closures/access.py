@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from engine.feel import ast
-from engine.feel.closures.scope import Closure, Compiler, Scope
+from engine.feel.closures.scope import TURN, Closure, Compiler, Scope
 from engine.feel.semantics import shown, warn_type
 from engine.feel.temporal import TEMPORAL_TYPES
 from engine.feel.values import (
@@ -27,18 +27,22 @@ def compile_name(c: Compiler, node: ast.Name, scope: Scope) -> Closure:
 
 
 def resolve(c: Compiler, name: str, scope: Scope | None) -> Closure:
-    """Reads what `name` means in `scope`: a local variable, an entry of a filter's item, or a free variable."""
-    while scope is not None:
-        binding = scope.names.get(name)
+    """Reads what `name` means in `scope`: an entry of a filter's item, a local variable, or a free variable."""
+    items = []
+    closure = None
+    while scope is not None and closure is None:
         if scope.item is not None:
-            outside = resolve(c, name, scope.parent) if binding is None else local(binding.slot)
-            return _entry_or(name, scope.item.slot, outside)
+            items.append(scope.item.slot)
+        binding = scope.names.get(name)
         if binding is not None:
             binding.used = True
-            return local(binding.slot)
+            closure = local(binding.slot)
         scope = scope.parent
-    c.free.add(name)
-    return _free(name)
+    if closure is None:
+        c.free.add(name)
+        closure = _free(name)
+    c.size += len(items)
+    return _entry_or(name, tuple(items), closure) if items else closure
 
 
 def is_free(name: str, scope: Scope | None) -> bool:
@@ -68,16 +72,24 @@ def no_variable(run: Run, name: str) -> None:
     run.warn(NO_VARIABLE_FOUND, f"No variable found with name '{name}'")
 
 
-def _entry_or(name: str, slot: int, otherwise: Closure) -> Closure:
-    """In a filter: the item's entry if it has one, else what the name means outside (`item`: the item itself)."""
+def _entry_or(name: str, slots: tuple[int, ...], otherwise: Closure) -> Closure:
+    """In filters: the entry of the innermost item that has one, else what the name means outside of them."""
 
     def entry(run: Run) -> Any:
-        context = run.slots[slot]
-        if type(context) is dict and name in context:
-            return context[name]
+        item = run.slots[slot]
+        if type(item) is dict and name in item:
+            return item[name]
         return otherwise(run)
 
-    return entry
+    def entry_of_one(run: Run) -> Any:
+        for slot in slots:
+            item = run.slots[slot]
+            if type(item) is dict and name in item:
+                return item[name]
+        return otherwise(run)
+
+    slot = slots[0]
+    return entry if len(slots) == 1 else entry_of_one
 
 
 def compile_path(c: Compiler, node: ast.Path, scope: Scope) -> Closure:
@@ -179,7 +191,7 @@ def compile_filter(c: Compiler, node: ast.Filter, scope: Scope) -> Closure:
     binding = c.bind()
     before = c.size
     condition = c.swallow(node.condition, Scope(scope, {"item": binding}, binding))
-    cost = c.size - before
+    cost = TURN + c.size - before
     constant: Any = c.constants.get(condition)
     if is_number(constant):
         return _at(base, constant)
@@ -249,6 +261,7 @@ def _at_or_where(base: Closure, slot: int, index: Closure | None, condition: Clo
             return None
         first: Any = _quietly(run, index) if index is not None else None
         if not is_number(first) and items:
+            run.spend(cost)
             run.slots[slot] = items[0]
             first = condition(run)
         if is_number(first):

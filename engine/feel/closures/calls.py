@@ -5,12 +5,13 @@ Which overload of a built-in a call means is decided at compile time: by the num
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from engine.feel import ast, builtins
+from engine.feel import ast
+from engine.feel.builtins import FUNCTIONS
 from engine.feel.closures.access import is_free, resolve
-from engine.feel.closures.scope import Closure, Compiler, Scope, ValueFailure
+from engine.feel.closures.scope import TURN, Closure, Compiler, Scope, ValueFailure
 from engine.feel.errors import FunctionFailure, IllegalArguments, LimitExceeded
 from engine.feel.semantics import shown, warn_type
 from engine.feel.values import (
@@ -23,7 +24,6 @@ from engine.feel.values import (
     Run,
 )
 
-FUNCTIONS: Mapping[str, tuple[Overload, ...]] = getattr(builtins, "FUNCTIONS", {})
 _FAILURES = (FunctionFailure, ValueFailure, ArithmeticError, ValueError)
 
 
@@ -156,7 +156,7 @@ def compile_function(c: Compiler, node: ast.FunctionLiteral, scope: Scope) -> Cl
     slots = tuple(bindings[name].slot for name in node.parameters)
     before = c.size
     body = c.compile(node.body, Scope(scope, dict(bindings)))
-    cost = c.size - before
+    cost = TURN + c.size - before
 
     def function(run: Run) -> Any:
         return Function(node.parameters, _caller(run.slots[:], slots, body, cost))

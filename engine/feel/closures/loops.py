@@ -7,9 +7,10 @@ from decimal import Decimal
 from typing import Any
 
 from engine.feel import ast
-from engine.feel.closures.scope import Binding, Closure, Compiler, Scope
+from engine.feel.closures.scope import TURN, Binding, Closure, Compiler, Scope
 from engine.feel.errors import LimitExceeded
 from engine.feel.semantics import warn_type
+from engine.feel.temporal import Date
 from engine.feel.values import Range, Run, is_number
 
 
@@ -29,7 +30,7 @@ def compile_for(c: Compiler, node: ast.For, scope: Scope) -> Closure:
     inner, sources = _sources(c, node.iterators, Scope(scope, {"partial": partial}))
     before = c.size
     body = c.compile(node.body, inner)
-    cost = c.size - before
+    cost = TURN + c.size - before
     if partial.used:
         return _for_with_partial(sources, body, partial.slot, cost)
     if len(sources) == 1:
@@ -41,7 +42,7 @@ def compile_quantified(c: Compiler, node: ast.Quantified, scope: Scope) -> Closu
     inner, sources = _sources(c, node.iterators, scope)
     before = c.size
     condition = c.swallow(node.condition, inner)
-    return _quantified(sources, condition, node.every, c.size - before)
+    return _quantified(sources, condition, node.every, TURN + c.size - before)
 
 
 def _sources(
@@ -66,6 +67,8 @@ def compile_span(c: Compiler, node: ast.Span, scope: Scope) -> Closure:
 
     def span(run: Run) -> Any:
         first, last = start(run), end(run)
+        if type(first) is Date and type(last) is Date:
+            return [Date.from_epoch_day(day) for day in numbers(run, first.epoch_day, last.epoch_day)]
         for value in (first, last):
             if not is_number(value):
                 warn_type(run, "number", value)
@@ -139,7 +142,7 @@ def _for_with_partial(sources: tuple[_Source, ...], body: Closure, partial: int,
             return None
         result: list[Any] = []
         for _ in _product(run, sources, domains, 0):
-            run.spend(cost + (len(result) >> 4))
+            run.spend(cost + (len(result) >> 3))
             run.slots[partial] = result[:]
             result.append(body(run))
         return result
@@ -173,7 +176,7 @@ def _product(run: Run, sources: tuple[_Source, ...], domains: list[Sequence[Any]
         if last:
             yield
         else:
-            run.spend(1)
+            run.spend(TURN)
             yield from _product(run, sources, domains, level + 1)
 
 

@@ -10,6 +10,7 @@ from engine.feel.errors import EvaluationError
 from engine.feel.values import Limits, Run
 
 _FOLD_STEPS = 1000
+TURN = 3  # steps that a turn of a loop or a call costs, besides those of its body
 
 Closure: TypeAlias = Callable[[Run], Any]
 Rule: TypeAlias = "Callable[[Compiler, Any, Scope], Closure]"

@@ -63,14 +63,30 @@ def _implicit_input(scope: Scope) -> Closure:
 
 
 def compile_input_test(c: Compiler, node: ast.InputTest, scope: Scope) -> Closure:
-    value = _implicit_input(scope)
     operand = c.compile(node.operand, scope)
     sign = node.operator
+    if _input_slot(scope) is None and sign in ("<", "<=", ">", ">="):
+        return _half_range(sign, operand)
+    value = _implicit_input(scope)
 
     def input_test(run: Run) -> Any:
         return compare_with(sign, run, value(run), operand(run))
 
     return input_test
+
+
+def _half_range(sign: str, operand: Closure) -> Closure:
+    """`(< 10)` without an input to test is a range that is open on one side (DMN 1.5, 10.3.2.7)."""
+
+    def half_range(run: Run) -> Any:
+        end = operand(run)
+        if IMPLICIT_INPUT in run.variables:
+            return compare_with(sign, run, run.variables[IMPLICIT_INPUT], end)
+        if sign in ("<", "<="):
+            return Range(None, end, False, sign == "<=")
+        return Range(end, None, sign == ">=", False)
+
+    return half_range
 
 
 def compile_in_range(c: Compiler, node: ast.InRange, scope: Scope) -> Closure:
