@@ -120,6 +120,11 @@ class Consumer:
         """There may be something new in the log."""
         self._wake_up.set()
 
+    @property
+    def leads(self) -> bool:
+        """Whether a term of this node is running."""
+        return self._term is not None and self._term.leading
+
     def consumed(self) -> Consumed | None:
         """How far the term is, None when this node does not lead the partition."""
         term = self._term

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import structlog
 import trio
@@ -262,7 +262,7 @@ class Supervisor:
             self._cancel(kept.life)
         await kept.stopped.wait()
 
-    def chaos(self, name: str, kind: Literal["raise", "cancel", "hang"]) -> bool:
+    def chaos(self, name: str, kind: str) -> bool:
         """Make a child raise, be cancelled or hang; whether it was running, so that there was something to hurt.
 
         Raises:

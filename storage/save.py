@@ -33,6 +33,9 @@ _encode = msgspec.json.Encoder().encode
 
 Document = dict[str, Any]
 
+DEFINITIONS_CHANNEL = "vivero_definitions"
+"""The caches of all nodes listen here."""
+
 
 def statements_of(state: State, log_rows: Sequence[bytes], spilled: Sequence[Spilled], now: int) -> Iterator[Call]:
     """Everything that a batch writes but its fence, a statement at a time. `now`: epoch ms."""
@@ -40,8 +43,11 @@ def statements_of(state: State, log_rows: Sequence[bytes], spilled: Sequence[Spi
     if spilled:
         yield _sql["inbox"], (_encode([_spilled(one, state.partition) for one in spilled]),)
     yield from _tables(state)
-    if moves_definitions(state):
+    definitions = [row for row in state.dirty.values() if isinstance(row, Definition)]
+    if definitions:
+        told = [{"tenant": row.tenant, "processId": row.process_id, "key": row.key} for row in definitions]
         yield _sql["definitions_moved"], ()
+        yield _sql["tell_definitions"], (_encode(told), DEFINITIONS_CHANNEL)
 
 
 def moves_definitions(state: State) -> bool:

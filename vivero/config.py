@@ -60,9 +60,7 @@ Values = Mapping[str, Any]
 SHORT_NAMES = {"VIVERO_DATABASE_URL": "database.url", "VIVERO_DATA_DIR": "database.data_dir"}
 
 
-def load(
-    file: Path | None = None, environment: Mapping[str, str] | None = None, flags: Values | None = None
-) -> Config:
+def load(file: Path | None = None, environment: Mapping[str, str] | None = None, flags: Values | None = None) -> Config:
     """The settings of this program.
 
     Raises:

@@ -137,6 +137,10 @@ WHERE t.process_definition_key = x.key;
 -- Read with every batch of every partition: "latest" is never older than an answered deployment.
 UPDATE definitions_seq SET n = n + 1;
 
+-- name: tell_definitions
+-- The one NOTIFY inside a batch: deployments are rare, and every node's cache must know at the commit.
+SELECT pg_notify($2, x::text) FROM json_array_elements($1) AS x;
+
 -- name: usage
 -- New and known counters alike: the owner does not know whether the row exists.
 INSERT INTO definition_usage (partition_id, process_definition_key, running)

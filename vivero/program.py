@@ -1,0 +1,166 @@
+"""The program around the tree: which PostgreSQL, is it fit, is its schema current, where to listen, when to stop."""
+
+from __future__ import annotations
+
+import gc
+import os
+import secrets
+import signal
+import socket
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import structlog
+import trio
+
+from api.http1.listeners import open_listeners
+from engine.supervision import Beat, Child
+from storage import checks, driver, migrate
+from storage.checks import Server
+from storage.migrate import Migration
+from vivero import embedded, tree
+from vivero.config import Config
+from vivero.embedded import Lease
+
+log = structlog.get_logger(__name__)
+
+GC_THRESHOLDS = (20_000, 20, 50)
+"""Rows of live trees are in circles and live long: looking for garbage seldom costs nothing but a little memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """What is true once clients are served."""
+
+    address: str
+    dsn: str
+    server: Server
+    embedded: bool
+    tree: tree.Tree
+
+
+async def up(
+    config: Config,
+    *,
+    ready: Callable[[Ready], None] = lambda _ready: None,
+    migrating: Callable[[Migration, int, int], None] | None = None,
+    stop: trio.Event | None = None,
+) -> None:
+    """Serve until SIGTERM or SIGINT (or `stop`). A second signal ends at once.
+
+    Raises:
+        StartupProblem: PostgreSQL is not fit for us; says why, and what to do.
+        EmbeddedError: the embedded PostgreSQL cannot be started.
+        MigrationError: the schema cannot be brought up to date.
+        ListenError: the port cannot be had.
+        Escalated: the program could not help itself.
+    """
+    stop = stop or trio.Event()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_stop_on_signal, stop, nursery.cancel_scope)
+        listeners = await open_listeners(config.api.host, config.api.port)
+        try:
+            address = listeners[0].socket.getsockname()
+            config = replace(config, api=replace(config.api, port=address[1]))
+            async with database(config) as (dsn, children):
+                server = await prepare(dsn, config, migrating)
+                tune_collector()
+                await tree.run(
+                    config,
+                    dsn,
+                    node_name(),
+                    listeners,
+                    stop,
+                    lambda built: ready(Ready(_url(config), dsn, server, config.database.url is None, built)),
+                    children,
+                )
+        finally:
+            for listener in listeners:
+                listener.socket.close()
+        nursery.cancel_scope.cancel()
+
+
+async def prepare(dsn: str, config: Config, migrating: Callable[[Migration, int, int], None] | None = None) -> Server:
+    """Check that PostgreSQL is fit for us, and bring the schema up to date."""
+    server = await checks.check(dsn, allow_unsafe_commits=config.database.allow_unsafe_commits)
+    connection = await driver.connect(dsn, name="vivero:migrate")
+    try:
+        await migrate.migrate(connection, progress=migrating)
+    finally:
+        connection.close()
+    return server
+
+
+@asynccontextmanager
+async def database(config: Config) -> AsyncGenerator[tuple[str, list[Child]]]:
+    """The DSN of the user's PostgreSQL, or of the embedded one, which is held for the length of the block.
+
+    With the DSN come the children that look after it.
+    """
+    if config.database.url is not None:
+        yield config.database.url, []
+        return
+    keeper = Keeper(config.database.data_dir)
+    try:
+        yield await keeper.hold(), [Child("postgres", keeper.run)]
+    finally:
+        keeper.release()
+
+
+class Keeper:
+    """Holds the lease of the embedded PostgreSQL; when its supervisor is killed, starts it again."""
+
+    def __init__(self, root: Path | None) -> None:
+        self._root = root
+        self._lease: Lease | None = None
+
+    async def hold(self) -> str:
+        """The server's DSN, once it runs."""
+        self._lease = await trio.to_thread.run_sync(embedded.acquire, self._root)
+        return self._lease.dsn
+
+    async def run(self, beat: Beat) -> None:
+        """Wait for the loss of the lease, and get another. The DSN stays the same, being made of the root."""
+        while True:
+            lease = self._lease
+            if lease is None or lease.is_lost():
+                log.warning("the embedded PostgreSQL is gone: starting it again")
+                self.release()
+                with beat.waiting(60.0):
+                    await self.hold()
+            await beat.sleep(0.25)
+
+    def release(self) -> None:
+        if self._lease is not None:
+            self._lease.close()
+            self._lease = None
+
+
+def node_name() -> str:
+    """Unique to this process: host, process id and a random part, for ids are used again."""
+    return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+def tune_collector() -> None:
+    """What was made so far stays: the collector need not look at it again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*GC_THRESHOLDS)
+
+
+def _url(config: Config) -> str:
+    host = config.api.host if config.api.host not in ("", "0.0.0.0", "::") else "localhost"
+    return f"http://{'localhost' if host == '127.0.0.1' else host}:{config.api.port}"
+
+
+async def _stop_on_signal(stop: trio.Event, everything: trio.CancelScope) -> None:
+    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async for number in signals:
+            if stop.is_set():
+                log.warning("stopping at once", signal=signal.Signals(number).name)
+                everything.cancel()
+                return
+            log.info("stopping", signal=signal.Signals(number).name)
+            stop.set()

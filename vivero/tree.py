@@ -1,0 +1,204 @@
+"""The supervision tree: what runs, on one screen. The only place that puts the parts together.
+
+        HTTP ──► api ──► appender ──► command_log
+                 ▲                        │ wake, NOTIFY
+                 │ completions            ▼
+                 └──────────────────── consumer ──► state, events and cursor in one transaction
+                                          │
+listener ◄── NOTIFY ◄── announcer ◄───────┘
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+import structlog
+import trio
+
+from api import app, server
+from api.job_board import JobBoard
+from api.services import Services
+from engine.appender import Appender
+from engine.completions import Completions
+from engine.consumer import Consumer
+from engine.definitions import DefinitionCache
+from engine.supervision import Beat, Child, Supervisor
+from engine.watchdog import Watchdog
+from storage import announcer as announcing
+from storage import driver
+from storage.announcer import Announcer
+from storage.driver import Connection
+from storage.listener import Listener
+from storage.log import Outcome
+from storage.pool import Pool
+from storage.save import DEFINITIONS_CHANNEL as DEFINITIONS
+from vivero.config import Config
+
+log = structlog.get_logger(__name__)
+
+PARTITION = 1
+APPENDED, PROCESSED, AVAILABLE = "vivero_appended", "vivero_processed", "vivero_available"
+CHANNELS = (APPENDED, PROCESSED, AVAILABLE, DEFINITIONS)
+
+
+@dataclass(slots=True)
+class Tree:
+    """The parts of a running program, for whoever looks inside: tests, metrics."""
+
+    supervisor: Supervisor
+    appender: Appender
+    consumer: Consumer
+    completions: Completions
+    definitions: DefinitionCache
+    pool: Pool
+    job_board: JobBoard
+
+
+class Switchboard:
+    """Who hears of what: the tasks of this node at once, other nodes through the announcer."""
+
+    def __init__(
+        self, completions: Completions, definitions: DefinitionCache, job_board: JobBoard, announcer: Announcer
+    ) -> None:
+        self._completions = completions
+        self._definitions = definitions
+        self._job_board = job_board
+        self._announcer = announcer
+        self.consumer: Consumer | None = None
+        self.appender: Appender | None = None
+
+    # ---- the appender says
+
+    def appended(self, partition: int, position: int) -> None:
+        if self.consumer is not None and self.consumer.leads:
+            self.consumer.wake()
+        else:
+            self._announcer.announce(APPENDED, str(partition), position)
+
+    # ---- the consumer says
+
+    def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[tuple[int, str]]) -> None:
+        self._completions.committed(partition, watermark, outcomes, ended)
+        self._announcer.announce(PROCESSED, str(partition), watermark)
+
+    def available(self, type: str, tenant: str, count: int) -> None:
+        self._job_board.available(type, tenant, count)
+        self._announcer.announce(AVAILABLE, f"{tenant}\n{type}", count)
+
+    def spilled(self, partition: int) -> None:
+        if self.appender is not None:
+            self.appender.spilled(partition)
+
+    def leads(self, partition: int, epoch: int) -> None:
+        self._completions.sweep_soon()
+
+    # ---- other nodes say
+
+    def heard(self, channel: str, payload: str) -> None:
+        if channel == DEFINITIONS:
+            self._definitions.changed(payload)
+            return
+        for key, value in announcing.decode(payload).items():
+            if channel == APPENDED and self.consumer is not None:
+                self.consumer.wake()
+            elif channel == PROCESSED:
+                self._completions.processed(int(key), value)
+            elif channel == AVAILABLE:
+                tenant, _, type_ = key.partition("\n")
+                self._job_board.available(type_, tenant, value)
+
+    def connected(self, connected: bool) -> None:
+        """What was said in between is lost: look once."""
+        if connected:
+            self._definitions.forget()
+            self._completions.sweep_soon()
+            if self.consumer is not None:
+                self.consumer.wake()
+
+
+def build(
+    config: Config, dsn: str, node: str, listeners: Sequence[trio.SocketListener], others: Sequence[Child] = ()
+) -> Tree:
+    """All parts, connected. `node` is unique to this process; `others` are children that look after PostgreSQL."""
+    drain = trio.Event()
+
+    def connection(name: str) -> Callable[[], Awaitable[Connection]]:
+        return lambda: driver.connect(dsn, name=f"vivero:{name}")
+
+    def before(name: str) -> Callable[[float], Awaitable[Connection]]:
+        return lambda deadline: driver.connect(dsn, name=f"vivero:{name}", deadline=deadline)
+
+    pool = Pool(before("api"), config.database.pool_size)
+    completions = Completions(connection("completions"))
+    definitions = DefinitionCache(pool.connection)
+    job_board = JobBoard(config.api.max_pollers, config.api.slow_poll_s)
+    announcer = Announcer(before("announcer"))
+    switchboard = Switchboard(completions, definitions, job_board, announcer)
+    consumer = Consumer(
+        lambda name: driver.connect(dsn, name=name), node, definitions, switchboard, config.consumer, PARTITION
+    )
+    appender = Appender(
+        connection("appender"),
+        config.appender,
+        appended=switchboard.appended,
+        consumed=lambda _partition: consumer.consumed(),
+        owned=lambda: (PARTITION,) if consumer.leads else (),
+    )
+    switchboard.consumer, switchboard.appender = consumer, appender
+    listener = Listener(before("listener"), CHANNELS, switchboard.heard, switchboard.connected)
+
+    async def serve(beat: Beat) -> None:
+        services = Services(
+            appender, completions, definitions, pool, job_board, supervisor, config.api,
+            supervisor.chaos if config.chaos else None,
+        )  # fmt: skip
+        await server.serve(app.build(services), listeners, settings=config.http, drain=drain, beat=beat.beat)
+
+    supervisor = Supervisor(
+        [
+            Child("api", serve, pool.abort, drain.set),
+            Child("appender", appender.run, appender.close, appender.drain),
+            Child("consumer", consumer.run, consumer.close),
+            Child("completions", completions.run, completions.close),
+            Child("listener", listener.run, listener.abort),
+            Child("announcer", announcer.run, announcer.abort),
+            *others,
+        ],
+        config.supervision,
+    )
+    return Tree(supervisor, appender, consumer, completions, definitions, pool, job_board)
+
+
+async def run(
+    config: Config,
+    dsn: str,
+    node: str,
+    listeners: Sequence[trio.SocketListener],
+    stop: trio.Event,
+    started: Callable[[Tree], None] = lambda _tree: None,
+    others: Sequence[Child] = (),
+) -> None:
+    """Run until `stop` is set: then the API finishes what it has, the appender too, and the rest is cancelled.
+
+    Raises:
+        Escalated: too many failures; the process should end non-zero.
+    """
+    tree = build(config, dsn, node, listeners, others)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_stop, tree, stop, config.drain_s, nursery.cancel_scope)
+        watchdog = Watchdog()
+        with watchdog.thread():
+            nursery.start_soon(watchdog.run)
+            started(tree)
+            await tree.supervisor.run()
+        nursery.cancel_scope.cancel()
+    tree.pool.close()
+
+
+async def _stop(tree: Tree, stop: trio.Event, grace_s: float, everything: trio.CancelScope) -> None:
+    await stop.wait()
+    log.info("stopping: finishing what was begun", grace_s=grace_s)
+    await tree.supervisor.stop("api", grace_s)
+    await tree.supervisor.stop("appender", grace_s)
+    everything.cancel()
