@@ -47,6 +47,40 @@ async def alive(connection):
     return (await connection.execute(ADD, (40, 2))).rows == [(42,)]
 
 
+async def until(connection, sql, params, rows):
+    """Asks PostgreSQL until it gives these rows."""
+    with trio.fail_after(10):
+        while (await connection.execute(sql, params)).rows != rows:
+            pass
+
+
+async def until_sleeping(other, connection):
+    """Until the backend of `connection` is in pg_sleep."""
+    sleeping = "SELECT count(*) FROM pg_stat_activity WHERE pid = $1 AND wait_event = 'PgSleep'"
+    await until(other, sleeping, (connection.backend_pid,), [(1,)])
+
+
+@pytest.fixture
+def cancelled(nursery):
+    """Runs a call, waits for something to happen, cancels the call; gives an event for the end of it."""
+
+    async def cancel(call, happened):
+        scope, ended = trio.CancelScope(), trio.Event()
+
+        async def run():
+            with scope:
+                await call()
+            assert scope.cancelled_caught
+            ended.set()
+
+        nursery.start_soon(run)
+        await happened()
+        scope.cancel()
+        return ended
+
+    return cancel
+
+
 # What the driver takes from psycopg beyond its documented API
 
 
@@ -249,9 +283,7 @@ async def test_sent_comes_before_the_answers(connection, other):
             await connection.pipeline([("BEGIN", ()), (lock, ()), ("COMMIT", ())], sent=task_status.started)
 
         await nursery.start(commit)
-        waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
-        while (await other.execute(waiting)).rows != [(1,)]:
-            pass
+        await until(other, "SELECT count(*) FROM pg_locks WHERE NOT granted", (), [(1,)])
         await other.execute("SELECT pg_advisory_unlock(1)")
 
 
@@ -304,7 +336,7 @@ async def test_pipeline_larger_than_all_buffers_in_both_directions_does_not_dead
 
 async def test_a_second_task_on_the_same_connection_is_a_bug_and_disturbs_nobody(connection):
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(connection.execute, SLEEP, (0.05,))
+        nursery.start_soon(connection.execute, SLEEP, (0.1,))
         await trio.testing.wait_all_tasks_blocked()
         with pytest.raises(StorageBug, match="in use by 'sleep'"):
             await connection.execute("SELECT 1")
@@ -323,62 +355,83 @@ async def test_a_call_in_a_cancelled_scope_sends_nothing(connection):
     assert (await connection.execute("SELECT * FROM t")).rows == []
 
 
-async def test_cancelled_query_is_cancelled_on_the_server_and_the_connection_reused(connection, other):
-    started = trio.current_time()
-    with trio.move_on_after(0.02):
-        await connection.execute(SLEEP, (60,))
-    assert trio.current_time() - started < driver.SETTLE_S
+async def test_cancelled_query_is_cancelled_on_the_server_and_the_connection_reused(
+    connection, other, cancelled, monkeypatch
+):
+    monkeypatch.setattr(driver, "SETTLE_S", 10)
+    ended = await cancelled(
+        partial(connection.execute, SLEEP, (60,), deadline=trio.current_time() + 100),
+        partial(until_sleeping, other, connection),
+    )
+    with trio.fail_after(10):
+        await ended.wait()
+    assert connection.reusable
     assert await alive(connection)
-    running = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep($1)%' AND state = 'active'"
-    assert (await other.execute(running + " AND pid <> pg_backend_pid()")).rows == [(0,)]
 
 
-async def test_cancelled_query_that_ends_by_itself_had_its_effect_and_the_connection_is_reused(connection):
+async def test_cancelled_query_that_ends_by_itself_had_its_effect_and_the_connection_is_reused(
+    connection, other, cancelled, monkeypatch
+):
+    monkeypatch.setattr(driver, "SETTLE_GRACE_S", 10)
+    monkeypatch.setattr(driver, "SETTLE_S", 10)
     await connection.script("CREATE TABLE t (n int)")
-    with trio.move_on_after(0.001):
-        await connection.execute("INSERT INTO t SELECT 1 FROM pg_sleep(0.01)")
+    await other.execute("SELECT pg_advisory_lock(1)")
+    ended = await cancelled(
+        partial(connection.execute, "INSERT INTO t SELECT 1 FROM pg_advisory_xact_lock(1)"),
+        partial(until, other, "SELECT count(*) FROM pg_locks WHERE NOT granted", (), [(1,)]),
+    )
+    await other.execute("SELECT pg_advisory_unlock(1)")
+    await ended.wait()
     assert (await connection.execute("SELECT * FROM t")).rows == [(1,)]
 
 
-async def test_cancelled_query_that_cannot_be_cancelled_closes_the_connection(database, proxy):
+async def test_cancelled_query_that_cannot_be_cancelled_closes_the_connection(database, other, proxy, cancelled):
     connection = await connect(proxy.dsn(database))
-    started = trio.current_time()
-    with trio.CancelScope() as scope:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(connection.execute, SLEEP, (60,))
-            await trio.testing.wait_all_tasks_blocked(0.01)
-            proxy.swallow = True
-            scope.cancel()
+
+    async def swallowed():
+        await until_sleeping(other, connection)
+        proxy.swallow = True
+
+    ended = await cancelled(partial(connection.execute, SLEEP, (60,)), swallowed)
+    began = trio.current_time()
+    await ended.wait()
     assert connection.closed
-    assert trio.current_time() - started < driver.SETTLE_S + 0.5
+    assert driver.SETTLE_S <= trio.current_time() - began < driver.SETTLE_S + 2
 
 
-async def test_cancelled_inside_a_transaction_leaves_a_connection_that_says_so(connection):
+async def test_cancelled_inside_a_transaction_leaves_a_connection_that_says_so(connection, other, cancelled):
     await connection.execute("BEGIN")
-    with trio.move_on_after(0.02):
-        await connection.execute(SLEEP, (60,))
+    ended = await cancelled(
+        partial(connection.execute, SLEEP, (60,)),
+        partial(until_sleeping, other, connection),
+    )
+    await ended.wait()
     assert not connection.reusable
     connection.close()
     assert connection.closed
 
 
-async def test_cancelled_pipeline_closes_the_connection_and_commits_nothing(connection, other):
+async def test_cancelled_pipeline_closes_the_connection_and_commits_nothing(connection, other, cancelled):
     await connection.script("CREATE TABLE t (n int)")
-    with trio.move_on_after(0.05) as scope:
-        await connection.pipeline([("INSERT INTO t VALUES (1)", ()), ("SELECT pg_sleep(60)", ())])
-    assert scope.cancelled_caught
+    ended = await cancelled(
+        partial(connection.pipeline, [("INSERT INTO t VALUES (1)", ()), (SLEEP, (60,))]),
+        partial(until_sleeping, other, connection),
+    )
+    await ended.wait()
     assert connection.closed
     with pytest.raises(ConnectionLost, match="closed"):
         await connection.execute("SELECT 1")
     assert (await other.execute("SELECT * FROM t")).rows == []
 
 
-async def test_cancelled_while_a_pipeline_is_being_sent_closes_the_connection(database, proxy):
+async def test_cancelled_while_a_pipeline_is_being_sent_closes_the_connection(database, proxy, cancelled):
     connection = await connect(proxy.dsn(database))
     proxy.stall = True
-    with trio.move_on_after(0.05) as scope:
-        await connection.pipeline([("SELECT $1::text", ("x" * 20_000_000,))], sent=pytest.fail)
-    assert scope.cancelled_caught
+    ended = await cancelled(
+        partial(connection.pipeline, [("SELECT $1::text", ("x" * 20_000_000,))], sent=pytest.fail),
+        partial(trio.testing.wait_all_tasks_blocked, 0.01),
+    )
+    await ended.wait()
     assert connection.closed
 
 
@@ -420,7 +473,7 @@ async def test_deadline_behind_a_black_hole_frees_the_call_and_closes(database, 
     with pytest.raises(DeadlineExceeded) as caught:
         await connection.execute("SELECT 1", deadline=started + 0.1)
     assert caught.value.in_doubt
-    assert 0.1 <= trio.current_time() - started < 0.4
+    assert 0.1 <= trio.current_time() - started < 2
     assert connection.closed
 
 
@@ -430,7 +483,7 @@ async def test_deadline_of_a_pipeline_that_is_stuck_in_sending(database, proxy):
     started = trio.current_time()
     with pytest.raises(DeadlineExceeded):
         await connection.pipeline([("SELECT $1::text", ("x" * 20_000_000,))], deadline=started + 0.2, sent=pytest.fail)
-    assert trio.current_time() - started < 0.6
+    assert trio.current_time() - started < 2
     assert connection.closed
 
 
@@ -470,9 +523,7 @@ async def test_backend_killed_within_a_pipeline(connection, other):
                 await connection.pipeline([("BEGIN", ()), (SLEEP, (60,)), ("COMMIT", ())])
 
         nursery.start_soon(wait)
-        active = "SELECT count(*) FROM pg_stat_activity WHERE pid = $1 AND wait_event = 'PgSleep'"
-        while (await other.execute(active, (connection.backend_pid,))).rows != [(1,)]:
-            pass
+        await until_sleeping(other, connection)
         await other.execute("SELECT pg_terminate_backend($1)", (connection.backend_pid,))
     assert connection.closed
 
@@ -499,10 +550,7 @@ async def test_close_twice_and_use_after_close(database):
 async def test_close_ends_the_session_on_the_server(database, other):
     connection = await connect(database)
     connection.close()
-    sessions = "SELECT count(*) FROM pg_stat_activity WHERE pid = $1"
-    with trio.fail_after(5):
-        while (await other.execute(sessions, (connection.backend_pid,))).rows != [(0,)]:
-            pass
+    await until(other, "SELECT count(*) FROM pg_stat_activity WHERE pid = $1", (connection.backend_pid,), [(0,)])
 
 
 # Notifications
@@ -580,13 +628,17 @@ async def test_connecting_to_a_silent_server_ends_at_the_deadline(proxy):
     started = trio.current_time()
     with pytest.raises(ConnectFailed, match=f"no answer from 127.0.0.1 port {proxy.port} within"):
         await connect(f"host=127.0.0.1 port={proxy.port} user=u dbname=d", deadline=started + 0.1)
-    assert trio.current_time() - started < 0.5
+    assert trio.current_time() - started < 2
 
 
 async def test_a_cancelled_connect_leaves_nothing(proxy):
     proxy.swallow = True
-    with trio.move_on_after(0.02) as scope:
-        await connect(f"host=127.0.0.1 port={proxy.port} user=u dbname=d")
+    with trio.CancelScope() as scope:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(connect, f"host=127.0.0.1 port={proxy.port} user=u dbname=d")
+            await trio.testing.wait_all_tasks_blocked(0.01)
+            assert proxy.connections == 1
+            scope.cancel()
     assert scope.cancelled_caught
 
 
@@ -613,7 +665,7 @@ async def test_the_dsns_own_connect_timeout_holds(proxy):
     started = trio.current_time()
     with pytest.raises(ConnectFailed, match=r"within 0\.1 s"):
         await connect(f"host=127.0.0.1 port={proxy.port} user=u dbname=d connect_timeout=0.1")
-    assert trio.current_time() - started < 0.5
+    assert trio.current_time() - started < 2
 
 
 def test_the_public_names_of_the_driver():
