@@ -9,6 +9,8 @@ from typing import Any
 from engine.feel.temporal import Date, DateTime, DayTimeDuration
 from engine.feel.values import BuiltinFunction, Function, FunctionFailure, IllegalArguments, Run, is_number
 
+_MAX_DIGITS = 40
+_MOST: int = 10**_MAX_DIGITS
 CHARACTERS_PER_STEP = 64  # a step is about 0.1 us; string functions run through that many characters meanwhile
 
 
@@ -28,8 +30,11 @@ def number(value: Any) -> int | Decimal:
 
 
 def whole(value: Any) -> int:
-    """A number without its fraction, as Java's intValue."""
-    return int(number(value))
+    """A number without its fraction; one beyond any position, scale or count becomes ±10**40."""
+    checked = number(value)
+    if type(checked) is Decimal and checked.adjusted() > _MAX_DIGITS:
+        return _MOST if checked > 0 else -_MOST
+    return int(checked)
 
 
 def items(run: Run, value: Any) -> list[Any]:

@@ -84,8 +84,11 @@ def modulo(run: Run, dividend: Any, divisor: Any) -> Any:
         raise FunctionFailure("Division by zero")
     if type(dividend) is int and type(divisor) is int:
         return dividend % divisor
-    remainder = run.math.remainder(dividend, divisor)
-    return run.math.remainder(run.math.add(remainder, divisor), divisor)
+    try:
+        remainder = run.math.remainder(dividend, divisor)
+        return run.math.remainder(run.math.add(remainder, divisor), divisor)
+    except decimal.InvalidOperation:
+        raise FunctionFailure("Division impossible") from None
 
 
 def _floating(function: Callable[[float], float]) -> Callable[[Run, Any], Any]:

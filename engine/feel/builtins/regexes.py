@@ -18,7 +18,7 @@ _FREE_NANOS = 1_000_000  # shorter searches take no steps, so that the count doe
 
 
 def find_all(run: Run, pattern: regex.Pattern[str], text: str) -> Iterator[regex.Match[str]]:
-    """The matches, one behind the other. Raises LimitExceeded when the time limit is over; takes steps for time used."""
+    """The matches, one behind the other. Raises LimitExceeded when the time is over; takes steps for time used."""
     started = perf_counter_ns()
     matches = pattern.finditer(text, timeout=run.limits.regex_timeout_ms / 1000)
     while True:

@@ -73,12 +73,13 @@ def ends_with(run: Run, text: Any, match: Any) -> Any:
     return string(run, text).endswith(string(run, match))
 
 
-def _compiled(run: Run, pattern: Any, flags: Any = None, what: str = "pattern") -> regex.Pattern[str]:
+def _compiled(run: Run, pattern: Any, subject: str, flags: Any = None, what: str = "pattern") -> regex.Pattern[str]:
+    """A pattern to search in a string. Flags that are null are none; letters that are no flags do nothing."""
     text = string(run, pattern)
     if flags is not None and type(flags) is not str:
         raise IllegalArguments
     try:
-        return java_patterns.compile_pattern(text, flags or "")
+        return java_patterns.compile_pattern(run, text, flags or "", subject)
     except java_patterns.InvalidPattern:
         raise _invalid(run, text, what) from None
 
@@ -90,12 +91,12 @@ def _invalid(run: Run, pattern: str, what: str = "pattern") -> FunctionFailure:
 def matches(run: Run, text: Any, pattern: Any, flags: Any = None) -> Any:
     """True if some part of the text matches."""
     subject = string(run, text)
-    return regexes.is_found(run, _compiled(run, pattern, flags), subject)
+    return regexes.is_found(run, _compiled(run, pattern, subject, flags), subject)
 
 
 def replace(run: Run, text: Any, pattern: Any, replacement: Any, flags: Any = None) -> Any:
     subject, new = string(run, text), string(run, replacement)
-    compiled = _compiled(run, pattern, flags)
+    compiled = _compiled(run, pattern, subject, flags)
     try:
         return regexes.replace(run, compiled, subject, new)
     except java_patterns.InvalidPattern:
@@ -104,7 +105,7 @@ def replace(run: Run, text: Any, pattern: Any, replacement: Any, flags: Any = No
 
 def split(run: Run, text: Any, delimiter: Any) -> Any:
     subject = string(run, text)
-    parts = regexes.split(run, _compiled(run, delimiter, None, "pattern for delimiter"), subject)
+    parts = regexes.split(run, _compiled(run, delimiter, subject, None, "pattern for delimiter"), subject)
     run.check_list(len(parts))
     return parts
 
@@ -112,7 +113,7 @@ def split(run: Run, text: Any, delimiter: Any) -> Any:
 def extract(run: Run, text: Any, pattern: Any) -> Any:
     """The parts of the text that match."""
     subject = string(run, text)
-    parts = [match.group() for match in regexes.find_all(run, _compiled(run, pattern), subject)]
+    parts = [match.group() for match in regexes.find_all(run, _compiled(run, pattern, subject), subject)]
     run.check_list(len(parts))
     return parts
 
@@ -174,7 +175,7 @@ FUNCTIONS = {
         Overload(("input", "pattern", "replacement", "flags"), replace),
     ),
     "split": (Overload(("string", "delimiter"), split),),
-    "extract": (Overload(("input", "pattern"), extract),),
+    "extract": (Overload(("input", "pattern"), extract), Overload(("string", "pattern"), extract)),
     "trim": (Overload(_STRING, trim),),
     "is blank": (Overload(_STRING, is_blank),),
     "uuid": (Overload((), new_uuid, pure=False),),

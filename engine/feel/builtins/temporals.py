@@ -1,4 +1,4 @@
-"""Built-in functions on dates and the clock (DMN 1.5, 10.3.4.8 and 10.3.4.10). The clock is the evaluation's, in UTC."""
+"""Built-in functions on dates and the clock (DMN 1.5, 10.3.4.8 and 10.3.4.10). The clock is in UTC."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The temporal values of FEEL: immutable, comparable, hashable (DMN 1.5, 10.3.2.3.4 to 10.3.2.3.9).
 
 They reach further than `datetime`: years to ±999,999,999, nanoseconds, local and zoned values of one class.
-`==` is FEEL's `=`: dates with time are equal where they are the same instant, a local and a zoned value never are. `<` and
-its like are for values of one kind (`same_kind`). `str()` is what `string()` gives.
+`==` is FEEL's `=`: dates with time are equal where they are the same instant, a local and a zoned value never are. `<`
+and its like are for values of one kind (`same_kind`). `str()` is what `string()` gives.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Date(Ordered):
     day: int
 
     def __post_init__(self) -> None:
-        _check(MIN_YEAR <= self.year <= MAX_YEAR, f"Year {self.year} is out of range")
-        _check(1 <= self.month <= 12, f"There is no month {self.month}")
-        _check(1 <= self.day <= calendar.month_length(self.year, self.month), f"The month has no day {self.day}")
+        _check(MIN_YEAR <= self.year <= MAX_YEAR, "The year is out of range")
+        _check(1 <= self.month <= 12, "There is no such month")
+        _check(1 <= self.day <= calendar.month_length(self.year, self.month), "The month has no such day")
 
     @classmethod
     def from_epoch_day(cls, days: int) -> Date:
@@ -110,7 +110,7 @@ class Time(Ordered):
         return self.offset is None, self.nanos - (self.offset or 0) * NANOS_PER_SECOND
 
     def __eq__(self, other: object) -> bool:
-        """Times at two offsets are never equal, not even in the same moment (feel-scala), yet neither is the earlier."""
+        """Times at two offsets are never equal (feel-scala), even where neither is the earlier."""
         return type(other) is Time and (self.nanos, self.offset) == (other.nanos, other.offset)
 
     def __hash__(self) -> int:
@@ -246,7 +246,7 @@ def _offset_duration(offset: int | None) -> DayTimeDuration | None:
 
 
 def _check_offset(offset: int | None) -> None:
-    _check(offset is None or abs(offset) <= zones.MAX_OFFSET_S, f"The offset of {offset} s exceeds 18 hours")
+    _check(offset is None or abs(offset) <= zones.MAX_OFFSET_S, "The offset exceeds 18 hours")
 
 
 def _suffix(offset: int | None, zone: str | None) -> str:
