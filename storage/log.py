@@ -71,12 +71,14 @@ class EventRow(msgspec.Struct, frozen=True, gc=False):
     processed_at_ms: int
     version: int
     events: bytes
+    rejection: Rejection | None = None
 
 
 class LoggedCommand(msgspec.Struct, frozen=True, gc=False):
     """A command of the log with what came of it so far; without `rows` it is still pending.
 
-    `answered` is False as long as a later command will answer this one.
+    `outcome` is None as long as a later command is to answer this one, and for commands that answer another
+    (`request`).
     """
 
     position: int
@@ -154,7 +156,10 @@ async def command(connection: Connection, position: int) -> LoggedCommand | None
     if not found:
         return None
     events = await connection.execute(_EVENTS, (position,))
-    rows = tuple(EventRow(*row) for row in events.rows)
+    rows = tuple(
+        EventRow(seq, processed_at_ms, version, body, _rejection(rejection))
+        for seq, processed_at_ms, version, body, rejection in events.rows
+    )
     at, partition, tenant, intent, key, request, appended_at_ms, payload = found[0]
     return LoggedCommand(
         at,

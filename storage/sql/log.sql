@@ -17,19 +17,19 @@ SELECT coalesce(max(position), 0) FROM command_log WHERE partition_id = $1;
 SELECT to_pos FROM batches WHERE partition_id = $1 ORDER BY from_pos DESC LIMIT 1;
 
 -- name: outcomes
--- What came of the commands: the row of the command itself, or a later one that answers it. An answer has a rejection or
--- a response (JSON null when it is empty); a row with neither will be answered by another.
+-- What came of the commands: rows of their own, or later ones that name them as their request. A row answers if it has a
+-- response (JSON null when the answer is empty), or if the command itself was rejected; the first one counts.
 SELECT DISTINCT ON (position) position, rejection, response
 FROM (
-    SELECT e.position, e.position AS at, e.seq, e.rejection, e.response
-    FROM event_log e
-    WHERE e.position = ANY ($1::bigint[]) AND e.partition_id IN (SELECT id FROM partitions) AND e.seq = 0
+    SELECT position, position AS at, seq, rejection, response
+    FROM event_log
+    WHERE position = ANY ($1::bigint[]) AND partition_id IN (SELECT id FROM partitions) AND request IS NULL
+      AND (response IS NOT NULL OR (seq = 0 AND rejection IS NOT NULL))
     UNION ALL
-    SELECT e.request, e.position, e.seq, e.rejection, e.response
-    FROM event_log e
-    WHERE e.request = ANY ($1::bigint[])
+    SELECT request, position, seq, rejection, response
+    FROM event_log
+    WHERE request = ANY ($1::bigint[]) AND response IS NOT NULL
 ) answers
-WHERE rejection IS NOT NULL OR response IS NOT NULL
 ORDER BY position, at, seq;
 
 -- name: ended
@@ -45,7 +45,7 @@ WHERE position = $1 AND partition_id IN (SELECT id FROM partitions);
 
 -- name: events_of_command
 -- The command's own row and those of the follow-ups handled with it.
-SELECT seq, to_epoch_ms(processed_at), version, events
+SELECT seq, to_epoch_ms(processed_at), version, events, rejection
 FROM event_log
 WHERE position = $1 AND partition_id IN (SELECT id FROM partitions)
 ORDER BY seq;

@@ -386,21 +386,24 @@ async def store_answer(connection, position, seq=0, request=None, rejection=None
 
 async def test_outcomes_are_those_of_answered_commands(connection):
     rejection = Rejection(RejectionCode.NOT_FOUND, "no such job")
+    refused = msgspec.json.encode(rejection)
     await store_answer(connection, 1, response=b'{"a":1}')
+    await store_answer(connection, 1, seq=1, response=b"null")  # an inline follow-up with nothing to say
     await store_answer(connection, 2, response=b"null")
-    await store_answer(connection, 3, rejection=msgspec.json.encode(rejection))
+    await store_answer(connection, 3, rejection=refused)
     await store_answer(connection, 4)  # will be answered later
-    await store_answer(connection, 5)  # … and was, by a follow-up of another command
+    await store_answer(connection, 4, seq=1, rejection=refused)  # … which its rejected follow-up does not
+    await store_answer(connection, 5)  # will be answered later
     await store_answer(connection, 6, response=b'{"six":6}')
-    await store_answer(connection, 6, seq=1, request=5, response=b'{"late":true}')
-    await store_answer(connection, 7, request=7, response=b'{"seven":7}')
-    found = await log.outcomes(connection, [7, 5, 4, 3, 2, 1, 99])
+    await store_answer(connection, 6, seq=1, request=5, response=b'{"late":true}')  # … and was
+    await store_answer(connection, 7, request=4)  # goes back to 4, but does not answer it
+    await store_answer(connection, 8, request=5, rejection=refused)
+    found = await log.outcomes(connection, [8, 7, 5, 4, 3, 2, 1, 99])
     assert sorted(found, key=lambda each: each.position) == [
         Outcome(1, None, b'{"a":1}'),
         Outcome(2),
         Outcome(3, rejection),
         Outcome(5, None, b'{"late":true}'),
-        Outcome(7, None, b'{"seven":7}'),
     ]
     assert await log.outcome(connection, 4) is None
     assert await log.outcomes(connection, []) == []
@@ -409,11 +412,12 @@ async def test_outcomes_are_those_of_answered_commands(connection):
 async def test_a_command_is_shown_with_its_events_and_outcome(connection):
     await append(connection, [plain(subject=5)])
     await store_answer(connection, 1, response=b"null")
-    await store_answer(connection, 1, seq=1)
+    rejection = Rejection(RejectionCode.NOT_FOUND, "no such job")
+    await store_answer(connection, 1, seq=1, rejection=msgspec.json.encode(rejection))
     stored = await log.command(connection, 1)
-    assert [(row.seq, row.version, row.events) for row in stored.rows] == [
-        (0, 1, b'[["JobCompleted",5]]'),
-        (1, 1, b'[["JobCompleted",5]]'),
+    assert [(row.seq, row.version, row.events, row.rejection) for row in stored.rows] == [
+        (0, 1, b'[["JobCompleted",5]]', None),
+        (1, 1, b'[["JobCompleted",5]]', rejection),
     ]
     assert stored.outcome == Outcome(1)
     assert await log.command(connection, 2) is None

@@ -1,0 +1,219 @@
+"""Waiting for outcomes: what is sent in the process, and the sweep that finds everything else."""
+
+from functools import partial
+
+import msgspec
+import pytest
+import trio
+import trio.testing
+
+from engine.admission import Overloaded
+from engine.completions import Completions, CompletionsSettings, Outcome
+from engine.core.records import Rejection, RejectionCode
+from engine.supervision import Child, Supervisor
+
+NEVER_S = 1e6
+
+
+async def nowhere():
+    raise AssertionError("nobody should connect")
+
+
+def in_process(**settings):
+    return Completions(nowhere, CompletionsSettings(**settings))
+
+
+def died(message):
+    pytest.fail(f"the process would have ended: {message}")
+
+
+@pytest.fixture
+async def sweeping(connect, nursery):
+    """Makes completions whose sweep runs only when it is asked for, and remembers nothing."""
+
+    def make(**settings):
+        settings = {"sweep_s": NEVER_S, "recent": 0} | settings
+        completions = Completions(connect, CompletionsSettings(**settings))
+        nursery.start_soon(Supervisor([Child("completions", completions.run, close=completions.close)], die=died).run)
+        return completions
+
+    return make
+
+
+async def answer(connection, position, response=b'{"a":1}', rejection=None):
+    await connection.execute(
+        "INSERT INTO event_log VALUES (1, $1, 0, NULL, NULL, '[]', $2, $3, 1, now())", (position, rejection, response)
+    )
+
+
+async def end_instance(connection, key, state):
+    await connection.execute(
+        """INSERT INTO process_instances (process_instance_key, root_key, process_definition_key, process_id,
+               process_version, tenant_id, depth, state, tokens, live, incidents, started_at, ended_at, version,
+               created_position)
+           VALUES ($1, $1, 1, 'p', 1, 't', 0, $2, '{}', 0, 0, now(), now(), 1, 1)""",
+        (key, state),
+    )
+
+
+async def wait(waiter):
+    with waiter, trio.fail_after(10):
+        return await waiter.wait()
+
+
+# In the process
+
+
+async def test_a_waiter_gets_the_outcome_of_its_position():
+    completions = in_process()
+    got = {}
+
+    async def request(position):
+        got[position] = await wait(completions.register(1, position))
+
+    async with trio.open_nursery() as nursery:
+        for position in (1, 2, 3):
+            nursery.start_soon(request, position)
+        await trio.testing.wait_all_tasks_blocked()
+        completions.committed(1, 2, [Outcome(2, None, b"{}"), Outcome(1)], [])
+        await trio.testing.wait_all_tasks_blocked()
+        assert got == {1: Outcome(1), 2: Outcome(2, None, b"{}")}
+        completions.committed(1, 3, [Outcome(3)], [])
+    assert completions.waiting == 0
+
+
+async def test_all_who_wait_for_a_position_are_served():
+    """Requests with the same idempotency key wait for the same command."""
+    completions = in_process()
+    with completions.register(1, 5) as one, completions.register(1, 5) as two:
+        completions.committed(1, 5, [Outcome(5, None, b"{}")], [])
+        assert await one.wait() == await two.wait() == Outcome(5, None, b"{}")
+
+
+async def test_the_first_answer_counts():
+    completions = in_process()
+    with completions.register(1, 5) as waiter:
+        completions.committed(1, 5, [Outcome(5, None, b'"first"'), Outcome(5, None, b'"second"')], [])
+        assert (await waiter.wait()).response == b'"first"'
+    completions.committed(1, 6, [Outcome(6, None, b'"first"'), Outcome(6, None, b'"second"')], [])
+    assert (await wait(completions.register(1, 6))).response == b'"first"'
+
+
+async def test_who_registers_late_is_served_from_the_latest_commits():
+    completions = in_process()
+    completions.committed(1, 5, [Outcome(5, None, b"{}")], [(77, "COMPLETED")])
+    assert await wait(completions.register(1, 5)) == Outcome(5, None, b"{}")
+    assert await wait(completions.register_end(77)) == "COMPLETED"
+
+
+async def test_the_end_of_an_instance():
+    completions = in_process()
+    with completions.register_end(77) as waiter, completions.register_end(78) as other:
+        completions.committed(1, 9, [], [(77, "TERMINATED")])
+        assert await waiter.wait() == "TERMINATED"
+        with trio.move_on_after(0) as scope:
+            await other.wait()
+        assert scope.cancelled_caught
+
+
+async def test_waiters_are_bounded_and_forgotten():
+    completions = in_process(waiters=2)
+    with completions.register(1, 5), completions.register_end(77):
+        with pytest.raises(Overloaded, match="2 requests wait"):
+            completions.register(1, 6)
+        with pytest.raises(Overloaded):
+            completions.register_end(6)
+    with completions.register(1, 6):
+        assert completions.waiting == 1
+    assert completions.waiting == 0
+
+
+async def test_what_is_remembered_is_bounded():
+    completions = in_process(recent=3, recent_bytes=10)
+    for position in range(1, 6):
+        completions.committed(1, position, [Outcome(position)], [])
+    completions.committed(1, 6, [Outcome(6, None, b'"longer than ten bytes"')], [])
+    served = {}
+    for position in range(1, 7):
+        with completions.register(1, position) as waiter, trio.move_on_after(0):
+            served[position] = await waiter.wait()
+    assert sorted(served) == [3, 4, 5]
+
+
+# The sweep
+
+
+async def test_who_registers_below_the_watermark_is_served_from_the_event_log(sweeping, connection):
+    """Completions without the watermark: who comes after the commit would wait for nothing."""
+    completions = sweeping()
+    await answer(connection, 5)
+    completions.committed(1, 5, [], [])
+    assert await wait(completions.register(1, 5)) == Outcome(5, None, b'{"a":1}')
+
+
+async def test_what_another_node_processed_is_read(sweeping, connection):
+    completions = sweeping()
+    refused = Rejection(RejectionCode.NOT_FOUND, "no such job")
+    with completions.register(1, 5) as waiter:
+        await trio.testing.wait_all_tasks_blocked()
+        await answer(connection, 5, None, msgspec.json.encode(refused))
+        completions.processed(1, 5)
+        assert await wait(waiter) == Outcome(5, refused, None)
+
+
+async def test_an_instance_that_has_ended_already_is_found(sweeping, connection):
+    await end_instance(connection, 77, "COMPLETED")
+    completions = sweeping()
+    assert await wait(completions.register_end(77)) == "COMPLETED"
+
+
+async def test_everything_outstanding_is_asked_for_again(sweeping, connection):
+    """Nobody says that it was committed: the outcome of a batch whose commit was in doubt."""
+    completions = sweeping(sweep_s=0.01)
+    with completions.register(1, 5) as outcome, completions.register_end(77) as end:
+        await trio.testing.wait_all_tasks_blocked()
+        await answer(connection, 5)
+        await end_instance(connection, 77, "TERMINATED")
+        assert await wait(outcome) == Outcome(5, None, b'{"a":1}')
+        assert await wait(end) == "TERMINATED"
+
+
+async def test_a_command_that_is_answered_later_keeps_its_waiter(sweeping, connection):
+    completions = sweeping()
+    await answer(connection, 5, None)
+    completions.committed(1, 5, [], [])
+    with completions.register(1, 5) as waiter:
+        await trio.testing.wait_all_tasks_blocked()
+        await completions.sweep_once(connection)
+        completions.committed(1, 9, [Outcome(5, None, b'"late"')], [])
+        assert (await wait(waiter)).response == b'"late"'
+
+
+async def test_a_sweep_asks_once_for_all(connect, connection):
+    completions = Completions(connect, CompletionsSettings(recent=0))
+    for position in range(1, 300):
+        await answer(connection, position)
+    waiters = [completions.register(1, position) for position in range(1, 301)]
+    await completions.sweep_once(connection)
+    with trio.move_on_after(0):
+        for waiter in waiters:
+            assert (await waiter.wait()).position == waiter.key
+    assert waiter.key == 300
+
+
+async def test_a_lost_connection_loses_no_waiter(sweeping, connection):
+    completions = sweeping()
+    with completions.register(1, 5) as waiter:
+        await trio.testing.wait_all_tasks_blocked()
+        completions.close()
+        await answer(connection, 5)
+        completions.processed(1, 5)
+        assert await wait(waiter) == Outcome(5, None, b'{"a":1}')
+
+
+async def test_registering_has_no_checkpoint():
+    completions = in_process()
+    with trio.testing.assert_no_checkpoints():
+        for register in (partial(completions.register, 1, 5), partial(completions.register_end, 77)):
+            with register():
+                completions.committed(1, 9, [Outcome(5)], [(77, "COMPLETED")])
