@@ -1,0 +1,144 @@
+"""The API as one ASGI callable. It knows nothing of the server under it, and has no lifespan.
+
+A request is routed, its body read (up to the route's limit), its handler called, its response sent. Whatever a handler
+raises becomes a problem: what it means to say (`Problem`), what storage says, and, logged, what nobody expected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+import structlog
+import trio
+
+from api.problems import Problem, bad_request, not_appended
+from api.request import Receive, Request
+from api.response import Response
+from api.router import Match, Router
+from api.routes import ROUTES, Handler, Route
+from api.services import Services
+from engine.admission import NotAppended
+from storage.errors import DataPoison, Outage, Retry, StorageError
+from storage.pool import PoolExhausted
+
+Scope = MutableMapping[str, Any]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+GIVE_BACK_S = 5.0
+"""How long taking back an undelivered response may take."""
+
+log = structlog.get_logger(__name__)
+
+
+def build(services: Services) -> App:
+    """The application, working with these services."""
+    router = Router((route.method, route.path, route) for route in ROUTES)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            raise ValueError(f"this application speaks HTTP, not {scope['type']!r}")
+        await _serve(services, router, scope, receive, send)
+
+    return app
+
+
+class ClientLeft(Exception):
+    """The client went away before its request was complete: there is nobody to answer."""
+
+
+async def _serve(services: Services, router: Router[Route], scope: Scope, receive: Receive, send: Send) -> None:
+    path = scope["path"]
+    try:
+        response = await _respond(services, router, scope, receive)
+    except ClientLeft:
+        return
+    except Problem as problem:
+        response = problem.response(path)
+    except NotAppended as error:
+        response = not_appended(error).response(path)
+    except StorageError as error:
+        response = _of_storage(error, scope).response(path)
+    except Exception:
+        log.exception("request handler failed", method=scope["method"], path=path)
+        response = _bug().response(path)
+    await _send(response, send)
+
+
+async def _respond(services: Services, router: Router[Route], scope: Scope, receive: Receive) -> Response:
+    method, path = scope["method"], scope["path"]
+    match = router.match(path)
+    if match is None:
+        raise Problem(404, "Not Found", f"There is no resource '{path[:200]}'")
+    route = match.methods.get("GET" if method == "HEAD" else method)
+    if route is None:
+        raise _not_allowed(method, match)
+    body = await _read(receive, route.max_body_bytes(services.settings))
+    request = Request(method, path, scope["headers"], body, scope["query_string"], match.params, receive)
+    return await route.handler(request, services)
+
+
+async def _read(receive: Receive, limit: int) -> bytes:
+    """The whole body. Raises Problem 413, ClientLeft."""
+    message = await receive()
+    if message["type"] == "http.request" and not message.get("more_body", False):
+        body: bytes = message.get("body", b"")
+        if len(body) > limit:
+            raise _too_large(limit)
+        return body
+    parts, size = [], 0
+    while message["type"] == "http.request":
+        part: bytes = message.get("body", b"")
+        size += len(part)
+        if size > limit:
+            raise _too_large(limit)
+        parts.append(part)
+        if not message.get("more_body", False):
+            return b"".join(parts)
+        message = await receive()
+    raise ClientLeft
+
+
+async def _send(response: Response, send: Send) -> None:
+    headers = [*response.headers]
+    if response.status != 204:
+        headers.append((b"content-length", b"%d" % len(response.body)))
+    try:
+        await send({"type": "http.response.start", "status": response.status, "headers": headers})
+        await send({"type": "http.response.body", "body": response.body})
+    except BaseException:
+        if response.undelivered is not None:
+            with trio.CancelScope(shield=True, deadline=trio.current_time() + GIVE_BACK_S):
+                await response.undelivered()
+        raise
+
+
+def _of_storage(error: StorageError, scope: Scope) -> Problem:
+    """A read failed. (Commands do not come here: the appender says what became of them.)"""
+    if isinstance(error, PoolExhausted):
+        return Problem(503, "RESOURCE_EXHAUSTED", "Too many requests are reading from the database")
+    if isinstance(error, Outage | Retry):
+        log.warning("read failed", method=scope["method"], path=scope["path"], error=str(error))
+        return Problem(503, "UNAVAILABLE", "The database is not available at present")
+    if isinstance(error, DataPoison):
+        log.warning("read refused", method=scope["method"], path=scope["path"], error=str(error))
+        return bad_request("The request contains a value that the database cannot work with")
+    log.error("read failed", method=scope["method"], path=scope["path"], exc_info=error)
+    return _bug()
+
+
+def _bug() -> Problem:
+    return Problem(500, "INTERNAL", "The server failed to handle the request; its log has the details")
+
+
+def _too_large(limit: int) -> Problem:
+    return Problem(413, "Content Too Large", f"The request body is larger than {limit} bytes")
+
+
+def _not_allowed(method: str, match: Match[Route]) -> Problem:
+    allowed = ", ".join(match.methods).encode()
+    return Problem(405, "Method Not Allowed", f"Request method '{method[:20]}' is not supported", (b"allow", allowed))
+
+
+__all__ = ["App", "Handler", "build"]

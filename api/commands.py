@@ -1,0 +1,198 @@
+"""The way of every command: append, wait for its outcome, answer.
+
+The command is durable before anything is answered; waiting is separate from having appended, so that a handler which is
+cancelled or runs out of time takes nothing back. Every answer names the command's position in the log.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+import msgspec
+import trio
+
+from api.decoding import DEFAULT_TENANT, any_decoder
+from api.problems import TIMED_OUT, Problem, bad_request, not_appended, rejected
+from api.request import Request
+from api.response import Header, Response, iso_time, json_response, no_content, position_header
+from api.services import Services
+from engine.admission import NotAppended
+from engine.appender import Append
+from engine.core.records import Command, Rejection, RejectionCode
+from storage import log
+from storage.log import Appended, Outcome
+
+IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
+MAX_REPETITIONS = 10
+_DURATION = re.compile(r"([0-9]{1,9})(ms|s|m)?")
+_UNIT_MS = {None: 1, "ms": 1, "s": 1000, "m": 60_000}
+
+PARTITION = 1
+
+_encode_sorted = msgspec.json.Encoder(decimal_format="number", order="sorted").encode
+
+
+class Accepted(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    """The answer to who does not wait: the command is durable."""
+
+    command_position: str
+    timestamp: str
+
+
+class Submitted(msgspec.Struct, frozen=True, gc=False):
+    """A command that is in the log and was accepted; `outcome` is None for who did not want to wait."""
+
+    appended: Appended
+    outcome: Outcome | None
+
+    @property
+    def position(self) -> Header:
+        return position_header(self.appended.position)
+
+
+async def command(
+    request: Request, services: Services, command: Command, key: int | None = None, *, content: bytes | None = None
+) -> Response:
+    """The whole way of a command that is answered without content."""
+    submitted = await submit(request, services, command, key, content=content)
+    if submitted.outcome is None:
+        return await accepted(services, submitted.appended)
+    return no_content(submitted.position)
+
+
+async def submit(
+    request: Request,
+    services: Services,
+    command: Command,
+    key: int | None = None,
+    *,
+    content: bytes | None = None,
+    deadline: float | None = None,
+    insists: bool = False,
+) -> Submitted:
+    """Append a command and, unless asked not to, wait for its outcome until `deadline` (Trio's clock).
+
+    `key` is what the command is about, for display; `content` stands for the body in the fingerprint of an idempotent
+    request (None: the body itself); `insists`: the request says by itself that it waits, whatever the server's default.
+    Raises Problem when the command was not taken, was rejected, or took too long.
+    """
+    settings = services.settings
+    deadline = trio.current_time() + settings.response_timeout_s if deadline is None else deadline
+    idempotency = _idempotency(request, content)
+    waits = not answers_at_once(request, settings.respond_async and not insists)
+    repetitions = 0
+    while True:
+        appended = await _append(services, Append(command, DEFAULT_TENANT, key, idempotency, PARTITION), deadline)
+        header = position_header(appended.position)
+        if not appended.same_body:
+            raise _key_was_used(header)
+        if not waits:
+            return Submitted(appended, None)
+        outcome = await _outcome(services, appended.position, deadline)
+        if outcome.rejection is None:
+            return Submitted(appended, outcome)
+        if idempotency is None or not _is_old_bug(appended, outcome.rejection) or repetitions == MAX_REPETITIONS:
+            raise rejected(command, outcome.rejection, header)
+        # An error of ours is not replayed: nothing came of that command, and its client asks for another try. The key
+        # of the next one is made of its position, so that several who try again at once still have one effect.
+        idempotency = (f"{idempotency[0]} {appended.position}", idempotency[1])
+        repetitions += 1
+
+
+def answers_at_once(request: Request, default: bool) -> bool:
+    """Whether the client wants its answer as soon as the command is durable (RFC 7240: Prefer: respond-async)."""
+    if request.query_string:
+        wait = request.query.get("wait")
+        if wait is not None:
+            return not request.flag("wait", True)
+    prefer = request.header(b"prefer")
+    if prefer is None:
+        return default
+    return any(preference.strip().lower() == "respond-async" for preference in re.split("[,;]", prefer))
+
+
+def wait_limit_s(request: Request) -> float | None:
+    """The query parameter `timeout` in seconds: 30s, 500ms, 2m; a bare number is milliseconds. Raises Problem 400."""
+    text = request.query.get("timeout")
+    if text is None:
+        return None
+    found = _DURATION.fullmatch(text)
+    if found is None:
+        raise bad_request(f"Failed to convert 'timeout' with value: '{text[:100]}'")
+    return int(found[1]) * _UNIT_MS[found[2]] / 1000
+
+
+async def accepted(services: Services, appended: Appended) -> Response:
+    """202: the command is durable, and where."""
+    at_ms = appended.at_ms
+    if at_ms is None:  # a replay: the time is the first one's
+        async with services.pool.connection() as connection:
+            first = await log.command(connection, appended.position)
+        at_ms = 0 if first is None else first.appended_at_ms
+    body = Accepted(str(appended.position), iso_time(at_ms))
+    return json_response(body, position_header(appended.position), status=202)
+
+
+async def _append(services: Services, item: Append, deadline: float) -> Appended:
+    try:
+        return await services.appender.append(item, deadline_s=deadline - trio.current_time())
+    except NotAppended as error:
+        raise not_appended(error) from error
+
+
+async def _outcome(services: Services, position: int, deadline: float) -> Outcome:
+    try:
+        with services.completions.register(PARTITION, position) as waiter, trio.move_on_at(deadline):
+            return await waiter.wait()
+    except NotAppended as error:
+        # No room for another waiter. It is in the log, so this is no 503, which clients would repeat.
+        raise timed_out(position) from error
+    raise timed_out(position)
+
+
+def timed_out(position: int, **members: object) -> Problem:
+    """504: the command is in the log and will be done, but nobody knows yet what comes of it."""
+    return Problem(504, "DEADLINE_EXCEEDED", TIMED_OUT, position_header(position), members=members)
+
+
+def _is_old_bug(appended: Appended, rejection: Rejection) -> bool:
+    return appended.replayed and rejection.code is RejectionCode.PROCESSING_ERROR
+
+
+# ------------------------------------------------------------------------------------------------ idempotency keys
+
+
+def _idempotency(request: Request, content: bytes | None) -> tuple[str, bytes] | None:
+    """The request's idempotency key and the fingerprint of what it asks for; None without one. Raises Problem 400."""
+    key = request.header(b"idempotency-key")
+    if key is None:
+        return None
+    if IDEMPOTENCY_KEY.fullmatch(key) is None:
+        raise bad_request("The header Idempotency-Key must be 1 to 255 visible ASCII characters")
+    return key, _fingerprint(request, _canonical(request.body) if content is None else content)
+
+
+def _fingerprint(request: Request, content: bytes) -> bytes:
+    """SHA-256 of method, path, query and content, each with its length, so that none can pass for a part of another."""
+    digest = hashlib.sha256()
+    for part in (request.method.encode(), request.path.encode(), request.query_string, content):
+        digest.update(b"%d:" % len(part))
+        digest.update(part)
+    return digest.digest()
+
+
+def _canonical(body: bytes) -> bytes:
+    """A JSON body without its spelling: other blanks or another order of properties are the same request."""
+    if not body.strip():
+        return b"{}"
+    return _encode_sorted(any_decoder.decode(body))
+
+
+def _key_was_used(header: Header) -> Problem:
+    return Problem(
+        422,
+        "IDEMPOTENCY_KEY_REUSED",
+        "Expected to handle a request with the Idempotency-Key of an earlier one, but their contents differ",
+        header,
+    )

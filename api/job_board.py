@@ -1,0 +1,170 @@
+"""The board at which long polls for jobs wait: one queue for each job type and tenant.
+
+A poll registers before it looks into the database, so that a job which becomes available in between wakes it. As many
+pollers are woken as can take what became available, the longest waiting first; one that was woken and does not look
+after all passes that on. The first of a queue, and only that one, also looks when the type's next lease or
+backoff ends, and now and then by itself: a wake-up is a hint, the table is the truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import trio
+
+from engine.admission import Overloaded
+
+
+class _Queue:
+    """The pollers of one job type and tenant, longest waiting first."""
+
+    __slots__ = ("due_at", "pollers")
+
+    def __init__(self) -> None:
+        self.pollers: dict[Poller, None] = {}
+        self.due_at: float | None = None
+        """When the next lease or backoff ends, on Trio's clock; infinity: there is none; None: nobody looked yet."""
+
+    @property
+    def first(self) -> Poller:
+        return next(iter(self.pollers))
+
+
+class Poller:
+    """One long poll: `looking()`, look, then `found` or `found_nothing` and `wait`, and again."""
+
+    __slots__ = ("_queue", "_signal", "_slow_poll_s", "capacity", "gone", "woken")
+
+    def __init__(self, queue: _Queue, capacity: int, slow_poll_s: float) -> None:
+        self._queue = queue
+        self._signal = trio.Event()
+        self._slow_poll_s = slow_poll_s
+        self.capacity = capacity
+        self.woken = False
+        """There is a reason to look."""
+        self.gone = False
+        """The client has left: nothing may be activated for it any more."""
+
+    @property
+    def is_first(self) -> bool:
+        return self._queue.first is self
+
+    @property
+    def knows_due(self) -> bool:
+        """Whether somebody has looked when the next lease or backoff of the type ends."""
+        return self._queue.due_at is not None
+
+    def looking(self) -> None:
+        """To be called before each look: what becomes available from now on, the look may have missed."""
+        self.woken = False
+
+    def found(self, count: int, lease_s: float) -> None:
+        """The look gave `count` jobs, leased for so many seconds."""
+        if self._queue.due_at is not None:
+            self._queue.due_at = min(self._queue.due_at, trio.current_time() + lease_s)
+        self.woken = count >= self.capacity  # then there may be more, for the next
+
+    def found_nothing(self, due_in_s: float | None) -> None:
+        """The look gave nothing; the type's next lease or backoff ends in so many seconds (None: there is none)."""
+        self._queue.due_at = trio.current_time() + due_in_s if due_in_s is not None else float("inf")
+
+    async def wait(self, until: float) -> bool:
+        """Wait for a reason to look, at most until this time of Trio's clock: False if there was none."""
+        while not self.woken:
+            look_at = self._look_at()
+            with trio.move_on_at(min(until, look_at)) as waiting:
+                await self._signal.wait()
+            self._signal = trio.Event()
+            if waiting.cancelled_caught:
+                return look_at < until
+        return True
+
+    def wake(self) -> None:
+        """There is a reason to look."""
+        self.woken = True
+        self._signal.set()
+
+    def nudge(self) -> None:
+        """This is the first of the queue now."""
+        self._signal.set()
+
+    def leave(self) -> None:
+        """The client has left."""
+        self.gone = True
+        self.wake()
+
+    def _look_at(self) -> float:
+        if not self.is_first:
+            return float("inf")
+        due_at = self._queue.due_at
+        return min(trio.current_time() + self._slow_poll_s, float("inf") if due_at is None else due_at)
+
+
+class JobBoard:
+    """Who waits for which jobs."""
+
+    def __init__(self, max_pollers: int = 10_000, slow_poll_s: float = 2.0) -> None:
+        self._queues: dict[tuple[str, str], _Queue] = {}
+        self._max_pollers = max_pollers
+        self._slow_poll_s = slow_poll_s
+        self._count = 0
+
+    def __len__(self) -> int:
+        """How many are waiting."""
+        return self._count
+
+    @contextmanager
+    def register(self, type: str, tenant: str, capacity: int) -> Iterator[Poller]:
+        """A poller for up to `capacity` jobs of a type, for as long as the block lasts.
+
+        Raises:
+            Overloaded: too many are waiting already.
+        """
+        if self._count >= self._max_pollers:
+            raise Overloaded(f"{self._count} requests wait for jobs already")
+        subject = (type, tenant)
+        queue = self._queues.setdefault(subject, _Queue())
+        poller = Poller(queue, capacity, self._slow_poll_s)
+        queue.pollers[poller] = None
+        self._count += 1
+        try:
+            yield poller
+        finally:
+            self._count -= 1
+            if not _remove(queue, poller):
+                del self._queues[subject]
+
+    def available(self, type: str, tenant: str, n: int) -> None:
+        """`n` jobs of the type became available: wake as many pollers as can take them. Never waits.
+
+        To be called also when a job was failed with a backoff or got another lease time, so that somebody looks at the
+        new date.
+        """
+        queue = self._queues.get((type, tenant))
+        if queue is None:
+            return
+        for poller in queue.pollers:
+            if n <= 0:
+                break
+            poller.wake()
+            n -= poller.capacity
+
+    def wake_all(self) -> None:
+        """The clock was changed, or notifications may have been lost: everybody looks."""
+        for queue in self._queues.values():
+            for poller in queue.pollers:
+                poller.wake()
+
+
+def _remove(queue: _Queue, poller: Poller) -> bool:
+    """Take a poller off its queue and tell the next what it needs to know; whether any is left."""
+    was_first = queue.first is poller
+    del queue.pollers[poller]
+    if not queue.pollers:
+        return False
+    if poller.woken or (was_first and queue.due_at is None):
+        queue.first.wake()
+    elif was_first:
+        queue.first.nudge()
+    return True

@@ -1,0 +1,108 @@
+"""What goes wrong, as problem details (RFC 9457), titled as the clients of the REST API expect them.
+
+Clients look at titles: the official JavaScript one repeats a 503 only when it is titled RESOURCE_EXHAUSTED, which
+therefore means that certainly nothing was written. All five members are always there, because clients decode them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from api.response import PROBLEM_JSON, Header, Response, encode
+from engine.admission import Draining, InDoubt, NotAppended, Overloaded, Refused, Unavailable
+from engine.core.records import Command, Rejection, RejectionCode
+
+TIMED_OUT = "Expected to handle request, but request timed out between gateway and broker"
+
+REJECTIONS: Mapping[RejectionCode, tuple[int, str]] = {
+    RejectionCode.NOT_FOUND: (404, "NOT_FOUND"),
+    RejectionCode.INVALID_STATE: (409, "INVALID_STATE"),
+    RejectionCode.ALREADY_EXISTS: (409, "ALREADY_EXISTS"),
+    RejectionCode.INVALID_ARGUMENT: (400, "INVALID_ARGUMENT"),
+    RejectionCode.PROCESSING_ERROR: (500, "INTERNAL"),
+}
+"""Why the engine rejected a command → status and title."""
+
+NOT_APPENDED: Mapping[type[NotAppended], tuple[int, str]] = {
+    Overloaded: (503, "RESOURCE_EXHAUSTED"),
+    Unavailable: (503, "UNAVAILABLE"),
+    Draining: (503, "UNAVAILABLE"),
+    Refused: (400, "INVALID_ARGUMENT"),
+    InDoubt: (504, "DEADLINE_EXCEEDED"),
+}
+"""Why a command did not get into the log → status and title."""
+
+
+class Problem(Exception):
+    """Raised by handlers: the answer is this problem. `members` are extensions of the five standard ones."""
+
+    def __init__(
+        self,
+        status: int,
+        title: str,
+        detail: str,
+        *headers: Header,
+        members: Mapping[str, object] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.title = title
+        self.detail = detail
+        self.headers = headers
+        self.members = members or {}
+
+    def response(self, instance: str) -> Response:
+        """As a response; `instance` is the path of the request."""
+        document = {
+            "type": "about:blank",
+            "title": self.title,
+            "status": self.status,
+            "detail": self.detail,
+            "instance": instance,
+            **self.members,
+        }
+        return Response(self.status, encode(document), (PROBLEM_JSON, *self.headers))
+
+
+def bad_request(detail: str) -> Problem:
+    """The request cannot be read."""
+    return Problem(400, "Bad Request", detail)
+
+
+def unparsable(path: str) -> Problem:
+    """A property has the wrong type, or is none; `path` is where: a.b[0].c."""
+    return bad_request(f"Request property [{path}] cannot be parsed")
+
+
+def unexpected_value(value: object, field: str, allowed: tuple[str, ...]) -> Problem:
+    """Not a member of an enumeration."""
+    expected = ", ".join(allowed)
+    return bad_request(
+        f"Unexpected value '{str(value)[:100]}' for enum field '{field}'. Use any of the following values: [{expected}]"
+    )
+
+
+def invalid_argument(*violations: str) -> Problem:
+    """The request can be read, but not be followed."""
+    return Problem(400, "INVALID_ARGUMENT", ". ".join(violations) + ".")
+
+
+def not_found(what: str, key: int | str) -> Problem:
+    """A read of something that is not there."""
+    return Problem(404, "NOT_FOUND", f"{what} with key '{key}' not found")
+
+
+def rejected(command: Command, rejection: Rejection, *headers: Header) -> Problem:
+    """The engine's answer to a command that it rejected."""
+    status, title = REJECTIONS[rejection.code]
+    verb = command.intent.partition(":")[2]
+    detail = f"Command '{verb}' rejected with code '{rejection.code}': {rejection.reason}"
+    return Problem(status, title, detail, *headers)
+
+
+def not_appended(error: NotAppended) -> Problem:
+    """The command is not in the log, or (InDoubt) nobody knows."""
+    status, title = NOT_APPENDED[type(error)]
+    if status == 504:
+        return Problem(status, title, TIMED_OUT)
+    return Problem(status, title, f"Expected to handle request, but the command was not taken: {error}")

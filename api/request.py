@@ -1,0 +1,104 @@
+"""A request as handlers see it: the ASGI scope made handy, with the whole body read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+from api.problems import bad_request
+
+Headers = list[tuple[bytes, bytes]]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+
+KEY = re.compile(r"-?[0-9]{1,25}", re.ASCII)
+INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
+MAX_QUERY_FIELDS = 100
+
+
+class Request:
+    """Method, path, the values of the path's parameters, headers (names in lower case), query and body."""
+
+    __slots__ = ("_query", "_receive", "body", "headers", "method", "params", "path", "query_string")
+
+    def __init__(
+        self,
+        method: str,
+        path: str,
+        headers: Headers,
+        body: bytes = b"",
+        query_string: bytes = b"",
+        params: Mapping[str, str] | None = None,
+        receive: Receive | None = None,
+    ) -> None:
+        self.method = method
+        self.path = path
+        self.headers = headers
+        self.body = body
+        self.query_string = query_string
+        self.params = params or {}
+        self._receive = receive
+        self._query: dict[str, str] | None = None
+
+    def key(self, name: str) -> int:
+        """The path parameter `name`, which is a key. Raises Problem 400."""
+        text = self.params[name]
+        key = parse_key(text)
+        if key is None:
+            raise bad_request(f"Failed to convert '{name}' with value: '{text[:100]}'")
+        return key
+
+    def header(self, name: bytes) -> str | None:
+        """The first header `name` (given in lower case), None when there is none."""
+        for key, value in self.headers:
+            if key == name:
+                return value.decode("latin-1")
+        return None
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        """The query's parameters; of one that is given several times, the last. Raises Problem 400."""
+        if self._query is None:
+            self._query = _parse_query(self.query_string) if self.query_string else {}
+        return self._query
+
+    def flag(self, name: str, default: bool) -> bool:
+        """A query parameter that is true or false. Raises Problem 400 for anything else."""
+        text = self.query.get(name)
+        if text is None:
+            return default
+        if text.lower() not in ("true", "false"):
+            raise bad_request(f"Failed to convert '{name}' with value: '{text[:100]}'")
+        return text.lower() == "true"
+
+    async def disconnected(self) -> None:
+        """Return when the client has gone away. Only for one task at a time, after the body was read."""
+        if self._receive is None:
+            raise RuntimeError("this request came without a connection")
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
+
+def parse_key(text: str) -> int | None:
+    """The 64-bit key that a string stands for; None when it is none."""
+    if KEY.fullmatch(text) is None:
+        return None
+    key = int(text)
+    return key if INT64_MIN <= key <= INT64_MAX else None
+
+
+def _parse_query(query: bytes) -> dict[str, str]:
+    try:
+        pairs = parse_qsl(
+            query.decode("ascii"),
+            keep_blank_values=True,
+            encoding="utf-8",
+            errors="strict",
+            max_num_fields=MAX_QUERY_FIELDS,
+        )
+    except ValueError as error:  # not ASCII, escapes that are not UTF-8, too many
+        raise bad_request("The query string cannot be parsed") from error
+    if any("\0" in name or "\0" in value for name, value in pairs):
+        raise bad_request("The query string contains a NUL character")
+    return dict(pairs)

@@ -1,0 +1,81 @@
+"""The cluster: topology, status, license, and who is asking."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api.decoding import DEFAULT_TENANT
+from api.problems import Problem
+from api.reading import read
+from api.request import Request
+from api.response import Response, json_response, no_content
+from api.services import Services
+from storage import reads
+
+
+async def topology(_request: Request, services: Services) -> Response:
+    """GET /v2/topology: this node as a broker, with the role it plays in each partition."""
+    settings = services.settings
+    cluster = await read(services, reads.cluster)
+    healthy = services.status.healthy
+    broker = {
+        "nodeId": 0,
+        "brokerId": settings.node_name,
+        "host": settings.host,
+        "port": settings.port,
+        "version": settings.version,
+        "partitions": [_partition(partition, settings.node_name, healthy) for partition in cluster.partitions],
+    }
+    return json_response(
+        {
+            "brokers": [broker],
+            "clusterId": cluster.id,
+            "clusterSize": 1,
+            "partitionsCount": len(cluster.partitions),
+            "replicationFactor": 1,
+            "gatewayVersion": settings.api_version,
+            "lastCompletedChangeId": "-1",
+        }
+    )
+
+
+def _partition(partition: reads.Partition, node_name: str, healthy: bool) -> dict[str, Any]:
+    role = "inactive" if partition.owner is None else "leader" if partition.owner == node_name else "follower"
+    sound = healthy and partition.owner is not None
+    return {
+        "partitionId": partition.id,
+        "role": role,
+        "health": "healthy" if sound else "unhealthy",
+        "state": "active",
+    }
+
+
+async def status(_request: Request, services: Services) -> Response:
+    """GET /v2/status: 204 while every part of the program makes progress, else 503."""
+    if not services.status.healthy:
+        raise Problem(503, "UNAVAILABLE", "Not every part of the program is making progress")
+    return no_content()
+
+
+async def license(_request: Request, _services: Services) -> Response:
+    """GET /v2/license: there is nothing to buy."""
+    return json_response({"validLicense": True, "licenseType": "Apache-2.0", "isCommercial": False, "expiresAt": None})
+
+
+async def me(_request: Request, _services: Services) -> Response:
+    """GET /v2/authentication/me: without authentication, everybody is the same user, who may do everything."""
+    tenant = {"tenantId": DEFAULT_TENANT, "name": "Default", "description": None}
+    return json_response(
+        {
+            "username": "anonymous",
+            "displayName": None,
+            "email": None,
+            "authorizedComponents": ["*"],
+            "tenants": [tenant],
+            "groups": [],
+            "roles": [],
+            "salesPlanType": None,
+            "c8Links": {},
+            "canLogout": False,
+        }
+    )

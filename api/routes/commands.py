@@ -1,0 +1,82 @@
+"""Commands of the log: what a command was, whether it was processed, and what it caused."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from api.problems import not_found
+from api.reading import read
+from api.request import Request
+from api.response import Response, iso_time, json_response
+from api.services import Services
+from engine.core.records import PARTITION_SHIFT, decode_events
+from storage import log
+from storage.log import EventRow, LoggedCommand
+
+_FIRST_KEY = 1 << PARTITION_SHIFT
+_UNDERSCORE = re.compile(r"_(\w)")
+
+
+async def get(request: Request, services: Services) -> Response:
+    """GET /v2/commands/{position}: PENDING, PROCESSED or REJECTED, its answer, and its events."""
+    position = request.key("position")
+    found = await read(services, lambda connection: log.command(connection, position))
+    if found is None:
+        raise not_found("Command", position)
+    return json_response(_document(found))
+
+
+def _document(command: LoggedCommand) -> dict[str, Any]:
+    outcome = command.outcome
+    rejection = None if outcome is None else outcome.rejection
+    response = None if outcome is None or outcome.response is None else msgspec.json.decode(outcome.response)
+    status = "PENDING" if not command.rows else "PROCESSED" if rejection is None else "REJECTED"
+    return {
+        "commandPosition": str(command.position),
+        "partitionId": command.partition,
+        "intent": command.intent,
+        "key": None if command.key is None else str(command.key),
+        "tenantId": command.tenant,
+        "status": status,
+        "appendedAt": iso_time(command.appended_at_ms),
+        "processedAt": iso_time(command.rows[0].processed_at_ms) if command.rows else None,
+        "rejection": None if rejection is None else {"code": rejection.code, "reason": rejection.reason},
+        "response": _on_the_wire(response),
+        "events": [event for row in command.rows for event in _events(row)],
+    }
+
+
+def _events(row: EventRow) -> list[dict[str, Any]]:
+    at = iso_time(row.processed_at_ms)
+    return [
+        {"seq": row.seq, "type": type(event).__name__, "at": at, **_fields(event)}
+        for event in decode_events(row.events)
+    ]
+
+
+def _fields(event: msgspec.Struct) -> dict[str, Any]:
+    """The fields of an event, by their names in the API; `type` and `at` would hide those of every event."""
+    fields = {name: getattr(event, name) for name in event.__struct_fields__}
+    if "type" in fields:
+        fields["subject_type"] = fields.pop("type")
+    if fields.get("available_at") is not None:
+        fields["available_at"] = iso_time(fields["available_at"])
+    return {_camel(name): _on_the_wire(value) for name, value in fields.items()}
+
+
+def _camel(name: str) -> str:
+    return _UNDERSCORE.sub(lambda found: found[1].upper(), name)
+
+
+def _on_the_wire(value: Any) -> Any:
+    """Keys are strings in the API. They are the only numbers so large, because of the partition in their upper bits."""
+    if type(value) is int and value >= _FIRST_KEY:
+        return str(value)
+    if isinstance(value, list | tuple):
+        return [_on_the_wire(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _on_the_wire(item) for name, item in value.items()}
+    return value

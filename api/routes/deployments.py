@@ -1,0 +1,129 @@
+"""Deployments: files in, definitions out, all or nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import msgspec
+import trio
+
+from api import commands
+from api.decoding import check_tenant
+from api.multipart import Part, read_parts
+from api.problems import Problem, invalid_argument, unparsable
+from api.request import Request
+from api.response import Response, json_response
+from api.services import Services
+from engine.bpmn.parser import Parsed
+from engine.bpmn.resources import read_resource
+from engine.core.records import Deploy, DeployedProcess, DeploymentReply, ProcessMetadata, ResourceReference
+from storage.definitions import store_resources
+
+MAX_NAME = 500
+
+_reply_decoder = msgspec.json.Decoder(DeploymentReply)
+
+
+async def create(request: Request, services: Services) -> Response:
+    """POST /v2/deployments: parse and check every file, store the bytes, then let the engine give versions."""
+    parts = read_parts(request, services.settings.max_deployment_files + 1)
+    files = _files(parts)
+    parsed = await trio.to_thread.run_sync(_read_all, files)
+    _check(files, parsed)
+    digests = [hashlib.sha256(file.content).hexdigest() for file in files]
+    async with services.pool.connection() as connection:
+        stored = [(digest, file.content) for digest, file in zip(digests, files, strict=True)]
+        await store_resources(connection, stored)
+    for digest, resource in zip(digests, parsed, strict=True):
+        services.definitions.put(digest, resource)
+    command = Deploy(tuple(_reference(resource, digest) for resource, digest in zip(parsed, digests, strict=True)))
+    submitted = await commands.submit(request, services, command, content=_content(parts))
+    if submitted.outcome is None:
+        return await commands.accepted(services, submitted.appended)
+    reply = _reply_decoder.decode(submitted.outcome.response or b"")
+    return json_response(_document(reply, submitted.appended.position), submitted.position)
+
+
+def _files(parts: list[Part]) -> list[Part]:
+    """The files of a request, whose tenant is checked. Raises Problem 400."""
+    files = []
+    for part in parts:
+        if part.name == "resources":
+            files.append(part)
+        elif part.name == "tenantId":
+            check_tenant(part.content.decode(errors="replace"), "Deploy Resources")
+        else:
+            raise unparsable(part.name[:100])
+    if not files:
+        raise invalid_argument("No resources provided")
+    for file in files:
+        if not file.file_name or len(file.file_name) > MAX_NAME:
+            raise invalid_argument(f"Every resource needs a file name, of at most {MAX_NAME} characters")
+    return files
+
+
+def _read_all(files: list[Part]) -> list[Parsed]:
+    return [read_resource(file.file_name or "", file.content) for file in files]
+
+
+def _check(files: list[Part], parsed: list[Parsed]) -> None:
+    """Raises Problem 400 with everything that is wrong with the files."""
+    problems = [str(problem) for resource in parsed for problem in resource.problems]
+    places: dict[str, str] = {}
+    for resource in parsed:
+        for process in resource.processes:
+            if process.id in places:
+                problems.append(
+                    f"'{resource.resource}': process '{process.id}' is in '{places[process.id]}' already;"
+                    " a process id can be deployed only once at a time"
+                )
+            places[process.id] = resource.resource
+    names = [file.file_name for file in files]
+    problems += [
+        f"'{name}': there is more than one file of this name" for name in {n for n in names if names.count(n) > 1}
+    ]
+    if problems:
+        listed = "\n".join(problems)
+        raise Problem(
+            400,
+            "INVALID_ARGUMENT",
+            "Command 'CREATE' rejected with code 'INVALID_ARGUMENT':"
+            f" Expected to deploy new resources, but encountered the following errors:\n{listed}",
+        )
+
+
+def _reference(resource: Parsed, digest: str) -> ResourceReference:
+    processes = (ProcessMetadata(each.id, each.name, each.version_tag) for each in resource.processes)
+    return ResourceReference(resource.resource, digest, tuple(processes))
+
+
+def _content(parts: list[Part]) -> bytes:
+    """What was sent, without the boundaries, which are random: the fingerprint of an idempotent request."""
+    return msgspec.json.encode([(part.name, part.file_name, part.content) for part in parts])
+
+
+def _document(reply: DeploymentReply, position: int) -> dict[str, Any]:
+    return {
+        "deploymentKey": str(reply.deployment_key),
+        "tenantId": reply.tenant_id,
+        "deployments": [_deployed(process) for process in reply.processes],
+        "commandPosition": str(position),
+    }
+
+
+def _deployed(process: DeployedProcess) -> dict[str, Any]:
+    definition = {
+        "processDefinitionId": process.process_definition_id,
+        "processDefinitionVersion": process.process_definition_version,
+        "resourceName": process.resource_name,
+        "tenantId": process.tenant_id,
+        "processDefinitionKey": str(process.process_definition_key),
+    }
+    return {
+        "processDefinition": definition,
+        "decisionDefinition": None,
+        "decisionRequirements": None,
+        "form": None,
+        "resource": None,
+    }

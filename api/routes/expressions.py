@@ -1,0 +1,69 @@
+"""Expressions: evaluate FEEL, with variables that are given or those that a scope sees."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import msgspec
+import trio
+
+from api.decoding import Body, Key, Violations, as_key, as_variables, check_tenant, decode, decoder
+from api.problems import Problem, not_found
+from api.reading import read
+from api.request import Request
+from api.response import Response, json_response
+from api.services import Services
+from engine.core.records import Variables
+from engine.feel import Evaluation, FeelError, compile_attribute, from_json, to_json
+from storage import reads
+
+MAX_EXPRESSION = 100_000
+
+
+class EvaluationBody(Body, frozen=True):
+    expression: str | None = None
+    tenant_id: str | None = None
+    scope_key: Key | None = None
+    variables: dict[str, Any] | None = None
+
+
+_evaluation_decoder = decoder(EvaluationBody)
+
+
+async def evaluate(request: Request, services: Services) -> Response:
+    """POST /v2/expression/evaluation: a text with `=` in front is an expression, any other is its own value."""
+    body = decode(request, _evaluation_decoder, services.settings)
+    found = Violations()
+    found.require("expression", body.expression)
+    found.longest("expression", body.expression, MAX_EXPRESSION)
+    found.check()
+    check_tenant(body.tenant_id, "Evaluate Expression")
+    expression = body.expression or ""
+    scope_key = as_key(body.scope_key, "scopeKey")
+    given = as_variables(body.variables, services.settings)
+    now_ms, seen = await read(services, lambda connection: reads.scope(connection, scope_key))
+    if seen is None:
+        raise not_found("Scope", scope_key or 0)
+    # In a thread, because an expression may use up its whole budget of steps; it cannot be cancelled half-way.
+    return await trio.to_thread.run_sync(partial(_answer, expression, seen, given, now_ms))
+
+
+def _answer(expression: str, seen: bytes, given: Variables, now_ms: int) -> Response:
+    try:
+        variables = from_json(seen) | {name: from_json(bytes(value)) for name, value in given.items()}
+        evaluation: Evaluation = compile_attribute(expression).evaluate(variables, now_ms)
+        result = msgspec.Raw(to_json(evaluation.value).encode())
+    except FeelError as error:
+        shown = expression if len(expression) <= 200 else f"{expression[:200]}…"
+        reason = f"Expected to evaluate expression '{shown}', but it failed: {error}"
+        raise Problem(
+            400, "INVALID_ARGUMENT", f"Command 'EVALUATE' rejected with code 'INVALID_ARGUMENT': {reason}"
+        ) from error
+    document = {
+        "expression": expression,
+        "result": result,
+        "warnings": [{"message": warning.message} for warning in evaluation.warnings],
+        "referencedSecrets": [],
+    }
+    return json_response(document)

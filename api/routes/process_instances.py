@@ -1,0 +1,216 @@
+"""Process instances: create (and await), read, search, cancel."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+import trio
+
+from api import commands
+from api.commands import Submitted
+from api.decoding import (
+    Body,
+    Int32,
+    Int64,
+    Key,
+    Violations,
+    as_int64,
+    as_key,
+    as_variables,
+    check_reference,
+    check_tenant,
+    decode,
+    decode_optional,
+    decoder,
+)
+from api.problems import Problem
+from api.reading import read
+from api.request import Request
+from api.response import Response, json_response
+from api.search import getting, searching
+from api.services import Services
+from engine.core.records import CancelInstance, CreateInstance, InstanceReply
+from storage import reads
+from storage.errors import Outage, Retry
+from storage.reads import Result
+from storage.searchable import PROCESS_INSTANCES
+
+get = getting(PROCESS_INSTANCES, "processInstanceKey")
+search = searching(PROCESS_INSTANCES)
+
+MAX_ID = 1000
+MAX_BUSINESS_ID = 256
+MAX_TAGS = 10
+MAX_FETCHED = 1000
+TAG = re.compile(r"[A-Za-z][A-Za-z0-9_\-:.]{0,99}")
+LOOK_AGAIN_S = 0.2
+
+
+class CreationBody(Body, frozen=True):
+    process_definition_id: str | None = None
+    process_definition_key: Key | None = None
+    process_definition_version: Int32 | None = None
+    variables: dict[str, Any] | None = None
+    tenant_id: str | None = None
+    operation_reference: Int64 | None = None
+    start_instructions: list[Any] | None = None
+    runtime_instructions: list[Any] | None = None
+    await_completion: bool | None = None
+    fetch_variables: list[str] | None = None
+    request_timeout: Int64 | None = None
+    tags: tuple[str, ...] | None = None
+    business_id: str | None = None
+
+
+class CancellationBody(Body, frozen=True):
+    operation_reference: Int64 | None = None
+
+
+class Created(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    """The answer to a creation."""
+
+    process_definition_id: str
+    process_definition_version: int
+    tenant_id: str
+    variables: msgspec.Raw
+    process_definition_key: str
+    process_instance_key: str
+    tags: tuple[str, ...]
+    business_id: str | None
+    command_position: str
+
+
+_creation_decoder = decoder(CreationBody)
+_cancellation_decoder = decoder(CancellationBody)
+_reply_decoder = msgspec.json.Decoder(InstanceReply)
+_NO_VARIABLES = msgspec.Raw(b"{}")
+
+
+async def create(request: Request, services: Services) -> Response:
+    """POST /v2/process-instances: start a process; with awaitCompletion, or ?wait=true, answer when it has ended."""
+    settings = services.settings
+    body = decode(request, _creation_decoder, settings)
+    _check(body)
+    awaits = body.await_completion or (bool(request.query_string) and request.flag("wait", False))
+    command = CreateInstance(
+        body.process_definition_id,
+        as_key(body.process_definition_key, "processDefinitionKey"),
+        -1 if body.process_definition_version is None else body.process_definition_version,
+        as_variables(body.variables, settings),
+        body.tags or (),
+        body.business_id,
+        awaits,
+    )
+    deadline = trio.current_time() + (_limit_s(request, body, services) if awaits else settings.response_timeout_s)
+    submitted = await commands.submit(request, services, command, deadline=deadline, insists=awaits)
+    if submitted.outcome is None:
+        return await commands.accepted(services, submitted.appended)
+    reply = _reply_decoder.decode(submitted.outcome.response or b"")
+    if not awaits:
+        return _created(reply, _NO_VARIABLES, submitted)
+    result = await _end(services, reply.process_instance_key, body.fetch_variables, deadline)
+    if result is None:
+        raise commands.timed_out(submitted.appended.position, processInstanceKey=str(reply.process_instance_key))
+    if result.state != "COMPLETED":
+        raise _terminated(reply.process_instance_key, submitted)
+    return _created(reply, msgspec.Raw(result.variables), submitted)
+
+
+def _check(body: CreationBody) -> None:
+    found = Violations()
+    both = "[processDefinitionId, processDefinitionKey]"
+    if not body.process_definition_id and body.process_definition_key is None:
+        found.add(f"At least one of {both} is required")
+    elif body.process_definition_id and body.process_definition_key is not None:
+        found.add(f"Only one of {both} is allowed")
+    found.longest("processDefinitionId", body.process_definition_id, MAX_ID)
+    if body.start_instructions:
+        found.add("Starting at given elements (startInstructions) is not supported")
+    if body.runtime_instructions:
+        found.add("Instructions for the run (runtimeInstructions) are not supported")
+    if body.business_id is not None:
+        found.require("businessId", body.business_id)
+        found.longest("businessId", body.business_id, MAX_BUSINESS_ID)
+    if body.fetch_variables and len(body.fetch_variables) > MAX_FETCHED:
+        found.add(f"The provided fetchVariables are more than {MAX_FETCHED}")
+    if body.tags:
+        _check_tags(body.tags, found)
+    found.check()
+    check_tenant(body.tenant_id, "Create Process Instance")
+    check_reference(body.operation_reference)
+
+
+def _check_tags(tags: tuple[str, ...], found: Violations) -> None:
+    if len(tags) > MAX_TAGS:
+        found.add(f"The provided tags are {len(tags)} but must not be more than {MAX_TAGS}")
+    if len(set(tags)) < len(tags):
+        found.add("The provided tags must be unique")
+    if wrong := [tag for tag in tags if not TAG.fullmatch(tag)]:
+        found.add(
+            f"The tag '{wrong[0][:100]}' is not allowed: a tag starts with a letter, followed by up to 99 letters,"
+            " digits, underscores, minuses, colons or periods"
+        )
+
+
+def _limit_s(request: Request, body: CreationBody, services: Services) -> float:
+    """How long the end of the instance is awaited."""
+    asked_s = commands.wait_limit_s(request)
+    if not asked_s:
+        asked_s = (as_int64(body.request_timeout, "requestTimeout") or 0) / 1000
+    settings = services.settings
+    return min(asked_s, settings.max_wait_s) if asked_s > 0 else settings.response_timeout_s
+
+
+async def _end(services: Services, key: int, names: list[str] | None, deadline: float) -> Result | None:
+    """How the instance ended; None if it has not by the deadline.
+
+    Registered first, then read, then awaited: so that an end in between is not missed, one in the creating batch
+    (which is most often the one) costs no wait, and a database that is away for a moment costs nothing but that.
+    """
+    with services.completions.register_end(key) as end, trio.move_on_at(deadline):
+        while True:
+            try:
+                result = await read(services, lambda connection: reads.result(connection, key, names or None))
+            except (Outage, Retry):
+                await trio.sleep(LOOK_AGAIN_S)
+                continue
+            if result is not None:
+                return result
+            await end.wait()
+    return None
+
+
+def _created(reply: InstanceReply, variables: msgspec.Raw, submitted: Submitted) -> Response:
+    document = Created(
+        reply.process_definition_id,
+        reply.process_definition_version,
+        reply.tenant_id,
+        variables,
+        str(reply.process_definition_key),
+        str(reply.process_instance_key),
+        reply.tags,
+        reply.business_id,
+        str(submitted.appended.position),
+    )
+    return json_response(document, submitted.position)
+
+
+def _terminated(key: int, submitted: Submitted) -> Problem:
+    reason = f"Expected process instance with key '{key}' to complete, but it was terminated"
+    return Problem(
+        409,
+        "INVALID_STATE",
+        f"Command 'CREATE' rejected with code 'INVALID_STATE': {reason}",
+        submitted.position,
+        members={"processInstanceKey": str(key)},
+    )
+
+
+async def cancel(request: Request, services: Services) -> Response:
+    """POST /v2/process-instances/{key}/cancellation: end it, with everything in it."""
+    key = request.key("processInstanceKey")
+    body = decode_optional(request, _cancellation_decoder, services.settings)
+    check_reference(body.operation_reference)
+    return await commands.command(request, services, CancelInstance(key), key)

@@ -1,0 +1,37 @@
+"""Deployed resources: delete."""
+
+from __future__ import annotations
+
+from api import commands
+from api.decoding import Body, Int64, check_reference, decode_optional, decoder
+from api.problems import invalid_argument
+from api.request import Request
+from api.response import Response, json_response
+from api.services import Services
+from engine.core.records import DeleteResource
+
+
+class DeletionBody(Body, frozen=True):
+    operation_reference: Int64 | None = None
+    delete_history: bool | None = None
+
+
+_deletion_decoder = decoder(DeletionBody)
+
+
+async def delete(request: Request, services: Services) -> Response:
+    """POST /v2/resources/{key}/deletion: no new instances from now on; running ones go on, and the last one ends it."""
+    key = request.key("resourceKey")
+    body = decode_optional(request, _deletion_decoder, services.settings)
+    check_reference(body.operation_reference)
+    if body.delete_history:
+        raise invalid_argument("Deleting the history of a resource (deleteHistory) is not supported")
+    submitted = await commands.submit(request, services, DeleteResource(key), key)
+    if submitted.outcome is None:
+        return await commands.accepted(services, submitted.appended)
+    document = {
+        "resourceKey": str(key),
+        "batchOperation": None,
+        "commandPosition": str(submitted.appended.position),
+    }
+    return json_response(document, submitted.position)

@@ -1,0 +1,43 @@
+"""Variables: read, search, set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api import commands
+from api.decoding import Body, Int64, as_variables, check_reference, decode, decoder
+from api.problems import invalid_argument
+from api.request import Request
+from api.response import Response
+from api.search import answer, getting
+from api.services import Services
+from engine.core.records import SetVariables
+from storage.searchable import VARIABLE, VARIABLE_PREVIEWS, VARIABLES
+
+get = getting(VARIABLE, "variableKey")
+
+
+class SetVariablesBody(Body, frozen=True):
+    variables: dict[str, Any] | None = None
+    local: bool | None = None
+    operation_reference: Int64 | None = None
+
+
+_set_decoder = decoder(SetVariablesBody)
+
+
+async def search(request: Request, services: Services) -> Response:
+    """POST /v2/variables/search: long values are cut unless `truncateValues=false`."""
+    preview = request.flag("truncateValues", True)
+    return await answer(request, services, VARIABLE_PREVIEWS if preview else VARIABLES)
+
+
+async def set(request: Request, services: Services) -> Response:
+    """PUT /v2/element-instances/{key}/variables: in the scope itself (`local`), or where each is defined."""
+    key = request.key("elementInstanceKey")
+    body = decode(request, _set_decoder, services.settings)
+    check_reference(body.operation_reference)
+    if body.variables is None:
+        raise invalid_argument("No variables provided")
+    variables = as_variables(body.variables, services.settings)
+    return await commands.command(request, services, SetVariables(key, variables, body.local or False), key)

@@ -1,0 +1,120 @@
+"""Search requests: {filter, sort, page} to a query of storage, and its page to {items, page}."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from api.decoding import Body, Int64, as_int64, decode_optional, decoder
+from api.problems import Problem, bad_request, invalid_argument, not_found, unexpected_value, unparsable
+from api.reading import read
+from api.request import Request
+from api.response import Response, encode, json_response
+from api.services import Services
+from api.settings import ApiSettings
+from storage import search as storage_search
+from storage.fields import BadQuery, UnexpectedValue, Unparsable
+from storage.search import Page, Query, Resource, Sort
+
+Handler = Callable[[Request, Services], Awaitable[Response]]
+
+
+class PageBody(Body, frozen=True):
+    limit: Int64 | None = None
+    from_: Int64 | None = msgspec.field(default=None, name="from")
+    after: str | None = None
+    before: str | None = None
+
+
+class SortBody(Body, frozen=True):
+    field: str
+    order: str | None = None
+
+
+class SearchBody(Body, frozen=True):
+    filter: dict[str, Any] | None = None
+    sort: list[SortBody] | None = None
+    page: PageBody | None = None
+
+
+_search_decoder = decoder(SearchBody)
+
+
+def searching(resource: Resource) -> Handler:
+    """The handler that searches a resource."""
+
+    async def search(request: Request, services: Services) -> Response:
+        return await answer(request, services, resource)
+
+    return search
+
+
+def getting(resource: Resource, parameter: str) -> Handler:
+    """The handler that reads one of a resource, by the key that is this parameter of the path."""
+
+    async def get(request: Request, services: Services) -> Response:
+        key = request.key(parameter)
+        found = await read(services, lambda connection: storage_search.get(connection, resource, key))
+        if found is None:
+            raise not_found(resource.name, key)
+        return json_response(found)
+
+    return get
+
+
+async def answer(request: Request, services: Services, resource: Resource, *extra: tuple[str, Any]) -> Response:
+    """Search with the request's body and, beside it, these conditions (field, value)."""
+    query = read_query(request, resource, services.settings)
+    try:
+        page = await read(services, lambda connection: storage_search.search(connection, resource, query, *extra))
+    except BadQuery as error:
+        raise _problem_of(error) from error
+    return json_response(_document(page))
+
+
+def read_query(request: Request, resource: Resource, settings: ApiSettings) -> Query:
+    """The query that a request asks for. Raises Problem 400."""
+    body = decode_optional(request, _search_decoder, settings)
+    page = body.page or PageBody()
+    limit, offset = as_int64(page.limit, "page.limit"), as_int64(page.from_, "page.from")
+    if found := storage_search.check_page(limit, offset, page.after, page.before):
+        raise invalid_argument(*found)
+    sort = _sorts(body.sort or [], resource)
+    return Query(body.filter or {}, sort, 100 if limit is None else limit, offset or 0, page.after, page.before)
+
+
+def _sorts(criteria: list[SortBody], resource: Resource) -> tuple[Sort, ...]:
+    if len(criteria) > storage_search.MAX_SORT:
+        raise invalid_argument(f"The sort has {len(criteria)} criteria but must not have more than 20")
+    return tuple(_sort(criterion, i, resource) for i, criterion in enumerate(criteria))
+
+
+def _sort(criterion: SortBody, place: int, resource: Resource) -> Sort:
+    field = resource.by_name.get(criterion.field)
+    if field is None or not field.sort:
+        sortable = tuple(sorted(field.name for field in resource.fields if field.sort))
+        raise unexpected_value(criterion.field, "field", sortable)
+    order = (criterion.order or "ASC").upper()
+    if order not in ("ASC", "DESC"):
+        raise unexpected_value(criterion.order, "order", ("ASC", "DESC"))
+    return Sort(field, order == "DESC")
+
+
+def _problem_of(error: BadQuery) -> Problem:
+    if isinstance(error, Unparsable):
+        return unparsable(error.path)
+    if isinstance(error, UnexpectedValue):
+        return unexpected_value(error.value, error.field, error.allowed)
+    return invalid_argument(str(error)) if str(error) else bad_request("The search cannot be understood")
+
+
+def _document(page: Page) -> bytes:
+    about = {
+        "totalItems": page.total,
+        "hasMoreTotalItems": page.more,
+        "startCursor": page.start,
+        "endCursor": page.end,
+    }
+    return b'{"items":[%b],"page":%b}' % (b",".join(page.items), encode(about))

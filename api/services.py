@@ -1,0 +1,78 @@
+"""What handlers work with, handed to them by the supervision tree. They know it by these protocols alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from api.job_board import JobBoard
+from api.settings import ApiSettings
+from engine.appender import Append
+from engine.bpmn.parser import Parsed
+from storage.driver import Connection
+from storage.log import Appended, Outcome
+
+
+class Appends(Protocol):
+    """`engine.appender.Appender`."""
+
+    async def append(self, item: Append, *, deadline_s: float) -> Appended: ...
+
+
+class OutcomeWaiter(Protocol):
+    """Waits for what comes of one command."""
+
+    async def wait(self) -> Outcome: ...
+
+
+class EndWaiter(Protocol):
+    """Waits for the end of one process instance: COMPLETED or TERMINATED."""
+
+    async def wait(self) -> str: ...
+
+
+class Completes(Protocol):
+    """`engine.completions.Completions`."""
+
+    def register(self, partition: int, position: int) -> AbstractContextManager[OutcomeWaiter]: ...
+
+    def register_end(self, instance_key: int) -> AbstractContextManager[EndWaiter]: ...
+
+
+class Pools(Protocol):
+    """`storage.pool.Pool`, for reads."""
+
+    def connection(self) -> AbstractAsyncContextManager[Connection]: ...
+
+
+class KeepsDefinitions(Protocol):
+    """`engine.definitions.DefinitionCache`: keeps the parsed model, so that the consumer need not parse it again."""
+
+    def put(self, sha256: str, parsed: Parsed) -> None: ...
+
+
+class Health(Protocol):
+    """`engine.supervision.Supervisor`: whether every child runs, has beaten lately and makes progress."""
+
+    @property
+    def healthy(self) -> bool: ...
+
+
+Chaos = Callable[[str, str], bool]
+"""Makes a child (name) "raise", "cancel" or "hang"; whether it was running. KeyError for an unknown name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Everything a handler may use. `chaos` is None unless the program was started with --chaos."""
+
+    appender: Appends
+    completions: Completes
+    definitions: KeepsDefinitions
+    pool: Pools
+    job_board: JobBoard
+    status: Health
+    settings: ApiSettings
+    chaos: Chaos | None = None

@@ -1,0 +1,39 @@
+"""The API's limits and defaults: every number that bounds what one request can make the program do."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ApiSettings:
+    """Sizes in bytes; `_s` in seconds, `_ms` in milliseconds."""
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    """Where clients reach this node, for the topology."""
+    node_name: str = "node"
+    version: str = "0.1.0"
+    api_version: str = "8.9.0"
+    """The version of the REST API that is spoken: what clients read as the gateway's version."""
+
+    max_body_bytes: int = 4 * 1024 * 1024
+    max_deployment_bytes: int = 16 * 1024 * 1024
+    max_deployment_files: int = 100
+    max_nesting: int = 64
+    max_name_bytes: int = 1024
+    """Of a variable: its name is in an index, whose rows PostgreSQL limits to a third of a page."""
+
+    response_timeout_s: float = 15.0
+    """How long a command, or an awaited instance whose request names no time, may take."""
+    max_wait_s: float = 3600.0
+    respond_async: bool = False
+    """Answer 202 as soon as a command is durable, also without being asked to."""
+
+    poll_timeout_ms: int = 10_000
+    """How long an activation waits for a job when the request names no time (0 or absent)."""
+    max_jobs: int = 1000
+    """What one activation gives at most, whatever it asks for."""
+    max_activation_bytes: int = 4 * 1024 * 1024
+    """An activation gives no further job once its answer is this long."""
+    slow_poll_s: float = 2.0
+    """The fallback of a long poll, should a wake-up be lost."""
+    max_pollers: int = 10_000

@@ -1,0 +1,86 @@
+"""Handing out jobs to workers: the lease columns of `jobs`, which belong to nobody else (KERNEL.md section 5).
+
+Activation does not go through the log: any node may do it, in one autocommit statement each, never in a pipeline or a
+transaction. A lease is a token and a time; a job whose time is over can be handed out again, without a sweeper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import Enum
+
+import msgspec
+
+from storage.driver import Connection
+from storage.sql_files import SQL_DIRECTORY, load
+
+_sql = load(SQL_DIRECTORY / "activation.sql")
+
+MAX_TIMEOUT_MS = 10 * 365 * 24 * 3600 * 1000
+"""Ten years. Longer leases become that long: a date that PostgreSQL cannot hold would stop every activation."""
+
+
+class Lease(msgspec.Struct, frozen=True, gc=False):
+    """One activation of a job. The token tells it from every other."""
+
+    job_key: int
+    token: str
+
+
+class Extension(Enum):
+    """What came of extending a lease."""
+
+    EXTENDED = "extended"
+    NOT_LEASED = "not leased"
+    OTHER_LEASE = "another's lease"
+
+
+async def activate(
+    connection: Connection, type: str, tenant: str, limit: int, timeout_ms: int, worker: str
+) -> list[Lease]:
+    """Lease up to `limit` jobs of a type for `timeout_ms`: expired ones first, then by priority and age.
+
+    If it raises with `in_doubt`, jobs may have been leased to nobody; they are available again after the timeout.
+    """
+    duration = min(timeout_ms, MAX_TIMEOUT_MS)
+    result = await connection.execute(_sql["activate"], (type, tenant, limit, duration, worker))
+    return [Lease(key, token) for key, token in result.rows]
+
+
+async def activated_jobs(
+    connection: Connection, leases: Sequence[Lease], names: Sequence[str] | None, with_token: bool
+) -> list[bytes]:
+    """The leased jobs as the API shows them, in JSON, with the variables that they see; `names`: only those.
+
+    A job that was cancelled in the meantime is left out.
+    """
+    keys, tokens = _columns(leases)
+    wanted = None if names is None else list(names)
+    result = await connection.execute(_sql["activated_jobs"], (keys, tokens, wanted, with_token))
+    return [job for (job,) in result.rows]
+
+
+async def release(connection: Connection, leases: Iterable[Lease]) -> list[tuple[str, str]]:
+    """Give leases back; (type, tenant) of each job that is available again thereby."""
+    result = await connection.execute(_sql["release"], _columns(leases))
+    return [(type, tenant) for type, tenant in result.rows]
+
+
+async def next_available_ms(connection: Connection, type: str, tenant: str) -> int | None:
+    """In how many ms of the engine's clock the type's next lease or backoff ends; None when there is none."""
+    rows = (await connection.execute(_sql["next_available"], (type, tenant))).rows
+    return rows[0][0] if rows else None
+
+
+async def extend(connection: Connection, job_key: int, timeout_ms: int, token: str | None) -> Extension:
+    """Let a lease end `timeout_ms` from now. With a token (a UUID), only if it is the lease's."""
+    duration = min(timeout_ms, MAX_TIMEOUT_MS)
+    if (await connection.execute(_sql["extend"], (job_key, duration, token))).rows:
+        return Extension.EXTENDED
+    leased = (await connection.execute(_sql["is_leased"], (job_key,))).rows
+    return Extension.OTHER_LEASE if leased and leased[0][0] else Extension.NOT_LEASED
+
+
+def _columns(leases: Iterable[Lease]) -> tuple[list[int], list[str]]:
+    leases = list(leases)
+    return [lease.job_key for lease in leases], [lease.token for lease in leases]

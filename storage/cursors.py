@@ -1,0 +1,67 @@
+"""Where a page of a search begins: the sort values and the key of a row, as base64 of a JSON array."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+MAX_CURSOR = 20_000
+"""Characters. A cursor holds whole sort values, and texts of a row may be long."""
+
+
+class BadCursor(Exception):
+    """Not a cursor that this search gave."""
+
+
+def encode_cursor(values: bytes) -> str:
+    """The cursor of a row; `values` is a JSON array."""
+    return base64.b64encode(values).decode("ascii")
+
+
+def decode_cursor(cursor: str) -> list[Any]:
+    """The values of a cursor. Raises BadCursor; whether they fit the search is for `check_value` to say."""
+    if len(cursor) > MAX_CURSOR:
+        raise BadCursor("too long")
+    try:
+        values = msgspec.json.decode(base64.b64decode(cursor, validate=True))
+    except (binascii.Error, ValueError, RecursionError) as error:
+        raise BadCursor(str(error)) from error
+    if type(values) is not list:
+        raise BadCursor("not a JSON array")
+    return values
+
+
+def check_text(value: Any) -> str:
+    """A text that PostgreSQL can hold. Raises BadCursor."""
+    if type(value) is not str or "\0" in value:
+        raise BadCursor("a text is expected")
+    return value
+
+
+def check_number(value: Any, bits: int) -> int:
+    """A whole number of so many bits. Raises BadCursor."""
+    if type(value) is not int or not -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
+        raise BadCursor("a number is expected")
+    return value
+
+
+def check_flag(value: Any) -> bool:
+    """True or false. Raises BadCursor."""
+    if type(value) is not bool:
+        raise BadCursor("true or false is expected")
+    return value
+
+
+def check_time(value: Any) -> datetime:
+    """A time with a zone. Raises BadCursor."""
+    try:
+        time = datetime.fromisoformat(check_text(value))
+    except ValueError as error:
+        raise BadCursor("a time is expected") from error
+    if time.tzinfo is None:
+        raise BadCursor("a time with a zone is expected")
+    return time

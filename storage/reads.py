@@ -1,0 +1,68 @@
+"""What the API reads apart from searches (`storage.search`): one statement each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from storage.driver import Connection
+from storage.sql_files import SQL_DIRECTORY, load
+
+_sql = load(SQL_DIRECTORY / "reads.sql")
+
+
+class Partition(msgspec.Struct, frozen=True, gc=False):
+    """A partition; `owner` is the name of the node that leads it, None when none does."""
+
+    id: int
+    owner: str | None
+
+
+class Cluster(msgspec.Struct, frozen=True, gc=False):
+    """The installation, and who leads what."""
+
+    id: str
+    partitions: tuple[Partition, ...]
+
+
+class Result(msgspec.Struct, frozen=True, gc=False):
+    """How an instance ended, and its variables as a JSON object."""
+
+    state: str
+    variables: bytes
+
+
+async def cluster(connection: Connection) -> Cluster:
+    """The installation as it is at the moment."""
+    rows = (await connection.execute(_sql["cluster"])).rows
+    return Cluster(rows[0][2], tuple(Partition(id, owner) for id, owner, _ in rows))
+
+
+async def definition_xml(connection: Connection, key: int) -> bytes | None:
+    """The file that a process definition came in; None when there is no such definition."""
+    rows = (await connection.execute(_sql["definition_xml"], (key,))).rows
+    return bytes(rows[0][0]) if rows else None
+
+
+async def result(connection: Connection, instance_key: int, names: Sequence[str] | None) -> Result | None:
+    """How an instance ended, with the variables of its outermost scope (`names`: only those); None if it has not."""
+    wanted = None if names is None else list(names)
+    rows = (await connection.execute(_sql["result"], (instance_key, wanted))).rows
+    return Result(rows[0][0], (rows[0][1] or "{}").encode()) if rows else None
+
+
+async def instance_exists(connection: Connection, key: int) -> bool:
+    """Whether there is, or was, a process instance with this key."""
+    return bool((await connection.execute(_sql["instance_exists"], (key,))).rows)
+
+
+async def scope(connection: Connection, key: int | None) -> tuple[int, bytes | None]:
+    """The engine's time (epoch ms), and the variables that an element or process instance sees, as a JSON object.
+
+    None instead of variables when there is no such scope; without a key there are none.
+    """
+    now_ms, exists, variables = (await connection.execute(_sql["scope"], (key,))).rows[0]
+    if key is not None and not exists:
+        return now_ms, None
+    return now_ms, (variables or "{}").encode()

@@ -1,0 +1,382 @@
+"""The resources of the REST API that can be read and searched: their fields, in the API's words, over our tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from storage.fields import (
+    ENUM,
+    FLAG,
+    KEY,
+    NUMBER,
+    OTHER,
+    PLAIN,
+    TEXT,
+    TIME,
+    Field,
+    Invalid,
+    Parameters,
+    Type,
+    Unparsable,
+    condition,
+)
+from storage.search import Nested, Resource
+
+PREVIEW = 8191
+"""Characters of a variable's value in a search that truncates."""
+MAX_TAGS = 100
+MAX_VARIABLES = 100
+SORTED_PREFIX = 1000
+
+INSTANCE_STATES = ("ACTIVE", "COMPLETED", "SUSPENDED", "TERMINATED")
+ELEMENT_STATES = ("ACTIVE", "COMPLETED", "TERMINATED")
+DEFINITION_STATES = ("ACTIVE", "DRAINING", "DELETED")
+INCIDENT_STATES = ("ACTIVE", "MIGRATED", "PENDING", "RESOLVED", "UNKNOWN")
+JOB_STATES = (
+    "CANCELED",
+    "COMPLETED",
+    "CREATED",
+    "ERROR_THROWN",
+    "FAILED",
+    "MIGRATED",
+    "PRIORITY_UPDATED",
+    "RETRIES_UPDATED",
+    "TIMEOUT_UPDATED",
+    "TIMED_OUT",
+)
+JOB_KINDS = ("BPMN_ELEMENT", "EXECUTION_LISTENER", "TASK_LISTENER", "AD_HOC_SUB_PROCESS")
+LISTENER_EVENTS = (
+    "ASSIGNING",
+    "BEFORE_ALL",
+    "CANCEL",
+    "CANCELING",
+    "COMPLETING",
+    "CREATING",
+    "END",
+    "START",
+    "UNSPECIFIED",
+    "UPDATING",
+)
+ERROR_TYPES = (
+    "AD_HOC_SUB_PROCESS_NO_RETRIES",
+    "CALLED_DECISION_ERROR",
+    "CALLED_ELEMENT_ERROR",
+    "CONDITION_ERROR",
+    "DECISION_EVALUATION_ERROR",
+    "EXECUTION_LISTENER_NO_RETRIES",
+    "EXTRACT_VALUE_ERROR",
+    "FORM_NOT_FOUND",
+    "IO_MAPPING_ERROR",
+    "JOB_NO_RETRIES",
+    "MESSAGE_SIZE_EXCEEDED",
+    "RESOURCE_NOT_FOUND",
+    "SECRET_RESOLUTION_ERROR",
+    "TASK_LISTENER_NO_RETRIES",
+    "UNHANDLED_ERROR_EVENT",
+    "UNKNOWN",
+    "UNSPECIFIED",
+)
+ELEMENT_TYPES = (
+    "UNSPECIFIED",
+    "PROCESS",
+    "SUB_PROCESS",
+    "EVENT_SUB_PROCESS",
+    "AD_HOC_SUB_PROCESS",
+    "AD_HOC_SUB_PROCESS_INNER_INSTANCE",
+    "START_EVENT",
+    "INTERMEDIATE_CATCH_EVENT",
+    "INTERMEDIATE_THROW_EVENT",
+    "BOUNDARY_EVENT",
+    "END_EVENT",
+    "SERVICE_TASK",
+    "RECEIVE_TASK",
+    "USER_TASK",
+    "MANUAL_TASK",
+    "TASK",
+    "EXCLUSIVE_GATEWAY",
+    "INCLUSIVE_GATEWAY",
+    "PARALLEL_GATEWAY",
+    "EVENT_BASED_GATEWAY",
+    "SEQUENCE_FLOW",
+    "MULTI_INSTANCE_BODY",
+    "CALL_ACTIVITY",
+    "BUSINESS_RULE_TASK",
+    "SCRIPT_TASK",
+    "SEND_TASK",
+    "UNKNOWN",
+)
+
+
+def _filtered(name: str, sql: str, type: Type, **more: Any) -> Field:
+    """A field with all the operators of its type."""
+    return Field(name, sql, type, type.operators, **more)
+
+
+def _plain(name: str, sql: str, type: Type, **more: Any) -> Field:
+    """A field that is filtered by a value only."""
+    return Field(name, sql, type, PLAIN, **more)
+
+
+def _enum(name: str, sql: str, values: tuple[str, ...], **more: Any) -> Field:
+    return _filtered(name, sql, ENUM, values=values, **more)
+
+
+# -------------------------------------------------------------------------------------------- process definitions
+
+
+def _latest_version(value: Any, path: str, _parameters: Parameters) -> str:
+    if type(value) is not bool:
+        raise Unparsable(path)
+    newer = (
+        "SELECT FROM process_definitions n WHERE n.tenant_id = d.tenant_id AND n.process_id = d.process_id"
+        " AND n.version > d.version AND n.state = 'ACTIVE'"
+    )
+    latest = f"d.state = 'ACTIVE' AND NOT EXISTS ({newer})"
+    return latest if value else f"NOT ({latest})"
+
+
+PROCESS_DEFINITIONS = Resource(
+    "Process definition",
+    "process_definitions d",
+    "d.process_definition_key",
+    (
+        _filtered("name", "d.name", TEXT, sort=True),
+        _plain("resourceName", "d.resource_name", TEXT, sort=True),
+        _plain("version", "d.version", NUMBER, sort=True),
+        _plain("versionTag", "d.version_tag", TEXT, sort=True),
+        _filtered("processDefinitionId", "d.process_id", TEXT, sort=True),
+        _plain("tenantId", "d.tenant_id", TEXT, sort=True),
+        _plain("processDefinitionKey", "d.process_definition_key", KEY, sort=True),
+        _plain("hasStartForm", "false", FLAG),
+        _plain("state", "d.state", ENUM, values=DEFINITION_STATES),
+    ),
+    visible="d.state <> 'DELETED'",
+    special={"isLatestVersion": _latest_version},
+)
+
+
+# ---------------------------------------------------------------------------------------------- process instances
+
+_VALUE = _filtered("value", "v.value", TEXT, hashed=True)
+
+
+def _has_variables(value: Any, path: str, parameters: Parameters) -> str:
+    """Every entry {name, value} must fit a variable of the instance; the value is compared as JSON text."""
+    parts = []
+    for i, entry in enumerate(_list_of(value, path, MAX_VARIABLES)):
+        at = f"{path}[{i}]"
+        if type(entry) is not dict or entry.keys() != {"name", "value"} or type(entry["name"]) is not str:
+            raise Unparsable(at)
+        name = parameters.add(entry["name"], "text")
+        fits = condition(_VALUE, entry["value"], f"{at}.value", parameters)
+        parts.append(
+            "EXISTS (SELECT FROM variables v WHERE v.process_instance_key = p.process_instance_key"
+            f" AND v.name = {name} AND ({fits}))"
+        )
+    return " AND ".join(parts) or "true"
+
+
+def _has_tags(value: Any, path: str, parameters: Parameters) -> str:
+    tags = _list_of(value, path, MAX_TAGS)
+    if any(type(tag) is not str for tag in tags):
+        raise Unparsable(path)
+    # The second condition is what the index on tags is restricted to.
+    return f"p.tags @> {parameters.add(tags, 'text[]')} AND p.tags <> '{{}}'" if tags else "true"
+
+
+def _has_retries_left(value: Any, path: str, _parameters: Parameters) -> str:
+    if type(value) is not bool:
+        raise Unparsable(path)
+    failed = (
+        "EXISTS (SELECT FROM jobs j WHERE j.process_instance_key = p.process_instance_key"
+        " AND j.state = 'FAILED' AND j.retries > 0)"
+    )
+    return failed if value else f"NOT {failed}"
+
+
+def _not_supported(_value: Any, path: str, _parameters: Parameters) -> str:
+    raise Invalid(f"Searching by {path} is not supported")
+
+
+def _list_of(value: Any, path: str, limit: int) -> list[Any]:
+    if type(value) is not list:
+        raise Unparsable(path)
+    if len(value) > limit:
+        raise Invalid(f"The list of {path} has {len(value)} entries but must not have more than {limit}")
+    return value
+
+
+def _element_state(table: str) -> str:
+    return f"CASE WHEN {table}.ended_at IS NULL THEN 'ACTIVE' ELSE {table}.state END"
+
+
+PROCESS_INSTANCES = Resource(
+    "Process Instance",
+    "process_instances p",
+    "p.process_instance_key",
+    (
+        _filtered("processDefinitionId", "p.process_id", TEXT, sort=True),
+        _filtered("processDefinitionName", "p.process_name", TEXT, sort=True),
+        _filtered("processDefinitionVersion", "p.process_version", NUMBER, sort=True),
+        _filtered("processDefinitionVersionTag", "p.version_tag", TEXT, sort=True),
+        _filtered("startDate", "p.started_at", TIME, sort=True),
+        _filtered("endDate", "p.ended_at", TIME, sort=True),
+        _enum(
+            "state",
+            _element_state("p"),
+            INSTANCE_STATES,
+            sort=True,
+            cases={"ACTIVE": "p.ended_at IS NULL", "SUSPENDED": "false"},
+        ),
+        _filtered("suspendedDate", "NULL::timestamptz", TIME, sort=True),
+        _plain("hasIncident", "(p.incidents > 0 AND p.ended_at IS NULL)", FLAG, sort=True),
+        _filtered("tenantId", "p.tenant_id", TEXT, sort=True),
+        _filtered("processInstanceKey", "p.process_instance_key", KEY, sort=True),
+        _filtered("processDefinitionKey", "p.process_definition_key", KEY, sort=True),
+        _filtered("parentProcessInstanceKey", "p.parent_process_instance_key", KEY, sort=True),
+        _filtered("parentElementInstanceKey", "p.parent_element_instance_key", KEY, sort=True),
+        Field("rootProcessInstanceKey", "p.root_key", KEY),
+        Field("tags", "p.tags", OTHER),
+        _filtered("businessId", "p.business_id", TEXT, sort=True),
+        _filtered("batchOperationId", "NULL::text", TEXT, shown=False),
+        _filtered("batchOperationKey", "NULL::text", TEXT, shown=False),
+    ),
+    special={
+        "variables": _has_variables,
+        "tags": _has_tags,
+        "hasRetriesLeft": _has_retries_left,
+        "incidentErrorHashCode": _not_supported,
+    },
+    nested=(
+        Nested(
+            "EXISTS (SELECT FROM element_instances e WHERE e.process_instance_key = p.process_instance_key AND {})",
+            (
+                _enum(
+                    "elementInstanceState", _element_state("e"), ELEMENT_STATES, cases={"ACTIVE": "e.ended_at IS NULL"}
+                ),
+                _filtered("elementId", "e.element_id", TEXT),
+                _plain("hasElementInstanceIncident", "(e.incidents > 0 AND e.ended_at IS NULL)", FLAG),
+            ),
+        ),
+        Nested(
+            "EXISTS (SELECT FROM incidents i WHERE i.process_instance_key = p.process_instance_key"
+            " AND i.resolved_at IS NULL AND {})",
+            (_filtered("errorMessage", "i.message", TEXT),),
+        ),
+    ),
+    alternatives=True,
+)
+
+# ---------------------------------------------------------------------------------------------- element instances
+
+ELEMENT_INSTANCES = Resource(
+    "Element Instance",
+    "element_instances e",
+    "e.element_instance_key",
+    (
+        _plain("processDefinitionId", "e.process_id", TEXT, sort=True),
+        _filtered("startDate", "e.started_at", TIME, sort=True),
+        _filtered("endDate", "e.ended_at", TIME, sort=True),
+        _filtered("elementId", "e.element_id", TEXT, sort=True),
+        _filtered("elementName", "coalesce(e.element_name, e.element_id)", TEXT, sort=True),
+        _plain("type", "e.element_type", ENUM, values=ELEMENT_TYPES, sort=True),
+        _enum("state", _element_state("e"), ELEMENT_STATES, sort=True, cases={"ACTIVE": "e.ended_at IS NULL"}),
+        _plain("hasIncident", "(e.incidents > 0 AND e.ended_at IS NULL)", FLAG),
+        _plain("tenantId", "e.tenant_id", TEXT, sort=True),
+        _plain("elementInstanceKey", "e.element_instance_key", KEY, sort=True),
+        _plain("processInstanceKey", "e.process_instance_key", KEY, sort=True),
+        Field("rootProcessInstanceKey", "e.root_key", KEY),
+        _plain("processDefinitionKey", "e.process_definition_key", KEY, sort=True),
+        _plain("incidentKey", "e.incident_key", KEY, sort=True),
+        _plain("elementInstanceScopeKey", "e.scope_key", KEY, shown=False),
+    ),
+    alternatives=True,
+)
+
+# ------------------------------------------------------------------------------------------------------ incidents
+
+INCIDENTS = Resource(
+    "Incident",
+    "incidents i",
+    "i.incident_key",
+    (
+        _filtered("processDefinitionId", "i.process_id", TEXT, sort=True),
+        _enum("errorType", "i.type", ERROR_TYPES, sort=True),
+        _filtered("errorMessage", "i.message", TEXT),
+        _filtered("elementId", "i.element_id", TEXT, sort=True),
+        _filtered("creationTime", "i.created_at", TIME, sort=True),
+        _enum("state", "i.state", INCIDENT_STATES, sort=True, cases={"ACTIVE": "i.resolved_at IS NULL"}),
+        _filtered("tenantId", "i.tenant_id", TEXT, sort=True),
+        _filtered("incidentKey", "i.incident_key", KEY, sort=True),
+        _filtered("processDefinitionKey", "i.process_definition_key", KEY, sort=True),
+        _filtered("processInstanceKey", "i.process_instance_key", KEY, sort=True),
+        Field("rootProcessInstanceKey", "i.root_key", KEY),
+        _filtered("elementInstanceKey", "i.element_instance_key", KEY, sort=True),
+        _filtered("jobKey", "i.job_key", KEY, sort=True),
+    ),
+)
+
+# ----------------------------------------------------------------------------------------------------------- jobs
+
+JOBS = Resource(
+    "Job",
+    "jobs j",
+    "j.job_key",
+    (
+        Field("customHeaders", "j.headers", OTHER),
+        _filtered("deadline", "CASE WHEN j.lease_token IS NOT NULL THEN j.available_at END", TIME, sort=True),
+        _filtered("deniedReason", "NULL::text", TEXT, sort=True),
+        _filtered("elementId", "j.element_id", TEXT, sort=True),
+        _filtered("elementInstanceKey", "j.element_instance_key", KEY, sort=True),
+        _filtered("endTime", "j.ended_at", TIME, sort=True),
+        _filtered("errorCode", "j.error_code", TEXT, sort=True, sort_sql=f"left(j.error_code, {SORTED_PREFIX})"),
+        _filtered(
+            "errorMessage", "j.error_message", TEXT, sort=True, sort_sql=f"left(j.error_message, {SORTED_PREFIX})"
+        ),
+        _plain("hasFailedWithRetriesLeft", "(j.state = 'FAILED' AND j.retries > 0)", FLAG, sort=True),
+        _plain("isDenied", "NULL::boolean", FLAG, sort=True),
+        _filtered("jobKey", "j.job_key", KEY, sort=True),
+        _enum("kind", "j.kind", JOB_KINDS, sort=True),
+        _enum("listenerEventType", "j.listener_event", LISTENER_EVENTS, sort=True),
+        _filtered("processDefinitionId", "j.process_id", TEXT, sort=True),
+        _filtered("processDefinitionKey", "j.process_definition_key", KEY, sort=True),
+        _filtered("processInstanceKey", "j.process_instance_key", KEY, sort=True),
+        Field("rootProcessInstanceKey", "j.root_key", KEY),
+        Field("businessId", "j.business_id", TEXT),
+        _filtered("retries", "j.retries", NUMBER, sort=True),
+        _enum("state", "j.state", JOB_STATES, sort=True),
+        _filtered("tenantId", "j.tenant_id", TEXT, sort=True),
+        _filtered("type", "j.type", TEXT, sort=True, sort_sql=f"left(j.type, {SORTED_PREFIX})"),
+        _filtered("worker", "coalesce(j.worker, '')", TEXT, sort=True),
+        _filtered("creationTime", "j.created_at", TIME, sort=True),
+        _filtered("lastUpdateTime", "j.updated_at", TIME),
+        _filtered("priority", "j.priority", NUMBER, sort=True),
+    ),
+)
+
+# ------------------------------------------------------------------------------------------------------ variables
+
+_VARIABLE_FIELDS = (
+    _filtered("name", "v.name", TEXT, sort=True),
+    _plain("tenantId", "v.tenant_id", TEXT, sort=True),
+    _filtered("variableKey", "v.variable_key", KEY, sort=True),
+    _filtered("scopeKey", "v.scope_key", KEY, sort=True),
+    _filtered("processInstanceKey", "v.process_instance_key", KEY, sort=True),
+    Field("rootProcessInstanceKey", "v.root_key", KEY),
+    replace(_VALUE, sort=True, sort_sql=f"left(v.value, {SORTED_PREFIX})"),
+)
+
+
+def _variables(*truncation: Field, preview: bool = False) -> Resource:
+    *fields, value = _VARIABLE_FIELDS
+    shown = replace(value, shown_sql=f"left(v.value, {PREVIEW})") if preview else value
+    return Resource("Variable", "variables v", "v.variable_key", (*fields, shown, *truncation))
+
+
+VARIABLE = _variables()
+"""A variable that is read by itself."""
+VARIABLES = _variables(_plain("isTruncated", "false", FLAG))
+"""Variables that are searched for with whole values."""
+VARIABLE_PREVIEWS = _variables(_plain("isTruncated", f"(length(v.value) > {PREVIEW})", FLAG), preview=True)
+"""Variables that are searched for with the beginnings of their values."""

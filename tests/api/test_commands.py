@@ -1,0 +1,234 @@
+"""The way of a command through the API: appended, awaited, answered; and what goes wrong on it."""
+
+import json
+
+import pytest
+
+from engine.admission import Draining, InDoubt, Overloaded, Refused, Unavailable
+from engine.core.records import (
+    CancelInstance,
+    CompleteJob,
+    CreateInstance,
+    FailJob,
+    InstanceReply,
+    Rejection,
+    RejectionCode,
+    ResolveIncident,
+    SetVariables,
+    ThrowJobError,
+    UpdateJob,
+)
+
+KEY = 2251799813685249
+INSTANCE = InstanceReply(KEY + 1, KEY, "order", 3, "<default>", ("a",), None)
+
+
+def plain(command):
+    return {name: getattr(command, name) for name in command.__struct_fields__}
+
+
+async def test_an_instance_is_created_by_id(client, engine):
+    engine.reply = INSTANCE
+    answer = await client(
+        "POST", "/v2/process-instances", {"processDefinitionId": "order", "variables": {"x": 1.10, "s": "é"}}
+    )
+    assert (answer.status, answer.headers[b"command-position"]) == (200, b"1")
+    assert answer.json == {
+        "processDefinitionId": "order",
+        "processDefinitionVersion": 3,
+        "tenantId": "<default>",
+        "variables": {},
+        "processDefinitionKey": str(KEY),
+        "processInstanceKey": str(KEY + 1),
+        "tags": ["a"],
+        "businessId": None,
+        "commandPosition": "1",
+    }
+    command = engine.command
+    assert isinstance(command, CreateInstance)
+    assert {name: bytes(raw) for name, raw in command.variables.items()} == {"x": b"1.1", "s": '"é"'.encode()}
+    assert (command.process_id, command.version, command.definition_key) == ("order", -1, None)
+
+
+async def test_fractions_keep_their_digits_and_blanks_go(client, engine):
+    engine.reply = INSTANCE
+    body = b'{"processDefinitionKey":"5","variables":{"a":  1.100000000000000000000001 ,"b": [1,  2.50]}}'
+    await client("POST", "/v2/process-instances", body)
+    values = {name: bytes(raw) for name, raw in engine.command.variables.items()}
+    assert values == {"a": b"1.100000000000000000000001", "b": b"[1,2.50]"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "command"),
+    [
+        ("POST", f"/v2/process-instances/{KEY}/cancellation", None, CancelInstance(KEY)),
+        ("POST", f"/v2/process-instances/{KEY}/cancellation", {"operationReference": 4}, CancelInstance(KEY)),
+        ("POST", f"/v2/jobs/{KEY}/completion", None, CompleteJob(KEY)),
+        ("POST", f"/v2/jobs/{KEY}/completion", {"variables": None, "result": None}, CompleteJob(KEY)),
+        ("POST", f"/v2/jobs/{KEY}/completion", {"jobLeaseToken": "t"}, CompleteJob(KEY, lease="t")),
+        ("POST", f"/v2/jobs/{KEY}/failure", None, FailJob(KEY)),
+        (
+            "POST",
+            f"/v2/jobs/{KEY}/failure",
+            {"retries": 2, "retryBackOff": "500", "errorMessage": "no"},
+            FailJob(KEY, 2, 500, "no"),
+        ),
+        ("POST", f"/v2/jobs/{KEY}/error", {"errorCode": "E", "errorMessage": "m"}, ThrowJobError(KEY, "E", "m")),
+        ("PATCH", f"/v2/jobs/{KEY}", {"changeset": {"retries": 3, "priority": -1}}, UpdateJob(KEY, 3, -1)),
+        ("POST", f"/v2/incidents/{KEY}/resolution", {}, ResolveIncident(KEY)),
+        (
+            "PUT",
+            f"/v2/element-instances/{KEY}/variables",
+            {"variables": {}, "local": True},
+            SetVariables(KEY, {}, True),
+        ),
+    ],
+)
+async def test_commands_without_an_answer(client, engine, method, path, body, command):
+    answer = await client(method, path, b"" if body is None else body)
+    assert (answer.status, answer.body, answer.headers) == (204, b"", {b"command-position": b"1"})
+    assert type(engine.command) is type(command)
+    assert plain(engine.command) == plain(command)
+    assert engine.appended[0].key == KEY
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "title"),
+    [
+        (RejectionCode.NOT_FOUND, 404, "NOT_FOUND"),
+        (RejectionCode.INVALID_STATE, 409, "INVALID_STATE"),
+        (RejectionCode.ALREADY_EXISTS, 409, "ALREADY_EXISTS"),
+        (RejectionCode.INVALID_ARGUMENT, 400, "INVALID_ARGUMENT"),
+        (RejectionCode.PROCESSING_ERROR, 500, "INTERNAL"),
+    ],
+)
+async def test_a_rejection_is_a_problem(client, engine, code, status, title):
+    engine.rejection = Rejection(code, f"Expected to complete job with key '{KEY}', but no such job was found")
+    answer = await client("POST", f"/v2/jobs/{KEY}/completion")
+    assert (answer.status, answer.headers[b"command-position"]) == (status, b"1")
+    assert answer.problem == {
+        "type": "about:blank",
+        "title": title,
+        "status": status,
+        "detail": f"Command 'COMPLETE' rejected with code '{code}': Expected to complete job with key '{KEY}',"
+        " but no such job was found",
+        "instance": f"/v2/jobs/{KEY}/completion",
+    }
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "title"),
+    [
+        (Overloaded("full"), 503, "RESOURCE_EXHAUSTED"),
+        (Unavailable("away"), 503, "UNAVAILABLE"),
+        (Draining("stopping"), 503, "UNAVAILABLE"),
+        (Refused("no"), 400, "INVALID_ARGUMENT"),
+        (InDoubt("?"), 504, "DEADLINE_EXCEEDED"),
+    ],
+)
+async def test_a_command_that_was_not_taken(client, engine, error, status, title):
+    engine.error = error
+    answer = await client("POST", f"/v2/jobs/{KEY}/completion")
+    assert (answer.status, answer.problem["title"]) == (status, title)
+
+
+async def test_a_late_outcome_is_504_with_the_position(client, engine):
+    engine.silent = True
+    answer = await client("POST", f"/v2/jobs/{KEY}/completion")
+    assert (answer.status, answer.problem["title"]) == (504, "DEADLINE_EXCEEDED")
+    assert answer.headers[b"command-position"] == b"1"
+
+
+@pytest.mark.parametrize(
+    ("target", "headers"),
+    [
+        (f"/v2/jobs/{KEY}/completion", [(b"prefer", b"respond-async")]),
+        (f"/v2/jobs/{KEY}/completion", [(b"prefer", b"handling=strict, Respond-Async; x=1")]),
+        (f"/v2/jobs/{KEY}/completion?wait=false", []),
+    ],
+)
+async def test_who_does_not_want_to_wait(client, engine, target, headers):
+    engine.silent = True
+    answer = await client("POST", target, headers=headers)
+    assert (answer.status, answer.headers[b"command-position"]) == (202, b"1")
+    assert answer.json == {"commandPosition": "1", "timestamp": "2026-11-18T11:06:40.123Z"}
+
+
+async def test_an_idempotency_key_gives_the_same_answer_again(client, engine):
+    engine.reply = INSTANCE
+    key = (b"idempotency-key", b"k1")
+    first = await client(
+        "POST", "/v2/process-instances", b'{"processDefinitionId":"a","variables":{"x":1,"y":2}}', [key]
+    )
+    again = await client(
+        "POST", "/v2/process-instances", b'{ "variables" : {"y": 2, "x": 1}, "processDefinitionId": "a"}', [key]
+    )
+    assert (again.status, again.body, again.headers) == (first.status, first.body, first.headers)
+    assert len(engine.appended) == 1
+
+
+@pytest.mark.parametrize(
+    ("target", "body"),
+    [
+        ("/v2/process-instances", {"processDefinitionId": "b"}),
+        ("/v2/process-instances?wait=false", {"processDefinitionId": "a"}),
+        (f"/v2/process-instances/{KEY}/cancellation", {}),
+    ],
+)
+async def test_an_idempotency_key_of_another_request_is_422(client, engine, target, body):
+    engine.reply = INSTANCE
+    key = (b"idempotency-key", b"k1")
+    await client("POST", "/v2/process-instances", {"processDefinitionId": "a"}, [key])
+    answer = await client("POST", target, body, [key])
+    assert (answer.status, answer.problem["status"]) == (422, 422)
+    assert len(engine.appended) == 1
+
+
+@pytest.mark.parametrize("key", [b"", b"x" * 256, b"a b", "é".encode(), b"a\tb"])
+async def test_an_idempotency_key_must_be_short_and_visible(client, key):
+    answer = await client("POST", f"/v2/jobs/{KEY}/completion", headers=[(b"idempotency-key", key)])
+    assert (answer.status, answer.problem["title"]) == (400, "Bad Request")
+
+
+async def test_an_error_of_ours_is_not_replayed(client, engine):
+    key = [(b"idempotency-key", b"k1")]
+    engine.rejection = Rejection(RejectionCode.PROCESSING_ERROR, "bug")
+    assert (await client("POST", f"/v2/jobs/{KEY}/completion", headers=key)).status == 500
+    engine.rejection = None
+    engine_register = engine.register
+    failed = Rejection(RejectionCode.PROCESSING_ERROR, "bug")
+
+    def register(partition, position):
+        engine.rejection = failed if position == 1 else None
+        return engine_register(partition, position)
+
+    engine.register = register
+    for _ in range(2):
+        answer = await client("POST", f"/v2/jobs/{KEY}/completion", headers=key)
+        assert (answer.status, answer.headers[b"command-position"]) == (204, b"2")
+    assert [item.idempotency[0] for item in engine.appended] == ["k1", "k1 1"]
+
+
+async def test_the_body_may_come_in_pieces(client, engine):
+    engine.reply = INSTANCE
+    whole = json.dumps({"processDefinitionId": "a"}).encode()
+    answer = await client("POST", "/v2/process-instances", chunks=[whole[:5], b"", whole[5:]])
+    assert answer.status == 200
+
+
+async def test_a_client_that_leaves_in_the_middle_of_its_body_is_not_answered(client, engine):
+    client.gone.set()
+
+    async def receive():
+        messages.append(1)
+        if len(messages) == 1:
+            return {"type": "http.request", "body": b"{", "more_body": True}
+        return {"type": "http.disconnect"}
+
+    async def send(message):
+        raise AssertionError(message)
+
+    messages = []
+    scope = {"type": "http", "method": "POST", "path": "/v2/process-instances", "query_string": b"", "headers": []}
+    await client.app(scope, receive, send)
+    assert not engine.appended
