@@ -51,7 +51,16 @@ _SHORTHANDS = {
     "v": r"\n-\r\x85\u2028\u2029",
 }
 _CONTROLS = {"t": r"\t", "n": r"\n", "r": r"\r", "f": r"\f", "a": r"\x07", "e": r"\x1b"}
-_ANCHORS = {"b": r"\b", "B": r"\B", "A": r"\A", "G": r"\G", "z": r"\Z", "Z": _END_OF_INPUT, "R": r"(?>\r\n|[\n-\r\x85\u2028\u2029])", "X": r"\X"}
+_ANCHORS = {
+    "b": r"\b",
+    "B": r"\B",
+    "A": r"\A",
+    "G": r"\G",
+    "z": r"\Z",
+    "Z": _END_OF_INPUT,
+    "R": r"(?>\r\n|[\n-\r\x85\u2028\u2029])",
+    "X": r"\X",
+}
 _UNICODE_SHORTHANDS = {"d": r"\d", "D": r"\D", "w": r"\w", "W": r"\W", "s": r"\s", "S": r"\S"}
 
 _PROPERTY = re.compile(r"[pP](?:\{(\^?[A-Za-z0-9_=]+)\}|([A-Z]))")
@@ -130,7 +139,12 @@ class _Translator:
         else:
             self.out.append(_END_OF_LINE if "m" in self.flags else _END_OF_INPUT)
 
-    def operator(self) -> None:
+    def alternative(self) -> None:
+        self.out.append("|")
+
+    def quantifier(self) -> None:
+        if not self.out or self.out[-1] == "|" or self.out[-1].startswith("("):
+            raise InvalidPattern("Dangling meta character")
         self.out.append(self.pattern[self.position - 1])
 
     def repeat(self) -> None:
@@ -278,10 +292,10 @@ _HANDLERS: dict[str, Callable[[_Translator], None]] = {
     "(": _Translator.open_group,
     ")": _Translator.close_group,
     "{": _Translator.repeat,
-    "*": _Translator.operator,
-    "+": _Translator.operator,
-    "?": _Translator.operator,
-    "|": _Translator.operator,
+    "*": _Translator.quantifier,
+    "+": _Translator.quantifier,
+    "?": _Translator.quantifier,
+    "|": _Translator.alternative,
 }
 
 
