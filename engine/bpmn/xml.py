@@ -61,8 +61,18 @@ def read_document(content: bytes, limits: Limits = LIMITS) -> Element:
 
 
 def parse_text(text: str, limits: Limits) -> Element:
+    try:
+        root = etree.fromstring(text.encode("utf-8"), safe_parser())
+    except etree.XMLSyntaxError as error:
+        raise Unreadable(_reason(error, limits), error.lineno or None) from error
+    if root.getroottree().docinfo.internalDTD is not None:
+        raise Unreadable(_NO_DOCTYPE)
+    return root
+
+
+def safe_parser() -> etree.XMLParser:
     """The second line of defence: even without the checks above nothing would be loaded or expanded."""
-    parser = etree.XMLParser(
+    return etree.XMLParser(
         encoding="utf-8",  # overrides the declaration: `decode` has dealt with it
         resolve_entities=False,
         no_network=True,
@@ -71,13 +81,6 @@ def parse_text(text: str, limits: Limits) -> Element:
         remove_comments=True,
         remove_pis=True,
     )
-    try:
-        root = etree.fromstring(text.encode("utf-8"), parser)
-    except etree.XMLSyntaxError as error:
-        raise Unreadable(_reason(error, limits), error.lineno or None) from error
-    if root.getroottree().docinfo.internalDTD is not None:
-        raise Unreadable(_NO_DOCTYPE)
-    return root
 
 
 def _reason(error: etree.XMLSyntaxError, limits: Limits) -> str:

@@ -12,7 +12,7 @@ import pytest
 
 from engine.bpmn.parser import Parsed, parse
 
-RUNS = int(os.environ.get("BPMN_FUZZ_RUNS", "300"))
+RUNS = int(os.environ.get("BPMN_FUZZ_RUNS", "100"))
 PIECES = [
     b"<",
     b">",

@@ -246,10 +246,24 @@ def test_no_file_is_read(secret, declaration):
 
 @pytest.mark.parametrize("declaration", ENTITIES.values(), ids=ENTITIES)
 def test_behind_the_doctype_check_the_parser_reads_no_file_either(secret, declaration):
-    text = entity_file(declaration, secret.as_uri()).decode()
+    content = entity_file(declaration, secret.as_uri())
     with pytest.raises(xml.Unreadable) as refusal:
-        xml.parse_text(text, Limits())
+        xml.parse_text(content.decode(), Limits())
     assert "canary" not in str(refusal.value)
+
+
+def test_behind_the_doctype_check_entities_stay_unresolved(secret):
+    root = etree.fromstring(entity_file(ENTITIES["general"], secret.as_uri()), xml.safe_parser())
+    assert b"canary" not in etree.tostring(root, method="text")
+
+
+@pytest.mark.parametrize("load", [True, False])
+def test_behind_the_doctype_check_the_parser_loads_no_document_type(tmp_path, load):
+    path = tmp_path / "external.dtd"
+    path.write_text("<!ENTITY e 'canary'>")
+    parser = etree.XMLParser(resolve_entities=False, load_dtd=True) if load else xml.safe_parser()
+    root = etree.fromstring(after_prolog(f'<!DOCTYPE definitions SYSTEM "{path.as_uri()}">'), parser)
+    assert (root.getroottree().docinfo.externalDTD is not None) == load
 
 
 @pytest.mark.parametrize("declaration", ENTITIES.values(), ids=ENTITIES)

@@ -6,8 +6,13 @@ import subprocess
 import sys
 
 import pytest
+from lxml import etree
 
+from engine.bpmn.draft import Draft
+from engine.bpmn.outline import outline
 from engine.bpmn.parser import Parsed, parse
+from engine.bpmn.report import Report
+from engine.bpmn.xml import BPMN
 
 
 def only(parsed: Parsed):
@@ -118,6 +123,30 @@ def test_a_flow_without_an_id_is_named_for_its_ends(process):
         f'<startEvent id="s" />{flow}<endEvent id="e" /><sequenceFlow id="s-e-2" sourceRef="s" targetRef="e" />{flow}'
     )
     assert list(only(parsed).flows) == ["s-e", "s-e-2", "s-e-3"]
+
+
+def test_the_name_of_a_flow_is_not_taken(process):
+    """Not by a node, and not by a flow that was named for other ends: all ids of a process are different."""
+    flow = '<sequenceFlow sourceRef="{}" targetRef="{}" />'
+    flows = flow.format("s", "e") * 2 + flow.format("s", "e-2") + flow.format("s", "e-3")
+    ends = "".join(f'<endEvent id="{name}" />' for name in ("e", "e-2", "e-3", "s-e"))
+    parsed = process(f'<startEvent id="s" />{ends}{flows}')
+    found = only(parsed).flows
+    assert [(flow.id, flow.target) for flow in found.values()] == [
+        ("s-e-2", "e"),
+        ("s-e-3", "e"),
+        ("s-e-2-2", "e-2"),
+        ("s-e-3-2", "e-3"),
+    ]
+
+
+def test_the_start_of_a_scope_is_its_none_start_event():
+    timer = '<startEvent id="a"><timerEventDefinition /></startEvent>'
+    element = etree.fromstring(f'<process xmlns="{BPMN}">{timer}<startEvent id="b" /></process>')
+    draft = Draft("p", element, Report("x"))
+    assert outline(draft, {})
+    assert draft.start_of("p") == "b"
+    assert draft.start_of("q") is None
 
 
 def test_conditions_and_mappings_evaluate(load):

@@ -119,7 +119,7 @@ ELEMENTS = {
         [("t", 5, "multi-instance is not executable yet")],
     ),
     "multi-instance of a sub-process": (
-        f'{S}<subProcess id="x"><startEvent id="i" />\n<multiInstanceLoopCharacteristics /></subProcess>',
+        f'{S}<subProcess id="x"><startEvent id="i" />\n<multiInstanceLoopCharacteristics id="m" /></subProcess>',
         [("x", 3, "multi-instance is not executable yet")],
     ),
     "standard loop": (
