@@ -56,6 +56,8 @@ async def _next_request(state: ServerState, wire: Wire, idle_s: float) -> Reques
     """The next request, as soon as its header is complete; None when there will be none. Raises Refusal."""
     parser = wire.parser
     deadline: float | None = None
+    if parser.ready or wire.pending:
+        await trio.lowlevel.checkpoint()  # a long pipeline must let others run
     while not parser.ready:
         if parser.error is not None:
             raise parser.error
@@ -81,12 +83,13 @@ async def _idle(state: ServerState, wire: Wire, idle_s: float) -> bool:
         await wire.receive_some()
     finally:
         state.idle.pop(wire, None)
-    return not wire.scope.cancel_called
+    return not wire.closing
 
 
 async def _refuse(state: ServerState, wire: Wire, refusal: Refusal) -> None:
     """Answer a request that never became one, and close."""
     parser = wire.parser
+    log.debug("request refused", status=refusal.status, detail=refusal.detail, path=parser.path)
     head_only = parser.method == "HEAD"
     await wire.transmit(problem_response(refusal.status, refusal.detail, parser.path, state.date_line, head_only))
     await wire.linger()

@@ -19,6 +19,8 @@ log = structlog.get_logger("api.http1")
 
 # A body of known length up to this is handed over in one message.
 WHOLE_BODY_BYTES = 64 * 1024
+# A body that arrives at least this fast is never late.
+MIN_BODY_BYTES_PER_S = 16 * 1024
 # What a handler left unread is read and dropped up to this; beyond it, closing the connection is cheaper.
 DISCARD_BYTES = 64 * 1024
 # Up to this, copying head and body together is cheaper than a second call of the kernel.
@@ -73,7 +75,7 @@ class Exchange:
             return False
         finally:
             state.in_flight -= 1
-        return self._done and await self._discard_rest()
+        return self._done and not self.wire.gone and await self._discard_rest()
 
     def _scope(self, client: Address | None, server: Address | None) -> Scope:
         request = self.request
@@ -137,7 +139,7 @@ class Exchange:
             begun = trio.current_time()
             if not await wire.receive(begun + self._body_time_left_s):
                 raise Refusal(408, "The request body did not arrive in time")
-            self._body_time_left_s -= trio.current_time() - begun
+            self._body_time_left_s += len(wire.pending) / MIN_BODY_BYTES_PER_S - (trio.current_time() - begun)
         if wire.parser.error is not None and not self.request.complete:
             raise wire.parser.error
         return True
@@ -260,6 +262,7 @@ class Exchange:
     async def _refuse(self, refusal: Refusal) -> None:
         """Answer for the application, because its request is broken; from now on its sends are dropped."""
         self._refused = True
+        log.debug("request refused", status=refusal.status, detail=refusal.detail, path=self.request.path)
         if not self._head_sent:
             await self._transmit_problem(refusal.status, refusal.detail)
 

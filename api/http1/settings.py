@@ -14,7 +14,8 @@ class ServerSettings:
     - `max_header_bytes`: the request line and all header fields; never more than this and one 4 KiB slice is read.
     - `max_headers`, `max_target_bytes`, `max_body_bytes`: header fields, the request target, a decoded body.
     - `header_timeout_s`: from a request's first byte to the end of its header; for the first byte of a connection, too.
-    - `body_timeout_s`: the time the server spends waiting for the body of one request, all waits together.
+    - `body_timeout_s`: the time the server spends waiting for the body of one request, all waits together, and a second
+      more for each 16 KiB that arrived: slow is allowed, dripping is not.
     - `keep_alive_s`: how long a connection may be idle between requests. Longer than a proxy's own idle time (often
       60 s), so that the proxy is the one that closes.
     - `send_timeout_s`: how long a client may take to accept each 64 KiB of a response: slow is allowed, stopped is not.

@@ -56,15 +56,12 @@ class SocketStream(trio.abc.HalfCloseableStream):
                 raise trio.ClosedResourceError("this stream was closed") from None
             raise trio.BrokenResourceError(f"sending failed: {error}") from error
 
-    def readable_nowait(self) -> bool:
-        """Whether `receive_some` would return or raise at once."""
+    def has_input(self) -> bool:
+        """Whether `receive_some` would return bytes at once."""
         try:
-            self._socket.recv(1, socket.MSG_PEEK)
-        except BlockingIOError:
+            return bool(self._socket.recv(1, socket.MSG_PEEK))
+        except OSError:  # nothing yet, or a reset
             return False
-        except OSError:
-            return True
-        return True
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         await trio.lowlevel.checkpoint()

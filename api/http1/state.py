@@ -72,12 +72,11 @@ class ServerState:
 
     def evict_idle(self) -> bool:
         """Close the connection that has been idle longest, to make room; False if none is idle."""
-        wire = next(iter(self.idle), None)
-        if wire is None:
-            return False
-        del self.idle[wire]
-        wire.close_idle()
-        return True
+        for wire in self.idle:
+            if wire.close_idle():
+                del self.idle[wire]
+                return True
+        return False
 
     def connection_closed(self) -> None:
         """Count down; whoever waits for the last connection hears of it."""

@@ -18,10 +18,11 @@ class ClientGone(ConnectionError):
 class Wire:
     """A stream, its parser, and the received bytes between them.
 
-    `eof`: the client will send nothing more. `gone`: it will read nothing more. `scope` encloses the whole connection.
+    `eof`: the client will send nothing more. `gone`: nothing more can be sent. `scope` encloses the whole connection,
+    `closing` says that it was cancelled while idle.
     """
 
-    __slots__ = ("_send_nowait", "eof", "gone", "parser", "pending", "scope", "settings", "stream")
+    __slots__ = ("_send_nowait", "closing", "eof", "gone", "parser", "pending", "scope", "settings", "stream")
 
     def __init__(self, stream: trio.abc.HalfCloseableStream, settings: ServerSettings) -> None:
         self.stream = stream
@@ -30,13 +31,17 @@ class Wire:
         self.parser = RequestParser(settings)
         self.pending: bytes | memoryview = b""
         self.scope = trio.CancelScope()
+        self.closing = False
         self.eof = False
         self.gone = False
 
-    def close_idle(self) -> None:
-        """End a connection that waits for a request, unless one has arrived meanwhile, which is then served."""
-        if not (isinstance(self.stream, SocketStream) and self.stream.readable_nowait()):
-            self.scope.cancel()
+    def close_idle(self) -> bool:
+        """End a connection that waits for a request; False if one has arrived meanwhile, which is then served."""
+        if isinstance(self.stream, SocketStream) and self.stream.has_input():
+            return False
+        self.closing = True
+        self.scope.cancel()
+        return True
 
     async def receive(self, deadline: float) -> bool:
         """Wait for more bytes, into `pending`; False if the deadline, in Trio's time, came first."""
@@ -92,14 +97,14 @@ class Wire:
                 await self._send(view[start : start + SEND_BYTES])
 
     async def _send(self, data: memoryview) -> None:
+        self.gone = True  # unless all of it is sent: after a part, also of a cancelled send, nothing else may follow
         with trio.move_on_after(self.settings.send_timeout_s) as scope:
             try:
                 await self.stream.send_all(data)
+                self.gone = False
             except trio.BrokenResourceError as error:
-                self.gone = True
                 raise ClientGone("the client closed the connection") from error
         if scope.cancelled_caught:
-            self.gone = True
             raise ClientGone("the client did not read its response in time")
 
     async def linger(self) -> None:

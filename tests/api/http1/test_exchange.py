@@ -504,6 +504,38 @@ class TestDisconnect:
         assert gave_up.cancelled_caught
         assert (await client.answer()).status == 200
 
+    async def test_after_a_send_that_was_cancelled_nothing_is_sent(self, start, autojump_clock):
+        raised = []
+
+        async def app(scope, receive, send):
+            await send({"type": "http.response.start", "status": 200})
+            with trio.move_on_after(1):
+                await send({"type": "http.response.body", "body": b"x" * 1000, "more_body": True})
+            try:
+                await send({"type": "http.response.body", "body": b"y"})
+            except OSError as error:
+                raised.append(error)
+
+        server = start(app)
+        ours, theirs = lockstep_stream_pair()
+        client = server.connect((ours, theirs))
+        await client.send(GET)
+        await trio.sleep(2)
+        assert len(raised) == 1
+        assert b"y" not in await client.stream.receive_some()
+        assert await client.closed()
+
+    async def test_a_last_send_that_was_cancelled_ends_the_connection(self, start, autojump_clock, apps):
+        async def app(scope, receive, send):
+            with trio.move_on_after(1):
+                await apps.respond(send, b"x" * 1000)
+
+        server = start(app)
+        client = server.connect(lockstep_stream_pair())
+        await client.send(GET)
+        await trio.sleep(2)
+        assert server.ended == 1
+
 
 class TestHandlersThatFail:
     async def crash(self, start, app):

@@ -316,6 +316,27 @@ class TestRestart:
                 await server.done.wait()
         assert raised.group_contains(trio.ClosedResourceError)
 
+    async def test_a_long_pipeline_lets_others_run(self, client_of, apps):
+        order = []
+
+        async def app(scope, receive, send):
+            order.append(scope["path"])
+            await apps.respond(send)
+
+        server = Running(await open_listeners("127.0.0.1", 0), client_of)
+        with trio.fail_after(PATIENCE_S):
+            greedy, modest = await server.connect(), await server.connect()
+            await greedy.send(b"GET /greedy HTTP/1.1\r\nHost: a\r\n\r\n" * 1000)
+            await modest.send(b"GET /modest HTTP/1.1\r\nHost: a\r\n\r\n")
+            async with trio.open_nursery() as nursery:
+                await nursery.start(server.run, app, ServerSettings())
+                for _ in range(1000):
+                    assert (await greedy.answer()).status == 200
+                assert (await modest.answer()).status == 200
+                nursery.cancel_scope.cancel()
+        await server.close()
+        assert order.index("/modest") < 100
+
 
 class TestTooMany:
     async def test_a_connection_too_many_gets_503(self, running, apps):
@@ -350,6 +371,22 @@ class TestTooMany:
             assert (await third.ask(GET)).status == 200
             assert await oldest.closed()
             assert (await newer.ask(GET)).status == 200
+
+    async def test_a_connection_whose_request_has_arrived_is_not_idle(self, client_of, apps):
+        server = Running(await open_listeners("127.0.0.1", 0), client_of)
+        with trio.fail_after(PATIENCE_S):
+            async with trio.open_nursery() as nursery:
+                await nursery.start(server.run, apps.echo, ServerSettings(max_connections=1))
+                for _ in range(30):
+                    client = await server.connect()
+                    assert (await client.ask(GET)).status == 200
+                    await client.send(GET)
+                    other = await server.connect()
+                    assert (await client.answer()).status == 200
+                    await other.aclose()
+                    await client.aclose()
+                nursery.cancel_scope.cancel()
+        await server.close()
 
     async def test_no_file_descriptor_left(self, running, apps, monkeypatch):
         async with running(apps.echo) as server:
