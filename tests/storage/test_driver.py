@@ -1,6 +1,7 @@
 """The contract of the driver, against a real PostgreSQL and through a proxy that misbehaves on request."""
 
 import inspect
+import os
 import socket
 from functools import partial
 from uuid import UUID
@@ -11,6 +12,7 @@ import trio
 from psycopg import generators, waiting
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from storage import connection as connection_module
 from storage import driver
 from storage.driver import connect
 from storage.errors import (
@@ -21,6 +23,7 @@ from storage.errors import (
     InvalidDsn,
     SteppedDown,
     StorageBug,
+    StorageError,
 )
 from storage.sql_files import statement
 
@@ -164,7 +167,7 @@ async def test_a_named_statement_is_prepared_once_and_text_never(connection):
         await connection.execute(ADD, (1, 2))
         await connection.execute("SELECT 1")
         await connection.execute(PARTS, (None,) * 5, prepare=False)
-    assert (await connection.execute("SELECT name FROM pg_prepared_statements")).rows == [("add_0",)]
+    assert (await connection.execute("SELECT name FROM pg_prepared_statements")).rows == [("add_1",)]
 
 
 async def test_two_statements_of_the_same_name_do_not_mix(connection):
@@ -209,7 +212,7 @@ async def test_a_plan_that_a_migration_made_invalid_is_a_conflict_not_a_bug(conn
     star = statement("star", "SELECT * FROM t", "Its row type changes.")
     await connection.execute(star)
     await other.script("ALTER TABLE t ADD COLUMN m int")
-    with pytest.raises(driver.StorageError) as caught:
+    with pytest.raises(StorageError) as caught:
         await connection.execute(star)
     assert type(caught.value).__name__ == "Conflict"
 
@@ -265,7 +268,7 @@ async def test_pipeline_gives_every_result_and_says_when_all_is_sent(connection)
     assert said == ["sent"]
     assert connection.reusable
     assert [r.rows for r in await connection.pipeline(calls)] == [[], [(3,)], [("x",)], [(7,)], []]
-    assert (await connection.execute("SELECT name FROM pg_prepared_statements")).rows == [("add_0",)]
+    assert (await connection.execute("SELECT name FROM pg_prepared_statements")).rows == [("add_1",)]
 
 
 async def test_pipeline_of_nothing(connection):
@@ -358,7 +361,7 @@ async def test_a_call_in_a_cancelled_scope_sends_nothing(connection):
 async def test_cancelled_query_is_cancelled_on_the_server_and_the_connection_reused(
     connection, other, cancelled, monkeypatch
 ):
-    monkeypatch.setattr(driver, "SETTLE_S", 10)
+    monkeypatch.setattr(connection_module, "SETTLE_S", 10)
     ended = await cancelled(
         partial(connection.execute, SLEEP, (60,), deadline=trio.current_time() + 100),
         partial(until_sleeping, other, connection),
@@ -372,8 +375,8 @@ async def test_cancelled_query_is_cancelled_on_the_server_and_the_connection_reu
 async def test_cancelled_query_that_ends_by_itself_had_its_effect_and_the_connection_is_reused(
     connection, other, cancelled, monkeypatch
 ):
-    monkeypatch.setattr(driver, "SETTLE_GRACE_S", 10)
-    monkeypatch.setattr(driver, "SETTLE_S", 10)
+    monkeypatch.setattr(connection_module, "SETTLE_GRACE_S", 10)
+    monkeypatch.setattr(connection_module, "SETTLE_S", 10)
     await connection.script("CREATE TABLE t (n int)")
     await other.execute("SELECT pg_advisory_lock(1)")
     ended = await cancelled(
@@ -396,7 +399,7 @@ async def test_cancelled_query_that_cannot_be_cancelled_closes_the_connection(da
     began = trio.current_time()
     await ended.wait()
     assert connection.closed
-    assert driver.SETTLE_S <= trio.current_time() - began < driver.SETTLE_S + 2
+    assert connection_module.SETTLE_S <= trio.current_time() - began < connection_module.SETTLE_S + 2
 
 
 async def test_cancelled_inside_a_transaction_leaves_a_connection_that_says_so(connection, other, cancelled):
@@ -666,6 +669,86 @@ async def test_the_dsns_own_connect_timeout_holds(proxy):
     with pytest.raises(ConnectFailed, match=r"within 0\.1 s"):
         await connect(f"host=127.0.0.1 port={proxy.port} user=u dbname=d connect_timeout=0.1")
     assert trio.current_time() - started < 2
+
+
+async def test_no_descriptor_outlives_its_connection(database, proxy):
+    """Closed, aborted, refused, cancelled and lost connections: each leaves nothing open."""
+
+    async def use_up():
+        (await connect(database)).close()
+        (await connect(database)).abort()
+        with pytest.raises(ConnectFailed):
+            await connect(make_conninfo(database, dbname="nowhere"))
+        lost = await connect(database)
+        with pytest.raises(ConnectionLost):
+            await lost.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(connect, f"host=127.0.0.1 port={proxy.port} user=u dbname=d")
+            await trio.testing.wait_all_tasks_blocked(0.01)
+            nursery.cancel_scope.cancel()
+
+    proxy.swallow = True
+    await use_up()
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(5):
+        await use_up()
+    with trio.fail_after(5):  # the proxy closes its ends in its own time
+        while len(os.listdir("/proc/self/fd")) > before:
+            await trio.lowlevel.checkpoint()
+
+
+class CancelAtStep(trio.abc.Instrument):
+    """Cancels a scope while the task waits for the n-th time."""
+
+    def __init__(self, task, scope, step) -> None:
+        self._task, self._scope, self._left = task, scope, step
+
+    def after_task_step(self, task):
+        if task is self._task:
+            self._left -= 1
+            if self._left == 0:
+                self._scope.cancel()
+
+
+@pytest.mark.parametrize("kind", ["execute", "pipeline", "transaction", "script"])
+async def test_cancelled_at_any_step_a_connection_is_clean_or_closed(database, kind):
+    """A later call never sees an answer, an error or a transaction of the cancelled one."""
+    fresh = iter(range(1_000_000))
+
+    async def call(connection):
+        number = next(fresh)
+        query = statement("fresh", f"SELECT {number}::bigint + $1::bigint", "Must be prepared first.")
+        match kind:
+            case "execute":
+                await connection.execute(query, (1,))
+            case "pipeline":
+                await connection.pipeline([("BEGIN", ()), (query, (1,)), (query, (2,)), ("COMMIT", ())])
+            case "script":
+                await connection.script(f"SELECT {number}; SELECT {number}")
+            case "transaction":
+                async with connection.transaction():
+                    await connection.execute(query, (1,))
+                    await connection.execute(query, (2,))
+
+    outcomes = set()
+    connection = await connect(database)
+    for step in range(1, 25):
+        if connection.closed:
+            connection = await connect(database)
+        with trio.CancelScope() as scope:
+            instrument = CancelAtStep(trio.lowlevel.current_task(), scope, step)
+            trio.lowlevel.add_instrument(instrument)
+            try:
+                await call(connection)
+            finally:
+                trio.lowlevel.remove_instrument(instrument)
+        outcomes.add((scope.cancelled_caught, connection.closed))
+        if not connection.closed:
+            assert connection.reusable
+            assert await alive(connection)
+    connection.close()
+    assert (False, False) in outcomes
+    assert any(cancelled for cancelled, _ in outcomes)
 
 
 def test_the_public_names_of_the_driver():
