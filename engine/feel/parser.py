@@ -28,10 +28,11 @@ _FUNCTIONS_WITH_WORDS = frozenset({"date and time", "years and months duration",
 _CONSTANTS = {"null": None, "true": True, "false": False}
 _COMPARISONS = frozenset({"=", "!=", "<", "<=", ">", ">="})
 _PROPERTIES_WITH_SPACES = re.compile(r"time offset\b|start included\b|end included\b")
-_SPACED_CALL = re.compile(rf"({NAME_PATTERN}(?:{SPACE}++{NAME_PATTERN})*+){SPACE}*+\(")
-_ARGUMENT_NAME = re.compile(rf"(?:({NAME_PATTERN}(?:{SPACE}++{NAME_PATTERN})*+)|`([^`]++)`){GAP_PATTERN}:")
+_WORDS = rf"{NAME_PATTERN}(?:{SPACE}++{NAME_PATTERN}){{0,7}}+"  # a bound, so that a parse takes linear time
+_SPACED_CALL = re.compile(rf"({_WORDS}){SPACE}*+\(")
+_ARGUMENT_NAME = re.compile(rf"(?:({_WORDS})|`([^`]++)`){GAP_PATTERN}:")
 _CONTEXT_KEY = re.compile(rf"""(?:"((?:[^"\\]|\\.)*+)"|`([^`]++)`|([^"{{}}:,\[\]`]++)){GAP_PATTERN}:""", re.DOTALL)
-_ITERATOR_NAME = re.compile(rf"({NAME_PATTERN}(?:{SPACE}++(?!in\b){NAME_PATTERN})*+){SPACE}++in\b")
+_ITERATOR_NAME = re.compile(rf"({NAME_PATTERN}(?:{SPACE}++(?!in\b){NAME_PATTERN}){{0,7}}+){SPACE}++in\b")
 _TYPE_WITH_WORDS = re.compile(
     r"date\s+and\s+time\b|date\s+time\b|years\s+and\s+months\s+duration\b|days\s+and\s+time\s+duration\b"
     r"|year-month-duration\b|day-time-duration\b"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 from types import NoneType
 from typing import Any
@@ -139,15 +138,13 @@ def warn_type(run: Run, expected: str, found: Any) -> None:
 
 
 def display(value: Any, size: int) -> str:
-    """The text of a value as `string()` and messages give it. Stops with … after about `size` characters."""
-    parts, length = [], 0
-    for part in _display(value):
-        parts.append(part)
-        length += len(part)
-        if length > size:
-            parts.append("…")
-            break
-    return "".join(parts)
+    """The text of a value, as messages give it. Stops with … after about `size` characters."""
+    writer = _Writer(size)
+    try:
+        writer.write(value)
+    except _Full:
+        writer.parts.append("…")
+    return "".join(writer.parts)
 
 
 def shown(run: Run, value: Any) -> str:
@@ -155,36 +152,79 @@ def shown(run: Run, value: Any) -> str:
     return display(value, run.limits.message_size)
 
 
-def _display(value: Any) -> Iterator[str]:
-    kind_ = type(value)
-    if kind_ is str:
-        yield f'"{value}"'
-    elif kind_ is list:
-        yield "["
-        for index, item in enumerate(value):
-            if index:
-                yield ", "
-            yield from _display(item)
-        yield "]"
-    elif kind_ is dict:
-        yield "{"
-        for index, (key, item) in enumerate(value.items()):
-            yield f"{', ' if index else ''}{key}:"
-            yield from _display(item)
-        yield "}"
-    elif kind_ is Range:
-        yield "[" if value.start_included else "("
-        yield from _display_end(value.start)
-        yield ".."
-        yield from _display_end(value.end)
-        yield "]" if value.end_included else ")"
-    else:
-        yield _display_scalar(value)
+def text_of(run: Run, value: Any) -> str:
+    """The text of a value, as `string()` gives it. Takes steps for each item. Raises LimitExceeded where too long."""
+    writer = _Writer(run.limits.string_size, run)
+    try:
+        writer.write(value)
+    except _Full:
+        run.check_string(run.limits.string_size + 1)
+    return "".join(writer.parts)
 
 
-def _display_end(end: Any) -> Iterator[str]:
-    if end is not None:
-        yield from _display(end)
+class _Full(Exception):
+    """The text of a value is longer than asked for."""
+
+
+class _Writer:
+    """Collects the parts of a value's text."""
+
+    __slots__ = ("left", "parts", "run")
+
+    def __init__(self, size: int, run: Run | None = None) -> None:
+        self.left = size
+        self.run = run
+        self.parts: list[str] = []
+
+    def put(self, part: str) -> None:
+        self.parts.append(part)
+        self.left -= len(part)
+        if self.left < 0:
+            raise _Full
+
+    def write(self, value: Any) -> None:
+        value_type = type(value)
+        if value_type is str:
+            self.put(f'"{value}"')
+        elif value_type is list:
+            self.write_list(value)
+        elif value_type is dict:
+            self.write_context(value)
+        elif value_type is Range:
+            self.write_range(value)
+        else:
+            self.put(_display_scalar(value))
+
+    def pay(self, items: int) -> None:
+        if self.run is not None:
+            self.run.spend(8 + 8 * items)
+
+    def write_list(self, items: list[Any]) -> None:
+        self.pay(len(items))
+        separator = "["
+        for item in items:
+            self.put(separator)
+            self.write(item)
+            separator = ", "
+        self.put("]" if items else "[]")
+
+    def write_context(self, context: dict[str, Any]) -> None:
+        self.pay(len(context))
+        separator = "{"
+        for key, item in context.items():
+            self.put(f"{separator}{key}:")
+            self.write(item)
+            separator = ", "
+        self.put("}" if context else "{}")
+
+    def write_range(self, value: Range) -> None:
+        self.put("[" if value.start_included else "(")
+        if value.start is not None:
+            self.write(value.start)
+        self.put("..")
+        if value.end is not None:
+            self.write(value.end)
+        self.put("]" if value.end_included else ")")
 
 
 def _display_scalar(value: Any) -> str:

@@ -9,16 +9,20 @@ from decimal import Decimal
 from functools import reduce
 from typing import Any
 
-from engine.feel.arithmetic import from_float
+from engine.feel.arithmetic import MOST, from_float
 from engine.feel.builtins.arguments import items
 from engine.feel.semantics import are_ordered, shown
-from engine.feel.values import FunctionFailure, Overload, Run, is_number
+from engine.feel.values import FunctionFailure, IllegalArguments, Overload, Run, is_number
 
 Number = int | Decimal
+_NUMBER_TYPES = frozenset({int, Decimal})
+_WHOLE = frozenset({int})
 
 
 def count(run: Run, of: Any) -> Any:
-    return len(items(run, of))
+    if type(of) is not list:
+        raise IllegalArguments
+    return len(of)
 
 
 def _extreme(choose: Callable[[Any], Any]) -> Callable[[Run, Any], Any]:
@@ -36,9 +40,9 @@ def _extreme(choose: Callable[[Any], Any]) -> Callable[[Run, Any], Any]:
 def _numbers(run: Run, of: Any) -> list[Number]:
     """The list, if all its items are numbers."""
     values = items(run, of)
-    for value in values:
-        if not is_number(value):
-            raise FunctionFailure(f"expected number but found '{shown(run, value)}'")
+    if not _NUMBER_TYPES.issuperset(map(type, values)):
+        other = next(value for value in values if not is_number(value))
+        raise FunctionFailure(f"expected number but found '{shown(run, other)}'")
     return values
 
 
@@ -53,6 +57,10 @@ def _of_numbers(compute: Callable[[Run, list[Number]], Any]) -> Callable[[Run, A
 
 
 def _sum(run: Run, values: list[Number]) -> Number:
+    if _WHOLE.issuperset(map(type, values)):
+        total = sum(values)
+        if -MOST < total < MOST:
+            return total
     return reduce(run.math.add, values)
 
 

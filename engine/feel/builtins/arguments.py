@@ -41,7 +41,7 @@ def items(run: Run, value: Any) -> list[Any]:
     """A list. Takes a step for each item."""
     if type(value) is not list:
         raise IllegalArguments
-    run.spend(len(value))
+    run.spend(4 + len(value))
     return value
 
 

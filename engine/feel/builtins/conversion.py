@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.feel import temporal
 from engine.feel.builtins.arguments import date_of, number, string, whole
-from engine.feel.semantics import display
+from engine.feel.semantics import text_of
 from engine.feel.temporal import Date, DateTime, DayTimeDuration, TemporalError, Time
 from engine.feel.temporal.calendar import NANOS_PER_SECOND
 from engine.feel.values import FunctionFailure, IllegalArguments, Overload, Run
@@ -142,10 +142,7 @@ def string_of(run: Run, value: Any) -> Any:
     """Null of null, a string as it is, the text of any other value."""
     if value is None or type(value) is str:
         return value
-    text = display(value, run.limits.string_size)
-    run.check_string(len(text))
-    run.spend(len(text) // 8)
-    return text
+    return text_of(run, value)
 
 
 def duration_from(run: Run, value: Any) -> Any:

@@ -24,10 +24,10 @@ def _key(run: Run, value: Any) -> Hashable:
     if type(value) is str or value is None:
         return value
     if type(value) is list:
-        run.spend(len(value))
+        run.spend(8 + 8 * len(value))
         return "list", tuple([_key(run, item) for item in value])
     if type(value) is dict:
-        run.spend(len(value))
+        run.spend(8 + 8 * len(value))
         return "context", frozenset([(name, _key(run, item)) for name, item in value.items()])
     if type(value) is Range:
         return "range", _key(run, value.start), _key(run, value.end), value.start_included, value.end_included

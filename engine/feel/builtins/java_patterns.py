@@ -19,6 +19,7 @@ from engine.feel.values import Run
 
 MAX_PATTERN = 1_000  # characters; compiling takes time that no timeout bounds, up to 20 us for each
 MAX_TRANSLATED = 2_500
+MAX_UNROLLED = 4_000  # the module compiles `a{9}` as nine copies: 3 us and 250 bytes for each, within each other too
 _STEPS_PER_CHARACTER = 60
 
 _ENDS = r"\n\r\x85\u2028\u2029"
@@ -66,13 +67,30 @@ _UNICODE_SHORTHANDS = {"d": r"\d", "D": r"\D", "w": r"\w", "W": r"\W", "s": r"\s
 _PROPERTY = re.compile(r"[pP](?:\{(\^?[A-Za-z0-9_=]+)\}|([A-Z]))")
 _HEX = re.compile(r"x\{([0-9A-Fa-f]{1,6})\}|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|0([0-3]?[0-7]{1,2})")
 _GROUP = re.compile(r"\?(?:([:=!>]|<[=!])|<([A-Za-z][A-Za-z0-9]*)>|([idmsuxU]*)(?:-([idmsuxU]+))?([:)]))")
-_REPEAT = re.compile(r"\{\d{1,9}(?:,\d{0,9})?\}")
+_REPEAT = re.compile(r"\{(\d{1,9})(?:,\d{0,9})?\}")
 _REFERENCE = re.compile(r"k<([A-Za-z][A-Za-z0-9]*)>|([1-9]\d*)")
 _SPECIAL_IN_CLASS = frozenset("[]^&|~:-\\")
 
 
 class InvalidPattern(ValueError):
     """The text is no regular expression of Java."""
+
+
+class _Sequence:
+    """How many elements a part of a pattern has after the module has unrolled the counted repetitions."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.last = 0
+
+    def add(self, size: int) -> None:
+        self.last = size
+        self.size += size
+
+    def repeat_last(self, times: int) -> None:
+        repeated = self.last * max(times, 1)
+        self.size += repeated - self.last
+        self.last = repeated
 
 
 class _Translator:
@@ -88,6 +106,8 @@ class _Translator:
         self.flags = flags
         self.outer: list[frozenset[str]] = []
         self.out: list[str] = []
+        self.unrolled = [_Sequence()]  # of the open groups, outermost first
+        self.weighed = 0  # entries of `out` that `unrolled` knows
 
     def translate(self) -> str:
         while self.position < len(self.pattern):
@@ -99,6 +119,7 @@ class _Translator:
                 self.out.append(regex.escape(character))
         if self.outer:
             raise InvalidPattern("Unclosed group")
+        self.weigh()
         return "".join(self.out)
 
     def take(self) -> str:
@@ -152,6 +173,7 @@ class _Translator:
         match = self.match(_REPEAT)
         if match is None:
             raise InvalidPattern("Illegal repetition")
+        self.weigh().repeat_last(int(match[1]))
         self.out.append(match.group())
 
     def open_group(self) -> None:
@@ -178,6 +200,8 @@ class _Translator:
             self.out.append("(?i)" if "i" in flags else "(?-i)")
 
     def enter(self, opening: str, flags: frozenset[str]) -> None:
+        self.weigh()
+        self.unrolled.append(_Sequence())
         self.outer.append(self.flags)
         self.flags = flags
         self.out.append(opening)
@@ -186,7 +210,21 @@ class _Translator:
         if not self.outer:
             raise InvalidPattern("Unmatched closing ')'")
         self.flags = self.outer.pop()
+        self.weigh()
+        size = self.unrolled.pop().size
+        self.unrolled[-1].add(size)
         self.out.append(")")
+        self.weighed += 1
+
+    def weigh(self) -> _Sequence:
+        """The innermost open sequence, with what was written since the last call. Raises LimitExceeded."""
+        sequence = self.unrolled[-1]
+        for _ in range(len(self.out) - self.weighed):
+            sequence.add(1)
+        self.weighed = len(self.out)
+        if sequence.size > MAX_UNROLLED:
+            raise _too_long(sequence.size, MAX_UNROLLED)
+        return sequence
 
     def class_of(self, members: str) -> str:
         """A class outside of another one, none of whose members has another case: folding would only cost time."""

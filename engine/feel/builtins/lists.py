@@ -137,6 +137,7 @@ def flatten(run: Run, of: Any) -> Any:
     while stack:
         for item in stack[-1]:
             if type(item) is list:
+                run.spend(3 * len(item))
                 stack.append(iter(items(run, item)))
                 break
             result.append(item)

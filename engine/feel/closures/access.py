@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from engine.feel import ast
-from engine.feel.closures.scope import TURN, Closure, Compiler, Scope
+from engine.feel.closures.scope import Closure, Compiler, Scope
 from engine.feel.semantics import shown, warn_type
 from engine.feel.temporal import TEMPORAL_TYPES
 from engine.feel.values import (
@@ -191,7 +191,7 @@ def compile_filter(c: Compiler, node: ast.Filter, scope: Scope) -> Closure:
     binding = c.bind()
     before = c.size
     condition = c.swallow(node.condition, Scope(scope, {"item": binding}, binding))
-    cost = TURN + c.size - before
+    cost = 1 + c.size - before
     constant: Any = c.constants.get(condition)
     if is_number(constant):
         return _at(base, constant)

@@ -30,12 +30,12 @@ def compile_for(c: Compiler, node: ast.For, scope: Scope) -> Closure:
     inner, sources = _sources(c, node.iterators, Scope(scope, {"partial": partial}))
     before = c.size
     body = c.compile(node.body, inner)
-    cost = TURN + c.size - before
+    cost = c.size - before
     if partial.used:
-        return _for_with_partial(sources, body, partial.slot, cost)
+        return _for_with_partial(sources, body, partial.slot, TURN + cost)
     if len(sources) == 1:
-        return _for_one(sources[0].domain, sources[0].slot, body, cost)
-    return _for_many(sources, body, cost)
+        return _for_one(sources[0].domain, sources[0].slot, body, 1 + cost)
+    return _for_many(sources, body, TURN + cost)
 
 
 def compile_quantified(c: Compiler, node: ast.Quantified, scope: Scope) -> Closure:

@@ -12,6 +12,8 @@ from engine.feel.closures.scope import Closure, Compiler, Scope
 from engine.feel.semantics import are_ordered, checked_equal, warn_not_comparable, warn_type
 from engine.feel.values import Run
 
+_NESTED = 8  # operators in a row that are closures within closures
+
 _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -24,10 +26,11 @@ def compile_arithmetic(c: Compiler, node: ast.Arithmetic, scope: Scope) -> Closu
     first = c.swallow(node.first, scope)
     rest = [(sign, c.swallow(operand, scope)) for sign, operand in node.rest]
     constant = c.is_constant(first, *(operand for _, operand in rest))
-    sign, second = rest[0]
-    closure = _BINARY.get(sign, _other)(first, second, arithmetic.OPERATORS[sign])
-    if len(rest) > 1:
-        closure = _chain(closure, tuple((arithmetic.OPERATORS[sign], operand) for sign, operand in rest[1:]))
+    closure = first
+    for sign, operand in rest[:_NESTED]:
+        closure = _BINARY.get(sign, _other)(closure, operand, arithmetic.OPERATORS[sign])
+    if len(rest) > _NESTED:
+        closure = _chain(closure, tuple((arithmetic.OPERATORS[sign], operand) for sign, operand in rest[_NESTED:]))
     return c.fold(closure) if constant else closure
 
 
@@ -78,7 +81,7 @@ _BINARY = {"+": _sum, "-": _difference, "*": _product}
 
 
 def _chain(first: Closure, rest: tuple[tuple[Callable[[Run, Any, Any], Any], Closure], ...]) -> Closure:
-    """Several operators in a row, without a level of Python calls for each."""
+    """Many operators in a row, without a level of Python calls for each."""
 
     def chain(run: Run) -> Any:
         result = first(run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from engine.feel import ast
@@ -10,7 +11,8 @@ from engine.feel.errors import EvaluationError
 from engine.feel.values import Limits, Run
 
 _FOLD_STEPS = 1000
-TURN = 3  # steps that a turn of a loop or a call costs, besides those of its body
+_FOLD_REGEX_MS = 1
+TURN = 3  # steps that a turn of a nested loop or a call costs, besides those of its body
 
 Closure: TypeAlias = Callable[[Run], Any]
 Rule: TypeAlias = "Callable[[Compiler, Any, Scope], Closure]"
@@ -86,7 +88,8 @@ class Compiler:
 
         Where the evaluation warns or fails, it stays for run time, so that it does so in every evaluation.
         """
-        run = Run({}, None, self.limits, _FOLD_STEPS, [None] * self.slots)
+        limits = replace(self.limits, regex_timeout_ms=min(_FOLD_REGEX_MS, self.limits.regex_timeout_ms))
+        run = Run({}, None, limits, _FOLD_STEPS, [None] * self.slots)
         try:
             value = closure(run)
         except (EvaluationError, RecursionError):
