@@ -27,7 +27,7 @@ class Limits:
     depth: int = 256
     nodes: int = 10_000
     """Executable processes, their flow nodes and their sequence flows."""
-    expressions: int = 512 * 1024
+    expressions: int = 256 * 1024
     """Characters of all expressions together; each counts as 16 at least, and so does every static value."""
     problems: int = 200
     """How many problems are reported one by one."""
