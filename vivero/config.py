@@ -115,7 +115,8 @@ def _apply(config: Config, values: Values, origin: str) -> Config:
             changed = replace(target, **{item: _typed(typing.get_type_hints(type(target))[item], value)})
         except (TypeError, ValueError) as error:
             raise ConfigError(f"setting '{name}' ({origin}) cannot be {value!r}: {error}") from error
-        config = replace(config, **{section: changed}) if section else changed
+        whole: dict[str, Any] = {section: changed}
+        config = replace(config, **whole) if section else changed
     return config
 
 

@@ -45,7 +45,7 @@ class MemoryEngine:
         self.log: list[Logged] = []
         self.now = 0
         self._resources: dict[str, dict[str, Process]] = {}
-        self._processor = Processor(self.state, limits, self._find_model)
+        self.processor = Processor(self.state, limits, self._find_model)
 
     def deploy(self, content: bytes, name: str = "process.bpmn", tenant: str = DEFAULT_TENANT) -> DeploymentReply:
         """Deploy one file.
@@ -70,7 +70,7 @@ class MemoryEngine:
         while pending:
             handled = self._handle(*pending.popleft())
             first = first or handled[0]
-            notices = self._processor.notices
+            notices = self.processor.notices
             pending.extend((one.command, one.tenant, one.request) for one in notices.spilled)
             notices.spilled.clear()
         assert first is not None
@@ -82,7 +82,7 @@ class MemoryEngine:
         entry = Entry(position, tenant, command, request)
         while True:
             try:
-                handled = self._processor.process(entry, self.now)
+                handled = self.processor.process(entry, self.now)
                 break
             except NotLoaded as missing:
                 if missing.need.kind is not NeedKind.FAMILY or missing.need.key in self.state.families:

@@ -1,0 +1,48 @@
+"""How fast is the core alone: create + complete of a one-task process in memory, no database, no log."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from benchmarks.model import CREATE, ONE_TASK
+from engine.core.memory import DEFAULT_TENANT, MemoryEngine
+from engine.core.records import CompleteJob
+from engine.core.state import State
+from engine.core.step import Entry, Notices, Processor
+
+INSTANCES = 10_000
+RUNS = 3
+BATCH = 100
+
+
+def run() -> tuple[dict[str, float], dict[str, str]]:
+    """Events and commands a second, the best of three runs."""
+    rates = [_run_once() for _ in range(RUNS)]
+    events, commands = max(rates)
+    return (
+        {"events_per_s": events, "commands_per_s": commands, "events_per_command": events / commands},
+        {"instances": f"{INSTANCES:,}", "runs": str(RUNS)},
+    )
+
+
+def _run_once() -> tuple[float, float]:
+    engine = MemoryEngine()
+    engine.deploy(ONE_TASK)
+    processor, state = engine.processor, engine.state
+    started, events = perf_counter(), 0
+    for number in range(INSTANCES):
+        events += _one_instance(processor, state, 2 * number)
+        if number % BATCH == 0:
+            roots = state.seal()
+            state.saved()
+            state.committed(roots)
+            processor.notices = Notices()
+    seconds = perf_counter() - started
+    return events / seconds, 2 * INSTANCES / seconds
+
+
+def _one_instance(processor: Processor, state: State, position: int) -> int:
+    created = processor.process(Entry(position, DEFAULT_TENANT, CREATE), now=0)
+    job = next(iter(state.jobs))
+    completed = processor.process(Entry(position + 1, DEFAULT_TENANT, CompleteJob(job)), now=0)
+    return len(created[0].events) + len(completed[0].events)

@@ -1,0 +1,153 @@
+"""How fast does the consumer work off a log that was filled beforehand: create + complete of a one-task process.
+
+The log is filled with the keys that the jobs will have: keys are given out in order, so they are known. Completions
+come `LAG` instances after their creations, so that both kinds are mixed and a batch does not see its own jobs only.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Mapping
+from time import perf_counter
+from uuid import uuid4
+
+import psutil
+import trio
+
+from benchmarks.model import CREATE, DEPLOY, ONE_TASK
+from benchmarks.server import fresh_database
+from engine.bpmn.model import Process
+from engine.bpmn.parser import parse
+from engine.consumer import Consumer, ConsumerSettings
+from engine.core.memory import DEFAULT_TENANT, MemoryEngine
+from engine.core.records import Command, CompleteJob, encode_command
+from engine.supervision import Beat, SupervisionSettings
+from storage import driver, log
+from storage.driver import Connection
+from storage.log import Entry, Outcome
+
+INSTANCES = int(os.environ.get("VIVERO_BENCH_INSTANCES", "50000"))
+LAG = 500
+CALL = 500
+
+
+class _Models:
+    def __init__(self) -> None:
+        self._processes = {process.id: process for process in parse(ONE_TASK, "one_task.bpmn").processes}
+
+    async def resource(self, sha256: str) -> Mapping[str, Process]:
+        return self._processes
+
+    def resource_nowait(self, sha256: str) -> Mapping[str, Process]:
+        return self._processes
+
+
+class _Progress:
+    """Hears of commits; knows when the log is worked off."""
+
+    def __init__(self, last: int) -> None:
+        self.done = trio.Event()
+        self.rejected = 0
+        self._last = last
+
+    def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[tuple[int, str]]) -> None:
+        self.rejected += sum(outcome.rejection is not None for outcome in outcomes)
+        if watermark >= self._last:
+            self.done.set()
+
+    def available(self, type: str, tenant: str, count: int) -> None:
+        pass
+
+    def spilled(self, partition: int) -> None:
+        pass
+
+    def leads(self, partition: int, epoch: int) -> None:
+        pass
+
+
+def run() -> tuple[dict[str, float], dict[str, str]]:
+    """Commands a second, statements a batch, CPU time and memory."""
+    return trio.run(_run)
+
+
+async def _run() -> tuple[dict[str, float], dict[str, str]]:
+    async with fresh_database() as (dsn, notes):
+        connection = await driver.connect(dsn, name="benchmark")
+        last = await _fill(connection)
+        progress = _Progress(last)
+        settings = ConsumerSettings()
+        consumer = Consumer(lambda name: driver.connect(dsn, name=name), "benchmark", _Models(), progress, settings)
+        cpu, began = _cpu_s(), perf_counter()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(consumer.run, Beat(SupervisionSettings()))
+            await progress.done.wait()
+            seconds, cpu = perf_counter() - began, _cpu_s() - cpu
+            writer = await _backend_cpu_s(connection)
+            nursery.cancel_scope.cancel()
+        ended = (await connection.execute("SELECT count(ended_at) FROM process_instances")).rows[0][0]
+        connection.close()
+    if ended != INSTANCES or progress.rejected:
+        raise RuntimeError(f"{ended} of {INSTANCES} instances ended, {progress.rejected} commands were rejected")
+    stats = consumer.stats
+    return {
+        "commands_per_s": stats.commands / seconds,
+        "statements_per_batch": stats.statements / stats.batches,
+        "commands_per_batch": stats.commands / stats.batches,
+        "cpu_us_per_command": 1e6 * cpu / stats.commands,
+        "writer_backend_cpu_us_per_command": 1e6 * writer / stats.commands,
+        "memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }, notes | {"instances": f"{INSTANCES:,}"}
+
+
+async def _fill(connection: Connection) -> int:
+    """Write the log; its last position."""
+    commands: list[Command] = [DEPLOY]
+    key, jobs = _key_after_deployment(), []
+    keys_per_create, job_offset, keys_per_completion = _keys_of_an_instance()
+    for number in range(INSTANCES + LAG):
+        if number < INSTANCES:
+            commands.append(CREATE)
+            jobs.append(key + job_offset)
+            key += keys_per_create
+        if number >= LAG:
+            commands.append(CompleteJob(jobs[number - LAG]))
+            key += keys_per_completion
+    last = 0
+    for first in range(0, len(commands), CALL):
+        entries = [
+            Entry(DEFAULT_TENANT, command.intent, encode_command(command).decode())
+            for command in commands[first : first + CALL]
+        ]
+        last = (await log.append(connection, 1, uuid4(), None, entries))[-1].position
+    return last
+
+
+def _key_after_deployment() -> int:
+    engine = MemoryEngine()
+    engine.deploy(ONE_TASK)
+    return engine.state.next_key
+
+
+def _keys_of_an_instance() -> tuple[int, int, int]:
+    """How many keys a creation and a completion take, and which of the creation's is the job's."""
+    engine = MemoryEngine()
+    engine.deploy(ONE_TASK)
+    before = engine.state.next_key
+    engine.run(CREATE)
+    (job,) = engine.state.jobs
+    between = engine.state.next_key
+    engine.run(CompleteJob(job))
+    return between - before, job - before, engine.state.next_key - between
+
+
+async def _backend_cpu_s(connection: Connection) -> float:
+    """The CPU time of the server process that commits the batches."""
+    query = "SELECT pid FROM pg_stat_activity WHERE application_name = 'vivero:consumer-writer'"
+    times = psutil.Process((await connection.execute(query)).rows[0][0]).cpu_times()
+    return float(times.user + times.system)
+
+
+def _cpu_s() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime

@@ -1,0 +1,95 @@
+"""How fast is the whole program over real HTTP: instances from POST to completion, server and client in own processes.
+
+`flat`: 32 creators and 4 workers as fast as they can. `paced`: 50 instances a second, the latency of a quiet server.
+`await`: a process without tasks, started and awaited on one connection.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import psutil
+import trio
+
+from benchmarks.model import EMPTY, ONE_TASK
+from benchmarks.server import fresh_database
+
+FLAT_S, PACED_S, AWAIT_S, WARM_S = 10.0, 8.0, 3.0, 3.0
+PACE = 50.0
+
+
+def run() -> tuple[dict[str, float], dict[str, str]]:
+    """Instances a second and latencies in milliseconds, with the CPU time of both sides and the server's memory."""
+    return trio.run(_run)
+
+
+async def _run() -> tuple[dict[str, float], dict[str, str]]:
+    async with fresh_database() as (dsn, notes):
+        return await trio.to_thread.run_sync(_measure, dsn), notes
+
+
+def _measure(dsn: str) -> dict[str, float]:
+    with _server(dsn) as (port, process):
+        figures = {"ready_s": 0.0}
+        _client(port, "service", WARM_S, 0)
+        before = _cpu_s(process)
+        flat = _client(port, "service", FLAT_S, 0)
+        figures = {f"flat_{name}": value for name, value in flat.items()}
+        done = flat["instances_per_s"] * FLAT_S
+        figures["flat_server_cpu_us_per_instance"] = 1e6 * (_cpu_s(process) - before) / max(done, 1)
+        paced = _client(port, "service", PACED_S, PACE)
+        figures |= {
+            f"paced_{name}": paced[name] for name in paced if name.startswith(("activated", "completed", "create"))
+        }
+        awaited = _client(port, "await", AWAIT_S, 0)
+        figures |= {f"await_{name}": awaited[name] for name in ("instances_per_s", "create_p50_ms", "create_p99_ms")}
+        figures["server_memory_mb"] = process.memory_info().rss / 1e6
+    return figures
+
+
+@contextmanager
+def _server(dsn: str) -> Iterator[tuple[int, psutil.Process]]:
+    """`vivero up` on a free port, with both processes deployed."""
+    with tempfile.TemporaryFile("w+") as output:
+        command = [sys.executable, "-m", "vivero", "up", "--port", "0", "--database-url", dsn]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=output, text=True)
+        try:
+            port = _port(process, output)
+            _deploy(port)
+            yield port, psutil.Process(process.pid)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(30)
+
+
+def _port(process: subprocess.Popen[str], output: object) -> int:
+    assert process.stdout is not None
+    for line in process.stdout:
+        if "http://" in line:
+            return int(line.rsplit(":", 1)[1].split("/")[0].split()[0])
+    raise RuntimeError(f"the server did not start: {output}")
+
+
+def _deploy(port: int) -> None:
+    files = [("resources", (name, content)) for name, content in (("one.bpmn", ONE_TASK), ("empty.bpmn", EMPTY))]
+    httpx.post(f"http://127.0.0.1:{port}/v2/deployments", files=files, timeout=10).raise_for_status()
+
+
+def _client(port: int, mode: str, seconds: float, rate: float) -> dict[str, float]:
+    command = [sys.executable, "-m", "benchmarks.http_client", str(port), mode, str(seconds), str(rate)]
+    completed = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1])
+    figures: dict[str, float] = json.loads(completed.stdout)
+    return figures
+
+
+def _cpu_s(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)

@@ -1,0 +1,181 @@
+"""A cheap HTTP client for load: raw keep-alive sockets in one loop, prepared requests, answers cut by length.
+
+It runs in a process of its own (`python -m benchmarks.http_client PORT MODE SECONDS RATE`) and prints its figures as
+one JSON line, its own CPU time among them: if that is not small beside the server's, it is the client that is measured.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import selectors
+import socket
+import sys
+from collections import deque
+from collections.abc import Callable
+from time import perf_counter
+
+from benchmarks.model import JOB_TYPE, VARIABLES
+
+CREATORS, WORKERS, COMPLETERS = 32, 4, 8
+JOBS_PER_POLL = 32
+MAX_OPEN = 2_000
+
+Answer = Callable[[int, bytes], None]
+
+
+class Channel:
+    """One connection with at most one request on its way."""
+
+    def __init__(self, loop: Loop, port: int) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port))
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._buffer = bytearray()
+        self._answer: Answer | None = None
+        loop.selector.register(self._socket, selectors.EVENT_READ, self)
+
+    def request(self, data: bytes, answer: Answer) -> None:
+        self._answer = answer
+        self._socket.sendall(data)
+
+    def readable(self) -> None:
+        data = self._socket.recv(262_144)
+        if not data:
+            raise ConnectionError("the server closed the connection")
+        self._buffer += data
+        end = self._buffer.find(b"\r\n\r\n")
+        if end < 0:
+            return
+        length = _content_length(self._buffer, end)
+        if len(self._buffer) < end + 4 + length:
+            return
+        status, body = int(self._buffer[9:12]), bytes(self._buffer[end + 4 : end + 4 + length])
+        del self._buffer[: end + 4 + length]
+        answer, self._answer = self._answer, None
+        if answer is not None:
+            answer(status, body)
+
+
+def _content_length(buffer: bytearray, end: int) -> int:
+    at = buffer.find(b"content-length: ", 0, end)
+    return 0 if at < 0 else int(buffer[at + 16 : buffer.find(b"\r\n", at)])
+
+
+def post(path: str, body: bytes) -> bytes:
+    head = (
+        f"POST /v2{path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+    )
+    return head.encode() + b"\r\n\r\n" + body
+
+
+class Loop:
+    """Everything that happens in the client."""
+
+    def __init__(self, port: int, mode: str, seconds: float, rate: float) -> None:
+        self.selector = selectors.DefaultSelector()
+        self._port, self._mode, self._rate = port, mode, rate
+        self._until = perf_counter() + seconds
+        self._create = _create_request(mode)
+        self._poll = post("/jobs/activation", json.dumps(_activation()).encode())
+        self._started: dict[str, float] = {}
+        self._jobs: deque[tuple[str, str]] = deque()
+        self._free: deque[Channel] = deque()
+        self._idle: deque[Channel] = deque()
+        self._next_create = perf_counter()
+        self.open = self.refused = 0
+        self.answered: list[float] = []
+        self.activated: list[float] = []
+        self.completed: list[float] = []
+
+    def run(self) -> None:
+        creators = 1 if self._mode == "await" else CREATORS
+        for _ in range(creators):
+            self._idle.append(Channel(self, self._port))
+        if self._mode == "service":
+            for _ in range(WORKERS):
+                self._activate(Channel(self, self._port))
+            self._free.extend(Channel(self, self._port) for _ in range(WORKERS * COMPLETERS))
+        while (now := perf_counter()) < self._until:
+            self._create_some(now)
+            for key, _ in self.selector.select(0.001 if self._rate else 0.05):
+                key.data.readable()
+
+    def _create_some(self, now: float) -> None:
+        while self._idle and self.open < MAX_OPEN and (not self._rate or now >= self._next_create):
+            began = self._next_create if self._rate else now
+            self._next_create += 1 / self._rate if self._rate else 0
+            channel = self._idle.popleft()
+            channel.request(self._create, lambda s, b, c=channel, t=began: self._created(c, t, s, b))  # type: ignore[misc]
+
+    def _created(self, channel: Channel, began: float, status: int, body: bytes) -> None:
+        self._idle.append(channel)
+        if status != 200:
+            self.refused += 1
+            return
+        self.answered.append(perf_counter() - began)
+        if self._mode == "service":
+            self.open += 1
+            self._started[json.loads(body)["processInstanceKey"]] = began
+
+    def _activate(self, channel: Channel) -> None:
+        channel.request(self._poll, lambda status, body: self._got_jobs(channel, status, body))
+
+    def _got_jobs(self, channel: Channel, status: int, body: bytes) -> None:
+        now = perf_counter()
+        for job in json.loads(body)["jobs"] if status == 200 else ():
+            began = self._started.get(job["processInstanceKey"])
+            if began is not None:
+                self.activated.append(now - began)
+            self._jobs.append((job["jobKey"], job["processInstanceKey"]))
+        self._complete_some()
+        self._activate(channel)
+
+    def _complete_some(self) -> None:
+        while self._jobs and self._free:
+            job, instance = self._jobs.popleft()
+            channel = self._free.popleft()
+            request = post(f"/jobs/{job}/completion", b'{"variables":{"done":true}}')
+            channel.request(request, lambda s, _b, c=channel, i=instance: self._done(c, i, s))  # type: ignore[misc]
+
+    def _done(self, channel: Channel, instance: str, status: int) -> None:
+        self._free.append(channel)
+        self.open -= 1
+        began = self._started.pop(instance, None)
+        if status == 204 and began is not None:
+            self.completed.append(perf_counter() - began)
+        self._complete_some()
+
+
+def _create_request(mode: str) -> bytes:
+    process = {"service": "measured", "await": "measured-empty"}[mode]
+    body = {"processDefinitionId": process, "variables": VARIABLES, "awaitCompletion": mode == "await"}
+    return post("/process-instances", json.dumps(body).encode())
+
+
+def _activation() -> dict[str, object]:
+    return {"type": JOB_TYPE, "timeout": 60_000, "maxJobsToActivate": JOBS_PER_POLL, "worker": "benchmark"}
+
+
+def quantiles(name: str, seconds: list[float]) -> dict[str, float]:
+    ordered = sorted(seconds) or [float("nan")]
+    return {
+        f"{name}_p50_ms": 1000 * ordered[len(ordered) // 2],
+        f"{name}_p99_ms": 1000 * ordered[len(ordered) * 99 // 100],
+    }
+
+
+def main(port: int, mode: str, seconds: float, rate: float) -> None:
+    loop = Loop(port, mode, seconds, rate)
+    loop.run()
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    finished = loop.completed if mode == "service" else loop.answered
+    figures = {"instances_per_s": len(finished) / seconds, "refused": float(loop.refused)}
+    figures |= quantiles("create", loop.answered)
+    if mode == "service":
+        figures |= quantiles("activated", loop.activated) | quantiles("completed", loop.completed)
+    figures["client_cpu_us_per_instance"] = 1e6 * (usage.ru_utime + usage.ru_stime) / max(len(finished), 1)
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2], float(sys.argv[3]), float(sys.argv[4]))

@@ -1,0 +1,5 @@
+"""`python -m vivero`."""
+
+from vivero.cli import main
+
+main()
