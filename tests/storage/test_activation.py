@@ -1,0 +1,275 @@
+"""Handing out jobs, on PostgreSQL: who gets which, leases and their end, and nobody waiting for anybody."""
+
+import json
+from functools import partial
+from pathlib import Path
+
+import psycopg
+import pytest
+import trio
+
+from storage import activation, driver
+from storage.activation import MAX_TIMEOUT_MS, Extension, Lease
+
+MIGRATIONS = Path(__file__).parents[2] / "storage" / "sql" / "migrations"
+PINNED = "2026-11-21T01:02:03Z"
+PINNED_MS = 1795222923000
+
+
+@pytest.fixture
+def sync(database):
+    """A psycopg connection to a database with the schema and a clock that stands still."""
+    with psycopg.connect(database, autocommit=True) as connection:
+        if connection.execute("SELECT to_regclass('command_log')").fetchone() == (None,):
+            for path in sorted(MIGRATIONS.glob("*.sql")):
+                connection.execute(path.read_text())
+        connection.execute("UPDATE clock SET pinned_at = %s", [PINNED])
+        yield connection
+
+
+@pytest.fixture
+def connect(sync, database):
+    return partial(driver.connect, database, name="vivero test")
+
+
+@pytest.fixture
+async def connection(connect):
+    connection = await connect()
+    yield connection
+    connection.close()
+
+
+def put_job(sync, key, **row):
+    defaults = {
+        "job_key": key,
+        "root_key": 1,
+        "process_instance_key": 1,
+        "element_instance_key": 2,
+        "path": [2, 1],
+        "process_definition_key": 9,
+        "process_id": "order",
+        "process_version": 4,
+        "element_id": "task",
+        "type": "work",
+        "kind": "BPMN_ELEMENT",
+        "listener_event": "UNSPECIFIED",
+        "listener_index": 0,
+        "state": "CREATED",
+        "retries": 3,
+        "priority": 0,
+        "headers": '{"h":"1"}',
+        "tags": ["t"],
+        "tenant_id": "<default>",
+        "created_at": PINNED,
+        "updated_at": PINNED,
+        "ready": True,
+    } | row
+    names, places = ", ".join(defaults), ", ".join(["%s"] * len(defaults))
+    sync.execute(f"INSERT INTO jobs ({names}) VALUES ({places})", list(defaults.values()))
+
+
+def put_variable(sync, key, scope, name, value):
+    sync.execute("INSERT INTO variables VALUES (%s, %s, 1, 1, '<default>', %s, %s)", [key, scope, name, value])
+
+
+def move_clock(sync, seconds):
+    sync.execute("UPDATE clock SET pinned_at = pinned_at + %s * interval '1 second'", [seconds])
+
+
+def columns(sync, key, *names):
+    return sync.execute(f"SELECT {', '.join(names)} FROM jobs WHERE job_key = %s", [key]).fetchone()
+
+
+async def activate(connection, limit=10, type="work", timeout_ms=1000, worker="w"):
+    return await activation.activate(connection, type, "<default>", limit, timeout_ms, worker)
+
+
+def keys(leases):
+    return sorted(lease.job_key for lease in leases)
+
+
+async def test_a_lease_is_a_token_a_time_and_a_worker(sync, connection):
+    put_job(sync, 1)
+    (lease,) = await activate(connection)
+    ready, available_at, worker, token, expiries = columns(
+        sync, 1, "ready", "to_epoch_ms(available_at)", "worker", "lease_token::text", "expiries"
+    )
+    assert (ready, available_at, worker, expiries) == (False, PINNED_MS + 1000, "w", 0)
+    assert (lease.job_key, lease.token) == (1, token)
+    assert await activate(connection) == []
+
+
+async def test_only_jobs_of_the_type_and_tenant_are_given(sync, connection):
+    put_job(sync, 1)
+    put_job(sync, 2, type="other")
+    put_job(sync, 3, tenant_id="t2")
+    assert keys(await activate(connection)) == [1]
+
+
+async def test_higher_priorities_and_older_jobs_come_first(sync, connection):
+    for key, priority in ((1, 0), (2, 5), (3, 5), (4, -1)):
+        put_job(sync, key, priority=priority)
+    assert [keys(await activate(connection, 1)) for _ in range(4)] == [[2], [3], [1], [4]]
+
+
+async def test_an_expired_lease_is_given_again_and_counted(sync, connection):
+    put_job(sync, 1)
+    put_job(sync, 2, priority=9)
+    first = (await activate(connection, 2))[0]
+    move_clock(sync, 0.999)
+    assert await activate(connection) == []
+    move_clock(sync, 0.001)
+    assert keys(await activate(connection)) == [1, 2]
+    token, expiries = columns(sync, first.job_key, "lease_token::text", "expiries")
+    assert token != first.token
+    assert expiries == 1
+
+
+async def test_a_backoff_ends_without_counting_as_expired(sync, connection):
+    put_job(sync, 1, ready=False, available_at="2026-11-21T01:02:05Z", state="FAILED")
+    assert await activate(connection) == []
+    assert await activation.next_available_ms(connection, "work", "<default>") == 2000
+    move_clock(sync, 2)
+    assert keys(await activate(connection)) == [1]
+    assert columns(sync, 1, "expiries") == (0,)
+
+
+async def test_a_closed_job_is_never_given(sync, connection):
+    put_job(sync, 1, ready=False, state="COMPLETED", ended_at=PINNED)
+    move_clock(sync, 10**6)
+    assert await activate(connection) == []
+    assert await activation.next_available_ms(connection, "work", "<default>") is None
+
+
+async def test_a_lease_is_never_longer_than_a_date_can_be(sync, connection):
+    put_job(sync, 1)
+    await activate(connection, timeout_ms=2**63 - 1)
+    assert columns(sync, 1, "to_epoch_ms(available_at)") == (PINNED_MS + MAX_TIMEOUT_MS,)
+
+
+async def test_two_workers_at_once_get_different_jobs(sync, connect):
+    """A transaction that was left open by one keeps nobody waiting: its rows are skipped."""
+    for key in range(1, 7):
+        put_job(sync, key)
+    one, other = await connect(), await connect()
+    await one.execute("BEGIN")
+    first = await activate(one, 3)
+    with trio.fail_after(5):
+        second = await activate(other, 6)
+    await one.execute("COMMIT")
+    assert keys(first) == [1, 2, 3]
+    assert keys(second) == [4, 5, 6]
+    one.close()
+    other.close()
+
+
+async def test_an_activation_uses_the_partial_indexes(sync, connection):
+    sync.execute(
+        "INSERT INTO jobs SELECT n, 1, 1, 2, '{}', 9, 'p', 1, 'e', 'work', 'BPMN_ELEMENT', 'UNSPECIFIED', 0, 'CREATED',"
+        " 3, 0, '{}', NULL, NULL, NULL, '{}', '<default>', now(), now(), NULL, n % 2 = 0,"
+        " CASE WHEN n % 2 = 1 THEN now() + n * interval '1 s' END, NULL, NULL, 0 FROM generate_series(1, 20000) n"
+    )
+    sync.execute("ANALYZE jobs")
+    text = activation._sql["activate"].text
+    plan = "\n".join(
+        row[0] for row in (await connection.execute(f"EXPLAIN {text}", ("work", "<default>", 10, 1000, "w"))).rows
+    )
+    assert "jobs_ready" in plan
+    assert "jobs_leased" in plan
+    assert "Seq Scan on jobs" not in plan
+    assert "clock_now()" in plan.partition("jobs_leased")[2].partition("\n")[2].partition("\n")[0], plan
+
+
+async def test_a_job_is_shown_with_the_variables_that_it_sees(sync, connection):
+    put_job(sync, 1, business_id="b")
+    put_variable(sync, 10, 1, "x", "1")
+    put_variable(sync, 11, 1, "shadowed", '"outer"')
+    put_variable(sync, 12, 2, "shadowed", '{"in": [1.50]}')
+    put_variable(sync, 13, 3, "elsewhere", "true")
+    put_variable(sync, 14, 1, 'quo"te\\', "null")
+    (lease,) = await activate(connection)
+    (job,) = await activation.activated_jobs(connection, [lease], None, False)
+    assert json.loads(job) == {
+        "type": "work",
+        "processDefinitionId": "order",
+        "processDefinitionVersion": 4,
+        "elementId": "task",
+        "customHeaders": {"h": "1"},
+        "worker": "w",
+        "retries": 3,
+        "deadline": PINNED_MS + 1000,
+        "variables": {"x": 1, "shadowed": {"in": [1.5]}, 'quo"te\\': None},
+        "tenantId": "<default>",
+        "physicalTenantId": "default",
+        "jobKey": "1",
+        "processInstanceKey": "1",
+        "processDefinitionKey": "9",
+        "elementInstanceKey": "2",
+        "kind": "BPMN_ELEMENT",
+        "listenerEventType": "UNSPECIFIED",
+        "userTask": None,
+        "tags": ["t"],
+        "rootProcessInstanceKey": "1",
+        "businessId": "b",
+        "priority": 0,
+        "jobLeaseToken": None,
+    }
+    assert b"1.50" in job
+    (job,) = await activation.activated_jobs(connection, [lease], ["x", "unknown"], True)
+    assert json.loads(job)["variables"] == {"x": 1}
+    assert json.loads(job)["jobLeaseToken"] == lease.token
+    (job,) = await activation.activated_jobs(connection, [lease], ["unknown"], True)
+    assert json.loads(job)["variables"] == {}
+
+
+async def test_a_job_that_is_no_longer_leased_is_left_out(sync, connection):
+    put_job(sync, 1)
+    put_job(sync, 2)
+    leases = await activate(connection)
+    sync.execute("UPDATE jobs SET lease_token = NULL WHERE job_key = 1")
+    (job,) = await activation.activated_jobs(connection, leases, None, False)
+    assert json.loads(job)["jobKey"] == "2"
+
+
+async def test_giving_back_makes_available_what_is_still_leased(sync, connection):
+    put_job(sync, 1)
+    put_job(sync, 2)
+    leases = await activate(connection)
+    sync.execute("UPDATE jobs SET lease_token = gen_random_uuid() WHERE job_key = 2")
+    assert await activation.release(connection, leases) == [("work", "<default>")]
+    assert columns(sync, 1, "ready", "available_at", "lease_token", "worker") == (True, None, None, None)
+    assert columns(sync, 2, "ready") == (False,)
+    assert keys(await activate(connection)) == [1]
+
+
+async def test_giving_back_does_not_revive_a_finished_job(sync, connection):
+    put_job(sync, 1)
+    leases = await activate(connection)
+    sync.execute("UPDATE jobs SET ready = false, available_at = NULL, lease_token = NULL, state = 'COMPLETED'")
+    assert await activation.release(connection, leases) == []
+    assert await activate(connection) == []
+
+
+async def test_a_lease_is_extended_from_now(sync, connection):
+    put_job(sync, 1)
+    (lease,) = await activate(connection)
+    move_clock(sync, 0.5)
+    assert await activation.extend(connection, 1, 5000, None) is Extension.EXTENDED
+    assert columns(sync, 1, "to_epoch_ms(available_at)") == (PINNED_MS + 5500,)
+    assert await activation.extend(connection, 1, 7000, lease.token) is Extension.EXTENDED
+    assert await activation.next_available_ms(connection, "work", "<default>") == 7000
+
+
+async def test_what_cannot_be_extended(sync, connection):
+    put_job(sync, 1)
+    put_job(sync, 2)
+    put_job(sync, 3, ready=False, available_at="2026-11-21T02:00:00Z", state="FAILED")
+    extend = partial(activation.extend, connection)
+    assert await extend(99, 1, None) is Extension.NOT_LEASED
+    assert await extend(1, 1, None) is Extension.NOT_LEASED
+    assert await extend(3, 1, None) is Extension.NOT_LEASED
+    (lease,) = await activate(connection, 1)
+    other = Lease(1, "00000000-0000-4000-8000-000000000000")
+    assert await extend(1, 1, other.token) is Extension.OTHER_LEASE
+    move_clock(sync, 1)
+    assert await extend(1, 1, lease.token) is Extension.NOT_LEASED

@@ -1,0 +1,93 @@
+"""What the API reads apart from searches."""
+
+import json
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from storage import driver, reads
+from storage.reads import Partition
+
+MIGRATIONS = Path(__file__).parents[2] / "storage" / "sql" / "migrations"
+PINNED, PINNED_MS = "2026-11-21T01:02:03Z", 1795222923000
+INSTANCE = (
+    "INSERT INTO process_instances (process_instance_key, root_key, process_definition_key, process_id,"
+    " process_version, tenant_id, depth, state, tokens, live, incidents, started_at, ended_at, version,"
+    " created_position) VALUES (%s, 1, 9, 'p', 1, '<default>', 1, %s, '{}', 0, 0, now(), %s, 1, 1)"
+)
+
+
+@pytest.fixture
+def sync(database):
+    with psycopg.connect(database, autocommit=True) as connection:
+        if connection.execute("SELECT to_regclass('command_log')").fetchone() == (None,):
+            for path in sorted(MIGRATIONS.glob("*.sql")):
+                connection.execute(path.read_text())
+        connection.execute("UPDATE clock SET pinned_at = %s", [PINNED])
+        yield connection
+
+
+@pytest.fixture
+async def connection(sync, database):
+    connection = await driver.connect(database, name="vivero test")
+    yield connection
+    connection.close()
+
+
+def put_variable(sync, key, scope, name, value):
+    sync.execute("INSERT INTO variables VALUES (%s, %s, 1, 1, '<default>', %s, %s)", [key, scope, name, value])
+
+
+async def test_the_cluster_shows_who_leads_by_real_time(sync, connection):
+    sync.execute("INSERT INTO partitions (id, owner_node, lease_until) VALUES (2, 'b', now() - interval '1 s')")
+    sync.execute("UPDATE partitions SET owner_node = 'a', lease_until = now() + interval '1 h' WHERE id = 1")
+    found = await reads.cluster(connection)
+    assert found.partitions == (Partition(1, "a"), Partition(2, None))
+    assert found.id == str(sync.execute("SELECT cluster_id FROM cluster").fetchone()[0])
+
+
+async def test_the_file_of_a_definition(sync, connection):
+    sync.execute("INSERT INTO resources (sha256, bytes) VALUES ('aa', %s)", [b"<xml/>\xff"])
+    definition = "INSERT INTO process_definitions VALUES (%s, 1, 't', 'p', %s, NULL, NULL, 'f', 'aa', %s, now())"
+    for key, state in ((1, "ACTIVE"), (2, "DRAINING"), (3, "DELETED")):
+        sync.execute(definition, [key, key, state])
+    assert await reads.definition_xml(connection, 1) == b"<xml/>\xff"
+    assert await reads.definition_xml(connection, 2) == b"<xml/>\xff"
+    assert await reads.definition_xml(connection, 3) is None
+    assert await reads.definition_xml(connection, 4) is None
+
+
+async def test_the_result_of_an_instance(sync, connection):
+    sync.execute(INSTANCE, [1, "ACTIVATED", None])
+    assert await reads.result(connection, 1, None) is None
+    assert await reads.result(connection, 2, None) is None
+    sync.execute("UPDATE process_instances SET state = 'COMPLETED', ended_at = now()")
+    empty = await reads.result(connection, 1, None)
+    assert (empty.state, empty.variables) == ("COMPLETED", b"{}")
+    put_variable(sync, 10, 1, "b", "[1]")
+    put_variable(sync, 11, 1, 'a"', '"x"')
+    put_variable(sync, 12, 5, "inner", "1")
+    assert json.loads((await reads.result(connection, 1, None)).variables) == {'a"': "x", "b": [1]}
+    assert json.loads((await reads.result(connection, 1, ["b", "c"])).variables) == {"b": [1]}
+
+
+async def test_an_instance_exists_whether_it_runs_or_not(sync, connection):
+    sync.execute(INSTANCE, [1, "COMPLETED", PINNED])
+    assert await reads.instance_exists(connection, 1)
+    assert not await reads.instance_exists(connection, 2)
+
+
+async def test_a_scope_sees_the_innermost_variables_and_the_engines_time(sync, connection):
+    sync.execute(INSTANCE, [1, "ACTIVATED", None])
+    sync.execute(
+        "INSERT INTO element_instances VALUES (2, 1, 1, 1, '{2,1}', 9, 'p', 'e', NULL, 'TASK', 't', 'ACTIVATED', -1,"
+        " '{}', 0, NULL, NULL, 0, NULL, now(), NULL)"
+    )
+    put_variable(sync, 10, 1, "x", "1")
+    put_variable(sync, 11, 2, "x", "2")
+    put_variable(sync, 12, 1, "y", "3")
+    assert await reads.scope(connection, None) == (PINNED_MS, b"{}")
+    assert await reads.scope(connection, 99) == (PINNED_MS, None)
+    assert json.loads((await reads.scope(connection, 1))[1]) == {"x": 1, "y": 3}
+    assert json.loads((await reads.scope(connection, 2))[1]) == {"x": 2, "y": 3}
