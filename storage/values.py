@@ -7,6 +7,7 @@ and results come in binary format, decoded by psycopg's compiled loaders.
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from types import NoneType
 from typing import Any
 from uuid import UUID
 
@@ -36,19 +37,14 @@ def encode(params: Params) -> Encoded:
 
     Raises DataPoison for a text that PostgreSQL cannot hold (NUL, lone surrogates), TypeError for other types.
     """
-    values = [_encode(value) for value in params]
-    if any(type(value) is bytes for value in params):
+    try:
+        values = [_ENCODERS[type(value)](value) for value in params]
+    except KeyError:
+        unknown = next(type(value).__name__ for value in params if type(value) not in _ENCODERS)
+        raise TypeError(f"no PostgreSQL parameter for {unknown}") from None
+    if bytes in map(type, params):
         return values, [BINARY if type(value) is bytes else TEXT for value in params]
     return values, None
-
-
-def _encode(value: Any) -> bytes | None:
-    if value is None or type(value) is bytes:
-        return value
-    encoder = _ENCODERS.get(type(value))
-    if encoder is None:
-        raise TypeError(f"no PostgreSQL parameter for {type(value).__name__}")
-    return encoder(value)
 
 
 def _encode_text(value: str) -> bytes:
@@ -81,7 +77,9 @@ def _encode_element(value: int | str | None) -> bytes:
     raise TypeError(f"no PostgreSQL array of {type(value).__name__}")
 
 
-_ENCODERS: Mapping[type, Callable[[Any], bytes]] = {
+_ENCODERS: Mapping[type, Callable[[Any], bytes | None]] = {
+    NoneType: lambda value: None,
+    bytes: lambda value: value,
     str: _encode_text,
     int: lambda value: b"%d" % value,
     bool: lambda value: b"t" if value else b"f",

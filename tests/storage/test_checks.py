@@ -78,7 +78,7 @@ async def test_a_server_that_never_answers(proxy):
     started = trio.current_time()
     text = await refused(f"host=127.0.0.1 port={proxy.port} user=u dbname=d", Unreachable, deadline=started + 0.2)
     assert "no answer from 127.0.0.1" in text
-    assert trio.current_time() - started < 1
+    assert trio.current_time() - started < 3
 
 
 async def test_unknown_database(empty_database):

@@ -66,7 +66,7 @@ async def test_waiting_ends_at_the_deadline(pool):
         started = trio.current_time()
         with pytest.raises(PoolExhausted, match="all 2 connections"):
             await pool.connection(deadline=started + 0.05).__aenter__()
-        assert 0.05 <= trio.current_time() - started < 0.5
+        assert 0.05 <= trio.current_time() - started < 3
     assert pool.stats.exhausted == 1
 
 
