@@ -49,19 +49,22 @@ def _span(value: Any) -> Span:
         return Span(Edge(0, value), Edge(0, value), is_point=True)
     start = Edge(-1) if value.start is None else Edge(0, value.start)
     end = Edge(1) if value.end is None else Edge(0, value.end)
-    return Span(start, end, value.start_included, value.end_included)
+    return Span(start, end, value.start_included and not start.side, value.end_included and not end.side)
 
 
-def _kinds(value: Any) -> set[str]:
-    ends = [value.start, value.end] if isinstance(value, Range) else [value]
-    return {kind(end) for end in ends if end is not None or not isinstance(value, Range)}
+def _points(value: Any) -> list[Any]:
+    """The value, or the ends that a range has."""
+    if not isinstance(value, Range):
+        return [value]
+    return [end for end in (value.start, value.end) if end is not None]
 
 
 def _check_comparable(a: Any, b: Any) -> None:
     """Raises IllegalArguments for points that are no points, and for points of two types."""
-    kinds = _kinds(a) | _kinds(b)
-    points = [p for v in (a, b) for p in ((v.start, v.end) if isinstance(v, Range) else (v,)) if p is not None]
-    if len(kinds) > 1 or not all(is_number(p) or isinstance(p, temporal.TEMPORAL_TYPES) for p in points):
+    points = _points(a) + _points(b)
+    if len({kind(point) for point in points}) > 1:
+        raise IllegalArguments
+    if not all(is_number(point) or isinstance(point, temporal.TEMPORAL_TYPES) for point in points):
         raise IllegalArguments
 
 
