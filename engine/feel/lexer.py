@@ -137,7 +137,9 @@ class Lexer:
 
     def error(self, expected: str, position: int | None = None) -> ParseError:
         """What to raise when something else than `expected` stands at `position` (normally the current token)."""
-        at = self.start if position is None else position
+        at = position
+        if at is None:
+            at = self.start - (1 if self.kind in (STRING, QUOTED_NAME) else 0)
         line = self.text.count("\n", 0, at) + 1
         column = at - (self.text.rfind("\n", 0, at) + 1) + 1
         found = "end of input" if at >= len(self.text) else f"'{self.text[at : max(self.end, at + 1)][:40]}'"

@@ -6,6 +6,8 @@ from decimal import Decimal
 from types import NoneType
 from typing import Any
 
+from engine.feel.errors import EvaluationError
+from engine.feel.temporal import TEMPORAL_TYPES
 from engine.feel.values import (
     INVALID_TYPE,
     NOT_COMPARABLE,
@@ -46,7 +48,13 @@ _SCALARS = frozenset({int, Decimal, str, bool})
 
 def kind(value: Any) -> str:
     """The type that decides whether two values compare. A time with an offset and one without are of two kinds."""
-    return _KINDS.get(type(value)) or value.kind
+    return _KINDS.get(type(value)) or _kind_of_temporal(value)
+
+
+def _kind_of_temporal(value: Any) -> str:
+    if type(value) not in TEMPORAL_TYPES:
+        raise EvaluationError(f"{type(value).__name__} is no type of FEEL values")
+    return value.kind  # type: ignore[no-any-return]
 
 
 def type_name(value: Any) -> str:

@@ -85,7 +85,7 @@ class Limits:
 
     source_length: int = 20_000  # characters of an expression's text
     nesting_depth: int = 64  # expressions within expressions, also calls within calls at run time
-    steps: int = 250_000  # about one for each operation carried out, item touched, call made
+    steps: int = 200_000  # about one for each operation carried out, item touched, call made
     range_size: int = 100_000  # numbers that `a..b` may stand for in `for`, `some`, `every`
     list_size: int = 100_000  # items of a list that an expression builds
     string_size: int = 1_000_000  # characters of a string that an expression builds

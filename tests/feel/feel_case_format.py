@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -49,8 +50,14 @@ def cases_directory() -> Path:
 
 def load(path: Path) -> list[Case]:
     """The cases of a file. The suite is named after the file."""
-    cases = json.loads(path.read_text())["cases"]
-    return [_case(path.stem, data) for data in cases]
+    seen: Counter[str] = Counter()
+    cases = []
+    for data in json.loads(path.read_text())["cases"]:
+        case = _case(path.stem, data)
+        seen[case.label] += 1
+        repeated = f" (again, {seen[case.label]})" if seen[case.label] > 1 else ""
+        cases.append(replace(case, label=case.label + repeated))
+    return cases
 
 
 def _case(suite: str, data: dict[str, Any]) -> Case:

@@ -26,8 +26,11 @@ def compile_name(c: Compiler, node: ast.Name, scope: Scope) -> Closure:
     return resolve(c, node.name, scope)
 
 
-def resolve(c: Compiler, name: str, scope: Scope | None) -> Closure:
-    """Reads what `name` means in `scope`: an entry of a filter's item, a local variable, or a free variable."""
+def resolve(c: Compiler, name: str, scope: Scope | None, otherwise: Closure | None = None) -> Closure:
+    """Reads what `name` means in `scope`: an entry of a filter's item, a local variable, or a free variable.
+
+    With `otherwise`, that is read instead of a free variable.
+    """
     items = []
     closure = None
     while scope is not None and closure is None:
@@ -39,8 +42,7 @@ def resolve(c: Compiler, name: str, scope: Scope | None) -> Closure:
             closure = local(binding.slot)
         scope = scope.parent
     if closure is None:
-        c.free.add(name)
-        closure = _free(name)
+        closure = otherwise or free_variable(c, name)
     c.size += len(items)
     return _entry_or(name, tuple(items), closure) if items else closure
 
@@ -52,6 +54,11 @@ def is_free(name: str, scope: Scope | None) -> bool:
             return False
         scope = scope.parent
     return True
+
+
+def free_variable(c: Compiler, name: str) -> Closure:
+    c.free.add(name)
+    return _free(name)
 
 
 def local(slot: int) -> Closure:

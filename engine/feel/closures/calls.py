@@ -31,14 +31,10 @@ def compile_call(c: Compiler, node: ast.Call, scope: Scope) -> Closure:
     if node.base is not None:
         return _qualified_call(c, node, scope)
     arguments = tuple(c.swallow(argument, scope) for argument in node.arguments)
-    if not is_free(node.name, scope):
-        return _call_of_value(node, resolve(c, node.name, scope), arguments, find_overload(node))
     overload = find_overload(node)
-    if overload is not None:
+    if overload is not None and is_free(node.name, scope):
         return _call_of_builtin(c, node, overload, arguments)
-    if node.name not in FUNCTIONS:
-        c.free.add(node.name)
-    return _call_of_value(node, _variable(node.name), arguments, None)
+    return _call_of_value(node, resolve(c, node.name, scope, _function(c, node.name)), arguments, overload)
 
 
 def find_overload(node: ast.Call) -> Overload | None:
@@ -53,11 +49,12 @@ def find_overload(node: ast.Call) -> Overload | None:
     return None
 
 
-def _variable(name: str) -> Closure:
-    def variable(run: Run) -> Any:
-        return run.variables.get(name)
-
-    return variable
+def _function(c: Compiler, name: str) -> Closure:
+    """Reads the variable that may hold the function; null for the name of a built-in, or where there is none."""
+    if name in FUNCTIONS:
+        return c.constant(None)
+    c.free.add(name)
+    return lambda run: run.variables.get(name)
 
 
 # Built-in functions

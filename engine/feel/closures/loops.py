@@ -14,6 +14,9 @@ from engine.feel.temporal import Date
 from engine.feel.values import Range, Run, is_number
 
 
+_NO_SPAN = object()  # of an iterator between other values than numbers, which was warned of
+
+
 class _Source:
     """An iterator of a loop: its slot, what it runs over, and whether that depends on the iterators before it."""
 
@@ -72,7 +75,7 @@ def compile_span(c: Compiler, node: ast.Span, scope: Scope) -> Closure:
         for value in (first, last):
             if not is_number(value):
                 warn_type(run, "number", value)
-                return None
+                return _NO_SPAN
         return numbers(run, first, last)
 
     return span
@@ -98,7 +101,8 @@ def _domain(run: Run, value: Any) -> Sequence[Any] | None:
         start = value.start if value.start_included else value.start + 1
         end = value.end if value.end_included else value.end - 1
         return numbers(run, start, end) if start <= end else []
-    warn_type(run, "list", value)
+    if value is not _NO_SPAN:
+        warn_type(run, "list", value)
     return None
 
 
