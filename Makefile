@@ -41,7 +41,7 @@ bench: install   ## run every benchmark (under three minutes)
 	$(BIN)/vivero bench $(ARGS)
 
 mutants: install ## prove that the tests see: each seeded mutant must be caught by its named test
-	$(BIN)/python -m tests.mutants $(ARGS)
+	$(BIN)/python tests/mutants.py $(ARGS)
 
 torture: install ## the long randomised runs
 	$(BIN)/python -m pytest -m torture $(ARGS)

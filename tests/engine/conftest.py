@@ -1,28 +1,24 @@
 """What tests of engine tasks on PostgreSQL share."""
 
 from functools import partial
-from pathlib import Path
 
-import psycopg
 import pytest
 
 from storage import driver
-
-MIGRATIONS = Path(__file__).parents[2] / "storage" / "sql" / "migrations"
+from storage.migrate import migrate
 
 
 @pytest.fixture
-def migrated(database: str) -> str:
+async def migrated(database):
     """The DSN of a database with the schema, of this test alone."""
-    with psycopg.connect(database, autocommit=True) as connection:
-        if connection.execute("SELECT to_regclass('command_log')").fetchone() == (None,):
-            for path in sorted(MIGRATIONS.glob("*.sql")):
-                connection.execute(path.read_text())
+    connection = await driver.connect(database, name="vivero migration")
+    await migrate(connection)
+    connection.close()
     return database
 
 
 @pytest.fixture
-def connect(migrated: str):
+def connect(migrated):
     """Opens a connection to the test's database."""
     return partial(driver.connect, migrated, name="vivero test")
 

@@ -28,13 +28,15 @@ def died(message):
 
 
 @pytest.fixture
-async def sweeping(connect, nursery):
-    """Makes completions whose sweep runs only when it is asked for, and remembers nothing."""
+async def sweeping(connect, connection, nursery):
+    """Makes completions that remember nothing, and whose sweep, after a first one, runs only when it is asked for."""
+    await end_instance(connection, 1, "COMPLETED")
 
-    def make(**settings):
+    async def make(**settings):
         settings = {"sweep_s": NEVER_S, "recent": 0} | settings
         completions = Completions(connect, CompletionsSettings(**settings))
         nursery.start_soon(Supervisor([Child("completions", completions.run, close=completions.close)], die=died).run)
+        await swept(completions)
         return completions
 
     return make
@@ -54,6 +56,11 @@ async def end_instance(connection, key, state):
            VALUES ($1, $1, 1, 'p', 1, 't', 0, $2, '{}', 0, 0, now(), now(), 1, 1)""",
         (key, state),
     )
+
+
+async def swept(completions):
+    """Until a sweep that began after this is over: it finds instance 1, which has ended."""
+    await wait(completions.register_end(1))
 
 
 async def wait(waiter):
@@ -145,17 +152,16 @@ async def test_what_is_remembered_is_bounded():
 
 async def test_who_registers_below_the_watermark_is_served_from_the_event_log(sweeping, connection):
     """Completions without the watermark: who comes after the commit would wait for nothing."""
-    completions = sweeping()
+    completions = await sweeping()
     await answer(connection, 5)
     completions.committed(1, 5, [], [])
     assert await wait(completions.register(1, 5)) == Outcome(5, None, b'{"a":1}')
 
 
 async def test_what_another_node_processed_is_read(sweeping, connection):
-    completions = sweeping()
+    completions = await sweeping()
     refused = Rejection(RejectionCode.NOT_FOUND, "no such job")
     with completions.register(1, 5) as waiter:
-        await trio.testing.wait_all_tasks_blocked()
         await answer(connection, 5, None, msgspec.json.encode(refused))
         completions.processed(1, 5)
         assert await wait(waiter) == Outcome(5, refused, None)
@@ -163,15 +169,15 @@ async def test_what_another_node_processed_is_read(sweeping, connection):
 
 async def test_an_instance_that_has_ended_already_is_found(sweeping, connection):
     await end_instance(connection, 77, "COMPLETED")
-    completions = sweeping()
+    completions = await sweeping()
     assert await wait(completions.register_end(77)) == "COMPLETED"
 
 
 async def test_everything_outstanding_is_asked_for_again(sweeping, connection):
     """Nobody says that it was committed: the outcome of a batch whose commit was in doubt."""
-    completions = sweeping(sweep_s=0.01)
+    completions = await sweeping(sweep_s=0.01)
     with completions.register(1, 5) as outcome, completions.register_end(77) as end:
-        await trio.testing.wait_all_tasks_blocked()
+        await swept(completions)
         await answer(connection, 5)
         await end_instance(connection, 77, "TERMINATED")
         assert await wait(outcome) == Outcome(5, None, b'{"a":1}')
@@ -179,12 +185,11 @@ async def test_everything_outstanding_is_asked_for_again(sweeping, connection):
 
 
 async def test_a_command_that_is_answered_later_keeps_its_waiter(sweeping, connection):
-    completions = sweeping()
+    completions = await sweeping()
     await answer(connection, 5, None)
     completions.committed(1, 5, [], [])
     with completions.register(1, 5) as waiter:
-        await trio.testing.wait_all_tasks_blocked()
-        await completions.sweep_once(connection)
+        await swept(completions)
         completions.committed(1, 9, [Outcome(5, None, b'"late"')], [])
         assert (await wait(waiter)).response == b'"late"'
 
@@ -202,9 +207,8 @@ async def test_a_sweep_asks_once_for_all(connect, connection):
 
 
 async def test_a_lost_connection_loses_no_waiter(sweeping, connection):
-    completions = sweeping()
+    completions = await sweeping()
     with completions.register(1, 5) as waiter:
-        await trio.testing.wait_all_tasks_blocked()
         completions.close()
         await answer(connection, 5)
         completions.processed(1, 5)

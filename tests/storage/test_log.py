@@ -2,11 +2,9 @@
 
 import random
 from functools import partial
-from pathlib import Path
 from uuid import uuid4
 
 import msgspec
-import psycopg
 import pytest
 import trio
 
@@ -14,8 +12,8 @@ from engine.core.records import Rejection, RejectionCode
 from storage import driver, log
 from storage.errors import Conflict, DataPoison
 from storage.log import Entry, Outcome
+from storage.migrate import migrate
 
-MIGRATIONS = Path(__file__).parents[2] / "storage" / "sql" / "migrations"
 SHA_A, SHA_B = "aa" * 32, "bb" * 32
 
 
@@ -53,12 +51,11 @@ async def until_blocked(connection, number):
 
 
 @pytest.fixture
-def connect(database):
+async def connect(database):
     """Opens a connection to a database with the schema, of this test alone."""
-    with psycopg.connect(database, autocommit=True) as connection:
-        if connection.execute("SELECT to_regclass('command_log')").fetchone() == (None,):
-            for path in sorted(MIGRATIONS.glob("*.sql")):
-                connection.execute(path.read_text())
+    first = await driver.connect(database, name="vivero migration")
+    await migrate(first)
+    first.close()
     return partial(driver.connect, database, name="vivero test")
 
 

@@ -1,0 +1,309 @@
+"""Prove that the tests see: each mutant below, put into a copy of the tree, must be caught by its named test.
+
+    python tests/mutants.py [WORD …]      only the mutants whose names contain one of the words
+
+The copy is made in a temporary directory and nothing is written here. First all named tests are run unmutated and must
+pass; then, for each mutant, its test alone, and it must fail: by a failed test, not by a file that cannot be imported.
+`old` must occur exactly once in the file (tests/test_mutants.py sees to it), so that a mutant cannot rot unseen.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+TIMEOUT_S = 120.0
+FAILED, PASSED = 1, 0
+"""What pytest exits with."""
+
+NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info")
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One change of a file: `old`, which occurs once, becomes `new`."""
+
+    path: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A mistake that somebody could make, and the test that must catch it ("file::test")."""
+
+    name: str
+    test: str
+    edits: tuple[Edit, ...]
+
+
+def mutant(name: str, test: str, path: str, *changes: tuple[str, str]) -> Mutant:
+    """A mutant of one file, of one or more (old, new) pairs."""
+    return Mutant(name, test, tuple(Edit(path, old, new) for old, new in changes))
+
+
+KERNEL = "storage/sql/migrations/0001_kernel.sql"
+LOG_TESTS = "tests/storage/test_log.py"
+DOUBT_TESTS = "tests/storage/test_log_in_doubt.py"
+APPENDER_TESTS = "tests/engine/test_appender.py"
+COMPLETIONS_TESTS = "tests/engine/test_completions.py"
+DEFINITIONS_TESTS = "tests/engine/test_definitions.py"
+SUPERVISION_TESTS = "tests/engine/test_supervision.py"
+
+_LOCK = "    PERFORM pg_advisory_xact_lock(4711, p);\n    IF since"
+_UNLOCKED = "    IF since"
+
+MUTANTS: tuple[Mutant, ...] = (
+    # The append function (KERNEL.md sections 1 and 9)
+    mutant(
+        "append: lock inlined into the INSERT",
+        f"{LOG_TESTS}::test_positions_become_visible_in_order",
+        KERNEL,
+        (_LOCK, _UNLOCKED),
+        (
+            "pos\n        FROM (SELECT * FROM c WHERE",
+            "pos, pg_advisory_xact_lock(4711, p)\n        FROM (SELECT * FROM c WHERE",
+        ),
+    ),
+    mutant(
+        "append: no lock, with a slow committer",
+        f"{LOG_TESTS}::test_a_slow_committer_loses_nothing_to_a_tail_reader",
+        KERNEL,
+        (_LOCK, _UNLOCKED),
+    ),
+    mutant(
+        "append: keys after the lock",
+        f"{LOG_TESTS}::test_keys_are_taken_before_the_partition",
+        KERNEL,
+        (_LOCK, _UNLOCKED),
+        ("    -- 1: keys first", "    PERFORM pg_advisory_xact_lock(4711, p);\n    -- 1: keys first"),
+    ),
+    mutant(
+        "append: keys in the order of the call",
+        f"{LOG_TESTS}::test_keys_are_taken_in_the_same_order_by_all",
+        KERNEL,
+        (
+            "SELECT DISTINCT ON (tenant, key) tenant, key, decode(sha, 'hex'), moment + interval '24 h'\n"
+            "        FROM c WHERE key IS NOT NULL ORDER BY tenant, key, o\n",
+            "SELECT tenant, key, decode(sha, 'hex'), moment + interval '24 h'\n"
+            "        FROM (SELECT DISTINCT ON (tenant, key) * FROM c WHERE key IS NOT NULL ORDER BY tenant, key, o) d\n"
+            "        ORDER BY o\n",
+        ),
+    ),
+    mutant(
+        "append: ON CONFLICT dropped",
+        f"{LOG_TESTS}::test_sixty_keys_eight_times_at_once_have_sixty_effects",
+        KERNEL,
+        (
+            "        ON CONFLICT (tenant, key) DO UPDATE\n"
+            "            SET body_sha = excluded.body_sha, position = NULL, expires_at = excluded.expires_at\n"
+            "            WHERE i.expires_at <= moment\n",
+            "",
+        ),
+    ),
+    mutant(
+        "append: a key never expires",
+        f"{LOG_TESTS}::test_an_expired_key_is_new_again",
+        KERNEL,
+        ("            WHERE i.expires_at <= moment\n", "            WHERE false\n"),
+    ),
+    mutant(
+        "append: keys expire by the server's clock",
+        f"{LOG_TESTS}::test_keys_expire_by_the_engines_clock",
+        KERNEL,
+        ("moment timestamptz := clock_now();", "moment timestamptz := now();"),
+    ),
+    mutant(
+        "append: ORDER BY dropped",
+        f"{LOG_TESTS}::test_positions_follow_the_numbers_of_the_call",
+        KERNEL,
+        ("WHERE key IS NULL OR o = ANY (fresh) ORDER BY o) s", "WHERE key IS NULL OR o = ANY (fresh)) s"),
+    ),
+    mutant(
+        "append: a retried append that forgets replays",
+        f"{LOG_TESTS}::test_a_retried_append_gives_the_same_answer",
+        KERNEL,
+        (
+            "coalesce(l.position, i.position), l.ord IS NULL, l.ord IS NOT NULL OR i.body_sha = decode(c.sha, 'hex')",
+            "l.position, l.ord IS NULL, true",
+        ),
+    ),
+    mutant(
+        "append: a retry does not look for its append id",
+        f"{LOG_TESTS}::test_a_retried_append_gives_the_same_answer",
+        KERNEL,
+        ("    IF since IS NOT NULL AND EXISTS (", "    IF false AND EXISTS ("),
+    ),
+    mutant(
+        "forward: ORDER BY dropped",
+        f"{LOG_TESTS}::test_the_inbox_moves_once_and_in_order",
+        KERNEL,
+        ("FROM (SELECT * FROM taken ORDER BY id) s", "FROM (SELECT * FROM taken) s"),
+    ),
+    # The appender
+    mutant(
+        "appender: a call in doubt is made as if it were new",
+        f"{DOUBT_TESTS}::test_dropped_answers_double_and_lose_nothing",
+        "engine/appender.py",
+        ("since = call.since if doubted else None", "since = None"),
+    ),
+    mutant(
+        "appender: doubt is forgotten",
+        f"{APPENDER_TESTS}::test_a_deadline_during_the_call_leaves_it_in_doubt",
+        "engine/appender.py",
+        ("if pending.call is not None and pending.call.in_doubt:", "if pending.call is None and False:"),
+    ),
+    mutant(
+        "appender: what timed out is appended all the same",
+        f"{APPENDER_TESTS}::test_a_deadline_before_the_call_withdraws_the_command",
+        "engine/appender.py",
+        ("        pending.withdrawn = True\n", ""),
+    ),
+    mutant(
+        "appender: a refused command takes its neighbours with it",
+        f"{APPENDER_TESTS}::test_only_the_refused_command_fails",
+        "engine/appender.py",
+        ("if len(call.items) > 1:\n        middle", "if len(call.items) > 1_000:\n        middle"),
+        (
+            "    call.items[0].finish(Refused(error.message))",
+            "    for item in call.items:\n        item.finish(Refused(error.message))",
+        ),
+    ),
+    mutant(
+        "appender: new goes before work",
+        f"{APPENDER_TESTS}::test_work_goes_before_new",
+        "engine/appender.py",
+        ("for channel in (self._work, self._new):", "for channel in (self._new, self._work):"),
+    ),
+    mutant(
+        "appender: no refusal when the engine is behind",
+        f"{APPENDER_TESTS}::test_new_is_refused_when_the_engine_is_behind",
+        "engine/appender.py",
+        ("            self._check_lag(item.partition)\n", "            pass\n"),
+    ),
+    # Completions and definitions
+    mutant(
+        "completions without the watermark",
+        f"{COMPLETIONS_TESTS}::test_who_registers_below_the_watermark_is_served_from_the_event_log",
+        "engine/completions.py",
+        (
+            "if not self._outcomes.add(waiter) and position <= self._watermarks.get(partition, 0):",
+            "if not self._outcomes.add(waiter) and position <= 0:",
+        ),
+    ),
+    mutant(
+        "completions: outcomes in doubt are never asked for",
+        f"{COMPLETIONS_TESTS}::test_everything_outstanding_is_asked_for_again",
+        "engine/completions.py",
+        ("with trio.move_on_after(self._settings.sweep_s):", "with trio.move_on_after(1e6):"),
+    ),
+    mutant(
+        "definitions: what was read before an invalidation is kept",
+        f"{DEFINITIONS_TESTS}::test_what_was_read_before_an_invalidation_is_not_kept",
+        "engine/definitions.py",
+        ("        if row is not None and changes == self._changes:\n", "        if row is not None:\n"),
+        ("if row is not None and changes == self._changes:  #", "if row is not None:  #"),
+    ),
+    # Supervision
+    mutant(
+        "supervision: outages count as failures",
+        f"{SUPERVISION_TESTS}::test_outages_and_step_downs_never_count",
+        "engine/supervision.py",
+        ("counts = not excused(error)", "counts = True"),
+    ),
+    mutant(
+        "supervision: a hung child is not ended",
+        f"{SUPERVISION_TESTS}::test_a_silent_child_is_closed_cancelled_and_restarted",
+        "engine/supervision.py",
+        ("                    self._end_hung(kept, life)\n", "                    pass\n"),
+    ),
+    mutant(
+        "supervision: existence taken for health",
+        f"{SUPERVISION_TESTS}::test_health_is_progress_not_existence",
+        "engine/supervision.py",
+        ("healthy=progressing and life is not None", "healthy=life is not None"),
+    ),
+)
+
+
+def apply(mutant: Mutant, root: Path) -> None:
+    """Make the mutant's changes below `root`. Raises ValueError when a text does not occur exactly once."""
+    for edit in mutant.edits:
+        path = root / edit.path
+        text = path.read_text()
+        found = text.count(edit.old)
+        if found != 1:
+            raise ValueError(f"{mutant.name}: {edit.path} contains {edit.old!r} {found} times, not once")
+        path.write_text(text.replace(edit.old, edit.new))
+
+
+@contextmanager
+def mutated(mutant: Mutant, root: Path) -> Iterator[None]:
+    """The tree below `root` with the mutant in it, for the block."""
+    before = {edit.path: (root / edit.path).read_text() for edit in mutant.edits}
+    try:
+        apply(mutant, root)
+        yield
+    finally:
+        for path, text in before.items():
+            (root / path).write_text(text)
+
+
+def run_tests(root: Path, tests: Sequence[str]) -> tuple[int, str]:
+    """pytest's exit code and output; a run that does not end counts as failed."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--no-header", "--tb=line", *tests]
+    environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
+    try:
+        done = subprocess.run(
+            command, cwd=root, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return FAILED, f"1 failed to end within {TIMEOUT_S:g} s"
+    return done.returncode, done.stdout + done.stderr
+
+
+def try_mutant(mutant: Mutant, root: Path) -> str:
+    """ "caught", or what happened instead."""
+    with mutated(mutant, root):
+        code, output = run_tests(root, [mutant.test])
+    if code == FAILED and " failed" in output:
+        return "caught"
+    return "NOT CAUGHT" if code == PASSED else f"BROKEN (pytest exits {code}): {output[-500:]}"
+
+
+def chosen(words: Sequence[str]) -> list[Mutant]:
+    """The mutants whose names contain one of the words; without words all."""
+    return [mutant for mutant in MUTANTS if not words or any(word in mutant.name for word in words)]
+
+
+def main(words: Sequence[str]) -> int:
+    """Run the chosen mutants and print a table; 0 when each was caught."""
+    mutants = chosen(words)
+    with tempfile.TemporaryDirectory(prefix="vivero-mutants-") as directory:
+        root = Path(directory) / "tree"
+        shutil.copytree(ROOT, root, ignore=NOT_COPIED)
+        code, output = run_tests(root, sorted({mutant.test for mutant in mutants}))
+        if code != PASSED:
+            print(f"The named tests must pass without mutants:\n{output}")
+            return 1
+        escaped = 0
+        for mutant in mutants:
+            started = time.monotonic()
+            verdict = try_mutant(mutant, root)
+            escaped += verdict != "caught"
+            print(f"{verdict:<11} {time.monotonic() - started:5.1f} s  {mutant.name}  ({mutant.test})", flush=True)
+    print(f"{len(mutants) - escaped} of {len(mutants)} mutants caught")
+    return 1 if escaped or not mutants else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,33 @@
+"""The table of mutants fits the tree; `make mutants` runs it."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def load_table():
+    spec = importlib.util.spec_from_file_location("vivero_mutants", ROOT / "tests" / "mutants.py")
+    module = sys.modules["vivero_mutants"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+MUTANTS = load_table().MUTANTS
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_mutant_fits(mutant):
+    for edit in mutant.edits:
+        assert (ROOT / edit.path).read_text().count(edit.old) == 1, f"{edit.path}: {edit.old!r} must occur once"
+        assert edit.old != edit.new
+    path, _, test = mutant.test.partition("::")
+    assert f"def {test}(" in (ROOT / path).read_text()
+
+
+def test_names_are_unique():
+    names = [mutant.name for mutant in MUTANTS]
+    assert len(names) == len(set(names))
