@@ -118,8 +118,10 @@ def shared_root(reachable_directory: Callable[[], Path]) -> Path:
 
 @pytest.fixture
 def root(shared_root: Path) -> Iterator[Path]:
-    """`shared_root`, with no server running before and after the test."""
+    """`shared_root`, with no server running before and after the test; pytest shows the logs if it fails."""
     yield shared_root
+    for log in shared_root.glob("**/*.log"):
+        print(f"--- {log.name}:", *log.read_text().splitlines()[-60:], sep="\n")
     embedded.wait_stopped(shared_root, timeout=30)
 
 

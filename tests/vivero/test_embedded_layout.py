@@ -11,7 +11,7 @@ import pytest
 from vivero.embedded import EmbeddedPostgresError, processes
 from vivero.embedded.layout import open_layout
 from vivero.embedded.postmaster import _limit_log
-from vivero.embedded.processes import is_postmaster
+from vivero.embedded.processes import is_postmaster, orphaned_backends
 
 
 @pytest.fixture
@@ -78,9 +78,11 @@ def seen_through(request, monkeypatch, tmp_path) -> None:
         pytest.skip("no /proc here")
 
 
-def sleeping(*arguments: str) -> subprocess.Popen[bytes]:
+def sleeping(*arguments: str, cwd: Path | None = None) -> subprocess.Popen[bytes]:
     """A program that calls itself `arguments` and waits for the end of its standard input."""
-    return subprocess.Popen([*arguments], executable="/bin/cat", stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return subprocess.Popen(
+        [*arguments], executable="/bin/cat", cwd=cwd, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
 
 
 @pytest.mark.usefixtures("seen_through")
@@ -96,6 +98,19 @@ def test_only_a_live_postgres_on_the_data_directory_is_its_postmaster(tmp_path) 
         assert not is_postmaster(postmaster.pid, data)
         other.communicate()
     assert not is_postmaster(postmaster.pid, data)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells where a process runs")
+@pytest.mark.parametrize(
+    ("called", "found"),
+    [("postgres: checkpointer ", True), ("/usr/lib/postgres", True), ("/bin/cat", False), ("postgresql-editor", False)],
+)
+def test_an_orphan_is_a_postgres_that_runs_in_the_data_directory(tmp_path, called, found) -> None:
+    (tmp_path / "data-18").mkdir()
+    with sleeping(called, cwd=tmp_path / "data-18") as orphan, sleeping(called, cwd=tmp_path) as other:
+        assert list(orphaned_backends(tmp_path / "data-18")) == ([orphan.pid] if found else [])
+        orphan.communicate()
+        other.communicate()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of a parent's death")

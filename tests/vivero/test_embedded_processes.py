@@ -116,7 +116,8 @@ def test_a_backend_busy_computing_does_not_keep_the_next_postmaster_from_startin
     with embedded.acquire(root, quick) as lease, psycopg.connect(lease.dsn) as connection:
         there = server_at(root)
         killed = there.postmaster
-        busy = threading.Thread(target=compute_until_killed, args=(connection,))
+        compute = "SELECT count(*) FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b"
+        busy = threading.Thread(target=execute_until_killed, args=(connection, compute))
         busy.start()
         active = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%generate_series%'"
         eventually(lambda: ask(lease.dsn, active) > 1)
@@ -127,9 +128,28 @@ def test_a_backend_busy_computing_does_not_keep_the_next_postmaster_from_startin
         assert ask(lease.dsn, "SELECT 1") == 1
 
 
-def compute_until_killed(connection) -> None:
+def test_processes_that_cannot_be_found_are_waited_for(ask, root, quick, server_at, eventually, monkeypatch) -> None:
+    """As where there is no /proc: the next postmaster starts when the last process of the one before has ended."""
+    spoiler = "import sys; from vivero.embedded import postmaster as p; p.orphaned_backends = lambda data: (); "
+    run = "from vivero.embedded.supervisor import main; main(sys.argv[1:])"
+    monkeypatch.setattr("vivero.embedded.client._SUPERVISOR", ["-c", spoiler + run])
+    compute = "DO $$ BEGIN WHILE clock_timestamp() < now() + '1.5 s' LOOP END LOOP; END $$"
+    with embedded.acquire(root, quick) as lease, psycopg.connect(lease.dsn, autocommit=True) as connection:
+        there = server_at(root)
+        killed = there.postmaster
+        busy = threading.Thread(target=connection.execute, args=(compute,))
+        busy.start()
+        eventually(lambda: ask(lease.dsn, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'DO %'") == 1)
+        os.kill(killed, signal.SIGKILL)
+        eventually(lambda: there.postmaster != killed)
+        busy.join(20)
+        assert ask(lease.dsn, "SELECT 1") == 1
+    assert "pre-existing shared memory block" in there.server_log
+
+
+def execute_until_killed(connection, statement) -> None:
     with pytest.raises(psycopg.OperationalError):
-        connection.execute("SELECT count(*) FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b")
+        connection.execute(statement)
 
 
 def test_a_server_that_keeps_dying_is_given_up(root, quick, server_at, eventually) -> None:

@@ -3,7 +3,9 @@
 import os
 import pwd
 import shutil
+import signal
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from vivero import embedded
 from vivero.embedded import server_user
 from vivero.embedded.binaries import CHOSEN_BY_USER, find_installation
+from vivero.embedded.locks import exclusive
 
 pytestmark = pytest.mark.process
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root hands the server to another user")
@@ -43,11 +46,7 @@ def test_an_ordinary_user(ask, nobody, reachable_directory, start_program) -> No
 
 def embedded_stopped(root: Path) -> None:
     """`wait_stopped` refuses another user's root, rightly; as root we may look at the lock itself."""
-    from time import monotonic
-
-    from vivero.embedded.locks import exclusive
-
-    with exclusive(root / "supervisor.lock", monotonic() + 10):
+    with exclusive(root / "supervisor.lock", time.monotonic() + 10):
         pass
 
 
@@ -123,6 +122,36 @@ def test_binaries_out_of_reach_are_copied_and_left_closed(
             assert executable.is_relative_to(copy)
         embedded.wait_stopped(root)
     assert modes(closed, Path(os.environ[CHOSEN_BY_USER])) == before
+
+
+@as_root
+def test_nothing_is_imported_after_root_is_given_up(root, quick, monkeypatch, server_at, eventually) -> None:
+    """The server's user may not be able to read the libraries: in a start, a restart, an end and a failure."""
+    tell = """
+import sys
+from vivero.embedded import supervisor
+
+class Tell:
+    def find_spec(self, name, path=None, target=None):
+        supervisor.log(f"late import of {name}")
+
+def become(*arguments, original=supervisor.become, **named):
+    sys.meta_path.insert(0, Tell())
+    original(*arguments, **named)
+
+supervisor.become = become
+supervisor.main(sys.argv[1:])
+"""
+    monkeypatch.setattr("vivero.embedded.client._SUPERVISOR", ["-c", tell])
+    with embedded.acquire(root, quick):
+        there = server_at(root)
+        first = there.postmaster
+        os.kill(first, signal.SIGKILL)
+        eventually(lambda: there.postmaster != first)
+    embedded.wait_stopped(root)
+    with pytest.raises(embedded.EmbeddedPostgresError, match="shared_buffers"):
+        embedded.acquire(root, embedded.Settings({"shared_buffers": "much"}))
+    assert "late import" not in there.log
 
 
 def test_starting_changes_no_directory_above(root, quick) -> None:

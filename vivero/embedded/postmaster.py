@@ -20,10 +20,13 @@ from vivero.embedded.processes import die_with, is_postmaster, orphaned_backends
 from vivero.embedded.settings import Settings
 
 _POLL_S = 0.005
+_RETRY_S = 0.1
 _FAST_SHUTDOWN_S = 60.0  # it writes a checkpoint; after that the shutdown is immediate, and the next start recovers
-_ORPHANS_S = 10.0
+_ORPHANS_S = 10.0  # for processes that end by themselves
+_QUIT_S = 3.0  # for those told to
 _LARGEST_LOG = 16 * 1024 * 1024  # bytes
 _STATUS_LINE = 7  # of postmaster.pid, see LOCK_FILE_LINE_PM_STATUS in PostgreSQL's pidfile.h
+_SHARED_MEMORY_IN_USE = "pre-existing shared memory block"  # "… is still in use"
 _UNFINISHED = "unfinished-"
 
 
@@ -90,9 +93,22 @@ def start_postmaster(
         # The file may name a pid that meanwhile belongs to another program. Never delete the file: the postmaster
         # checks by it that no old process uses the shared memory. It only ignores the pid if that is its grandparent.
         environment["PG_GRANDPARENT_PID"] = str(predecessor)
+    deadline = time.monotonic() + _ORPHANS_S
+    while True:
+        try:
+            return _try_start(layout, installation, settings, environment)
+        except EmbeddedPostgresError as error:
+            if _SHARED_MEMORY_IN_USE not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(_RETRY_S)  # until what a killed postmaster left, and we did not find, has ended by itself
+
+
+def _try_start(
+    layout: Layout, installation: Installation, settings: Settings, environment: dict[str, str]
+) -> subprocess.Popen[bytes]:
     said_before = layout.server_log.stat().st_size if layout.server_log.exists() else 0
     started = _spawn(layout, installation, settings, environment)
-    while not _is_ready(started.pid, data / "postmaster.pid"):
+    while not _is_ready(started.pid, layout.data(installation.major) / "postmaster.pid"):
         if started.poll() is not None:
             said = layout.server_log.read_bytes()[said_before:].decode("utf-8", "replace").strip()
             raise EmbeddedPostgresError(f"PostgreSQL ended at its start with status {started.returncode}:\n{said}")
@@ -152,11 +168,11 @@ def _end_orphans(data: Path, log: Callable[[str], None]) -> None:
     for pid in orphaned_backends(data):
         log(f"stopping the backend {pid} that a killed postmaster left")
         _kill_nowait(pid, signal.SIGQUIT)
-    if _wait_while(lambda: any(orphaned_backends(data)), _ORPHANS_S):
+    if _wait_while(lambda: any(orphaned_backends(data)), _QUIT_S):
         return
     for pid in orphaned_backends(data):
         _kill_nowait(pid, signal.SIGKILL)  # harmless: their postmaster is dead, the next one recovers from the log
-    if not _wait_while(lambda: any(orphaned_backends(data)), _ORPHANS_S):
+    if not _wait_while(lambda: any(orphaned_backends(data)), _QUIT_S):
         raise EmbeddedPostgresError(f"backends of a killed postmaster on {data} do not end")
 
 

@@ -21,7 +21,7 @@ _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 def is_postmaster(pid: int, data: Path) -> bool:
     """Is `pid` a live postmaster on the data directory `data`? A zombie is not: it has no arguments left."""
     arguments = _arguments(pid) if (_PROC / "self").exists() else _arguments_by_ps(pid)
-    return Path(arguments[0]).name == "postgres" and str(data) in arguments
+    return _is_postgres(arguments[0]) and str(data) in arguments
 
 
 def _arguments(pid: int) -> list[str]:
@@ -38,17 +38,21 @@ def _arguments_by_ps(pid: int) -> list[str]:
 
 
 def orphaned_backends(data: Path) -> Iterator[int]:
-    """Backends on `data` whose postmaster was killed. They keep its shared memory, which keeps a new one from starting.
+    """Processes of a postmaster on `data` that was killed. They keep its shared memory, so no new one can start.
 
-    A backend runs in its data directory and calls itself "postgres: …". Only Linux can tell; elsewhere they are
-    waited for.
+    They run in the data directory and call themselves "postgres: …", or as the postmaster did if they were just
+    forked. Only Linux can tell; elsewhere they are waited for.
     """
     for entry in _PROC.glob("[0-9]*"):
         try:
-            if os.readlink(entry / "cwd") == str(data) and (entry / "cmdline").read_bytes().startswith(b"postgres: "):
+            if os.readlink(entry / "cwd") == str(data) and _is_postgres(_arguments(int(entry.name))[0]):
                 yield int(entry.name)
         except OSError:
             continue  # it ended meanwhile, or belongs to another user and so is not ours
+
+
+def _is_postgres(called: str) -> bool:
+    return called.startswith("postgres: ") or Path(called).name == "postgres"
 
 
 def die_with(parent: int, sent: signal.Signals) -> None:
