@@ -53,6 +53,111 @@ class JobDefinition:
 
 
 @dataclass(frozen=True, slots=True)
+class MessageEvent:
+    """Catching: `name` and `correlation_key` are evaluated when the subscription opens. A start event of a process has
+    no key. Throwing without a job: published natively, with `message_id` and `time_to_live` (a duration)."""
+
+    name: Expression
+    correlation_key: Expression | None = None
+    message_id: Expression | None = None
+    time_to_live: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimerEvent:
+    """`kind`: "date", "duration" or "cycle" (a repeating interval or six-field cron)."""
+
+    kind: str
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class SignalEvent:
+    name: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorEvent:
+    """`code` None catches every error; a throwing event always has one."""
+
+    code: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EscalationEvent:
+    """`code` None catches every escalation; a throwing event always has one."""
+
+    code: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TerminateEvent:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class LinkEvent:
+    """`target` is the catching link event of the same scope that a throwing one continues at; None on a catching one."""
+
+    name: str
+    target: NodeId | None = None
+
+
+EventDefinition = MessageEvent | TimerEvent | SignalEvent | ErrorEvent | EscalationEvent | TerminateEvent | LinkEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`zeebe:loopCharacteristics` of a multi-instance activity."""
+
+    sequential: bool
+    collection: Expression
+    item: str | None = None
+    """The local variable that holds an inner instance's item."""
+    output: Expression | None = None
+    """Evaluated when an inner instance completes; its value is the result at the item's index."""
+    output_name: str | None = None
+    """The variable that gets the list of results when the body completes."""
+    until: Expression | None = None
+    """The completion condition, evaluated when an inner instance completes."""
+
+
+@dataclass(frozen=True, slots=True)
+class CalledElement:
+    """`zeebe:calledElement`. `binding`: "latest", "deployment" or "versionTag"."""
+
+    process_id: Expression
+    binding: str = "latest"
+    version_tag: str | None = None
+    all_parent_variables: bool = True
+    all_child_variables: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """`zeebe:script`: a FEEL expression whose value becomes a variable."""
+
+    expression: Expression
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class UserTask:
+    """`zeebe:userTask` with assignment, schedule, priority and form. Expressions are evaluated at activation."""
+
+    assignee: Expression | None = None
+    candidate_groups: Expression | None = None
+    candidate_users: Expression | None = None
+    due_date: Expression | None = None
+    follow_up_date: Expression | None = None
+    priority: Expression | None = None
+    form_key: str | None = None
+    form_id: str | None = None
+    external_form: Expression | None = None
+    headers: MappingOf[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Flow:
     """A sequence flow. BPMN 2.0.2 §8.4.13."""
 
@@ -81,6 +186,20 @@ class Node:
     inputs: tuple[Mapping, ...] = ()
     outputs: tuple[Mapping, ...] = ()
     job: JobDefinition | None = None
+    event: EventDefinition | None = None
+    """Of an event, or of a receive or send task: what it waits for or throws. None: a none event."""
+    interrupting: bool = True
+    """Of a boundary event, and of the start event of an event sub-process."""
+    host: NodeId | None = None
+    """Of a boundary event: the activity that it is attached to."""
+    boundaries: tuple[NodeId, ...] = ()
+    """Of an activity: the boundary events attached to it, in document order."""
+    event_sub_processes: tuple[NodeId, ...] = ()
+    """Of a scope: its event sub-processes, in document order."""
+    loop: Loop | None = None
+    called: CalledElement | None = None
+    script: Script | None = None
+    user_task: UserTask | None = None
     properties: MappingOf[str, str] = field(default_factory=dict)
     line: int | None = None
 
