@@ -97,7 +97,7 @@ class TerminateEvent:
 
 @dataclass(frozen=True, slots=True)
 class LinkEvent:
-    """`target` is the catching link event of the same scope that a throwing one continues at; None on a catching one."""
+    """`target`: where a throwing one continues, the catching link event of the same scope. None on a catching one."""
 
     name: str
     target: NodeId | None = None
