@@ -194,11 +194,15 @@ def _recursion() -> Iterator[str]:
     yield "sort(for i in 1..2000 return i, function(x, y) true)"
 
 
+def hostile_texts() -> list[str]:
+    """Those whose parse is the problem."""
+    return [*_nested(), *_unfinished()]
+
+
 def hostile_expressions() -> list[str]:
     """All of them."""
     return [
-        *_nested(),
-        *_unfinished(),
+        *hostile_texts(),
         *_loops(),
         *_strings(),
         *_patterns(),

@@ -13,7 +13,6 @@ from engine.feel.semantics import warn_type
 from engine.feel.temporal import Date
 from engine.feel.values import Range, Run, is_number
 
-
 _NO_SPAN = object()  # of an iterator between other values than numbers, which was warned of
 
 

@@ -1,0 +1,103 @@
+"""Values to JSON and back."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.feel import EvaluationError, LimitExceeded, compile_expression, from_json, to_json
+from engine.feel.temporal import parse_temporal
+from engine.feel.values import Range
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "null"),
+        (True, "true"),
+        (1, "1"),
+        (Decimal("1.50"), "1.5"),
+        (Decimal("2.0"), "2"),
+        (Decimal("1E+3"), "1000"),
+        (Decimal("1E+40"), "1e40"),
+        (Decimal("0." + "3" * 34), "0.3333333333333333"),
+        (Decimal("-0.0"), "0"),
+        (Decimal("1E+400"), "1E+400"),
+        (10**30, "1" + "0" * 30),
+        (-(2**63), "-9223372036854775808"),
+        (2**64, "18446744073709551616"),
+        ('a"\n\u2028é🐎', '"a\\"\\n\u2028é🐎"'),
+        ([], "[]"),
+        ({"a": [1, {"b": None}], "": 2}, '{"a":[1,{"b":null}],"":2}'),
+        (parse_temporal("2024-01-31"), '"2024-01-31"'),
+        (parse_temporal("10:00:00+01:00"), '"10:00:00+01:00"'),
+        (parse_temporal("PT24H"), '"P1D"'),
+        (parse_temporal("P0D"), '"P0D"'),
+        (parse_temporal("P14M"), '"P1Y2M"'),
+        (Range(1, 2), "null"),
+        ([compile_expression("function(x) x").evaluate({}).value], "[null]"),
+    ],
+)
+def test_to_json(value, text):
+    assert to_json(value) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1", 1),
+        ("1.50", Decimal("1.5")),
+        ("1e2", Decimal("100")),
+        ("0.1", Decimal("0.1")),
+        ("-0.0", Decimal("0")),
+        ("1e400", Decimal("1e400")),
+        ("12345678901234567890", 12345678901234567890),
+        ("1" + "0" * 40, Decimal("1e40")),
+        ('{"a":[1.5,null,"x"]}', {"a": [Decimal("1.5"), None, "x"]}),
+    ],
+)
+def test_from_json(text, value):
+    result = from_json(text)
+    assert result == value
+    assert type(result) is type(value)
+    assert from_json(text.encode()) == value
+
+
+@pytest.mark.parametrize("text", ["", "{", "nul", "[1,]", "'a'", "NaN", b"\xff", "[" * 100_000])
+def test_what_is_no_json(text):
+    with pytest.raises(EvaluationError, match="Not JSON"):
+        from_json(text)
+
+
+def test_text_that_is_no_unicode_is_refused():
+    with pytest.raises(EvaluationError, match="Unicode"):
+        to_json("\ud800")
+
+
+def test_a_shared_list_counts_each_time():
+    assert to_json([[1]] * 3) == "[[1],[1],[1]]"
+    shared = ["x" * 1000]
+    for _ in range(40):
+        shared = [shared, shared]
+    with pytest.raises(LimitExceeded):
+        to_json(shared)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**33), 10**33) | st.text(st.characters(codec="utf-8")),
+    lambda inner: (
+        st.lists(inner, max_size=5) | st.dictionaries(st.text(st.characters(codec="utf-8")), inner, max_size=5)
+    ),
+    max_leaves=20,
+)
+
+
+@given(json_values)
+def test_what_is_written_is_read_back(value):
+    assert from_json(to_json(value)) == value
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_double_comes_back_as_the_same_double(number):
+    assert float(to_json(from_json(repr(number)))) == number
