@@ -132,8 +132,9 @@ async def test_a_connection_that_answers_but_has_gone_deaf_is_given_up(database,
 
 
 async def turn_for_ever(own, session):
-    while True:
-        await own.run_once(session, Beats())
+    with trio.fail_after(10):
+        while True:
+            await own.run_once(session, Beats())
 
 
 async def test_a_killed_session_is_replaced_and_told_of(database, other, heard, nursery):
