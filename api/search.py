@@ -16,7 +16,7 @@ from api.services import Services
 from api.settings import ApiSettings
 from storage import search as storage_search
 from storage.fields import BadQuery, UnexpectedValue, Unparsable
-from storage.search import Page, Query, Resource, Sort
+from storage.search import Page, Prepared, Query, Resource, Sort
 
 Handler = Callable[[Request, Services], Awaitable[Response]]
 
@@ -64,13 +64,22 @@ def getting(resource: Resource, parameter: str) -> Handler:
     return get
 
 
-async def answer(request: Request, services: Services, resource: Resource, *extra: tuple[str, Any]) -> Response:
-    """Search with the request's body and, beside it, these conditions (field, value)."""
-    query = read_query(request, resource, services.settings)
+async def answer(request: Request, services: Services, resource: Resource) -> Response:
+    """Search with the request's body."""
+    return await found(services, prepare(request, resource, services.settings))
+
+
+def prepare(request: Request, resource: Resource, settings: ApiSettings, *extra: tuple[str, Any]) -> Prepared:
+    """Understand a request, and beside it these conditions (field, value). Raises Problem 400."""
     try:
-        page = await read(services, lambda connection: storage_search.search(connection, resource, query, *extra))
+        return storage_search.prepare(resource, read_query(request, resource, settings), *extra)
     except BadQuery as error:
         raise _problem_of(error) from error
+
+
+async def found(services: Services, prepared: Prepared) -> Response:
+    """The answer to a search."""
+    page = await read(services, lambda connection: storage_search.run(connection, prepared))
     return json_response(_document(page))
 
 

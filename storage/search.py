@@ -90,16 +90,29 @@ class Page(msgspec.Struct, frozen=True):
     end: str | None
 
 
-async def search(connection: Connection, resource: Resource, query: Query, *extra: tuple[str, Any]) -> Page:
-    """Run a search; `extra` are conditions (field name, value) beside the filter.
+class Prepared(msgspec.Struct, frozen=True):
+    """A search that was understood: what `run` needs."""
+
+    text: str
+    values: list[Any]
+    backwards: bool
+
+
+def prepare(resource: Resource, query: Query, *extra: tuple[str, Any]) -> Prepared:
+    """Make the statement of a search; `extra` are conditions (field name, value) beside the filter.
 
     Raises:
         BadQuery: `Unparsable`, `UnexpectedValue` or `Invalid`, what is wrong with the query.
     """
     text, values = statement(resource, query, *extra)
-    rows = (await connection.execute(text, values)).rows
+    return Prepared(text, values, query.before is not None)
+
+
+async def run(connection: Connection, prepared: Prepared) -> Page:
+    """The page that was asked for."""
+    rows = (await connection.execute(prepared.text, prepared.values)).rows
     found = [row for row in rows if row[1] is not None]
-    if query.before is not None:
+    if prepared.backwards:
         found.reverse()
     total: int = rows[0][0]
     return Page(

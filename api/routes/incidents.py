@@ -8,7 +8,7 @@ from api.problems import not_found
 from api.reading import read
 from api.request import Request
 from api.response import Response
-from api.search import answer, getting, searching
+from api.search import found, getting, prepare, searching
 from api.services import Services
 from engine.core.records import ResolveIncident
 from storage import reads
@@ -28,9 +28,10 @@ _resolution_decoder = decoder(ResolutionBody)
 async def search_of_instance(request: Request, services: Services) -> Response:
     """POST /v2/process-instances/{key}/incidents/search: 404 when there is no such instance."""
     key = request.key("processInstanceKey")
+    prepared = prepare(request, INCIDENTS, services.settings, ("processInstanceKey", str(key)))
     if not await read(services, lambda connection: reads.instance_exists(connection, key)):
         raise not_found(PROCESS_INSTANCES.name, key)
-    return await answer(request, services, INCIDENTS, ("processInstanceKey", str(key)))
+    return await found(services, prepared)
 
 
 async def resolve(request: Request, services: Services) -> Response:

@@ -2,9 +2,12 @@
 
 import json
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import msgspec
+import psycopg
 import pytest
 import trio
 
@@ -13,10 +16,13 @@ from api.job_board import JobBoard
 from api.services import Services
 from api.settings import ApiSettings
 from engine.core.records import encode_command
+from storage import driver
 from storage.log import Appended, Outcome
+from storage.pool import Pool
 
 KEY = 2251799813685249
 NOW_MS = 1_795_000_000_123
+NOW = "2026-11-18T11:06:40.123Z"
 
 
 class Answer:
@@ -184,3 +190,157 @@ def services(engine, settings, health):
 @pytest.fixture
 async def client(services):
     return Client(api_app.build(services))
+
+
+MIGRATIONS = Path(__file__).parents[2] / "storage" / "sql" / "migrations"
+
+
+class Rows:
+    """Puts rows into the tables of a database."""
+
+    def __init__(self, connection) -> None:
+        self.execute = connection.execute
+
+    def put(self, table, **row):
+        names, places = ", ".join(row), ", ".join(["%s"] * len(row))
+        self.execute(f"INSERT INTO {table} ({names}) VALUES ({places})", list(row.values()))
+
+    def definition(self, key=KEY, **row):
+        defaults = {
+            "process_definition_key": key,
+            "deployment_key": KEY,
+            "tenant_id": "<default>",
+            "process_id": "order",
+            "version": 1,
+            "resource_name": "order.bpmn",
+            "sha256": "aa",
+            "state": "ACTIVE",
+            "deployed_at": NOW,
+        }
+        self.put("process_definitions", **(defaults | row))
+
+    def instance(self, key=KEY, **row):
+        defaults = {
+            "process_instance_key": key,
+            "root_key": key,
+            "process_definition_key": KEY,
+            "process_id": "order",
+            "process_version": 1,
+            "tenant_id": "<default>",
+            "tags": ["a"],
+            "depth": 1,
+            "state": "ACTIVATED",
+            "tokens": "{}",
+            "live": 0,
+            "incidents": 0,
+            "started_at": NOW,
+            "version": 1,
+            "created_position": 1,
+        }
+        self.put("process_instances", **(defaults | row))
+
+    def element(self, key=KEY + 1, **row):
+        defaults = {
+            "element_instance_key": key,
+            "root_key": KEY,
+            "process_instance_key": KEY,
+            "scope_key": KEY,
+            "path": [key, KEY],
+            "process_definition_key": KEY,
+            "process_id": "order",
+            "element_id": "task",
+            "element_type": "SERVICE_TASK",
+            "tenant_id": "<default>",
+            "state": "ACTIVATED",
+            "loop_index": -1,
+            "tokens": "{}",
+            "live": 0,
+            "incidents": 0,
+            "started_at": NOW,
+        }
+        self.put("element_instances", **(defaults | row))
+
+    def variable(self, key=KEY + 2, name="x", value="1", **row):
+        defaults = {
+            "variable_key": key,
+            "scope_key": KEY,
+            "process_instance_key": KEY,
+            "root_key": KEY,
+            "tenant_id": "<default>",
+            "name": name,
+            "value": value,
+        }
+        self.put("variables", **(defaults | row))
+
+    def job(self, key=KEY + 3, **row):
+        defaults = {
+            "job_key": key,
+            "root_key": KEY,
+            "process_instance_key": KEY,
+            "element_instance_key": KEY + 1,
+            "path": [KEY + 1, KEY],
+            "process_definition_key": KEY,
+            "process_id": "order",
+            "process_version": 1,
+            "element_id": "task",
+            "type": "work",
+            "kind": "BPMN_ELEMENT",
+            "listener_event": "UNSPECIFIED",
+            "listener_index": 0,
+            "state": "CREATED",
+            "retries": 3,
+            "priority": 0,
+            "headers": "{}",
+            "tags": [],
+            "tenant_id": "<default>",
+            "created_at": NOW,
+            "updated_at": NOW,
+            "ready": True,
+        }
+        self.put("jobs", **(defaults | row))
+
+    def incident(self, key=KEY + 4, **row):
+        defaults = {
+            "incident_key": key,
+            "root_key": KEY,
+            "process_instance_key": KEY,
+            "element_instance_key": KEY + 1,
+            "process_definition_key": KEY,
+            "process_id": "order",
+            "element_id": "task",
+            "stage": "activate",
+            "type": "JOB_NO_RETRIES",
+            "message": "No more retries left.",
+            "state": "ACTIVE",
+            "tenant_id": "<default>",
+            "created_at": NOW,
+        }
+        self.put("incidents", **(defaults | row))
+
+
+@pytest.fixture
+def rows(database):
+    """A database with the schema, to put rows in."""
+    with psycopg.connect(database, autocommit=True) as connection:
+        if connection.execute("SELECT to_regclass('command_log')").fetchone() == (None,):
+            for path in sorted(MIGRATIONS.glob("*.sql")):
+                connection.execute(path.read_text())
+        yield Rows(connection)
+
+
+@pytest.fixture
+async def stored(rows, database, services):
+    """Services with a real database under them."""
+
+    async def connect(deadline):
+        return await driver.connect(database, name="vivero test", deadline=deadline)
+
+    pool = Pool(connect, 3)
+    yield replace(services, pool=pool)
+    pool.close()
+
+
+@pytest.fixture
+async def reader(stored):
+    """A client of an application with a real database under it."""
+    return Client(api_app.build(stored))

@@ -11,7 +11,7 @@ import pytest
 
 from storage import driver
 from storage.fields import BadQuery, Invalid, UnexpectedValue, Unparsable
-from storage.search import MAX_TOTAL, Query, Sort, get, search, statement
+from storage.search import MAX_TOTAL, Query, Sort, get, prepare, run, statement
 from storage.searchable import (
     ELEMENT_INSTANCES,
     INCIDENTS,
@@ -180,6 +180,10 @@ def put_incident(sync, key, **row):
         "created_at": START,
     }
     put(sync, "incidents", **(defaults | row))
+
+
+async def search(connection, resource, query):
+    return await run(connection, prepare(resource, query))
 
 
 def by_name(resource, name):

@@ -1,0 +1,117 @@
+"""Answers as the official Python client decodes them: it raises for a missing field and for an unknown value."""
+
+import importlib
+import re
+
+import pytest
+
+from engine.core.records import DeployedProcess, DeploymentReply, InstanceReply
+
+models = pytest.importorskip("camunda_orchestration_sdk.models", reason="the official client is not installed")
+
+KEY = 2251799813685249
+PROCESS = b"""<?xml version="1.0"?><definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">
+<process id="order" isExecutable="true"><startEvent id="s"/></process></definitions>"""
+
+
+def decode(name, document):
+    """The model `name` of a document. Everything the model knows must have been in the document."""
+    module = importlib.import_module(
+        f"camunda_orchestration_sdk.models.{re.sub(r'(?<!^)(?=[A-Z])', '_', name).lower()}"
+    )
+    return getattr(module, name).from_dict(document)
+
+
+@pytest.fixture
+def everything(rows):
+    """One row of everything, with as many nulls as there can be."""
+    rows.execute("INSERT INTO resources (sha256, bytes) VALUES ('aa', '<xml/>')")
+    rows.definition()
+    rows.instance()
+    rows.element()
+    rows.variable()
+    rows.job()
+    rows.incident()
+
+
+@pytest.mark.parametrize(
+    ("path", "model"),
+    [
+        ("/v2/topology", "TopologyResponse"),
+        ("/v2/license", "LicenseResponse"),
+        ("/v2/authentication/me", "CamundaUserResult"),
+        (f"/v2/process-definitions/{KEY}", "ProcessDefinitionResult"),
+        (f"/v2/process-instances/{KEY}", "ProcessInstanceResult"),
+        (f"/v2/element-instances/{KEY + 1}", "ElementInstanceResult"),
+        (f"/v2/variables/{KEY + 2}", "VariableResult"),
+        (f"/v2/incidents/{KEY + 4}", "IncidentResult"),
+    ],
+)
+async def test_what_is_read(everything, reader, path, model):
+    answer = await reader("GET", path)
+    assert answer.status == 200, answer.body
+    decoded = decode(model, answer.json)
+    assert decoded.additional_properties == {} if hasattr(decoded, "additional_properties") else True
+
+
+@pytest.mark.parametrize(
+    ("path", "model", "item"),
+    [
+        ("/v2/process-definitions/search", "ProcessDefinitionSearchQueryResult", "ProcessDefinitionResult"),
+        ("/v2/process-instances/search", "ProcessInstanceSearchQueryResult", "ProcessInstanceResult"),
+        ("/v2/element-instances/search", "ElementInstanceSearchQueryResult", "ElementInstanceResult"),
+        ("/v2/variables/search", "VariableSearchQueryResult", "VariableSearchResult"),
+        ("/v2/jobs/search", "JobSearchQueryResult", "JobSearchResult"),
+        ("/v2/incidents/search", "IncidentSearchQueryResult", "IncidentResult"),
+        (f"/v2/process-instances/{KEY}/incidents/search", "IncidentSearchQueryResult", "IncidentResult"),
+    ],
+)
+async def test_what_is_searched(everything, reader, path, model, item):
+    answer = await reader("POST", path)
+    assert answer.status == 200, answer.body
+    document = answer.json
+    assert len(decode(model, document).items) == 1
+    decode(item, document["items"][0])
+    page = document["page"]
+    assert page["startCursor"] == page["endCursor"] is not None
+    assert (page["totalItems"], page["hasMoreTotalItems"]) == (1, False)
+
+
+async def test_what_is_activated(everything, reader):
+    answer = await reader(
+        "POST", "/v2/jobs/activation", {"type": "work", "timeout": 1000, "maxJobsToActivate": 1, "withLease": True}
+    )
+    (job,) = decode("JobActivationResult", answer.json).jobs
+    assert job.job_key == str(KEY + 3)
+    decode("ActivatedJobResult", answer.json["jobs"][0])
+
+
+async def test_what_is_created(client, engine):
+    engine.reply = InstanceReply(KEY + 1, KEY, "order", 1, "<default>", (), None)
+    answer = await client("POST", "/v2/process-instances", {"processDefinitionId": "order"})
+    assert decode("CreateProcessInstanceResult", answer.json).process_instance_key == str(KEY + 1)
+
+
+async def test_what_is_deployed(reader, engine):
+    engine.reply = DeploymentReply(KEY, "<default>", (DeployedProcess("order", 1, "a.bpmn", "<default>", KEY + 1),))
+    body = (
+        b'--b\r\nContent-Disposition: form-data; name="resources"; filename="a.bpmn"\r\n\r\n'
+        + PROCESS
+        + b"\r\n--b--\r\n"
+    )
+    answer = await reader("POST", "/v2/deployments", body, [(b"content-type", b"multipart/form-data; boundary=b")])
+    assert answer.status == 200, answer.body
+    (deployed,) = decode("DeploymentResult", answer.json).deployments
+    assert deployed.process_definition.process_definition_key == str(KEY + 1)
+
+
+async def test_what_is_evaluated(reader):
+    answer = await reader("POST", "/v2/expression/evaluation", {"expression": "=x + y", "variables": {"x": 1, "y": 2}})
+    assert decode("ExpressionEvaluationResult", answer.json).result == 3
+
+
+async def test_what_goes_wrong(client):
+    answer = await client("GET", "/v2/process-instances/meow")
+    decoded = decode("ProblemDetail", answer.json)
+    assert (decoded.status, decoded.title) == (400, "Bad Request")
+    assert decoded.detail == "Failed to convert 'processInstanceKey' with value: 'meow'"
