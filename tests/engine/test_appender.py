@@ -11,6 +11,7 @@ from engine.admission import Draining, InDoubt, Overloaded, Refused, Unavailable
 from engine.appender import Append, Appended, Appender, AppenderSettings, Consumed
 from engine.core.records import CancelInstance, CompleteJob, CreateInstance, Deploy
 from engine.supervision import Beat, Child, SupervisionSettings, Supervisor
+from storage import driver
 from storage.errors import ConnectFailed, StorageBug
 
 SECONDS = 20.0
@@ -345,16 +346,12 @@ async def test_a_killed_backend_costs_nothing(connect, connection, nursery):
     assert supervisor.health()[0].restarts == 2
 
 
-async def test_killed_backends_under_load_lose_and_double_nothing(connect, connection, nursery):
+async def test_killed_backends_under_load_lose_and_double_nothing(migrated, connect, connection, nursery):
     seed = random.randrange(1 << 30)
     print(f"seed {seed}")
-    draw, appender, answers = random.Random(seed), Appender(connect), {}
+    draw, answers, kills = random.Random(seed), {}, []
+    appender = Appender(partial(driver.connect, migrated, name="vivero appender"))
     nursery.start_soon(supervised(appender, SupervisionSettings(max_delay_s=0.05)).run)
-    kill = (
-        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
-        " WHERE application_name = 'vivero test' AND datname = current_database() AND pid <> pg_backend_pid()"
-    )
-    kills, finished, kill_now = 0, False, trio.Event()
 
     async def caller(first):
         for number in range(first, first + 60):
@@ -362,28 +359,51 @@ async def test_killed_backends_under_load_lose_and_double_nothing(connect, conne
             item = complete(number, idempotency=None if key is None else (key, b"a" * 32))
             answers[number] = await appender.append(item, deadline_s=SECONDS)
             if draw.random() < 0.05:
-                kill_now.set()
+                kills.append(await kill())
 
-    async def killer():
-        nonlocal kills, kill_now
-        while not finished:
-            await kill_now.wait()
-            kill_now = trio.Event()
-            kills += (await connection.execute(kill)).rows[0][0]
+    async def kill():
+        own = await connect()
+        query = (
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND application_name = 'vivero appender'"
+        )
+        killed = (await own.execute(query)).rows[0][0]
+        own.close()
+        return killed
 
-    nursery.start_soon(killer)
     async with trio.open_nursery() as callers:
         for number in range(0, 600, 60):
             callers.start_soon(caller, number)
-    finished = True
     stored = dict(await rows(connection, "key, position"))
     fresh = {number: answer.position for number, answer in answers.items() if not answer.replayed}
-    assert kills > 3, "the faults did not bite"
+    assert sum(kills) > 3, "the faults did not bite"
     assert stored == fresh
     assert len(await rows(connection)) == len(stored), "a command is in the log twice"
     for number, answer in answers.items():
         if answer.replayed:
             assert answer.position in fresh.values(), number
+
+
+async def test_chaos_under_load_loses_and_doubles_nothing(connect, connection, nursery):
+    seed = random.randrange(1 << 30)
+    print(f"seed {seed}")
+    draw, appender, answers, hurt = random.Random(seed), Appender(connect), {}, []
+    supervisor = supervised(appender, SupervisionSettings(max_failures=1000, max_delay_s=0.05, hang_after_s=0.2))
+    nursery.start_soon(supervisor.run)
+
+    async def caller(first):
+        for number in range(first, first + 60):
+            answers[number] = await appender.append(complete(number), deadline_s=SECONDS)
+            if draw.random() < 0.06:
+                hurt.append(supervisor.chaos("appender", draw.choice(["raise", "cancel", "raise", "cancel", "hang"])))
+
+    async with trio.open_nursery() as callers:
+        for number in range(0, 600, 60):
+            callers.start_soon(caller, number)
+    assert sum(hurt) > 5, "the faults did not bite"
+    assert dict(await rows(connection, "key, position")) == {n: answer.position for n, answer in answers.items()}
+    assert len(await rows(connection)) == len(answers) == 600
+    assert supervisor.health()[0].restarts > 5
 
 
 async def test_no_postgresql_is_unavailable_never_doubt(nursery):
