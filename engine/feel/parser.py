@@ -23,11 +23,10 @@ _NOT_A_VARIABLE = frozenset(
         *("if", "for", "some", "every", "between", "instance"),
     }
 )
-_NOT_IN_A_FUNCTION_NAME = _NOT_A_VARIABLE - {"for", "some"}
-_FUNCTIONS_WITH_WORDS = frozenset({"date and time", "years and months duration", "get or else"})
+_FUNCTIONS_WITH_WORDS = frozenset({"and", "or", "date and time", "years and months duration", "get or else"})
 _CONSTANTS = {"null": None, "true": True, "false": False}
 _COMPARISONS = frozenset({"=", "!=", "<", "<=", ">", ">="})
-_PROPERTIES_WITH_SPACES = re.compile(r"time offset\b|start included\b|end included\b")
+_PROPERTIES_WITH_SPACES = re.compile(rf"time{SPACE}+offset\b|(?:start|end){SPACE}+included\b")
 _WORDS = rf"{NAME_PATTERN}(?:{SPACE}++{NAME_PATTERN}){{0,7}}+"  # a bound, so that a parse takes linear time
 _SPACED_CALL = re.compile(rf"({_WORDS}){SPACE}*+\(")
 _ARGUMENT_NAME = re.compile(rf"(?:({_WORDS})|`([^`]++)`){GAP_PATTERN}:")
@@ -213,7 +212,7 @@ class Parser(Lexer):
             match = _PROPERTIES_WITH_SPACES.match(self.text, self.start)
             if match:
                 self.seek(match.end())
-                return match.group()
+                return " ".join(match.group().split())
         self.advance()
         return key
 
@@ -257,7 +256,7 @@ class Parser(Lexer):
             if match:
                 words = match[1].split()
                 name = " ".join(words)
-                if name in _FUNCTIONS_WITH_WORDS or not _NOT_IN_A_FUNCTION_NAME.intersection(words[1:] or words):
+                if name in _FUNCTIONS_WITH_WORDS or not _NOT_A_VARIABLE.intersection(words):
                     return self._call_by_name(name, match.end() - 1)
         read = _READ_BY_WORD.get(word)
         if read is not None:
@@ -343,13 +342,11 @@ class Parser(Lexer):
     def _entry(self, position: int) -> tuple[str, ast.Node]:
         position = lexer.skip_gap(self.text, position)
         match = _CONTEXT_KEY.match(self.text, position)
-        if match is None:
+        if match is None or (match[3] and not match[3].strip()):
             self.seek(position)
             raise self.error("a key and ':'")
         string, quoted, plain = match.groups()
-        key = unescape(string) if string is not None else quoted or plain.strip()
-        if self.with_names:
-            key = " ".join(key.split()) if plain else key
+        key = unescape(string) if string is not None else quoted or " ".join(plain.split())
         self.seek(match.end())
         value = self.expression()
         self.learn(key)

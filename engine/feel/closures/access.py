@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from engine.feel import ast
-from engine.feel.closures.scope import Closure, Compiler, Scope
+from engine.feel.closures.scope import Binding, Closure, Compiler, Scope
 from engine.feel.semantics import shown, warn_type
 from engine.feel.temporal import TEMPORAL_TYPES
 from engine.feel.values import (
@@ -54,6 +54,17 @@ def is_free(name: str, scope: Scope | None) -> bool:
             return False
         scope = scope.parent
     return True
+
+
+def find_local(name: str, scope: Scope | None) -> Binding | None:
+    """The local variable that `name` means, if it can mean nothing else."""
+    while scope is not None and scope.item is None:
+        if name in scope.names:
+            binding = scope.names[name]
+            binding.used = True
+            return binding
+        scope = scope.parent
+    return None
 
 
 def free_variable(c: Compiler, name: str) -> Closure:
@@ -104,6 +115,10 @@ def compile_path(c: Compiler, node: ast.Path, scope: Scope) -> Closure:
     if isinstance(node.base, ast.Name) and is_free(node.base.name, scope):
         c.free.add(node.base.name)
         return _free_path(node.base.name, keys)
+    if isinstance(node.base, ast.Name) and len(keys) == 1:
+        binding = find_local(node.base.name, scope)
+        if binding is not None:
+            return _local_path(binding.slot, keys[0])
     base = c.compile(node.base, scope)
     closure = _path(base, keys[0]) if len(keys) == 1 else _long_path(base, keys)
     return c.fold(closure) if c.is_constant(base) else closure
@@ -122,6 +137,16 @@ def _free_path(name: str, keys: tuple[str, ...]) -> Closure:
         return value
 
     return free_path
+
+
+def _local_path(slot: int, key: str) -> Closure:
+    def local_path(run: Run) -> Any:
+        value = run.slots[slot]
+        if type(value) is dict and key in value:
+            return value[key]
+        return read_key(run, value, key)
+
+    return local_path
 
 
 def _path(base: Closure, key: str) -> Closure:

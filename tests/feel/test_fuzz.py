@@ -1,0 +1,136 @@
+"""Random expressions: no exception but FeelError escapes, nothing takes long, the same text gives the same result.
+
+    VIVERO_FUZZ_COUNT=1000000 VIVERO_FUZZ_SEED=1 python -m pytest -m torture tests/feel/test_fuzz.py -s
+
+runs as many as wanted; the seed that is printed reproduces a run.
+"""
+
+import os
+import re
+import time
+from random import Random, SystemRandom
+
+import pytest
+from feel_generator import VARIABLES, Generator
+
+from engine.feel import FeelError, compile_expression, compile_unary_tests, to_json
+from engine.feel.parser import parse_expression
+from engine.feel.semantics import display
+
+COUNT = 2_500
+TORTURE_COUNT = 1_000_000
+BOUND_S = 0.25  # of CPU time, in the best of three attempts; on a machine that does other things, too
+NOW_MS = 1_750_000_000_000
+UNREPEATABLE = re.compile(r"uuid|random number")
+
+
+def seed():
+    chosen = int(os.environ.get("VIVERO_FUZZ_SEED") or SystemRandom().randrange(2**32))
+    print(f"VIVERO_FUZZ_SEED={chosen}")
+    return chosen
+
+
+def outcome(text, unary):
+    """What came out, as text."""
+    try:
+        if unary:
+            evaluation = compile_unary_tests(text).evaluate(VARIABLES["a"], VARIABLES, NOW_MS)
+        else:
+            evaluation = compile_expression(text).evaluate(VARIABLES, NOW_MS)
+        shown = display(evaluation.value, 10_000), [tuple(warning) for warning in evaluation.warnings]
+        to_json(evaluation.value)
+    except FeelError as error:
+        return type(error).__name__, str(error)
+    return shown
+
+
+def timed(text, unary):
+    start = time.process_time()
+    found = outcome(text, unary)
+    return found, time.process_time() - start
+
+
+def check(text, unary):
+    found, taken = timed(text, unary)
+    for _ in range(2):
+        if taken < BOUND_S:
+            break
+        taken = min(taken, timed(text, unary)[1])
+    assert taken < BOUND_S, f"{taken:.3f} s: {text!r}"
+    return found
+
+
+def run(count):
+    generator = Generator(Random(seed()))
+    for number in range(count):
+        unary = number % 5 == 4
+        text = generator.unary_tests() if unary else generator.text()
+        try:
+            found = check(text, unary)
+            if number % 10 == 0 and not UNREPEATABLE.search(text):
+                assert outcome(text, unary) == found
+        except Exception as error:
+            error.add_note(f"number {number}: {text!r}")
+            raise
+
+
+def test_random_expressions():
+    run(COUNT)
+
+
+@pytest.mark.torture
+def test_a_million_random_expressions():
+    run(int(os.environ.get("VIVERO_FUZZ_COUNT") or TORTURE_COUNT))
+
+
+def test_what_is_folded_at_compile_time_is_what_is_computed_at_run_time():
+    """The same expression with its whole numbers as literals, and as variables."""
+    random = Random(seed())
+    for _ in range(500):
+        numbers = {f"v{i}": random.choice([0, 1, 2, 3, 10**20, -7]) for i in range(4)}
+        text = _formula(random, list(numbers), 4)
+        folded = text
+        for name, number in numbers.items():
+            folded = folded.replace(name, f"({number})")
+        as_variables = compile_expression(text).evaluate(numbers)
+        as_literals = compile_expression(folded).evaluate({})
+        assert as_literals == as_variables, (text, numbers)
+
+
+def test_white_space_does_not_matter():
+    random = Random(seed())
+    generator = Generator(random)
+    for _ in range(1_000):
+        text = generator.expression(4)
+        parts = re.split(r'("(?:[^"\\]|\\.)*"|`[^`]*`)', text)
+        spaced = "".join(
+            part if index % 2 else re.sub(" ", lambda _: random.choice(["\n", "\t ", "  ", "\u00a0"]), part)
+            for index, part in enumerate(parts)
+        )
+        assert _tree(spaced) == _tree(text), text
+
+
+def _tree(text):
+    try:
+        return parse_expression(text)
+    except FeelError as error:
+        return type(error), getattr(error, "expected", None)
+
+
+def _formula(random, names, depth):
+    if depth == 0:
+        return random.choice(names)
+    left, right = (_formula(random, names, depth - 1) for _ in range(2))
+    return random.choice(
+        [
+            f"({left} {random.choice(['+', '-', '*', '/', '**', '=', '<', '>='])} {right})",
+            f"(-{left})",
+            f"[{left}, {right}]",
+            f"max({left}, {right})",
+            f"(if {left} > {right} then {left} else {right})",
+            f"[{left}, {right}][{random.choice(names)}]",
+            f"{{k: {left}, m: {right}}}.k",
+            f"({left} between {right} and {left})",
+            f"abs({left})",
+        ]
+    )
