@@ -23,6 +23,8 @@ from engine.core.state import (
     Incident,
     Instance,
     Job,
+    LoopItem,
+    LoopState,
     State,
     Usage,
     Variable,
@@ -145,7 +147,8 @@ async def _around(reader: Connection, state: State, scopes: list[int], roots: se
         return
     instances = [element for key in scopes if isinstance(element := state.elements[key], Instance)]
     definitions = {i.definition_key for i in instances if i.definition_key not in state.definitions}
-    calls = [(_sql["variables"], (scopes,))]
+    bodies = [key for key in scopes if state.elements[key].loop is not None]
+    calls = [(_sql["variables"], (scopes,)), (_sql["loop_items"], (bodies,))]
     if definitions:
         calls.append(_families(state, set(), definitions))
     results = await reader.pipeline(calls)
@@ -153,8 +156,11 @@ async def _around(reader: Connection, state: State, scopes: list[int], roots: se
         scope = state.elements[scope_key]
         variable = scope.variables[name] = Variable(key, scope, name, value)
         scope.root.weight += variable.weight()
+    for body_key, index, item, result in results[1].rows:
+        body = state.elements[body_key]
+        body.items.append(LoopItem(index, body, item, result))
     if definitions:
-        _take_families(state, set(), results[1].rows)
+        _take_families(state, set(), results[2].rows)
     for root in roots:
         state.weight += state.trees[root].weight
 
@@ -177,14 +183,14 @@ def _take_families(state: State, asked: set[tuple[str, str]], rows: Rows) -> Non
     state.families.update(fresh)
 
 
-_INSTANCE_WIDTH = 23
+_INSTANCE_WIDTH = 24
 
 
 def _instance(state: State, row: tuple[Any, ...]) -> Instance:
     (key, root_key, parent, caller, definition, process_id, number, tag, name, tenant, business_id, tags, depth) = row[
         :13
     ]
-    (status, tokens, live, then, request, incidents, started, work, revision, position) = row[13:]
+    (status, tokens, live, then, interrupted, request, incidents, started, work, revision, position) = row[13:]
     instance = Instance(
         key,
         process_id,
@@ -198,6 +204,7 @@ def _instance(state: State, row: tuple[Any, ...]) -> Instance:
         tokens=_decode(tokens),
         live=live,
         then=_tuple(then),
+        interrupted=interrupted,
         request=request,
         incidents=incidents,
         definition_key=definition,
@@ -224,8 +231,8 @@ def _instance(state: State, row: tuple[Any, ...]) -> Instance:
 
 
 def _element(state: State, row: tuple[Any, ...]) -> Element:
-    (key, instance_key, scope_key, path, element_id, type_, status, index, tokens, live, then, request) = row[:12]
-    (incidents, incident, started, label) = row[12:]
+    (key, instance_key, scope_key, path, element_id, type_, status, index, tokens, live, then, interrupted) = row[:12]
+    (occurred, loop, request, incidents, incident, started, label) = row[12:]
     instance = state.elements[instance_key]
     assert isinstance(instance, Instance), f"{instance_key} holds {key}, but is no process instance"
     element = Element(
@@ -243,6 +250,9 @@ def _element(state: State, row: tuple[Any, ...]) -> Element:
         index=index,
         label=label,
         then=_tuple(then),
+        interrupted=interrupted,
+        occurred=_decode(occurred) if occurred else None,
+        loop=_decode(loop, type=LoopState) if loop else None,
         request=request,
         incidents=incidents,
         incident=incident,

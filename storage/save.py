@@ -19,6 +19,7 @@ from engine.core.state import (
     Incident,
     Instance,
     Job,
+    LoopItem,
     Row,
     State,
     Usage,
@@ -106,6 +107,8 @@ def _changed_element(row: Element) -> Document:
         "tokens": row.tokens,
         "live": row.live,
         "then_": row.then,
+        "interrupted": row.interrupted,
+        "loop": row.loop,
         "request": row.request,
         "incidents": row.incidents,
         "incident": row.incident,
@@ -127,6 +130,7 @@ def _new_element(row: Element) -> Document:
         "type": row.type,
         "tenant": instance.tenant,
         "index": row.index,
+        "occurred": row.occurred,
         "started_at": row.started_at,
     }
 
@@ -152,6 +156,14 @@ def _new_instance(row: Instance) -> Document:
         "started_at": row.started_at,
         "position": row.created_position,
     }
+
+
+def _changed_loop_item(row: LoopItem) -> Document:
+    return {"body": row.body.key, "index": row.key, "result": row.result}
+
+
+def _new_loop_item(row: LoopItem) -> Document:
+    return _changed_loop_item(row) | {"item": row.item}
 
 
 def _changed_variable(row: Variable) -> Document:
@@ -251,6 +263,7 @@ def _usage(row: Usage) -> Document:
 _TABLES: dict[type[Row], tuple[Statement, Callable[[Any], Document], Statement, Callable[[Any], Document]]] = {
     Instance: (_sql["new_instances"], _new_instance, _sql["instances"], _changed_instance),
     Element: (_sql["new_elements"], _new_element, _sql["elements"], _changed_element),
+    LoopItem: (_sql["new_loop_items"], _new_loop_item, _sql["loop_items"], _changed_loop_item),
     Variable: (_sql["new_variables"], _new_variable, _sql["variables"], _changed_variable),
     Job: (_sql["new_jobs"], _new_job, _sql["jobs"], _changed_job),
     Incident: (_sql["new_incidents"], _new_incident, _sql["incidents"], _changed_incident),

@@ -14,11 +14,20 @@ from engine.bpmn.model import FlowId, Node
 from engine.core import records
 from engine.core.commands import catalogue, incident, instance, job, variable
 from engine.core.elements import (
+    boundary_event,
+    call_activity,
     defaults,
+    end_event,
+    event_sub_process,
     exclusive_gateway,
+    inclusive_gateway,
+    intermediate_throw_event,
+    multi_instance,
     parallel_gateway,
     process,
+    script_task,
     service_task,
+    start_event,
     sub_process,
 )
 from engine.core.needs import Needs
@@ -46,11 +55,22 @@ def behaviour(module: ModuleType) -> Behaviour:
 ELEMENTS: dict[str, Behaviour] = {
     "PROCESS": behaviour(process),
     "SUB_PROCESS": behaviour(sub_process),
-    "START_EVENT": behaviour(defaults),
-    "END_EVENT": behaviour(defaults),
+    "EVENT_SUB_PROCESS": behaviour(event_sub_process),
+    "CALL_ACTIVITY": behaviour(call_activity),
+    "MULTI_INSTANCE_BODY": behaviour(multi_instance),
+    "START_EVENT": behaviour(start_event),
+    "END_EVENT": behaviour(end_event),
+    "INTERMEDIATE_THROW_EVENT": behaviour(intermediate_throw_event),
+    "BOUNDARY_EVENT": behaviour(boundary_event),
     "SERVICE_TASK": behaviour(service_task),
+    "SEND_TASK": behaviour(service_task),
+    "BUSINESS_RULE_TASK": behaviour(service_task),
+    "SCRIPT_TASK": behaviour(script_task),
+    "TASK": behaviour(defaults),
+    "MANUAL_TASK": behaviour(defaults),
     "EXCLUSIVE_GATEWAY": behaviour(exclusive_gateway),
     "PARALLEL_GATEWAY": behaviour(parallel_gateway),
+    "INCLUSIVE_GATEWAY": behaviour(inclusive_gateway),
 }
 
 

@@ -101,9 +101,11 @@ NEXT: dict[str, str] = {"inputs": "activate", "outputs": "leave"}
 
 
 def first_stage_of_activation(element: Element) -> str:
-    """The first stage that has anything to do."""
-    return "inputs" if element.node.inputs else "activate"
+    """The first stage that has anything to do. Mappings of a loop are those of its inner instances."""
+    node = element.node
+    return "inputs" if element.is_inner or (node.inputs and node.loop is None) else "activate"
 
 
 def first_stage_of_completion(element: Element) -> str:
-    return "outputs" if element.node.outputs else "leave"
+    node = element.node
+    return "outputs" if node.outputs and (element.is_inner or node.loop is None) else "leave"

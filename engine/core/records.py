@@ -201,7 +201,10 @@ class InstanceCreated(Event, frozen=True):
 
 
 class ElementActivating(Event, frozen=True):
-    """A token entered `element` in `scope`; it took one token from each of `consumed`."""
+    """A token entered `element` in `scope`; it took one token from each of `consumed`.
+
+    `index`: of an inner instance of a loop. `occurred`: of an event that has already happened, the variables it brings.
+    """
 
     key: int
     scope: int
@@ -210,6 +213,7 @@ class ElementActivating(Event, frozen=True):
     consumed: tuple[str, ...] = ()
     index: int = -1
     name: str | None = None
+    occurred: dict[str, str] | None = None
 
 
 class ElementActivated(Event, frozen=True):
@@ -244,6 +248,43 @@ class ScopeInterrupted(Event, frozen=True):
 
     scope: int
     then: tuple[Any, ...]
+
+
+class ScopeEmptied(Event, frozen=True):
+    """What an interruption had to end has ended; what it was for comes now."""
+
+    scope: int
+
+
+class EventTriggered(Event, frozen=True):
+    """Something that `element` catches has happened, at its boundary or event sub-process `target`."""
+
+    element: int
+    target: str
+
+
+class LoopStarted(Event, frozen=True):
+    """The collection of a multi-instance activity, evaluated once; each item is JSON text."""
+
+    body: int
+    items: tuple[str, ...]
+
+
+class ItemCollected(Event, frozen=True):
+    """The result (JSON text) of an inner instance."""
+
+    body: int
+    index: int
+    value: str
+
+
+class LoopResultSet(Event, frozen=True):
+    """The results of a loop, in the order of its items and null where there is none, become a variable."""
+
+    key: int
+    body: int
+    scope: int
+    name: str
 
 
 class WorkDeferred(Event, frozen=True):
@@ -295,9 +336,12 @@ class JobFailed(Event, frozen=True):
 
 
 class JobErrorThrown(Event, frozen=True):
+    """`caught`: some event catches it, and the job is over; otherwise it waits for a person."""
+
     key: int
     code: str
     message: str | None
+    caught: bool = False
 
 
 class JobUpdated(Event, frozen=True):
@@ -421,6 +465,7 @@ class IncidentType(StrEnum):
     CONDITION_ERROR = "CONDITION_ERROR"
     EXTRACT_VALUE_ERROR = "EXTRACT_VALUE_ERROR"
     UNHANDLED_ERROR_EVENT = "UNHANDLED_ERROR_EVENT"
+    CALLED_ELEMENT_ERROR = "CALLED_ELEMENT_ERROR"
     UNKNOWN = "UNKNOWN"
 
 

@@ -67,6 +67,12 @@ class Element(Row):
     label: str | None = None
     """The element's name in the model, for people."""
     then: tuple[Any, ...] | None = None
+    interrupted: bool = False
+    """An interrupting event sub-process has taken over; nothing else in here catches anything any more."""
+    occurred: dict[str, str] | None = None
+    """Of an event that had happened when it was entered: the variables (JSON text) that it brings."""
+    loop: LoopState | None = None
+    """Of the body of a multi-instance activity."""
     request: int | None = None
     incidents: int = 0
     """Open incidents of this element and of all below it."""
@@ -75,12 +81,24 @@ class Element(Row):
     jobs: dict[int, Job] = {}
     variables: dict[str, Variable] = {}
     open_incidents: dict[int, Incident] = {}
+    items: list[LoopItem] = []
+    """Of a body: what its inner instances are made for, and their results."""
     node: Node = MISSING
     """What the model says; a cache of the view."""
 
     def outer(self) -> Element | None:
         """The next variable scope: variables of a caller are not seen by the called."""
         return self.scope
+
+    @property
+    def is_inner(self) -> bool:
+        """Whether this is one of the instances of a loop."""
+        return self.index >= 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something that happens can start an event sub-process in here."""
+        return self.state is ElementState.ACTIVATED and self.then is None and not self.interrupted
 
 
 class Instance(Element, kw_only=True):
@@ -108,6 +126,23 @@ class Instance(Element, kw_only=True):
 
     def outer(self) -> Element | None:
         return None
+
+
+class LoopState(msgspec.Struct, frozen=True):
+    """How far a loop is. `next`: the index of the next inner instance."""
+
+    size: int
+    next: int = 0
+    completed: int = 0
+    terminated: int = 0
+
+
+class LoopItem(Row):
+    """A row of `loop_items`; `key` is the index. `item` and `result` are JSON text."""
+
+    body: Element
+    item: str
+    result: str | None = None
 
 
 class Job(Row):
@@ -350,6 +385,8 @@ def root_of(row: Row) -> Instance | None:
         return row.root
     if isinstance(row, (Job, Incident)):
         return row.element.root
+    if isinstance(row, LoopItem):
+        return row.body.root
     return row.scope.root if isinstance(row, Variable) else None
 
 
@@ -368,5 +405,6 @@ def forget_links(element: Element) -> None:
     element.jobs = {}
     element.variables = {}
     element.open_incidents = {}
+    element.items = []
     element.scope = None
     element.root = element.instance = MISSING

@@ -19,6 +19,7 @@ from engine.bpmn.model import Process
 from engine.core import records
 from engine.core.apply import APPLY
 from engine.core.dispatch import COMMANDS, ELEMENTS
+from engine.core.elements import inclusive_gateway
 from engine.core.lifecycle import (
     NEXT,
     STAGES,
@@ -43,9 +44,11 @@ from engine.core.records import (
     Reply,
     ReplyLater,
     RetireDefinition,
+    ScopeEmptied,
     Send,
     WorkDeferred,
 )
+from engine.core.shared.flows import enter
 from engine.core.state import Definition, Element, ElementState, Incident, Instance, Job, State, root_of
 from engine.core.view import View
 
@@ -211,6 +214,8 @@ class Processor:
             return
         if stage == "arrive":
             self._arrive(element, argument)
+        elif stage == "enter":
+            self._enter(element, *argument)
         elif stage == "settle":
             self._touched[key] = None
         else:
@@ -227,6 +232,12 @@ class Processor:
             model = self.at.model(scope.instance.definition_key)
             node = model.nodes[model.flows[flow].target]
             self._take(ELEMENTS[node.type].arrive(node, flow, scope, self.at), scope, "arrive", flow)
+
+    def _enter(self, scope: Element, node: str, variables: dict[str, str]) -> None:
+        """A boundary event, once its host has ended."""
+        if scope.state is ElementState.ACTIVATED and scope.then is None:
+            nodes = self.at.model(scope.instance.definition_key).nodes
+            self._take(enter(nodes[node], scope, self.at, occurred=variables))
 
     def _innermost(self) -> Element | None:
         """The deepest of the touched scopes, which is touched no longer."""
@@ -248,15 +259,36 @@ class Processor:
         if scope.then is not None or scope.state is ElementState.TERMINATING:
             self._empty(scope)
         elif scope.state is ElementState.ACTIVATED:
-            self._take(ELEMENTS[scope.type].settle(scope, self.at), scope, "settle")
+            self._join(scope)
+            if len(self._events) == before:
+                self._take(ELEMENTS[scope.type].settle(scope, self.at), scope, "settle")
         if len(self._events) > before:
             self._touched[scope.key] = None
+
+    def _join(self, scope: Element) -> None:
+        """Inclusive joins that wait in the scope: what moved may have been what they waited for."""
+        joins = self.at.node(scope).joins
+        if joins and not (scope.node.loop is not None and not scope.is_inner):
+            nodes = self.at.model(scope.instance.definition_key).nodes
+            for gateway in joins:
+                self._take(inclusive_gateway.join(nodes[gateway], scope, self.at), scope, "settle")
 
     def _empty(self, scope: Element) -> None:
         if scope.live or scope.state is ElementState.TERMINATING:
             self._take(empty(scope))
         elif scope.state is ElementState.ACTIVATED:
-            self._take(iter((ElementCompleting(scope.key),)))
+            self._take(self._take_over(scope), scope, "settle")
+
+    def _take_over(self, scope: Element) -> Effects:
+        """What the scope was interrupted for."""
+        assert scope.then is not None, "a scope is emptied for a reason"
+        if scope.then[0] == "complete":
+            yield ElementCompleting(scope.key)
+        else:
+            _, node, variables = scope.then
+            yield ScopeEmptied(scope.key)
+            nodes = self.at.model(scope.instance.definition_key).nodes
+            yield from enter(nodes[node], scope, self.at, occurred=variables)
 
     def _defer(self) -> None:
         """Save what is left in the trees it belongs to; a later command goes on with it."""
@@ -393,6 +425,8 @@ class Processor:
     def _gone(self, row: Element, _event: Event) -> None:
         if row.scope is not None:
             self._touched[row.scope.key] = None
+            if row.state is ElementState.TERMINATED and row.then is not None and row.then[0] == "enter":
+                self._queue.append((row.scope.key, "enter", row.then[1:]))
         if isinstance(row, Instance):
             self._ended.append((row.key, row.state.value))
             definition = self.state.definitions.get(row.definition_key)
@@ -403,7 +437,7 @@ class Processor:
         self._queue.append((row.key, "terminate", 0))
         self._touched[row.key] = None
 
-    def _interrupted(self, row: Element, _event: Event) -> None:
+    def _touch(self, row: Element, _event: Event) -> None:
         self._touched[row.key] = None
 
     def _resumed(self, _row: Element, event: records.WorkResumed) -> None:
@@ -437,7 +471,8 @@ FOLLOW: dict[type[Event], Callable[[Processor, Any, Any], None]] = {
     records.ElementCompleted: Processor._completed,
     records.ElementTerminating: Processor._terminating,
     records.ElementTerminated: Processor._gone,
-    records.ScopeInterrupted: Processor._interrupted,
+    records.ScopeInterrupted: Processor._touch,
+    records.LoopStarted: Processor._touch,
     records.WorkResumed: Processor._resumed,
     records.IncidentResolved: Processor._resolved,
     records.JobCreated: Processor._offered,

@@ -85,12 +85,13 @@ class View:
 
     # ---- catalogue
 
-    def family(self, process_id: str) -> Family:
-        """All versions of a process of the command's tenant; empty when there is none."""
+    def family(self, process_id: str, tenant: str | None = None) -> Family:
+        """All versions of a process of the tenant, by default the command's; empty when there is none."""
+        key = (self.tenant if tenant is None else tenant, process_id)
         try:
-            return self.state.families[self.tenant, process_id]
+            return self.state.families[key]
         except KeyError:
-            raise NotLoaded(Need(NeedKind.FAMILY, (self.tenant, process_id))) from None
+            raise NotLoaded(Need(NeedKind.FAMILY, key)) from None
 
     def definition(self, key: int) -> Definition | None:
         return self.state.definitions.get(key)
@@ -144,7 +145,14 @@ class View:
         except EvaluationError as error:
             raise Fail(failure, f"Failed to evaluate expression '{expression.text}'. {error}") from error
 
-    def typed(self, expression: Expression, element: Element, expected: type, failure: IncidentType) -> Any:
+    def typed(
+        self,
+        expression: Expression,
+        element: Element,
+        expected: type,
+        failure: IncidentType,
+        extra: Mapping[str, Any] = {},
+    ) -> Any:
         """The value of `expression`, which must be of the Python type `expected`.
 
         Raises:
@@ -153,7 +161,7 @@ class View:
         if expression.is_static:
             evaluation = FeelEvaluation(expression.static_value, [])
         else:
-            evaluation = self.evaluation(expression, element, failure, {})
+            evaluation = self.evaluation(expression, element, failure, extra)
         value, warnings = evaluation.value, evaluation.warnings
         if type(value) is expected:
             return value

@@ -29,13 +29,14 @@ SELECT job_key, lease_token::text FROM jobs WHERE job_key = ANY ($1::bigint[]);
 -- By root, on the partial index of live rows.
 SELECT process_instance_key, root_key, parent_process_instance_key, parent_element_instance_key, process_definition_key,
        process_id, process_version, version_tag, process_name, tenant_id, business_id, tags, depth, state, tokens::text,
-       live, then_::text, request, incidents, to_epoch_ms(started_at), work::text, version, created_position
+       live, then_::text, interrupted, request, incidents, to_epoch_ms(started_at), work::text, version, created_position
 FROM process_instances WHERE root_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY process_instance_key;
 
 -- name: elements
 -- Scopes before what is in them: keys rise.
 SELECT element_instance_key, process_instance_key, scope_key, path, element_id, element_type, state, loop_index,
-       tokens::text, live, then_::text, request, incidents, incident_key, to_epoch_ms(started_at), element_name
+       tokens::text, live, then_::text, interrupted, occurred::text, loop::text, request, incidents, incident_key,
+       to_epoch_ms(started_at), element_name
 FROM element_instances WHERE root_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY element_instance_key;
 
 -- name: jobs
@@ -48,6 +49,10 @@ FROM jobs WHERE root_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY job_
 -- Open ones only.
 SELECT incident_key, element_instance_key, stage, argument::text, type, message, job_key, to_epoch_ms(created_at)
 FROM incidents WHERE root_key = ANY ($1::bigint[]) AND resolved_at IS NULL ORDER BY incident_key;
+
+-- name: loop_items
+-- Of live bodies.
+SELECT body_key, index, item, result FROM loop_items WHERE body_key = ANY ($1::bigint[]) ORDER BY body_key, index;
 
 -- name: variables
 -- By live scope, so that the end of a scope updates no variable.

@@ -19,21 +19,21 @@ ORDER BY x.ord;
 -- Rows born in this batch, in their last state: an instance that also ended is written once.
 INSERT INTO process_instances (process_instance_key, root_key, parent_process_instance_key, parent_element_instance_key,
     process_definition_key, process_id, process_version, version_tag, process_name, tenant_id, business_id, tags, depth,
-    state, tokens, live, then_, request, incidents, started_at, ended_at, work, version, created_position)
+    state, tokens, live, then_, interrupted, request, incidents, started_at, ended_at, work, version, created_position)
 SELECT x.key, x.root, x.parent, x.caller, x.definition, x.process_id, x.number, x.version_tag, x.name, x.tenant,
-    x.business_id, x.tags, x.depth, x.state, x.tokens, x.live, x.then_, x.request, x.incidents,
+    x.business_id, x.tags, x.depth, x.state, x.tokens, x.live, x.then_, x.interrupted, x.request, x.incidents,
     from_epoch_ms(x.started_at), from_epoch_ms(x.ended_at), x.work, x.revision, x.position
 FROM json_to_recordset($1) AS x(key bigint, root bigint, parent bigint, caller bigint, definition bigint, process_id text,
     number int, version_tag text, name text, tenant text, business_id text, tags text[], depth int, state text,
-    tokens json, live int, then_ json, request bigint, incidents int, started_at bigint, ended_at bigint, work json,
+    tokens json, live int, then_ json, interrupted boolean, request bigint, incidents int, started_at bigint, ended_at bigint, work json,
     revision bigint, position bigint);
 
 -- name: instances
 -- What may change after birth; `ended_at` is the one indexed column among it.
 UPDATE process_instances t
-SET state = x.state, tokens = x.tokens, live = x.live, then_ = x.then_, request = x.request, incidents = x.incidents,
+SET state = x.state, tokens = x.tokens, live = x.live, then_ = x.then_, interrupted = x.interrupted, request = x.request, incidents = x.incidents,
     ended_at = from_epoch_ms(x.ended_at), work = x.work, version = x.revision
-FROM json_to_recordset($1) AS x(key bigint, state text, tokens json, live int, then_ json, request bigint, incidents int,
+FROM json_to_recordset($1) AS x(key bigint, state text, tokens json, live int, then_ json, interrupted boolean, request bigint, incidents int,
     ended_at bigint, work json, revision bigint)
 WHERE t.process_instance_key = x.key;
 
@@ -41,22 +41,34 @@ WHERE t.process_instance_key = x.key;
 -- Most elements are born and end in one batch (events, gateways): one insert, no update.
 INSERT INTO element_instances (element_instance_key, root_key, process_instance_key, scope_key, path,
     process_definition_key, process_id, element_id, element_name, element_type, tenant_id, state, loop_index, tokens, live,
-    then_, request, incidents, incident_key, started_at, ended_at)
+    then_, interrupted, occurred, loop, request, incidents, incident_key, started_at, ended_at)
 SELECT x.key, x.root, x.instance, x.scope, x.path, x.definition, x.process_id, x.element, x.name, x.type, x.tenant,
-    x.state, x.index, x.tokens, x.live, x.then_, x.request, x.incidents, x.incident, from_epoch_ms(x.started_at),
+    x.state, x.index, x.tokens, x.live, x.then_, x.interrupted, x.occurred, x.loop, x.request, x.incidents, x.incident, from_epoch_ms(x.started_at),
     from_epoch_ms(x.ended_at)
 FROM json_to_recordset($1) AS x(key bigint, root bigint, instance bigint, scope bigint, path bigint[], definition bigint,
     process_id text, element text, name text, type text, tenant text, state text, index int, tokens json, live int,
-    then_ json, request bigint, incidents int, incident bigint, started_at bigint, ended_at bigint);
+    then_ json, interrupted boolean, occurred json, loop json, request bigint, incidents int, incident bigint, started_at bigint, ended_at bigint);
 
 -- name: elements
 -- What may change after birth.
 UPDATE element_instances t
-SET state = x.state, tokens = x.tokens, live = x.live, then_ = x.then_, request = x.request, incidents = x.incidents,
-    incident_key = x.incident, ended_at = from_epoch_ms(x.ended_at)
-FROM json_to_recordset($1) AS x(key bigint, state text, tokens json, live int, then_ json, request bigint, incidents int,
-    incident bigint, ended_at bigint)
+SET state = x.state, tokens = x.tokens, live = x.live, then_ = x.then_, interrupted = x.interrupted, request = x.request, incidents = x.incidents,
+    incident_key = x.incident, loop = x.loop, ended_at = from_epoch_ms(x.ended_at)
+FROM json_to_recordset($1) AS x(key bigint, state text, tokens json, live int, then_ json, interrupted boolean, request bigint, incidents int,
+    loop json, incident bigint, ended_at bigint)
 WHERE t.element_instance_key = x.key;
+
+-- name: new_loop_items
+-- In pieces of the batch that starts the loop; a result may already be there.
+INSERT INTO loop_items (body_key, index, item, result)
+SELECT x.body, x.index, x.item, x.result
+FROM json_to_recordset($1) AS x(body bigint, index int, item text, result text);
+
+-- name: loop_items
+-- A result comes once.
+UPDATE loop_items t SET result = x.result
+FROM json_to_recordset($1) AS x(body bigint, index int, result text)
+WHERE t.body_key = x.body AND t.index = x.index;
 
 -- name: new_variables
 -- `value` is JSON text, compared as text by filters.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from engine.core import records
 from engine.core.state import ELEMENT_WEIGHT, INSTANCE_WEIGHT, Element, ElementState, Instance, State, Usage
 
@@ -58,7 +60,11 @@ def element_activating(state: State, event: records.ElementActivating) -> Elemen
         state.now,
         index=event.index,
         label=event.name,
+        occurred=event.occurred,
     )
+    if event.index >= 0 and scope.loop is not None:
+        state.edit(scope)
+        scope.loop = msgspec.structs.replace(scope.loop, next=event.index + 1)
     _enter_scope(state, scope, element, event.consumed)
     state.add(element)
     state.link(state.elements, event.key, element)
@@ -83,13 +89,20 @@ def element_terminating(state: State, event: records.ElementTerminating) -> Elem
 
 def element_completed(state: State, event: records.ElementCompleted) -> Element:
     element = _end(state, event.key, ElementState.COMPLETED)
-    if event.flows and element.scope is not None:
-        element.scope.tokens = moved(element.scope.tokens, (), event.flows)
+    scope = element.scope
+    if event.flows and scope is not None:
+        scope.tokens = moved(scope.tokens, (), event.flows)
+    if scope is not None and scope.loop is not None:
+        scope.loop = msgspec.structs.replace(scope.loop, completed=scope.loop.completed + 1)
     return element
 
 
 def element_terminated(state: State, event: records.ElementTerminated) -> Element:
-    return _end(state, event.key, ElementState.TERMINATED)
+    element = _end(state, event.key, ElementState.TERMINATED)
+    scope = element.scope
+    if scope is not None and scope.loop is not None:
+        scope.loop = msgspec.structs.replace(scope.loop, terminated=scope.loop.terminated + 1)
+    return element
 
 
 def scope_interrupted(state: State, event: records.ScopeInterrupted) -> Element:
@@ -99,6 +112,19 @@ def scope_interrupted(state: State, event: records.ScopeInterrupted) -> Element:
     scope.then = event.then
     scope.tokens = moved({}, (), tuple(child.element for child in scope.children.values()))
     return scope
+
+
+def scope_emptied(state: State, event: records.ScopeEmptied) -> Element:
+    scope = state.elements[event.scope]
+    state.edit(scope)
+    scope.then = None
+    scope.interrupted = True
+    return scope
+
+
+def event_triggered(state: State, event: records.EventTriggered) -> Element:
+    """For the audit trail: what follows from it is in other events."""
+    return state.elements[event.element]
 
 
 def work_deferred(state: State, event: records.WorkDeferred) -> Element:

@@ -51,7 +51,7 @@ def job_failed(state: State, event: records.JobFailed) -> Job:
 
 
 def job_error_thrown(state: State, event: records.JobErrorThrown) -> Job:
-    job = _edit(state, event.key, "ERROR_THROWN")
+    job = _end(state, event.key, "ERROR_THROWN") if event.caught else _edit(state, event.key, "ERROR_THROWN")
     job.error_code = event.code
     job.error_message = event.message
     job.lease = "closed"

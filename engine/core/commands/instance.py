@@ -18,7 +18,7 @@ from engine.core.records import (
     VariableSet,
     WorkResumed,
 )
-from engine.core.shared.variables import text_of
+from engine.core.shared.variables import texts_of
 from engine.core.state import Definition, ElementState
 from engine.core.view import View, reject_not_found
 
@@ -45,8 +45,8 @@ def create(command: CreateInstance, at: View) -> Effects:
         command.business_id,
         command.tags,
     )
-    for name, value in command.variables.items():
-        yield VariableSet(at.key(), key, name, text_of(value))
+    for name, value in texts_of(command.variables).items():
+        yield VariableSet(at.key(), key, name, value)
     yield Reply(
         InstanceReply(
             key,

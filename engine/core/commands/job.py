@@ -19,7 +19,8 @@ from engine.core.records import (
     ThrowJobError,
     UpdateJob,
 )
-from engine.core.shared.variables import set_locally, take_in
+from engine.core.shared import events
+from engine.core.shared.variables import set_locally, take_in, texts_of
 from engine.core.state import ElementState, Job
 from engine.core.view import View, reject_not_found
 
@@ -48,16 +49,17 @@ def fail(command: FailJob, at: View) -> Effects:
 
 
 def throw_error(command: ThrowJobError, at: View) -> Effects:
-    """Not here: error events that catch it. Without any, it is an incident of the job."""
+    """The nearest error event that catches the code takes over; without any, it is an incident of the job."""
     job = _workable(command, "throw an error for", at)
-    yield JobErrorThrown(job.key, command.code, command.message)
-    yield from set_locally(job.element, command.variables, at)
-    said = f" with message '{command.message}'" if command.message else ""
-    message = (
-        f"Expected to throw an error event with the code '{command.code}'{said}, but it was not caught. "
-        "No error events are available in the scope."
-    )
-    yield IncidentRaised(at.key(), job.element.key, "", IncidentType.UNHANDLED_ERROR_EVENT, message, job.key)
+    variables = texts_of(command.variables)
+    caught = events.throw_error(job.element, command.code, variables, at, from_itself=True)
+    yield JobErrorThrown(job.key, command.code, command.message, caught is not None)
+    if caught is not None:
+        yield from caught
+    else:
+        yield from set_locally(job.element, command.variables, at)
+        type_, message = events.unhandled_error(command.code, command.message)
+        yield IncidentRaised(at.key(), job.element.key, "", type_, message, job.key)
 
 
 def needs_update(command: UpdateJob, tenant: str) -> Needs:

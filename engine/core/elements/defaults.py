@@ -35,5 +35,5 @@ def settle(scope: Element, at: View) -> Effects:
 
 
 def leave(element: Element, at: View) -> Effects:
-    """Put a token on every outgoing flow."""
-    yield ElementCompleted(element.key, at.node(element).outgoing)
+    """Put a token on every outgoing flow; those of a loop are its body's."""
+    yield ElementCompleted(element.key, () if element.is_inner else at.node(element).outgoing)

@@ -10,6 +10,16 @@ from engine.core.state import Element
 from engine.core.view import View
 
 
-def enter(node: Node, scope: Element, at: View, consumes: Sequence[str] = (), index: int = -1) -> Effects:
-    """Activate `node` in `scope`. The decision and what it takes are one event (CORE D3)."""
-    yield ElementActivating(at.key(), scope.key, node.id, node.type, tuple(consumes), index, node.name)
+def enter(
+    node: Node, scope: Element, at: View, consumes: Sequence[str] = (), occurred: dict[str, str] | None = None
+) -> Effects:
+    """Activate `node` in `scope`. The decision and what it takes are one event (CORE D3).
+
+    `occurred`: the node is an event that has happened, bringing these variables (JSON text).
+    """
+    yield ElementActivating(at.key(), scope.key, node.id, node.entered_as, tuple(consumes), -1, node.name, occurred)
+
+
+def enter_inner(node: Node, body: Element, index: int, at: View) -> Effects:
+    """Activate one inner instance of a multi-instance activity."""
+    yield ElementActivating(at.key(), body.key, node.id, node.type, (), index, node.name)

@@ -9,12 +9,12 @@ from engine.core.records import Effects, IncidentType
 from engine.core.shared.variables import owner_of, set_in
 from engine.core.state import Element
 from engine.core.view import VariableScope, View
-from engine.feel import to_json
+from engine.feel import from_json, to_json
 
 
 def take_inputs(element: Element, at: View) -> Effects:
     """The mapped values become local variables of the element."""
-    seen: dict[str, Any] = {}
+    seen = _loop_variables(element, at)
     for mapping in at.node(element).inputs:
         value = at.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR, seen)
         seen[mapping.root] = placed(mapping, seen.get(mapping.root), value)
@@ -22,9 +22,19 @@ def take_inputs(element: Element, at: View) -> Effects:
         yield set_in(element, name, to_json(value), at)
 
 
+def _loop_variables(element: Element, at: View) -> dict[str, Any]:
+    """Of an inner instance: the number of its turn, from 1, and its item."""
+    body = element.scope
+    if not element.is_inner or body is None:
+        return {}
+    loop = at.node(element).loop
+    item = from_json(body.items[element.index].item)
+    return {"loopCounter": element.index + 1} | ({loop.item: item} if loop is not None and loop.item else {})
+
+
 def give_outputs(element: Element, at: View) -> Effects:
     """The mapped values are merged into the scopes around the element."""
-    around = element.outer() or element
+    around = element if element.is_inner else element.outer() or element
     seen: dict[str, Any] = {}
     for mapping in at.node(element).outputs:
         value = at.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR, seen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import msgspec
+from collections.abc import Mapping
 
 from engine.core.records import Effects, Variables, VariableSet
 from engine.core.state import Element
@@ -26,14 +26,22 @@ def owner_of(name: str, seen_from: Element) -> Element:
     return scope
 
 
-def set_locally(scope: Element, variables: Variables, at: View) -> Effects:
+def set_texts(scope: Element, variables: Mapping[str, str], at: View) -> Effects:
     for name, value in variables.items():
-        yield set_in(scope, name, text_of(value), at)
+        yield set_in(scope, name, value, at)
+
+
+def merge_texts(seen_from: Element, variables: Mapping[str, str], at: View) -> Effects:
+    for name, value in variables.items():
+        yield set_in(owner_of(name, seen_from), name, value, at)
+
+
+def set_locally(scope: Element, variables: Variables, at: View) -> Effects:
+    return set_texts(scope, texts_of(variables), at)
 
 
 def merge_upwards(seen_from: Element, variables: Variables, at: View) -> Effects:
-    for name, value in variables.items():
-        yield set_in(owner_of(name, seen_from), name, text_of(value), at)
+    return merge_texts(seen_from, texts_of(variables), at)
 
 
 def take_in(element: Element, variables: Variables, at: View) -> Effects:
@@ -43,5 +51,17 @@ def take_in(element: Element, variables: Variables, at: View) -> Effects:
     return merge_upwards(element, variables, at)
 
 
-def text_of(value: msgspec.Raw) -> str:
-    return bytes(value).decode()
+def texts_of(variables: Variables) -> dict[str, str]:
+    """Variables of a command as JSON text."""
+    return {name: bytes(value).decode() for name, value in variables.items()}
+
+
+def visible(element: Element) -> dict[str, str]:
+    """All variables that are seen from an element, inner ones before outer ones."""
+    seen: dict[str, str] = {}
+    scope: Element | None = element
+    while scope is not None:
+        for name, variable in scope.variables.items():
+            seen.setdefault(name, variable.value)
+        scope = scope.outer()
+    return seen

@@ -60,6 +60,7 @@ CREATE TABLE process_instances (
     tokens                       json NOT NULL,
     live                         int NOT NULL,
     then_                        json,
+    interrupted                  boolean NOT NULL,
     request                      bigint,
     incidents                    int NOT NULL,
     started_at                   timestamptz NOT NULL,
@@ -95,6 +96,9 @@ CREATE TABLE element_instances (
     tokens                 json NOT NULL,
     live                   int NOT NULL,
     then_                  json,
+    interrupted            boolean NOT NULL,
+    occurred               json,
+    loop                   json,
     request                bigint,
     incidents              int NOT NULL,
     incident_key           bigint,
@@ -105,6 +109,15 @@ CREATE INDEX element_instances_live ON element_instances (root_key) WHERE ended_
 CREATE INDEX element_instances_scope ON element_instances (scope_key, element_instance_key) WHERE ended_at IS NULL;
 CREATE INDEX element_instances_instance ON element_instances (process_instance_key, element_instance_key);
 CREATE INDEX element_instances_definition ON element_instances (process_definition_key, element_id) WHERE ended_at IS NULL;
+
+-- What a multi-instance activity loops over, and what came of it: rows, never one growing array. JSON text.
+CREATE TABLE loop_items (
+    body_key bigint NOT NULL,
+    index    int NOT NULL,
+    item     text NOT NULL,
+    result   text,
+    PRIMARY KEY (body_key, index)
+);
 
 -- value: JSON text
 CREATE TABLE variables (

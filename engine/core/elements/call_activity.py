@@ -1,0 +1,72 @@
+"""Call activity. BPMN 2.0.2 §10.3.6, §13.3.6: it starts another process as a part of this one, waits for its end, and
+takes its variables over as told. Errors, escalations and the end of the caller go through it (CORE D1).
+
+The called process is the latest version, that of the caller's deployment, or the latest with a version tag.
+"""
+
+from __future__ import annotations
+
+from engine.bpmn.model import CalledElement
+from engine.core.records import Effects, Fail, IncidentType, InstanceCreated, VariableSet
+from engine.core.shared.variables import merge_texts, set_texts, visible
+from engine.core.state import Definition, Element
+from engine.core.view import View
+
+MAX_DEPTH = 1_000
+
+
+def activate(call: Element, at: View) -> Effects:
+    called = _called(call, at)
+    process_id = at.typed(called.process_id, call, str, IncidentType.CALLED_ELEMENT_ERROR)
+    if call.instance.depth >= MAX_DEPTH:
+        raise Fail(
+            IncidentType.CALLED_ELEMENT_ERROR,
+            f"The call activity has reached the maximum depth of {MAX_DEPTH} processes that call each other.",
+        )
+    definition = _definition(call, called, process_id, at)
+    key = at.key()
+    yield InstanceCreated(
+        key,
+        definition.key,
+        definition.process_id,
+        definition.version,
+        definition.version_tag,
+        definition.name,
+        call.instance.tenant,
+        call.instance.business_id,
+        call.instance.tags,
+        call.key,
+    )
+    local = {name: variable.value for name, variable in call.variables.items()}
+    for name, value in (visible(call) if called.all_parent_variables else local).items():
+        yield VariableSet(at.key(), key, name, value)
+
+
+def collect(call: Element, child: Element, at: View) -> Effects:
+    """The called process completes: all its variables come back, or those that the output mappings choose."""
+    variables = {name: variable.value for name, variable in child.variables.items()}
+    if at.node(call).outputs:
+        yield from set_texts(call, variables, at)
+    elif _called(call, at).all_child_variables:
+        yield from merge_texts(call, variables, at)
+
+
+def _called(call: Element, at: View) -> CalledElement:
+    called = at.node(call).called
+    assert called is not None, f"the parser lets no call activity without a called element through: {call.element}"
+    return called
+
+
+def _definition(call: Element, called: CalledElement, process_id: str, at: View) -> Definition:
+    candidates = [d for d in at.family(process_id, call.instance.tenant).values() if d.state == "ACTIVE"]
+    wanted = f"process with BPMN process id '{process_id}'"
+    if called.binding == "deployment":
+        caller = at.definition(call.instance.definition_key)
+        candidates = [d for d in candidates if caller is not None and d.deployment == caller.deployment]
+        wanted += " in the deployment of the caller"
+    elif called.binding == "versionTag":
+        candidates = [d for d in candidates if d.version_tag == called.version_tag]
+        wanted += f" and version tag '{called.version_tag}'"
+    if not candidates:
+        raise Fail(IncidentType.CALLED_ELEMENT_ERROR, f"Expected {wanted} to be deployed, but not found.")
+    return max(candidates, key=lambda definition: definition.version)

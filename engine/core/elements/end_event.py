@@ -1,0 +1,48 @@
+"""End event. BPMN 2.0.2 §10.5.3: its token ends; what its definition says happens. None: nothing more. Error: the
+nearest catcher takes over, and the event never completes. Escalation: likewise, but an interrupting catcher alone keeps it from
+completing. Terminate: everything else in its scope ends, and the scope completes.
+
+Not here: message, signal and compensation end events.
+"""
+
+from __future__ import annotations
+
+from engine.bpmn.model import ErrorEvent, EscalationEvent, TerminateEvent
+from engine.core.elements import intermediate_throw_event
+from engine.core.records import (
+    Effects,
+    ElementCompleted,
+    ElementCompleting,
+    Fail,
+    IncidentType,
+    ScopeInterrupted,
+)
+from engine.core.shared import events
+from engine.core.state import Element
+from engine.core.view import View
+
+
+def activate(event: Element, at: View) -> Effects:
+    definition = at.node(event).event
+    if isinstance(definition, ErrorEvent):
+        yield from _throw_error(event, definition, at)
+    elif isinstance(definition, EscalationEvent):
+        yield from intermediate_throw_event.escalate(event, definition, at)
+    else:
+        yield ElementCompleting(event.key)
+
+
+def _throw_error(event: Element, error: ErrorEvent, at: View) -> Effects:
+    assert error.code is not None, f"the parser lets no error end event without a code through: {event.element}"
+    code = at.typed(error.code, event, str, IncidentType.EXTRACT_VALUE_ERROR)
+    caught = events.throw_error(event, code, {}, at, from_itself=False)
+    if caught is None:
+        raise Fail(*events.unhandled_error(code, None))
+    yield from caught
+
+
+def leave(event: Element, at: View) -> Effects:
+    yield ElementCompleted(event.key)
+    scope = event.scope
+    if isinstance(at.node(event).event, TerminateEvent) and scope is not None and scope.then is None:
+        yield ScopeInterrupted(scope.key, ("complete",))

@@ -1,0 +1,42 @@
+"""Intermediate throw event. BPMN 2.0.2 §10.5.4: its token goes on when what it throws is thrown. None: at once.
+Escalation: the nearest catcher hears it; only an interrupting one keeps the token from going on. Link: the token
+goes on at the catching link event of the same name in this scope (§10.5.5.10).
+
+Not here: message, signal and compensation throw events.
+"""
+
+from __future__ import annotations
+
+from engine.bpmn.model import EscalationEvent, LinkEvent
+from engine.core.records import Effects, ElementCompleted, ElementCompleting, IncidentType
+from engine.core.shared import events
+from engine.core.shared.flows import enter
+from engine.core.state import Element
+from engine.core.view import View
+
+
+def activate(event: Element, at: View) -> Effects:
+    definition = at.node(event).event
+    if isinstance(definition, EscalationEvent):
+        yield from escalate(event, definition, at)
+    else:
+        yield ElementCompleting(event.key)
+
+
+def escalate(event: Element, escalation: EscalationEvent, at: View) -> Effects:
+    """Tell the nearest catcher, if there is one; the event completes unless that interrupts it."""
+    assert escalation.code is not None, f"the parser lets no escalation without a code be thrown: {event.element}"
+    code = at.typed(escalation.code, event, str, IncidentType.EXTRACT_VALUE_ERROR)
+    catcher = events.catcher_of(EscalationEvent, code, event, at, from_itself=False)
+    if catcher is not None:
+        yield from events.catch(catcher, {}, at)
+    if catcher is None or not events.is_interrupting(catcher, at):
+        yield ElementCompleting(event.key)
+
+
+def leave(event: Element, at: View) -> Effects:
+    node = at.node(event)
+    yield ElementCompleted(event.key, node.outgoing)
+    if isinstance(node.event, LinkEvent) and event.scope is not None:
+        assert node.event.target is not None, f"the parser lets no link without a target through: {event.element}"
+        yield from enter(at.model(event.instance.definition_key).nodes[node.event.target], event.scope, at)

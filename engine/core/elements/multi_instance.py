@@ -1,0 +1,82 @@
+"""Multi-instance activity: its body. BPMN 2.0.2 §10.3.9, §13.3.7: the collection is evaluated once, when the body is
+activated, and one inner instance is made for each item, one after the other or all at once; the body completes when all
+have ended, or when the completion condition holds.
+
+The boundary events are the body's; mappings, jobs and listeners are the inner instances'. Results stand in the order of
+the items, null where there is none. Not here: loop cardinality, `behavior`.
+"""
+
+from __future__ import annotations
+
+from engine.bpmn.model import Loop
+from engine.core.elements import defaults
+from engine.core.records import (
+    Effects,
+    ElementCompleting,
+    IncidentType,
+    ItemCollected,
+    LoopResultSet,
+    LoopStarted,
+    ScopeInterrupted,
+)
+from engine.core.shared.flows import enter_inner
+from engine.core.shared.variables import owner_of
+from engine.core.state import Element, LoopState
+from engine.core.view import View
+from engine.feel import to_json
+
+CHUNK = 100
+
+
+def activate(body: Element, at: View) -> Effects:
+    items = at.typed(_loop(body, at).collection, body, list, IncidentType.EXTRACT_VALUE_ERROR)
+    yield LoopStarted(body.key, tuple(to_json(item) for item in items))
+
+
+def settle(body: Element, at: View) -> Effects:
+    """After activation, after each inner instance that ended, after each slice."""
+    state = _state(body)
+    width = 1 if _loop(body, at).sequential else state.size
+    until = min(state.size, state.next + CHUNK, state.next + width - body.live)
+    for index in range(state.next, until):
+        yield from enter_inner(at.node(body), body, index, at)
+    if not body.live and state.next == state.size:
+        yield ElementCompleting(body.key)
+
+
+def collect(body: Element, inner: Element, at: View) -> Effects:
+    """In the completion of an inner instance: what fails here is an incident of that one."""
+    loop, state = _loop(body, at), _state(body)
+    if loop.output is not None:
+        value = at.evaluate(loop.output, inner)
+        yield ItemCollected(body.key, inner.index, to_json(value))
+    if loop.until is not None and body.then is None:
+        counters = {
+            "numberOfInstances": state.size,
+            "numberOfActiveInstances": body.live - 1,
+            "numberOfCompletedInstances": state.completed + 1,
+            "numberOfTerminatedInstances": state.terminated,
+        }
+        if at.typed(loop.until, inner, bool, IncidentType.EXTRACT_VALUE_ERROR, counters):
+            yield ScopeInterrupted(body.key, ("complete",))
+
+
+def leave(body: Element, at: View) -> Effects:
+    loop = _loop(body, at)
+    if loop.output is not None and loop.output_name is not None:
+        scope = owner_of(loop.output_name, body.outer() or body)
+        known = scope.variables.get(loop.output_name)
+        key = known.key if known is not None else at.key()
+        yield LoopResultSet(key, body.key, scope.key, loop.output_name)
+    yield from defaults.leave(body, at)
+
+
+def _loop(body: Element, at: View) -> Loop:
+    loop = at.node(body).loop
+    assert loop is not None, f"the body of a loop has one: {body.element}"
+    return loop
+
+
+def _state(body: Element) -> LoopState:
+    assert body.loop is not None, f"an activated body has a loop: {body.element}"
+    return body.loop

@@ -1,0 +1,140 @@
+"""What catches what: boundary events and event sub-processes, found by walking from the inside out.
+
+BPMN 2.0.2 §10.5.7: the nearest enclosing catcher wins. In one place an exact code beats one that catches all. The walk
+goes through call activities, and past an interrupted scope on to its boundary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from engine.bpmn.model import ErrorEvent, EscalationEvent, Node
+from engine.core.records import (
+    Effects,
+    ElementTerminating,
+    EventTriggered,
+    IncidentType,
+    ScopeInterrupted,
+)
+from engine.core.shared.flows import enter
+from engine.core.shared.variables import merge_texts, set_texts
+from engine.core.state import Element, ElementState
+from engine.core.view import View
+
+
+class Catcher(NamedTuple):
+    """`node` is a boundary event at `host`, or an event sub-process in it."""
+
+    host: Element
+    node: Node
+
+    @property
+    def at_boundary(self) -> bool:
+        return self.node.host is not None
+
+
+def boundaries_of(element: Element, at: View) -> Iterator[Node]:
+    """The boundary events of an element; those of a loop belong to its body."""
+    if not element.is_inner:
+        nodes = at.model(element.instance.definition_key).nodes
+        for boundary in at.node(element).boundaries:
+            yield nodes[boundary]
+
+
+def event_sub_processes_of(scope: Element, at: View) -> Iterator[Node]:
+    """The event sub-processes in a scope; those of a loop belong to its inner instances."""
+    node = at.node(scope)
+    if scope.is_inner or node.loop is None:
+        nodes = at.model(scope.instance.definition_key).nodes
+        for sub_process in node.event_sub_processes:
+            yield nodes[sub_process]
+
+
+def event_node(node: Node, element: Element, at: View) -> Node:
+    """The node that says what is caught: of an event sub-process its start event."""
+    if node.host is not None or node.start is None:
+        return node
+    return at.model(element.instance.definition_key).nodes[node.start]
+
+
+def catcher_of(
+    kind: type[ErrorEvent] | type[EscalationEvent], code: str, thrower: Element, at: View, *, from_itself: bool
+) -> Catcher | None:
+    """Who catches `code`, thrown at `thrower`. `from_itself`: the thrower's own boundary events come first."""
+    level: Element | None = thrower
+    while level is not None:
+        if level is not thrower and level.is_open:
+            found = _best(kind, code, level, event_sub_processes_of(level, at), at)
+            if found is not None:
+                return found
+        if level.state is not ElementState.TERMINATING and (from_itself or level is not thrower):
+            found = _best(kind, code, level, boundaries_of(level, at), at)
+            if found is not None:
+                return found
+        level = level.scope
+    return None
+
+
+def _best(
+    kind: type[ErrorEvent] | type[EscalationEvent], code: str, host: Element, nodes: Iterator[Node], at: View
+) -> Catcher | None:
+    catch_all = None
+    for node in nodes:
+        event = event_node(node, host, at).event
+        if not isinstance(event, kind):
+            continue
+        if event.code is None:
+            catch_all = catch_all or Catcher(host, node)
+        elif at.evaluate(event.code, host) == code:
+            return Catcher(host, node)
+    return catch_all
+
+
+def is_interrupting(catcher: Catcher, at: View) -> bool:
+    return event_node(catcher.node, catcher.host, at).interrupting
+
+
+def catch(catcher: Catcher, variables: dict[str, str], at: View) -> Effects:
+    """What the catcher caught happens now: `variables` (JSON text) come with it."""
+    host, node = catcher
+    yield EventTriggered(host.key, node.id)
+    then = ("enter", node.id, variables)
+    if not is_interrupting(catcher, at):
+        scope = host.scope if catcher.at_boundary else host
+        assert scope is not None, "a boundary event has a host, and a host has a scope"
+        yield from enter(node, scope, at, occurred=variables)
+    elif catcher.at_boundary:
+        yield ElementTerminating(host.key, then)
+    else:
+        yield ScopeInterrupted(host.key, then)
+
+
+def throw_error(
+    thrower: Element, code: str, variables: dict[str, str], at: View, *, from_itself: bool
+) -> Effects | None:
+    """The effects of the error being caught; None when nobody catches it."""
+    catcher = catcher_of(ErrorEvent, code, thrower, at, from_itself=from_itself)
+    return None if catcher is None else catch(catcher, variables, at)
+
+
+def take_occurred(event: Element, at: View) -> Effects:
+    """The variables that an event has brought: local where its output mappings choose what leaves, else upwards.
+
+    Those of an error stay at its boundary event.
+    """
+    if not event.occurred:
+        return
+    node = at.node(event)
+    stays = node.host is not None and isinstance(node.event, ErrorEvent)
+    if node.outputs or stays:
+        yield from set_texts(event, event.occurred, at)
+    else:
+        yield from merge_texts(event, event.occurred, at)
+
+
+def unhandled_error(code: str, message: str | None) -> tuple[IncidentType, str]:
+    """Type and text of the incident of an error that nobody catches."""
+    said = f" with message '{message}'" if message else ""
+    text = f"Expected to throw an error event with the code '{code}'{said}, but it was not caught."
+    return IncidentType.UNHANDLED_ERROR_EVENT, text
