@@ -61,8 +61,10 @@ class Poller:
 
     def found(self, count: int, lease_s: float) -> None:
         """The look gave `count` jobs, leased for so many seconds."""
-        if self._queue.due_at is not None:
-            self._queue.due_at = min(self._queue.due_at, trio.current_time() + lease_s)
+        now, due_at = trio.current_time(), self._queue.due_at
+        if due_at is not None:
+            # What was due by now may have been what was found: then nobody knows what is due next.
+            self._queue.due_at = min(due_at, now + lease_s) if due_at > now else None
         self.woken = count >= self.capacity  # then there may be more, for the next
 
     def found_nothing(self, due_in_s: float | None) -> None:

@@ -139,6 +139,7 @@ async def _wait(request: Request, poller: Poller, until: float) -> bool:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_watch, request, poller)
         found = await poller.wait(until)
+        await trio.lowlevel.checkpoint()  # a client that left in the same moment is seen
         nursery.cancel_scope.cancel()
     return found
 

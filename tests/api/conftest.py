@@ -344,3 +344,13 @@ async def stored(rows, database, services):
 async def reader(stored):
     """A client of an application with a real database under it."""
     return Client(api_app.build(stored))
+
+
+@pytest.fixture
+def make_client(services):
+    """A client of an application with other services: `make_client(pool=…)`."""
+
+    def make(**changes):
+        return Client(api_app.build(replace(services, **changes)))
+
+    return make

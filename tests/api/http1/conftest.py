@@ -135,6 +135,12 @@ class Server:
 App = Callable[[dict, Callable, Callable], Awaitable[None]]
 
 
+async def give_up() -> None:
+    """End a test that waits for what never comes: the ticking of the server keeps a jumping clock going."""
+    await trio.sleep(2000)
+    raise TimeoutError("the test is still running after 2,000 s on its clock")
+
+
 @pytest.fixture
 def start(nursery) -> Callable[..., Server]:
     """`start(app, **settings)`: a server without sockets; tests that wait take `autojump_clock` beside it."""
@@ -142,6 +148,7 @@ def start(nursery) -> Callable[..., Server]:
     def start(app: App, **settings: Any) -> Server:
         server = Server(ServerState(app, ServerSettings(**settings)), nursery)
         nursery.start_soon(server.state.keep_ticking)
+        nursery.start_soon(give_up)
         return server
 
     return start

@@ -138,6 +138,20 @@ class TestRequests:
         assert answer.headers["connection"] == "close"
         assert await client.closed()
 
+    async def test_an_answer_that_overtakes_its_request_has_time_to_be_read(self, start, autojump_clock, apps):
+        async def app(scope, receive, send):
+            await apps.respond(send, status=403)
+
+        server = start(app, linger_s=1)
+        client = server.connect()
+        await client.send(post(b"x" * 100_000)[:-1])
+        assert (await client.answer()).status == 403
+        assert await client.closed()
+        await client.send(b"x")
+        assert server.ended == 0
+        await trio.sleep(2)
+        assert server.ended == 1
+
 
 class TestExpectContinue:
     ASK = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nExpect: 100-Continue\r\n\r\n"

@@ -78,6 +78,12 @@ def test_scope_material_is_kept_as_it_was_sent():
     assert (request.version, request.keep_alive) == ("1.0", False)
 
 
+def test_trailers_are_not_headers():
+    (request,) = parse(post(CHUNKED, body=b"0\r\nX-Role: admin\r\nHost: b\r\n\r\n")).ready
+    assert request.complete
+    assert request.headers == [(b"host", b"a"), (b"transfer-encoding", b"chunked")]
+
+
 @pytest.mark.parametrize(
     ("status", "data"),
     [

@@ -1,0 +1,195 @@
+"""The board of long polls: nobody is woken for nothing, and no wake-up is lost."""
+
+import pytest
+import trio
+import trio.testing
+
+from api.job_board import JobBoard
+from engine.admission import Overloaded
+
+FOREVER = float("inf")
+
+
+@pytest.fixture
+def board():
+    return JobBoard(slow_poll_s=2.0)
+
+
+class Poll:
+    """A poller that waits in a task; `woken` is what its wait gave."""
+
+    def __init__(self) -> None:
+        self.woken = None
+        self.leave = trio.Event()
+        self.ended = trio.Event()
+
+    async def run(self, board, capacity, until, subject, due_in_s, task_status):
+        with board.register(*subject, capacity) as self.poller:
+            self.poller.looking()
+            if self.poller.is_first:
+                self.poller.found_nothing(due_in_s)
+            task_status.started()
+            self.woken = await self.poller.wait(trio.current_time() + until)
+            self.ended_at = trio.current_time()
+            self.ended.set()
+            await self.leave.wait()
+
+
+@pytest.fixture
+def start(nursery):
+    """Starts polls in a certain order."""
+
+    async def start(board, capacity=1, until=FOREVER, subject=("t", "x"), due_in_s=None):
+        poll = Poll()
+        await nursery.start(poll.run, board, capacity, until, subject, due_in_s)
+        return poll
+
+    return start
+
+
+async def settle(*polls):
+    await trio.testing.wait_all_tasks_blocked()
+    return [poll.woken for poll in polls]
+
+
+async def test_one_poller_is_woken_for_each_job(board, start, nursery, mock_clock):
+    polls = [await start(board) for _ in range(3)]
+    await settle()
+    board.available("t", "x", 1)
+    assert await settle(*polls) == [True, None, None]
+    board.available("t", "x", 2)
+    assert await settle(*polls) == [True, True, None]  # the first has not looked yet, and can take one
+    nursery.cancel_scope.cancel()
+
+
+async def test_a_poller_that_takes_many_is_enough_for_many(board, start, nursery, mock_clock):
+    polls = [await start(board, capacity) for capacity in (10, 5, 5)]
+    await settle()
+    board.available("t", "x", 11)
+    assert await settle(*polls) == [True, True, None]
+    nursery.cancel_scope.cancel()
+
+
+async def test_jobs_of_other_types_wake_nobody(board, start, nursery, mock_clock):
+    poll = await start(board)
+    await settle()
+    board.available("other", "x", 1)
+    board.available("t", "other", 1)
+    assert await settle(poll) == [None]
+    nursery.cancel_scope.cancel()
+
+
+async def test_what_becomes_available_before_the_wait_is_not_missed(board):
+    with board.register("t", "x", 1) as poller:
+        poller.looking()
+        board.available("t", "x", 1)
+        poller.found_nothing(None)
+        assert await poller.wait(FOREVER)
+
+
+async def test_a_woken_poller_that_leaves_passes_it_on(board, start, nursery, mock_clock):
+    first, second = await start(board), await start(board)
+    await settle()
+    board.available("t", "x", 1)
+    assert await settle(first, second) == [True, None]
+    first.leave.set()
+    assert await settle(first, second) == [True, True]
+    nursery.cancel_scope.cancel()
+
+
+async def test_a_poller_that_found_all_it_can_take_wakes_the_next(board, start, nursery, mock_clock):
+    first, second = await start(board, capacity=2), await start(board)
+    await settle()
+    board.available("t", "x", 2)
+    await settle()
+    first.poller.looking()
+    first.poller.found(2, lease_s=60)
+    first.leave.set()
+    assert await settle(second) == [True]
+    nursery.cancel_scope.cancel()
+
+
+async def test_a_poller_that_found_the_rest_wakes_nobody(board, start, nursery, mock_clock):
+    first, second = await start(board, capacity=2), await start(board)
+    await settle()
+    board.available("t", "x", 1)
+    await settle()
+    first.poller.looking()
+    first.poller.found(1, lease_s=60)
+    first.leave.set()
+    assert await settle(second) == [None]
+    assert second.poller.is_first
+    nursery.cancel_scope.cancel()
+
+
+async def test_the_first_looks_when_a_lease_ends(board, start, nursery, autojump_clock):
+    begun = trio.current_time()
+    first, second = await start(board, due_in_s=1.5), await start(board)
+    await first.ended.wait()
+    assert (first.woken, first.ended_at - begun) == (True, pytest.approx(1.5))
+    assert second.woken is None
+    nursery.cancel_scope.cancel()
+
+
+async def test_the_next_takes_over_the_timetable(board, start, nursery, autojump_clock):
+    begun = trio.current_time()
+    first, second = await start(board, capacity=2, due_in_s=1.5), await start(board)
+    first.poller.wake()
+    await first.ended.wait()
+    first.poller.looking()
+    first.poller.found(1, lease_s=0.25)  # which ends before all others
+    first.leave.set()
+    await second.ended.wait()
+    assert second.ended_at - begun == pytest.approx(0.25)
+    nursery.cancel_scope.cancel()
+
+
+async def test_the_next_looks_when_the_timetable_is_used_up(board, start, nursery, autojump_clock):
+    first, second = await start(board, capacity=2, due_in_s=1.5), await start(board)
+    await first.ended.wait()
+    first.poller.looking()
+    first.poller.found(1, lease_s=60)
+    first.leave.set()
+    await second.ended.wait()
+    assert second.ended_at == first.ended_at
+    nursery.cancel_scope.cancel()
+
+
+async def test_the_first_looks_now_and_then_by_itself(board, start, nursery, autojump_clock):
+    begun = trio.current_time()
+    poll, other = await start(board), await start(board, until=60)
+    await poll.ended.wait()
+    assert (poll.woken, other.woken, poll.ended_at - begun) == (True, None, pytest.approx(2))
+    nursery.cancel_scope.cancel()
+
+
+async def test_the_time_may_be_over(board, start, nursery, autojump_clock):
+    begun = trio.current_time()
+    first, second = await start(board, until=1), await start(board, until=0.5)
+    await first.ended.wait()
+    assert (first.woken, first.ended_at - begun) == (False, pytest.approx(1))
+    assert (second.woken, second.ended_at - begun) == (False, pytest.approx(0.5))
+    nursery.cancel_scope.cancel()
+
+
+async def test_everybody_looks_when_the_clock_was_changed(board, start, nursery, mock_clock):
+    polls = [await start(board, subject=(name, "x")) for name in "aab"]
+    await settle()
+    board.wake_all()
+    assert await settle(*polls) == [True, True, True]
+    nursery.cancel_scope.cancel()
+
+
+async def test_the_board_is_bounded_and_forgets(start, mock_clock):
+    board = JobBoard(max_pollers=2)
+    polls = [await start(board), await start(board, subject=("u", "x"))]
+    await settle()
+    with pytest.raises(Overloaded), board.register("t", "x", 1):
+        pass
+    assert len(board) == 2
+    for poll in polls:
+        board.wake_all()
+        poll.leave.set()
+    await settle()
+    assert len(board) == 0
+    assert board._queues == {}

@@ -1,0 +1,204 @@
+"""Activation over HTTP and PostgreSQL: long polls, clients that leave, answers that do not arrive."""
+
+import pytest
+import trio
+
+from api.job_board import JobBoard
+from storage import activation
+from storage.errors import ConnectionLost
+
+KEY = 2251799813685249
+ASK = {"type": "work", "timeout": 60_000, "maxJobsToActivate": 5, "requestTimeout": 30_000}
+
+
+@pytest.fixture
+def services(services):
+    """The fallback of long polls is out of the way: what wakes them here is what is tested."""
+    return type(services)(
+        services.appender,
+        services.completions,
+        services.definitions,
+        services.pool,
+        JobBoard(slow_poll_s=3600),
+        services.status,
+        services.settings,
+    )
+
+
+async def until_waiting(services, number):
+    """Wait until so many polls have looked and found nothing."""
+    with trio.fail_after(10):
+        while True:
+            waiting = [poller for queue in services.job_board._queues.values() for poller in queue.pollers]
+            if len(waiting) == number and all(poller._signal.statistics().tasks_waiting for poller in waiting):
+                return
+            await trio.lowlevel.checkpoint()
+
+
+def ready(rows):
+    return rows.execute("SELECT ready FROM jobs ORDER BY job_key").fetchall()
+
+
+async def test_jobs_that_are_there_are_given_at_once(rows, reader):
+    rows.job(KEY + 3)
+    rows.job(KEY + 4, type="other")
+    rows.variable(name="x", value='"é"')
+    answer = await reader("POST", "/v2/jobs/activation", ASK | {"worker": "w"})
+    (job,) = answer.json["jobs"]
+    assert (job["jobKey"], job["worker"], job["variables"]) == (str(KEY + 3), "w", {"x": "é"})
+    assert job["jobLeaseToken"] is None
+    assert answer.headers[b"content-type"] == b"application/json"
+
+
+async def test_a_lease_token_is_given_to_who_asks_and_extends_the_lease(rows, reader):
+    rows.job()
+    (job,) = (await reader("POST", "/v2/jobs/activation", ASK | {"withLease": True})).json["jobs"]
+    token = rows.execute("SELECT lease_token::text FROM jobs").fetchone()[0]
+    assert job["jobLeaseToken"] == token
+    path, change = f"/v2/jobs/{KEY + 3}", {"changeset": {"timeout": 120_000}}
+    assert (await reader("PATCH", path, change | {"jobLeaseToken": token})).status == 204
+    for other in ("nonsense", token[:-1] + ("0" if token[-1] != "0" else "1")):
+        answer = await reader("PATCH", path, change | {"jobLeaseToken": other})
+        assert (answer.status, answer.problem["title"]) == (409, "INVALID_STATE")
+    assert (await reader("PATCH", f"/v2/jobs/{KEY + 9}", change)).problem["title"] == "NOT_FOUND"
+
+
+async def test_an_extension_comes_before_the_command(rows, reader, engine):
+    change = {"changeset": {"timeout": 1, "retries": 2}}
+    assert (await reader("PATCH", f"/v2/jobs/{KEY + 3}", change)).status == 404
+    assert engine.appended == []
+    rows.job()
+    await reader("POST", "/v2/jobs/activation", ASK)
+    answer = await reader("PATCH", f"/v2/jobs/{KEY + 3}", change)
+    assert (answer.status, answer.headers) == (204, {b"command-position": b"1"})
+    assert engine.command.retries == 2
+
+
+async def test_who_does_not_want_to_wait_gets_nothing_at_once(reader):
+    answer = await reader("POST", "/v2/jobs/activation", ASK | {"requestTimeout": -1})
+    assert (answer.status, answer.json) == (200, {"jobs": []})
+
+
+async def test_who_waits_gets_nothing_when_the_time_is_over(reader):
+    with trio.fail_after(5):
+        answer = await reader("POST", "/v2/jobs/activation", ASK | {"requestTimeout": "50"})
+    assert answer.json == {"jobs": []}
+
+
+async def test_a_poll_is_woken_by_a_job(rows, reader, stored, nursery):
+    answers = []
+
+    async def poll():
+        answers.append(await reader("POST", "/v2/jobs/activation", ASK))
+
+    for _ in range(2):
+        nursery.start_soon(poll)
+    await until_waiting(stored, 2)
+    rows.job(KEY + 3)
+    stored.job_board.available("work", "<default>", 1)
+    with trio.fail_after(5):
+        while not answers:
+            await trio.lowlevel.checkpoint()
+    assert len(answers[0].json["jobs"]) == 1
+    await until_waiting(stored, 1)
+    rows.job(KEY + 4)
+    stored.job_board.available("work", "<default>", 1)
+    with trio.fail_after(5):
+        while len(answers) < 2:
+            await trio.lowlevel.checkpoint()
+    assert answers[1].json["jobs"][0]["jobKey"] == str(KEY + 4)
+
+
+async def test_a_poll_looks_again_when_a_backoff_ends(rows, reader):
+    rows.execute(
+        "UPDATE clock SET shift = '-1 h'"  # the engine's clock, not the computer's
+    )
+    rows.job(ready=False, state="FAILED", available_at=None)
+    rows.execute("UPDATE jobs SET available_at = clock_now() + interval '100 ms'")
+    with trio.fail_after(5):
+        answer = await reader("POST", "/v2/jobs/activation", ASK)
+    assert len(answer.json["jobs"]) == 1
+
+
+async def test_a_poll_whose_client_leaves_takes_no_job(rows, reader, stored, nursery):
+    done = trio.Event()
+
+    async def poll():
+        await reader("POST", "/v2/jobs/activation", ASK)
+        done.set()
+
+    nursery.start_soon(poll)
+    await until_waiting(stored, 1)
+    rows.job()
+    reader.gone.set()
+    stored.job_board.available("work", "<default>", 1)
+    with trio.fail_after(5):
+        await done.wait()
+    assert ready(rows) == [(True,)]
+
+
+async def test_an_answer_that_does_not_arrive_gives_the_jobs_back(rows, reader, stored):
+    rows.job(KEY + 3)
+    rows.job(KEY + 4)
+    with pytest.raises(OSError, match="left"):
+        await reader("POST", "/v2/jobs/activation", ASK, fail_send=True)
+    assert ready(rows) == [(True,), (True,)]
+
+
+async def test_given_back_jobs_wake_the_next_poll(rows, reader, stored, nursery):
+    answers = []
+
+    async def poll():
+        answers.append(await reader("POST", "/v2/jobs/activation", ASK))
+
+    nursery.start_soon(poll)
+    await until_waiting(stored, 1)
+    rows.job()
+    with pytest.raises(OSError, match="left"):
+        await reader("POST", "/v2/jobs/activation", ASK, fail_send=True)
+    with trio.fail_after(5):
+        while not answers:
+            await trio.lowlevel.checkpoint()
+    assert len(answers[0].json["jobs"]) == 1
+
+
+async def test_a_cancelled_activation_gives_the_jobs_back(rows, reader, stored, monkeypatch):
+    rows.job()
+    read = activation.activated_jobs
+
+    async def cancelled(*arguments):
+        scope.cancel()
+        return await read(*arguments)
+
+    monkeypatch.setattr(activation, "activated_jobs", cancelled)
+    with trio.CancelScope() as scope:
+        await reader("POST", "/v2/jobs/activation", ASK)
+    assert scope.cancelled_caught
+    assert ready(rows) == [(True,)]
+
+
+async def test_an_activation_that_cannot_be_read_gives_the_jobs_back(rows, reader, stored, monkeypatch):
+    rows.job()
+
+    async def lost(*_):
+        raise ConnectionLost("gone")
+
+    monkeypatch.setattr(activation, "activated_jobs", lost)
+    answer = await reader("POST", "/v2/jobs/activation", ASK)
+    assert (answer.status, answer.problem["title"]) == (503, "UNAVAILABLE")
+    assert ready(rows) == [(True,)]
+
+
+async def test_an_answer_has_a_limit_and_the_rest_is_given_back(rows, reader, stored, settings):
+    large = '"' + "x" * (settings.max_activation_bytes // 40) + '"'
+    rows.variable(name="large", value=large)
+    for n in range(60):
+        rows.job(KEY + 100 + n)
+    answer = await reader("POST", "/v2/jobs/activation", ASK | {"maxJobsToActivate": 2_000_000_000})
+    assert len(answer.json["jobs"]) == 50
+    assert sum(flag for (flag,) in ready(rows)) == 10
+
+
+async def test_too_many_polls_are_refused(make_client):
+    answer = await make_client(job_board=JobBoard(max_pollers=0))("POST", "/v2/jobs/activation", ASK)
+    assert (answer.status, answer.problem["title"]) == (503, "RESOURCE_EXHAUSTED")
