@@ -73,19 +73,31 @@ class Beat:
     No beat by a helper task: it would keep a hung child alive.
     """
 
-    __slots__ = ("_last", "_progress", "_quiet_until", "_settings", "alive")
+    __slots__ = ("_deadlines", "_last", "_muted", "_progress", "_settings", "alive")
 
     def __init__(self, settings: SupervisionSettings) -> None:
         self._settings = settings
         self._last = trio.current_time()
-        self._quiet_until = self._last
+        self._deadlines: list[float] = []
+        self._muted = False
         self._progress: Callable[[], bool] = lambda: True
         self.alive = False
         """Whether the child has beaten at all."""
 
     def beat(self) -> None:
-        self._last = trio.current_time()
-        self.alive = True
+        """The child's loop turns."""
+        if not self._muted:
+            self._last = trio.current_time()
+            self.alive = True
+
+    def _end_wait(self, deadline: float) -> None:
+        self._deadlines.remove(deadline)
+        if not self._muted:
+            self._last = trio.current_time()
+
+    def mute(self) -> None:
+        """Hear nothing more: the child is made to look hung, whichever of its tasks beats."""
+        self._muted = True
 
     def report_progress(self, progress: Callable[[], bool]) -> None:
         """Have `progress()` asked for the health view: False means alive, but getting nowhere."""
@@ -94,13 +106,12 @@ class Beat:
     @contextmanager
     def waiting(self, deadline_s: float) -> Iterator[None]:
         """Waiting for PostgreSQL, which has its own deadline: silence until then is no hang."""
-        before = self._quiet_until
-        self._quiet_until = max(before, trio.current_time() + deadline_s)
+        deadline = trio.current_time() + deadline_s
+        self._deadlines.append(deadline)
         try:
             yield
         finally:
-            self._quiet_until = before
-            self._last = trio.current_time()
+            self._end_wait(deadline)
 
     async def idle(self, wait: Callable[[], Awaitable[T]]) -> T:
         """The result of `wait()`, begun again after each beat; for waits that lose nothing when cancelled."""
@@ -123,12 +134,13 @@ class Beat:
     @property
     def excused(self) -> bool:
         """Whether the child waits for PostgreSQL, and its deadline has not passed."""
-        return trio.current_time() < self._quiet_until
+        return trio.current_time() < max(self._deadlines, default=float("-inf"))
 
     @property
     def silent(self) -> bool:
         """Whether the child is overdue: neither beating nor waiting within a deadline."""
-        return trio.current_time() - max(self._last, self._quiet_until) > self._settings.hang_after_s
+        heard = max(self._last, *self._deadlines) if self._deadlines else self._last
+        return trio.current_time() - heard > self._settings.hang_after_s
 
     @property
     def stalled(self) -> bool:
@@ -279,6 +291,7 @@ class Supervisor:
         elif kind == "cancel":
             self._cancel(life)
         else:
+            life.beat.mute()
             life.thaw = trio.Event()
             life.nursery.start_soon(_set_when_cancelled, life.thaw)
         return True

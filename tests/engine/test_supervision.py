@@ -1,8 +1,10 @@
 """Supervision on a mock clock that jumps: no test here waits in real time."""
 
+import re
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 import pytest
 import trio
@@ -12,6 +14,7 @@ from engine.supervision import Beat, Child, Escalated, State, SupervisionSetting
 from engine.watchdog import Watchdog
 from storage.errors import ConnectionLost, Outage, SteppedDown, StorageBug
 
+DOCS = Path(__file__).parents[2] / "docs" / "supervision.md"
 BODY = Callable[[Beat], object]
 
 
@@ -263,6 +266,38 @@ async def test_chaos_is_recovered_from(autojump_clock, kind, within_s):
         nursery.cancel_scope.cancel()
 
 
+async def test_a_child_of_several_tasks_looks_hung_too(autojump_clock):
+    """The API's main task only waits for others, one of which beats: none of them may hide the hang."""
+
+    async def body(beat: Beat) -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(idle, beat)
+
+    child = Recorder(body)
+    supervisor = Supervisor([Child("c", child.run)], die=died)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervisor.run)
+        await trio.sleep(3.01)
+        supervisor.chaos("c", "hang")
+        await trio.sleep(1.4)
+        assert len(child.starts) == 2
+        nursery.cancel_scope.cancel()
+
+
+async def test_overlapping_waits_excuse_until_the_last_deadline(autojump_clock):
+    beat = Beat(SupervisionSettings())
+    with beat.waiting(1):
+        outer = beat.waiting(3)
+        outer.__enter__()
+    await trio.sleep(3.9)
+    assert not beat.silent
+    await trio.sleep(0.2)
+    assert beat.silent
+    outer.__exit__(None, None, None)
+    assert not beat.silent
+    assert not beat.excused
+
+
 async def test_a_frozen_child_keeps_what_it_was_given(autojump_clock):
     """A lock granted to a child while it hangs is released when the child is ended."""
     lock = trio.Lock()
@@ -373,3 +408,8 @@ async def test_a_turning_loop_pats_the_watchdog(autojump_clock):
             dog.tick()
             await trio.sleep(1)
         nursery.cancel_scope.cancel()
+
+
+def test_the_documented_settings_are_those_of_the_program():
+    documented = re.findall(r"^\| `(\w+)` \| ([\d.]+) \|", DOCS.read_text(), re.MULTILINE)
+    assert {name: float(value) for name, value in documented} == asdict(SupervisionSettings())
