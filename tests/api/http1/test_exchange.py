@@ -3,7 +3,7 @@
 import pytest
 import structlog
 import trio
-from trio.testing import lockstep_stream_pair, wait_all_tasks_blocked
+from trio.testing import lockstep_stream_pair, memory_stream_pair, wait_all_tasks_blocked
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 HEAD = b"HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -177,6 +177,19 @@ class TestExpectContinue:
         assert (answer.status, answer.informational, answer.headers["connection"]) == (401, [], "close")
         assert await client.closed()
 
+    async def test_no_continue_once_the_response_has_begun(self, start, autojump_clock, apps):
+        async def app(scope, receive, send):
+            await send({"type": "http.response.start", "status": 200})
+            await send({"type": "http.response.body", "body": b"begun ", "more_body": True})
+            body, _ = await apps.read_body(receive)
+            await send({"type": "http.response.body", "body": body})
+
+        client = start(app).connect()
+        await client.send(self.ASK)
+        await wait_all_tasks_blocked()
+        answer = await client.ask(b"abc")
+        assert (answer.body, answer.headers["connection"]) == (b"begun abc", "close")
+
     async def test_http_1_0_has_no_continue(self, start, apps, autojump_clock):
         client = start(apps.echo).connect()
         await client.send(self.ASK.replace(b"HTTP/1.1", b"HTTP/1.0"))
@@ -333,6 +346,21 @@ class TestConnections:
             await wait_all_tasks_blocked()
         assert server.ended == 1
         assert [entry for entry in logs if entry["log_level"] != "debug"] == []
+
+    async def test_no_handler_is_called_in_a_connection_that_was_closed_as_idle(self, start, autojump_clock):
+        called = []
+
+        async def app(scope, receive, send):
+            called.append(scope)
+
+        server = start(app)
+        mine, theirs = memory_stream_pair()
+        server.connect((mine, theirs))
+        await wait_all_tasks_blocked()
+        theirs.receive_stream.put_data(GET)  # wakes the connection, which the next line closes before it runs
+        server.state.start_draining()
+        await wait_all_tasks_blocked()
+        assert (called, server.ended) == ([], 1)
 
 
 class TestRefusals:
