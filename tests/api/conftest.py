@@ -233,6 +233,7 @@ class Rows:
             "tokens": "{}",
             "live": 0,
             "incidents": 0,
+            "interrupted": False,
             "started_at": NOW,
             "version": 1,
             "created_position": 1,
@@ -256,6 +257,7 @@ class Rows:
             "tokens": "{}",
             "live": 0,
             "incidents": 0,
+            "interrupted": False,
             "started_at": NOW,
         }
         self.put("element_instances", **(defaults | row))

@@ -13,8 +13,8 @@ MIGRATIONS = Path(__file__).parents[2] / "storage" / "sql" / "migrations"
 PINNED, PINNED_MS = "2026-11-21T01:02:03Z", 1795222923000
 INSTANCE = (
     "INSERT INTO process_instances (process_instance_key, root_key, process_definition_key, process_id,"
-    " process_version, tenant_id, depth, state, tokens, live, incidents, started_at, ended_at, version,"
-    " created_position) VALUES (%s, 1, 9, 'p', 1, '<default>', 1, %s, '{}', 0, 0, now(), %s, 1, 1)"
+    " process_version, tenant_id, depth, state, tokens, live, incidents, interrupted, started_at, ended_at, version,"
+    " created_position) VALUES (%s, 1, 9, 'p', 1, '<default>', 1, %s, '{}', 0, 0, false, now(), %s, 1, 1)"
 )
 
 
@@ -81,8 +81,10 @@ async def test_an_instance_exists_whether_it_runs_or_not(sync, connection):
 async def test_a_scope_sees_the_innermost_variables_and_the_engines_time(sync, connection):
     sync.execute(INSTANCE, [1, "ACTIVATED", None])
     sync.execute(
-        "INSERT INTO element_instances VALUES (2, 1, 1, 1, '{2,1}', 9, 'p', 'e', NULL, 'TASK', 't', 'ACTIVATED', -1,"
-        " '{}', 0, NULL, NULL, 0, NULL, now(), NULL)"
+        "INSERT INTO element_instances (element_instance_key, root_key, process_instance_key, scope_key, path,"
+        " process_definition_key, process_id, element_id, element_type, tenant_id, state, loop_index, tokens, live,"
+        " incidents, interrupted, started_at) VALUES (2, 1, 1, 1, '{2,1}', 9, 'p', 'e', 'TASK', 't', 'ACTIVATED', -1,"
+        " '{}', 0, 0, false, now())"
     )
     put_variable(sync, 10, 1, "x", "1")
     put_variable(sync, 11, 2, "x", "2")

@@ -77,6 +77,7 @@ def put_instance(sync, key, **row):
         "tokens": "{}",
         "live": 0,
         "incidents": 0,
+        "interrupted": False,
         "started_at": START,
         "version": 1,
         "created_position": 1,
@@ -101,6 +102,7 @@ def put_element(sync, key, instance=1, **row):
         "tokens": "{}",
         "live": 0,
         "incidents": 0,
+        "interrupted": False,
         "started_at": START,
     }
     put(sync, "element_instances", **(defaults | row))

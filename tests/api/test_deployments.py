@@ -1,0 +1,185 @@
+"""Deployments over HTTP: multipart bodies, all problems at once, bytes stored before the command is appended."""
+
+import hashlib
+
+import pytest
+
+from engine.core.records import Deploy, DeployedProcess, DeploymentReply, ProcessMetadata, ResourceReference
+
+KEY = 2251799813685249
+TYPE = (b"content-type", b"multipart/form-data; boundary=xyz")
+
+
+def process(id="order", more=""):
+    return f"""<?xml version="1.0" encoding="UTF-8"?>
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">
+  <process id="{id}" name="Order &amp; pay" isExecutable="true"><startEvent id="s"/>{more}</process>
+</definitions>""".encode()
+
+
+def part(content, name="resources", file_name="order.bpmn", header=None):
+    disposition = f'form-data; name="{name}"' + (f'; filename="{file_name}"' if file_name is not None else "")
+    head = f"Content-Disposition: {disposition}\r\n".encode() if header is None else header
+    return b"--xyz\r\n" + head + b"\r\n" + content + b"\r\n"
+
+
+def body(*parts):
+    return b"".join(parts) + b"--xyz--\r\n"
+
+
+@pytest.fixture
+def engine(engine):
+    engine.reply = DeploymentReply(
+        KEY,
+        "<default>",
+        (
+            DeployedProcess("order", 1, "order.bpmn", "<default>", KEY + 1),
+            DeployedProcess("bill", 4, "bill.bpmn", "<default>", KEY + 2),
+        ),
+    )
+    return engine
+
+
+async def test_files_are_deployed(rows, reader, stored, engine):
+    files = [process(), process("bill")]
+    answer = await reader(
+        "POST",
+        "/v2/deployments",
+        body(part(files[0]), part(files[1], file_name="bill.bpmn"), part(b"<default>", "tenantId", None)),
+        [TYPE],
+    )
+    assert (answer.status, answer.headers[b"command-position"]) == (200, b"1")
+    nothing = {"decisionDefinition": None, "decisionRequirements": None, "form": None, "resource": None}
+    assert answer.json == {
+        "deploymentKey": str(KEY),
+        "tenantId": "<default>",
+        "deployments": [
+            {
+                "processDefinition": {
+                    "processDefinitionId": id,
+                    "processDefinitionVersion": version,
+                    "resourceName": f"{id}.bpmn",
+                    "tenantId": "<default>",
+                    "processDefinitionKey": str(KEY + n),
+                },
+                **nothing,
+            }
+            for n, (id, version) in enumerate((("order", 1), ("bill", 4)), 1)
+        ],
+        "commandPosition": "1",
+    }
+    digests = [hashlib.sha256(file).hexdigest() for file in files]
+    assert engine.command == Deploy(
+        (
+            ResourceReference("order.bpmn", digests[0], (ProcessMetadata("order", "Order & pay", None),)),
+            ResourceReference("bill.bpmn", digests[1], (ProcessMetadata("bill", "Order & pay", None),)),
+        )
+    )
+    assert dict(rows.execute("SELECT sha256, bytes FROM resources").fetchall()) == dict(
+        zip(digests, files, strict=True)
+    )
+    assert list(stored.definitions.parsed) == digests
+    assert stored.definitions.parsed[digests[1]].processes[0].id == "bill"
+
+
+@pytest.mark.parametrize("file_name", ["a b.bpmn", "ü.bpmn", 'q\\"uote.bpmn', "C:\\\\x.bpmn"])
+async def test_file_names_are_kept(rows, reader, engine, file_name):
+    await reader("POST", "/v2/deployments", body(part(process(), file_name=file_name)), [TYPE])
+    assert engine.command.resources[0].name == file_name.replace('\\"', '"').replace("C:\\\\", "")
+
+
+async def test_all_problems_are_named_at_once(client, engine):
+    broken = process("a", '<serviceTask id="t"/><sequenceFlow id="f" sourceRef="s" targetRef="nowhere"/>')
+    answer = await client(
+        "POST",
+        "/v2/deployments",
+        body(
+            part(broken, file_name="a.bpmn"),
+            part(b"<x", file_name="b.bpmn"),
+            part(b"{}", file_name="c.form"),
+            part(process(), file_name="d.bpmn"),
+            part(process(), file_name="e.bpmn"),
+            part(process("f"), file_name="e.bpmn"),
+        ),
+        [TYPE],
+    )
+    detail = answer.problem["detail"]
+    assert (answer.status, answer.problem["title"]) == (400, "INVALID_ARGUMENT")
+    for expected in (
+        "Command 'CREATE' rejected with code 'INVALID_ARGUMENT'",
+        "'a.bpmn' line 3 element 't'",
+        "nowhere",
+        "'b.bpmn'",
+        "'c.form'",
+        "process 'order' is in 'd.bpmn' already",
+        "'e.bpmn': there is more than one file of this name",
+    ):
+        assert expected in detail
+    assert engine.appended == []
+
+
+@pytest.mark.parametrize(
+    ("content", "headers", "status"),
+    [
+        (b"{}", [(b"content-type", b"application/json")], 415),
+        (b"", [], 415),
+        (b"", [TYPE], 400),
+        (body(part(process())), [(b"content-type", b"multipart/form-data")], 400),
+        (body(part(process())), [(b"content-type", b"multipart/form-data; boundary=" + b"x" * 71)], 400),
+        (body(part(process())), [(b"content-type", b"multipart/form-data; boundary=other")], 400),
+        (body(), [TYPE], 400),
+        (part(process()), [TYPE], 400),
+        (part(process())[:-50], [TYPE], 400),
+        (body(part(process(), file_name=None)), [TYPE], 400),
+        (body(part(process(), file_name="")), [TYPE], 400),
+        (body(part(process(), file_name="x" * 501)), [TYPE], 400),
+        (body(part(process(), file_name="a\0.bpmn")), [TYPE], 400),
+        (body(part(process(), name="files")), [TYPE], 400),
+        (body(part(process()), part(b"other", "tenantId", None)), [TYPE], 400),
+        (body(part(b"<default>", "tenantId", None)), [TYPE], 400),
+        (body(part(process(), header=b"Content-Type: text/xml\r\n")), [TYPE], 400),
+        (body(part(process(), header=b"Content-Disposition: attachment; name=resources\r\n")), [TYPE], 400),
+        (body(part(process(), header=b'Content-Disposition: form-data; filename="a"\r\n')), [TYPE], 400),
+        (body(part(process(), header=b"no colon\r\n")), [TYPE], 400),
+        (body(part(process(), header=b"X: " + b"y" * 9000 + b"\r\n")), [TYPE], 400),
+        (body(part(process(), header=b"".join(b"X-%d: y\r\n" % n for n in range(30)))), [TYPE], 400),
+        (
+            body(part(process(), header=b'Content-Disposition: form-data; name="resources"; filename="\xff"\r\n')),
+            [TYPE],
+            400,
+        ),
+        (body(*[part(b"x", file_name=f"{n}.bpmn") for n in range(102)]), [TYPE], 400),
+        (b"\0" * 1000, [TYPE], 400),
+    ],
+)
+async def test_bodies_that_are_no_deployment(client, engine, content, headers, status):
+    answer = await client("POST", "/v2/deployments", content, headers)
+    assert (answer.status, answer.problem["status"]) == (status, status)
+    assert engine.appended == []
+
+
+async def test_a_deployment_has_a_limit_of_its_own(client, settings):
+    large = body(part(b"x" * settings.max_deployment_bytes))
+    assert (await client("POST", "/v2/deployments", large, [TYPE])).status == 413
+
+
+async def test_every_piece_of_a_deployment_ends_in_an_answer(client, engine):
+    whole = body(part(process("a", "<task")), part(b"<default>", "tenantId", None))
+    for length in range(0, len(whole), 7):
+        answer = await client("POST", "/v2/deployments", whole[:length], [TYPE])
+        assert answer.status == 400, length
+    assert engine.appended == []
+
+
+async def test_an_idempotent_deployment_does_not_mind_its_boundary(rows, reader, engine):
+    key = (b"idempotency-key", b"deploy-1")
+    first = await reader("POST", "/v2/deployments", body(part(process())), [TYPE, key])
+    other = body(part(process())).replace(b"xyz", b"abcdef")
+    headers = [(b"content-type", b'multipart/form-data; boundary="abcdef"'), key]
+    again = await reader("POST", "/v2/deployments", other, headers)
+    assert (again.status, again.body) == (200, first.body)
+    changed = await reader("POST", "/v2/deployments", body(part(process("other"))), [TYPE, key])
+    assert changed.status == 422
+    renamed = await reader("POST", "/v2/deployments", body(part(process(), file_name="new.bpmn")), [TYPE, key])
+    assert renamed.status == 422
+    assert len(engine.appended) == 1

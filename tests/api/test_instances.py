@@ -1,0 +1,187 @@
+"""Instances over HTTP: awaiting their end, whichever way it comes, and the documents of what is read."""
+
+import pytest
+import trio
+
+from engine.core.records import InstanceReply
+from storage import reads
+from storage.errors import ConnectFailed
+
+KEY = 2251799813685249
+REPLY = InstanceReply(KEY, KEY + 1, "order", 1, "<default>", (), "b")
+CREATE = {"processDefinitionId": "order", "awaitCompletion": True, "requestTimeout": 20_000}
+
+
+class End:
+    """An end that the test decides on; `entered` when somebody waits for it."""
+
+    def __init__(self) -> None:
+        self.registered = trio.Event()
+        self.ended = trio.Event()
+        self.left = False
+
+    def __enter__(self) -> "End":
+        self.registered.set()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.left = True
+
+    async def wait(self):
+        await self.ended.wait()
+        return "COMPLETED"
+
+
+@pytest.fixture
+def end(engine):
+    engine.reply = REPLY
+    end = End()
+    engine.register_end = lambda key: end
+    return end
+
+
+def finish(rows, state="COMPLETED"):
+    rows.execute("UPDATE process_instances SET ended_at = now(), state = %s", [state])
+
+
+async def test_an_instance_that_has_ended_already_costs_no_wait(rows, reader, engine, end):
+    rows.instance()
+    rows.variable(name="x", value="1.50")
+    rows.variable(KEY + 5, "y", '"é"')
+    finish(rows)
+    answer = await reader("POST", "/v2/process-instances", CREATE)
+    assert (answer.status, answer.json["variables"]) == (200, {"x": 1.5, "y": "é"})
+    assert b"1.50" in answer.body
+    assert answer.json["businessId"] == "b"
+    assert engine.command.awaited
+    assert end.left
+
+
+async def test_an_instance_is_awaited(rows, reader, end, nursery):
+    rows.instance()
+    rows.variable(name="x", value="1")
+    rows.variable(KEY + 5, "y", "2")
+    answers = []
+
+    async def create():
+        answers.append(await reader("POST", "/v2/process-instances", CREATE | {"fetchVariables": ["y", "z"]}))
+        end.registered = trio.Event()
+
+    nursery.start_soon(create)
+    await end.registered.wait()
+    await trio.testing.wait_all_tasks_blocked(0.05)
+    assert not answers
+    finish(rows)
+    end.ended.set()
+    with trio.fail_after(5):
+        while not answers:
+            await trio.lowlevel.checkpoint()
+    assert (answers[0].status, answers[0].json["variables"]) == (200, {"y": 2})
+
+
+async def test_a_cancelled_instance_is_409_with_its_key(rows, reader, end):
+    rows.instance()
+    finish(rows, "TERMINATED")
+    answer = await reader("POST", "/v2/process-instances?wait=true&timeout=20s", {"processDefinitionId": "order"})
+    assert (answer.status, answer.headers[b"command-position"]) == (409, b"1")
+    problem = answer.problem
+    assert (problem["title"], problem["processInstanceKey"]) == ("INVALID_STATE", str(KEY))
+
+
+@pytest.mark.parametrize(
+    ("target", "body"),
+    [
+        ("/v2/process-instances", {"awaitCompletion": True, "requestTimeout": 30}),
+        ("/v2/process-instances", {"awaitCompletion": True, "requestTimeout": "30"}),
+        ("/v2/process-instances?wait=true&timeout=30ms", {}),
+        ("/v2/process-instances?wait=true&timeout=30", {"requestTimeout": 60_000}),
+        ("/v2/process-instances?wait=true", {}),
+        ("/v2/process-instances", {"awaitCompletion": True, "requestTimeout": -1}),
+    ],
+)
+async def test_an_instance_that_does_not_end_is_504_with_its_key(rows, reader, end, target, body):
+    rows.instance()
+    with trio.fail_after(5):
+        answer = await reader("POST", target, {"processDefinitionId": "order"} | body)
+    assert (answer.status, answer.headers[b"command-position"]) == (504, b"1")
+    assert (answer.problem["title"], answer.problem["processInstanceKey"]) == ("DEADLINE_EXCEEDED", str(KEY))
+    assert end.left
+
+
+async def test_who_awaits_insists_on_it_whatever_the_servers_default(rows, reader, make_client, stored, end):
+    from dataclasses import replace
+
+    rows.instance()
+    finish(rows)
+    settings = replace(stored.settings, respond_async=True)
+    client = make_client(pool=stored.pool, settings=settings)
+    assert (await client("POST", "/v2/process-instances", CREATE)).status == 200
+    assert (await client("POST", "/v2/process-instances", {"processDefinitionId": "order"})).status == 202
+    assert (await client("POST", "/v2/process-instances?wait=true", {"processDefinitionId": "order"})).status == 200
+
+
+async def test_a_database_that_is_away_for_a_moment_is_waited_for(rows, reader, end, monkeypatch):
+    rows.instance()
+    finish(rows)
+    result, failures = reads.result, [ConnectFailed("away"), ConnectFailed("still away")]
+
+    async def flaky(*arguments):
+        if failures:
+            raise failures.pop()
+        return await result(*arguments)
+
+    monkeypatch.setattr(reads, "result", flaky)
+    answer = await reader("POST", "/v2/process-instances", CREATE)
+    assert (answer.status, failures) == (200, [])
+
+
+async def test_an_xml_is_served_as_it_was_deployed(rows, reader):
+    rows.execute("INSERT INTO resources (sha256, bytes) VALUES ('aa', %s)", ["<é/>".encode()])
+    rows.definition()
+    answer = await reader("GET", f"/v2/process-definitions/{KEY}/xml")
+    assert (answer.status, answer.body, answer.headers[b"content-type"]) == (200, "<é/>".encode(), b"text/xml")
+
+
+@pytest.mark.parametrize(
+    ("path", "what"),
+    [
+        ("/v2/process-definitions/5", "Process definition"),
+        ("/v2/process-definitions/5/xml", "Process definition"),
+        ("/v2/process-instances/5", "Process Instance"),
+        ("/v2/element-instances/5", "Element Instance"),
+        ("/v2/variables/5", "Variable"),
+        ("/v2/incidents/5", "Incident"),
+        ("/v2/commands/5", "Command"),
+    ],
+)
+async def test_what_is_not_there_is_404(rows, reader, path, what):
+    answer = await reader("GET", path)
+    assert (answer.status, answer.problem["title"]) == (404, "NOT_FOUND")
+    assert answer.problem["detail"] == f"{what} with key '5' not found"
+
+
+async def test_incidents_of_an_instance(rows, reader):
+    rows.instance()
+    rows.incident(KEY + 4)
+    rows.incident(KEY + 5, process_instance_key=7)
+    answer = await reader("POST", f"/v2/process-instances/{KEY}/incidents/search", {"filter": {"state": "ACTIVE"}})
+    assert [item["incidentKey"] for item in answer.json["items"]] == [str(KEY + 4)]
+    assert (await reader("POST", "/v2/process-instances/7/incidents/search")).status == 404
+
+
+async def test_a_search_by_pages(rows, reader):
+    for n in range(5):
+        rows.instance(KEY + n, business_id=f"b{n % 2}")
+    body = {"sort": [{"field": "businessId", "order": "desc"}], "page": {"limit": "2"}}
+    found, cursor = [], None
+    for _ in range(4):
+        page = {"limit": 2} | ({"after": cursor} if cursor else {})
+        document = (await reader("POST", "/v2/process-instances/search", body | {"page": page})).json
+        found += [int(item["processInstanceKey"]) - KEY for item in document["items"]]
+        cursor = document["page"]["endCursor"] or cursor
+        assert document["page"]["totalItems"] == 5
+    assert found == [1, 3, 0, 2, 4]
+    assert document["items"] == []
+    assert document["page"]["startCursor"] is None
+    back = (await reader("POST", "/v2/process-instances/search", body | {"page": {"before": cursor, "limit": 2}})).json
+    assert [int(item["processInstanceKey"]) - KEY for item in back["items"]] == [0, 2]
