@@ -90,6 +90,7 @@ def _stddev(run: Run, values: list[Number]) -> Number:
     """The standard deviation of a sample (divided by n - 1); its root goes through binary floating point as in Java."""
     if len(values) == 1:
         raise FunctionFailure("a standard deviation takes two numbers or more")
+    run.spend(10 * len(values) + 40)
     mean = run.math.divide(_sum(run, values), len(values))
     differences = [run.math.subtract(value, mean) for value in values]
     squares = _sum(run, [run.math.multiply(d, d) for d in differences])
@@ -98,6 +99,7 @@ def _stddev(run: Run, values: list[Number]) -> Number:
 
 def mode(run: Run, of: Any) -> Any:
     """The most frequent numbers, in ascending order; an empty list of an empty list."""
+    run.spend(30)
     counts = Counter(_numbers(run, of))
     most = max(counts.values(), default=0)
     return sorted(value for value, times in counts.items() if times == most)

@@ -21,8 +21,12 @@ _YEAR_MONTH = re.compile(r"-?P-?(?:\d+Y)?-?(?:\d+M)?", re.ASCII)
 _OFFSET = re.compile(r"(?:Z|[+-]\d\d:\d\d(?:\[.*\])?|@.*)\Z", re.ASCII | re.DOTALL)
 
 
+_PARSING = 40  # steps
+
+
 def _parsed(run: Run, parse: Callable[[str], Any], what: str, text: str) -> Any:
     """What the text says, or a failure that names what it was taken for."""
+    run.spend(_PARSING)
     try:
         return parse(text)
     except (TemporalError, OverflowError):
@@ -36,6 +40,7 @@ def date_from(run: Run, value: Any) -> Any:
 
 
 def date_of_parts(run: Run, year: Any, month: Any, day: Any) -> Any:
+    run.spend(_PARSING)
     try:
         return Date(whole(year), whole(month), whole(day))
     except TemporalError:
@@ -60,6 +65,7 @@ def time_of_parts(run: Run, hour: Any, minute: Any, second: Any, offset: Any = N
     parts = whole(hour), whole(minute), whole(second)
     if offset is not None and not isinstance(offset, DayTimeDuration):
         raise IllegalArguments
+    run.spend(_PARSING)
     nano = int(run.math.multiply(number(second) - parts[2], NANOS_PER_SECOND))
     try:
         return Time.of(*parts, nano, None if offset is None else offset.nanos // NANOS_PER_SECOND)
@@ -88,6 +94,7 @@ def date_time_of_parts(run: Run, date: Any, time: Any) -> Any:
         return _in_zone(run, date, time)
     if not isinstance(time, Time):
         raise IllegalArguments
+    run.spend(_PARSING)
     day = date_of(date)
     if time.zone is not None:
         return DateTime.in_zone(day, time.nanos, time.zone)
@@ -98,6 +105,7 @@ def _in_zone(run: Run, value: Any, zone: str) -> DateTime:
     """A local time is taken to be one of the zone; a zoned one is the same instant there."""
     if not isinstance(value, DateTime):
         raise IllegalArguments
+    run.spend(_PARSING)
     try:
         if value.is_local:
             return DateTime.in_zone(value.date, value.nanos, zone)
@@ -113,6 +121,7 @@ def number_from(run: Run, text: Any) -> Any:
 def _parse_number(run: Run, text: str) -> int | Decimal:
     if _NUMBER.fullmatch(text) is None:
         raise FunctionFailure(f"Can't parse '{text[: run.limits.message_size]}' as a number")
+    run.spend(15)
     result = run.math.plus(Decimal(text))
     return int(result) if result.as_tuple().exponent == 0 else result
 
@@ -156,6 +165,7 @@ def _duration_form(text: str) -> str:
 
 def months_between(run: Run, start: Any, end: Any) -> Any:
     """The whole months between two dates; of dates with time their dates count."""
+    run.spend(10)
     return temporal.months_between(date_of(start), date_of(end))
 
 

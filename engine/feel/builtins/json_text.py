@@ -14,7 +14,7 @@ def to_json(run: Run, value: Any) -> Any:
     """Compact JSON. Temporals become ISO 8601 strings, functions and ranges the strings that `string()` gives."""
     text = codec.to_json_text(value, run.limits)
     run.check_string(len(text))
-    run.spend(len(text) // 8)
+    run.spend(20 + len(text) // 8)
     return text
 
 
@@ -23,7 +23,7 @@ def from_json(run: Run, text: Any) -> Any:
     if text is None:
         return None
     source = string(run, text)
-    run.spend(len(source) // 16)
+    run.spend(10 + len(source) // 16)
     try:
         return codec.from_json(source)
     except EvaluationError:

@@ -50,14 +50,23 @@ def rounded(value: int | Decimal, scale: int, mode: str) -> int | Decimal:
 
 
 def _rounding(mode: str) -> Callable[[Run, Any, Any], Any]:
-    return lambda run, n, scale: rounded(number(n), whole(scale), mode)
+    def round_to_scale(run: Run, n: Any, scale: Any) -> Any:
+        run.spend(15)
+        return rounded(number(n), whole(scale), mode)
+
+    return round_to_scale
 
 
 def _whole_rounding(mode: str) -> Callable[[Run, Any], Any]:
-    return lambda run, n: rounded(number(n), 0, mode)
+    def round_to_whole(run: Run, n: Any) -> Any:
+        run.spend(15)
+        return rounded(number(n), 0, mode)
+
+    return round_to_whole
 
 
 def decimal_with_mode(run: Run, n: Any, scale: Any, mode: Any) -> Any:
+    run.spend(15)
     number(n), whole(scale)
     if type(mode) is not str:
         raise IllegalArguments
@@ -84,6 +93,7 @@ def modulo(run: Run, dividend: Any, divisor: Any) -> Any:
         raise FunctionFailure("Division by zero")
     if type(dividend) is int and type(divisor) is int:
         return dividend % divisor
+    run.spend(15)
     try:
         remainder = run.math.remainder(dividend, divisor)
         return run.math.remainder(run.math.add(remainder, divisor), divisor)
@@ -95,6 +105,7 @@ def _floating(function: Callable[[float], float]) -> Callable[[Run, Any], Any]:
     """A function that goes through binary floating point, as in Java; a result that is no number is a failure."""
 
     def call(run: Run, value: Any) -> Any:
+        run.spend(20)
         try:
             return from_float(function(float(number(value))))
         except (ValueError, OverflowError):
@@ -117,6 +128,7 @@ def even(run: Run, value: Any) -> Any:
 
 def random_number(run: Run) -> Any:
     """A number from 0 up to 1, without 1: one of the 2**53 that a double has evenly spread there."""
+    run.spend(30)
     return from_float((int.from_bytes(os.urandom(7)) >> 3) / 2**53)
 
 

@@ -125,6 +125,7 @@ def _function(relation: Relation, *shapes: tuple[str, str]) -> tuple[Overload, .
     accepted = {tuple(name.startswith("point") for name in shape) for shape in shapes}
 
     def call(run: Run, a: Any, b: Any) -> Any:
+        run.spend(60)
         _check_comparable(a, b)
         left, right = _span(a), _span(b)
         if (left.is_point, right.is_point) not in accepted:
@@ -134,6 +135,7 @@ def _function(relation: Relation, *shapes: tuple[str, str]) -> tuple[Overload, .
     return tuple(Overload(shape, call) for shape in shapes)
 
 
+_PARSING = 50  # steps
 _NUMBER = r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?"
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _ENDPOINT = (
@@ -150,6 +152,7 @@ _PARSERS: dict[str, Callable[[str], Any]] = {
 
 def range_from(run: Run, text: Any) -> Any:
     """The range of a text like `[1..3]` or `(..@"2026-01-01"]`; its ends are literals (DMN 1.5, table 74)."""
+    run.spend(_PARSING)
     match = _RANGE.fullmatch(string(run, text))
     if match is None:
         raise _no_range(run, text)

@@ -13,12 +13,15 @@ from engine.feel.errors import LimitExceeded
 from engine.feel.values import Run
 
 _NAMED_GROUP = re.compile(r"\{([A-Za-z][A-Za-z0-9]*)\}")
+_STEPS_PER_SEARCH = 50
+_STEPS_PER_MATCH = 10
 _NANOS_PER_STEP = 100
 _FREE_NANOS = 1_000_000  # shorter searches take no steps, so that the count does not depend on the machine
 
 
 def find_all(run: Run, pattern: regex.Pattern[str], text: str) -> Iterator[regex.Match[str]]:
     """The matches, one behind the other. Raises LimitExceeded when the time is over; takes steps for time used."""
+    run.spend(_STEPS_PER_SEARCH)
     started = perf_counter_ns()
     matches = pattern.finditer(text, timeout=run.limits.regex_timeout_ms / 1000)
     while True:
@@ -33,6 +36,7 @@ def find_all(run: Run, pattern: regex.Pattern[str], text: str) -> Iterator[regex
             started += elapsed
         if match is None:
             return
+        run.spend(_STEPS_PER_MATCH)
         yield match
 
 

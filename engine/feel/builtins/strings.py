@@ -128,6 +128,7 @@ def is_blank(run: Run, text: Any) -> Any:
 
 def new_uuid(run: Run) -> Any:
     """A random one, version 4."""
+    run.spend(30)
     return str(uuid.UUID(bytes=os.urandom(16), version=4))
 
 

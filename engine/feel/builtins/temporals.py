@@ -29,6 +29,7 @@ _MONTHS = (
 def now(run: Run) -> Any:
     if run.now_ms is None:
         raise FunctionFailure("The evaluation has no clock")
+    run.spend(50)
     return DateTime.at_instant(run.now_ms * NANOS_PER_MILLI, 0)
 
 
@@ -37,6 +38,7 @@ def today(run: Run) -> Any:
 
 
 def day_of_year(run: Run, date: Any) -> Any:
+    run.spend(15)
     day = date_of(date)
     return day.epoch_day - epoch_day(day.year, 1, 1) + 1
 
@@ -51,10 +53,12 @@ def month_of_year(run: Run, date: Any) -> Any:
 
 def iso_week(run: Run, date: Any) -> Any:
     """The number of the ISO 8601 week."""
+    run.spend(40)
     return week_of_year(date_of(date).epoch_day)
 
 
 def last_day_of_month(run: Run, date: Any) -> Any:
+    run.spend(15)
     day = date_of(date)
     return Date(day.year, day.month, month_length(day.year, day.month))
 

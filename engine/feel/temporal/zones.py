@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 import zoneinfo
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from functools import lru_cache
+from importlib import resources
 
 from engine.feel.temporal.calendar import (
-    DAYS_PER_CYCLE,
     NANOS_PER_SECOND,
     YEARS_PER_CYCLE,
     TemporalError,
@@ -22,7 +22,6 @@ from engine.feel.temporal.calendar import (
 
 MAX_OFFSET_S = 18 * 3600
 
-_REGION = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+)*")
 _NOT_REGIONS = frozenset({"Factory", "localtime", "posixrules"})
 _OFFSET = re.compile(r"([+-])(\d{1,2})(?::?(\d\d)(?::?(\d\d))?)?")
 _PREFIXED = re.compile(r"(UTC|GMT|UT)([+-].*)")
@@ -61,6 +60,7 @@ def format_offset(offset: int) -> str:
     return f"{text}:{seconds:02}" if seconds else text
 
 
+@lru_cache(maxsize=1024)
 def resolve_zone(zone_id: str) -> tuple[int | None, str | None]:
     """(offset, None) for an offset, (None, normalised id) for a zone. Raises UnknownZone."""
     offset = parse_offset(zone_id)
@@ -82,35 +82,36 @@ def _rules(zone_id: str) -> zoneinfo.ZoneInfo | int:
     prefixed = _PREFIXED.fullmatch(zone_id)
     if prefixed is not None:
         return parse_offset(prefixed[2]) or 0
-    if _REGION.fullmatch(zone_id) is None or zone_id in _NOT_REGIONS:
+    if zone_id not in _regions():
         raise UnknownZone(f"Unknown time zone '{zone_id}'")
-    try:
-        return zoneinfo.ZoneInfo(zone_id)
-    except (zoneinfo.ZoneInfoNotFoundError, OSError, ValueError):
-        raise UnknownZone(f"Unknown time zone '{zone_id}'") from None
+    return zoneinfo.ZoneInfo(zone_id)
+
+
+@lru_cache(maxsize=1)
+def _regions() -> frozenset[str]:
+    """The regions of the time zone database. Looking an unknown one up in the file system takes 50 us each time.
+
+    The list of the tzdata package is read in 0.2 ms, walking the file system instead takes 40 ms.
+    """
+    return frozenset(resources.files("tzdata").joinpath("zones").read_text().split()) - _NOT_REGIONS
 
 
 def _offset_of(moment: datetime) -> int:
     offset = moment.utcoffset()
     assert offset is not None
-    return offset // timedelta(seconds=1)
-
-
-def _proxy_day(day: int) -> int:
-    """A day with the same rules that `datetime` can hold, a whole number of 400-year cycles away.
-
-    Late years follow the rule that the zone's last known rules go on for ever, early years have its local mean time.
-    """
-    year = from_epoch_day(day)[0]
-    if year > _LAST_YEAR:
-        return day - -(-(year - _LAST_YEAR) // YEARS_PER_CYCLE) * DAYS_PER_CYCLE
-    if year < _FIRST_YEAR:
-        return day + -(-(_FIRST_YEAR - year) // YEARS_PER_CYCLE) * DAYS_PER_CYCLE
-    return day
+    return offset.days * 86_400 + offset.seconds
 
 
 def _naive(day: int, second: int) -> datetime:
-    year, month, day_of_month = from_epoch_day(_proxy_day(day))
+    """The day with the same rules that `datetime` can hold: the same one, or one a number of 400-year cycles away.
+
+    Late years follow the rule that the zone's last known rules go on for ever, early years have its local mean time.
+    """
+    year, month, day_of_month = from_epoch_day(day)
+    if year > _LAST_YEAR:
+        year -= -(-(year - _LAST_YEAR) // YEARS_PER_CYCLE) * YEARS_PER_CYCLE
+    elif year < _FIRST_YEAR:
+        year += -(-(_FIRST_YEAR - year) // YEARS_PER_CYCLE) * YEARS_PER_CYCLE
     return datetime(year, month, day_of_month, second // 3600, second // 60 % 60, second % 60)
 
 
@@ -120,7 +121,7 @@ def offset_at_instant(zone_id: str, epoch_second: int) -> int:
     if isinstance(rules, int):
         return rules
     day, second = divmod(epoch_second, 86_400)
-    return _offset_of(_naive(day, second).replace(tzinfo=UTC).astimezone(rules))
+    return _offset_of(rules.fromutc(_naive(day, second).replace(tzinfo=rules)))
 
 
 def offsets_at_local(zone_id: str, day: int, nanos: int) -> tuple[int, int]:
