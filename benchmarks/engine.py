@@ -26,6 +26,7 @@ from engine.supervision import Beat, SupervisionSettings
 from storage import driver, log
 from storage.driver import Connection
 from storage.log import Entry, Outcome
+from vivero.program import tune_collector
 
 INSTANCES = int(os.environ.get("VIVERO_BENCH_INSTANCES", "50000"))
 LAG = 500
@@ -78,6 +79,7 @@ async def _run() -> tuple[dict[str, float], dict[str, str]]:
         progress = _Progress(last)
         settings = ConsumerSettings()
         consumer = Consumer(lambda name: driver.connect(dsn, name=name), "benchmark", _Models(), progress, settings)
+        tune_collector()
         cpu, began = _cpu_s(), perf_counter()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(consumer.run, Beat(SupervisionSettings()))

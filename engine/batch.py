@@ -127,9 +127,7 @@ def _collect(collected: _Collected, row: LogRow, handled: list[Handled]) -> None
         rejected = one.rejection is not None and one.seq == 0 and one.request is None
         if one.answered or rejected:
             to = row.position if one.request is None else one.request
-            collected.outcomes.append(
-                Outcome(to, one.rejection, None if one.response is None else response)
-            )
+            collected.outcomes.append(Outcome(to, one.rejection, None if one.response is None else response))
     collected.last = row.position
     collected.commands += 1
 
@@ -147,6 +145,4 @@ async def _finish(processor: Processor, collected: _Collected, now: int) -> Work
         calls.append(call)
         await trio.lowlevel.checkpoint()
     state.saved()
-    return Work(
-        collected.last, state.next_key, collected.commands, calls, roots, notices, collected.outcomes, moves
-    )
+    return Work(collected.last, state.next_key, collected.commands, calls, roots, notices, collected.outcomes, moves)

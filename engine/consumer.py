@@ -221,6 +221,8 @@ class Term:
         self._processor = Processor(self._state, self._limits, self._find_model)
         self._previous: trio.Event | None = None
         self._missing: Need | None = None
+        self._ahead: list[batch.Decoded] = []
+        """Rows that were read and not yet worked: the last batch had enough."""
         self._definitions_seq: int | None = None
         self._clock_revision = -1
         self._now = 0
@@ -251,23 +253,24 @@ class Term:
         """At most one batch: read, load, compute, and hand over to be committed. False when the log is worked off."""
         self._consumer.stats.evicted += self._state.evict(self._settings.cache_bytes)
         careful = self.last < self._consumer.careful_until
+        room = max((1 if careful else self._settings.batch_commands) - len(self._ahead), 0)
+        behind = self._ahead[-1].row.position if self._ahead else self.last
         with self._beat.waiting(self._settings.call_timeout_s):
-            read = await load.read_batch(
-                self._reader, self._claim.partition, self.last, 1 if careful else self._settings.batch_commands
-            )
-        if not read.rows:
+            read = await load.read_batch(self._reader, self._claim.partition, behind, room)
+        decoded = self._ahead + batch.decode(read.rows, self._consumer.refused)
+        if not decoded:
             return False
         if self._idle:
             self._idle, self._moved = False, trio.current_time()
         await self._notice(read)
         started = trio.current_time()
-        decoded = batch.decode(read.rows, self._consumer.refused)
         with self._beat.waiting(self._settings.call_timeout_s):
             leases = await load.fill(self._reader, self._state, self._needs(decoded))
             await self._find_missing_model()
         self._processor.set_inline(not careful)
         work, missing = await batch.compute(self._processor, decoded, self._now, leases)
-        self._note_missing(missing, alone=work is None, position=decoded[0].row.position)
+        self._note_missing(missing, decoded[0] if work is None else None)
+        self._ahead = decoded if work is None else decoded[work.commands :]
         if work is not None:
             self._note_speed(work, trio.current_time() - started)
             await self._hand_over(work, nursery)
@@ -312,13 +315,13 @@ class Term:
         processes = self._consumer._definitions.resource_nowait(definition.sha256)
         return None if processes is None else processes[definition.process_id]
 
-    def _note_missing(self, missing: Need | None, *, alone: bool, position: int) -> None:
-        """What the next batch loads first. The same need twice for the same command will not be met a third time."""
+    def _note_missing(self, missing: Need | None, stuck: batch.Decoded | None) -> None:
+        """What the next batch loads first. What a command still lacks the second time, it will never have."""
         if missing is not None:
             self._consumer.stats.not_loaded += 1
-            if alone and missing == self._missing:
+            if stuck is not None and missing == self._missing:
                 reason = f"{missing.kind.name} {missing.key}, which the command needs, cannot be loaded"
-                self._consumer.refused[position] = Rejection(RejectionCode.PROCESSING_ERROR, reason)
+                stuck.command, stuck.rejection = None, Rejection(RejectionCode.PROCESSING_ERROR, reason)
         self._missing = missing
 
     # ---- after computing

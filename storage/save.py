@@ -118,7 +118,8 @@ def _changed_element(row: Element) -> Document:
 
 def _new_element(row: Element) -> Document:
     instance = row.instance
-    return _changed_element(row) | {
+    return {
+        **_changed_element(row),
         "root": row.root.key,
         "instance": instance.key,
         "scope": row.path[1],
@@ -140,7 +141,8 @@ def _changed_instance(row: Instance) -> Document:
 
 
 def _new_instance(row: Instance) -> Document:
-    return _changed_instance(row) | {
+    return {
+        **_changed_instance(row),
         "root": row.root.key,
         "parent": row.parent_instance,
         "caller": row.scope.key if row.scope is not None else None,
@@ -200,7 +202,8 @@ def _changed_job(row: Job) -> Document:
 
 def _new_job(row: Job) -> Document:
     element, instance = row.element, row.element.instance
-    return _changed_job(row) | {
+    return {
+        **_changed_job(row),
         "root": instance.root.key,
         "instance": instance.key,
         "element": element.key,

@@ -9,7 +9,7 @@ All of this is a cache of one leadership term; PostgreSQL is the truth.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import Any
 
@@ -247,7 +247,8 @@ class State:
         """Changed rows by identity, in the order of their first change."""
         self.fresh: dict[int, Row] = {}
         """Those of them that the database does not have yet."""
-        self._images: dict[int, tuple[Row, Row] | None] = {}
+        self._images: dict[int, tuple[Row, Row, bool] | None] = {}
+        """What the command changed: the row, what it was before, and whether it was dirty; None of a new one."""
         self._links: list[tuple[dict[Any, Any], Any, Any]] = []
         self._first_key = self.next_key
 
@@ -263,15 +264,15 @@ class State:
         """Mark `row` dirty, and keep what it was before this command."""
         identity = id(row)
         if identity not in self._images:
-            self._images[identity] = (row, row.__copy__())  # type: ignore[attr-defined]  # every Struct has it
-            if identity not in self.dirty:
-                self.link(self.dirty, identity, row)
+            image = row.__copy__()  # type: ignore[attr-defined]  # every Struct has it
+            self._images[identity] = (row, image, identity in self.dirty)
+            self.dirty[identity] = row
 
     def add(self, row: Row) -> None:
         """Mark a row dirty that did not exist before this command."""
-        self._images[id(row)] = None
-        self.link(self.dirty, id(row), row)
-        self.link(self.fresh, id(row), row)
+        identity = id(row)
+        self._images[identity] = None
+        self.dirty[identity] = self.fresh[identity] = row
 
     def link(self, where: dict[Any, Any], key: Any, value: Any) -> None:
         self._links.append((where, key, where.get(key, MISSING)))
@@ -299,11 +300,16 @@ class State:
                 del where[key]
             else:
                 where[key] = old
-        for entry in self._images.values():
-            if entry is not None:
-                row, image = entry
-                for name in row.__struct_fields__:
-                    setattr(row, name, getattr(image, name))
+                _restore_order(where)
+        for identity, entry in self._images.items():
+            if entry is None:
+                del self.dirty[identity], self.fresh[identity]
+                continue
+            row, image, was_dirty = entry
+            for name in row.__struct_fields__:
+                setattr(row, name, getattr(image, name))
+            if not was_dirty:
+                del self.dirty[identity]
         self.next_key = self._first_key
         self.keep()
 
@@ -379,15 +385,28 @@ class State:
             forget_links(element)
 
 
+def _restore_order(where: dict[Any, Any]) -> None:
+    """Rows stand in the order of their keys, as they do when they are loaded."""
+    if all(isinstance(key, int) for key in where):
+        rows = sorted(where.items())
+        where.clear()
+        where.update(rows)
+
+
 def root_of(row: Row) -> Instance | None:
     """The tree that a row belongs to; None for rows of the catalogue."""
-    if isinstance(row, Element):
-        return row.root
-    if isinstance(row, (Job, Incident)):
-        return row.element.root
-    if isinstance(row, LoopItem):
-        return row.body.root
-    return row.scope.root if isinstance(row, Variable) else None
+    find = _ROOT_OF.get(type(row))
+    return None if find is None else find(row)
+
+
+_ROOT_OF: dict[type[Row], Callable[[Any], Instance]] = {
+    Instance: lambda row: row.root,
+    Element: lambda row: row.root,
+    Variable: lambda row: row.scope.root,
+    Job: lambda row: row.element.root,
+    Incident: lambda row: row.element.root,
+    LoopItem: lambda row: row.body.root,
+}
 
 
 def descendants(element: Element) -> Iterator[Element]:

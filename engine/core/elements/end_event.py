@@ -1,6 +1,6 @@
 """End event. BPMN 2.0.2 §10.5.3: its token ends; what its definition says happens. None: nothing more. Error: the
-nearest catcher takes over, and the event never completes. Escalation: likewise, but an interrupting catcher alone keeps it from
-completing. Terminate: everything else in its scope ends, and the scope completes.
+nearest catcher takes over, and the event never completes. Escalation: likewise, but an interrupting catcher alone
+keeps it from completing. Terminate: everything else in its scope ends, and the scope completes.
 
 Not here: message, signal and compensation end events.
 """
