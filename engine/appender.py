@@ -95,6 +95,22 @@ class AppenderSettings:
     """PostgreSQL away for this long: appends are refused at once instead of waiting for their deadlines."""
 
 
+@dataclass(slots=True)
+class AppenderStats:
+    """Counters for metrics and tests; they only grow."""
+
+    commands: int = 0
+    """Written to the log by this node, forwarded ones aside."""
+    replays: int = 0
+    calls: int = 0
+    repeated: int = 0
+    """Calls that were made again because nobody knew what had come of them."""
+    refused: int = 0
+    """Commands with a value that PostgreSQL refuses."""
+    overloaded: int = 0
+    """Commands that were turned away because a limit was reached."""
+
+
 @dataclass(slots=True, eq=False)
 class _Pending:
     """A command that was handed over; `result` is there when `done` is set."""
@@ -155,6 +171,7 @@ class Appender:
         `consumed(partition)` tells how far its live owner is, None without one. `owned()` names the partitions that
         this node leads: their inboxes are moved to their logs from here.
         """
+        self.stats = AppenderStats()
         self._connect = connect
         self._settings = settings = settings or AppenderSettings()
         self._appended, self._consumed, self._owned = appended, consumed, owned
@@ -187,7 +204,7 @@ class Appender:
         if new:
             self._check_lag(item.partition)
         pending = _pending(item)
-        with trio.move_on_after(deadline_s):
+        with trio.move_on_after(max(deadline_s, 0.0)):
             await self._hand_over(pending, new)
             await pending.done.wait()
         if isinstance(pending.result, Appended):
@@ -227,18 +244,18 @@ class Appender:
         if consumed is None:
             backlog = last - self._cursors.get(partition, last)
             if backlog >= self._settings.backlog:
-                raise Overloaded(f"{backlog} commands wait for an engine to process them")
+                raise self._overloaded(f"{backlog} commands wait for an engine to process them")
             return
         lag = last - consumed.position
         if lag > max(self._settings.lag_commands, consumed.per_second * self._settings.lag_s):
-            raise Overloaded(f"the engine is {lag} commands behind")
+            raise self._overloaded(f"the engine is {lag} commands behind")
 
     async def _hand_over(self, pending: _Pending, new: bool) -> None:
         try:
             (self._send_new if new else self._send_work).send_nowait(pending)
         except trio.WouldBlock:
             if new:
-                raise Overloaded(f"{self._settings.new_channel} requests wait for being appended") from None
+                raise self._overloaded(f"{self._settings.new_channel} requests wait for being appended") from None
             await self._send_work.send(pending)
         self._wake.set()
 
@@ -249,7 +266,11 @@ class Appender:
         pending.withdrawn = True
         if self._out_since is not None:
             return Unavailable("PostgreSQL was not available before the deadline")
-        return Overloaded("the command was not appended before the deadline")
+        return self._overloaded("the command was not appended before the deadline")
+
+    def _overloaded(self, why: str) -> Overloaded:
+        self.stats.overloaded += 1
+        return Overloaded(why)
 
     # -- the child ------------------------------------------------------------------------------------------------
 
@@ -340,26 +361,30 @@ class Appender:
 
     async def _make_call(self, connection: Connection, beat: Beat, call: _Call) -> None:
         """The first of the queued calls; it leaves the queue when its outcome is known."""
-        doubted = call.in_doubt
-        if not doubted:
-            call.items = [item for item in call.items if not item.withdrawn]
-            if not call.items:
-                self._calls.popleft()
-                return
         with beat.waiting(self._settings.call_timeout_s):
             if call.since is None:
                 call.since = await self._known_position(connection, call.partition)
-            call.in_doubt = True
+            doubted = call.in_doubt
+            if not doubted:  # nobody may be told "certainly not written" from here on: no checkpoint before the call
+                call.items = [item for item in call.items if not item.withdrawn]
+                if not call.items:
+                    self._calls.popleft()
+                    return
             try:
-                entries = [item.entry for item in call.items]
-                since = call.since if doubted else None
-                appended = await log.append(connection, call.partition, call.append_id, since, entries)
+                appended = await self._append(connection, call)
             except StorageError as error:
                 call.in_doubt = doubted or error.in_doubt
                 self._call_failed(call, error)
                 return
         self._calls.popleft()
         self._call_succeeded(call, appended)
+
+    async def _append(self, connection: Connection, call: _Call) -> list[Appended]:
+        since = call.since if call.in_doubt else None
+        self.stats.calls, self.stats.repeated = self.stats.calls + 1, self.stats.repeated + call.in_doubt
+        call.in_doubt = True
+        entries = [item.entry for item in call.items]
+        return await log.append(connection, call.partition, call.append_id, since, entries)
 
     async def _known_position(self, connection: Connection, partition: int) -> int:
         if partition not in self._last:
@@ -370,6 +395,8 @@ class Appender:
         for item, result in zip(call.items, appended, strict=True):
             item.finish(result)
         fresh = [result.position for result in appended if not result.replayed]
+        self.stats.commands += len(fresh)
+        self.stats.replays += len(appended) - len(fresh)
         if fresh:
             self._note_appended(call.partition, fresh[-1])
 
@@ -383,6 +410,7 @@ class Appender:
             raise error
         self._calls.popleft()
         if isinstance(error, DataPoison):
+            self.stats.refused += len(call.items) == 1
             self._calls.extendleft(reversed(_bisect(call, error)))
             return
         for item in call.items:

@@ -154,13 +154,19 @@ MUTANTS: tuple[Mutant, ...] = (
         "appender: a call in doubt is made as if it were new",
         f"{DOUBT_TESTS}::test_dropped_answers_double_and_lose_nothing",
         "engine/appender.py",
-        ("since = call.since if doubted else None", "since = None"),
+        ("since = call.since if call.in_doubt else None", "since = None"),
     ),
     mutant(
         "appender: doubt is forgotten",
         f"{APPENDER_TESTS}::test_a_deadline_during_the_call_leaves_it_in_doubt",
         "engine/appender.py",
         ("if pending.call is not None and pending.call.in_doubt:", "if pending.call is None and False:"),
+    ),
+    mutant(
+        "appender: withdrawn while the call is prepared, and written",
+        f"{APPENDER_TESTS}::test_a_command_withdrawn_while_its_call_is_prepared_is_not_written",
+        "engine/appender.py",
+        ("[item for item in call.items if not item.withdrawn]", "list(call.items)"),
     ),
     mutant(
         "appender: what timed out is appended all the same",

@@ -133,6 +133,7 @@ async def test_an_idempotency_key_is_answered_with_the_first_position(appender, 
     other = await appender.append(create("q", idempotency=("k", b"b" * 32)), deadline_s=SECONDS)
     assert again == Appended(first.position, True, True, None)
     assert other == Appended(first.position, True, False, None)
+    assert (appender.stats.commands, appender.stats.replays) == (1, 2)
     assert len(await rows(connection)) == 1
 
 
@@ -156,6 +157,9 @@ async def test_only_the_refused_command_fails(connect, connection, nursery):
             callers.start_soon(collect, answers, number, appender.append(item, deadline_s=SECONDS))
             await trio.testing.wait_all_tasks_blocked()
         nursery.start_soon(supervised(appender).run)
+    stats = appender.stats
+    assert (stats.commands, stats.replays, stats.refused, stats.repeated) == (62, 0, 2, 0)
+    assert stats.calls <= 1 + 2 * 2 * 6  # two culprits among 64 are found by halving
     refused = [number for number, answer in answers.items() if isinstance(answer, Refused)]
     assert sorted(refused) == [17, 40]
     stored = await rows(connection, "key, position")
@@ -284,11 +288,28 @@ async def test_a_cancelled_request_does_not_cancel_its_append(connect, connectio
 
 async def test_a_deadline_before_the_call_withdraws_the_command(connect, connection, nursery):
     appender = Appender(connect)
-    with pytest.raises(Overloaded, match="before the deadline"):
-        await appender.append(complete(1), deadline_s=0)
+    for deadline_s in (0, -3.5):
+        with pytest.raises(Overloaded, match="before the deadline"):
+            await appender.append(complete(1), deadline_s=deadline_s)
     nursery.start_soon(supervised(appender).run)
     await appender.append(complete(2), deadline_s=SECONDS)
     assert [key for _, key in await rows(connection)] == [2]
+
+
+async def test_a_command_withdrawn_while_its_call_is_prepared_is_not_written(connect, connection, nursery):
+    """The partition is new to the appender, and asking for its last position takes too long."""
+    polled, holder = trio.Event(), await connect()
+    appender = Appender(connect, AppenderSettings(poll_s=1e6), owned=lambda: polled.set() or ())
+    nursery.start_soon(supervised(appender).run)
+    await polled.wait()
+    await appender.append(complete(1), deadline_s=SECONDS)
+    async with holder.transaction():
+        await holder.execute("LOCK TABLE command_log IN ACCESS EXCLUSIVE MODE")
+        with pytest.raises(Overloaded, match="before the deadline"):
+            await appender.append(complete(2, partition=2), deadline_s=0.2)
+    await appender.append(complete(3, partition=2), deadline_s=SECONDS)
+    assert [key for _, key in await rows(connection)] == [1, 3]
+    holder.close()
 
 
 async def test_a_deadline_during_the_call_leaves_it_in_doubt(connect, connection, nursery):
@@ -344,6 +365,7 @@ async def test_a_killed_backend_costs_nothing(connect, connection, nursery):
         holder.close()
     assert dict(await rows(connection, "key, position")) == {n: answer.position for n, answer in answers.items()}
     assert supervisor.health()[0].restarts == 2
+    assert (appender.stats.commands, appender.stats.repeated) == (5, 2)
 
 
 async def test_killed_backends_under_load_lose_and_double_nothing(migrated, connect, connection, nursery):
