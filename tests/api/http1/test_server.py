@@ -4,6 +4,7 @@ import errno
 import socket
 from contextlib import asynccontextmanager
 
+import httpx
 import pytest
 import structlog
 import trio
@@ -123,6 +124,26 @@ class TestService:
             for _ in range(2):
                 await client.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % len(body), body)
                 assert (await client.answer()).body == body * 4
+
+    async def test_an_ordinary_client(self, running, apps):
+        async def parts():
+            for part in (b"a", b"bc" * 50_000, b"d"):
+                yield part
+
+        async def app(scope, receive, send):
+            body, _ = await apps.read_body(receive)
+            await send({"type": "http.response.start", "status": 201, "headers": [(b"x-path", scope["raw_path"])]})
+            for part in (body, b"", b"end"):
+                await send({"type": "http.response.body", "body": part, "more_body": True})
+            await send({"type": "http.response.body"})
+
+        async with running(app) as server, httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}") as client:
+            for path in ("/a b", "/%2F/é?x=1"):
+                response = await client.post(path, content=parts())
+                assert (response.status_code, response.http_version) == (201, "HTTP/1.1")
+                assert response.content == b"a" + b"bc" * 50_000 + b"dend"
+            response = await client.put("/json", json={"a": 1})
+            assert response.content == b'{"a":1}end'
 
     async def test_many_clients_at_once(self, running, apps):
         async def ask(server, number: int) -> None:
