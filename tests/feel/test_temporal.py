@@ -362,6 +362,61 @@ def test_cycles():
             temporal.parse_cycle(text)
 
 
+def test_timers_stay_within_64_bits():
+    with pytest.raises(TemporalError, match="too far away"):
+        temporal.parse_date_ms("999999999-01-01T00:00:00Z")
+    with pytest.raises(OverflowError, match="too far away"):
+        temporal.parse_interval("P300000000Y").added_to(0)
+    with pytest.raises(OverflowError):
+        temporal.parse_interval("P999999999Y").added_to(ms("2026-01-01"))
+    assert temporal.parse_interval("P99999Y").added_to(0) == ms("101969-01-01")
+
+
+def random_temporal(choose):
+    date = Date.from_epoch_day(choose.randrange(-(10**9), 10**9))
+    nanos = choose.choice((0, choose.randrange(86_400) * NANOS, choose.randrange(86_400 * NANOS)))
+    zone = choose.choice(("Z", "+05:30", "-18:00", "Europe/Berlin", "America/St_Johns", "UTC+03:00"))
+    match choose.randrange(7):
+        case 0:
+            return date
+        case 1:
+            return Time(nanos)
+        case 2:
+            return Time.in_zone(nanos, zone)
+        case 3:
+            return DateTime(date, nanos)
+        case 4:
+            return DateTime.in_zone(date, nanos, zone)
+        case 5:
+            return YearMonthDuration(choose.randrange(-(10**6), 10**6))
+        case _:
+            return DayTimeDuration(choose.choice((-1, 1)) * choose.randrange(10**20))
+
+
+def test_what_is_written_is_read_again():
+    choose = random.Random(2)
+    for _ in range(3_000):
+        value = random_temporal(choose)
+        again = parse_temporal(str(value))
+        assert again == value
+        assert type(again) is type(value)
+        if isinstance(value, DateTime) and value.zone != "UTC+03:00" and value.offset is not None:
+            seconds_in_offset = value.offset % 60
+            assert seconds_in_offset or temporal.parse_date_time(temporal.iso_format(value)) == value
+
+
+def test_what_was_added_can_be_taken_away():
+    choose = random.Random(3)
+    for _ in range(2_000):
+        value = random_temporal(choose)
+        duration = DayTimeDuration(choose.randrange(-(10**18), 10**18))
+        if isinstance(value, Time | DateTime | DayTimeDuration):
+            later = temporal.add(value, duration)
+            assert temporal.subtract(later, duration) == value
+            if isinstance(value, DateTime):
+                assert temporal.subtract(later, value) == duration
+
+
 def test_a_feel_duration_is_an_interval():
     assert temporal.interval_of(parse_temporal("P1Y2M")) == Interval(14, 0, 0)
     assert not temporal.interval_of(parse_temporal("-PT1S")).is_positive

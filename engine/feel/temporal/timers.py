@@ -31,14 +31,14 @@ class Interval:
     nanos: int
 
     def added_to(self, epoch_ms: int, zone_id: str = "Z") -> int:
-        """The epoch milliseconds one interval after `epoch_ms`. Raises OverflowError beyond the calendar's years."""
+        """The epoch milliseconds one interval after `epoch_ms`. Raises OverflowError beyond 64 bits."""
         offset, zone = zones.resolve_zone(zone_id)
         start = DateTime.at_instant(epoch_ms * NANOS_PER_MILLI, offset, zone)
         day = add_months(start.date, self.months).epoch_day + self.days
         local = DateTime(Date.from_epoch_day(day), start.nanos, start.offset)
         if zone is not None:
             local = DateTime.in_zone(local.date, local.nanos, zone, start.offset)
-        return (local.epoch_nanos + self.nanos) // NANOS_PER_MILLI
+        return _in_64_bits((local.epoch_nanos + self.nanos) // NANOS_PER_MILLI)
 
     @property
     def is_positive(self) -> bool:
@@ -87,5 +87,17 @@ def parse_cycle(text: str) -> Cycle:
 
 
 def parse_date_ms(text: str) -> int:
-    """Epoch milliseconds of a date with time (UTC where it has no offset) or of a date. Raises TemporalError."""
-    return parse_date_time(text).epoch_ms
+    """Epoch milliseconds of a date with time (UTC where it has no offset) or of a date.
+
+    Raises TemporalError, also for a date beyond 64 bits of milliseconds (292 million years).
+    """
+    try:
+        return _in_64_bits(parse_date_time(text).epoch_ms)
+    except OverflowError as e:
+        raise TemporalError(f"Failed to parse date-time from '{text}': {e}") from None
+
+
+def _in_64_bits(epoch_ms: int) -> int:
+    if not -(2**63) <= epoch_ms < 2**63:
+        raise OverflowError("The time is too far away")
+    return epoch_ms
