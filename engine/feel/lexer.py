@@ -7,6 +7,8 @@ known names, a name with spaces or signs (`Full Name`, `Loan-to-value`) is one t
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import Any
 
 from engine.feel.errors import ParseError
 
@@ -31,7 +33,9 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _GAP = re.compile(GAP_PATTERN)
-_NAME = re.compile(NAME_PATTERN)
+_SPACES = re.compile(rf"{SPACE}++")
+_INSIDE_NAME = re.compile(rf"(?<={NAME_PART}){NAME_PART}")
+_END_OF_NAME = ""
 _PLAIN_NAME = re.compile(rf"{NAME_PATTERN}\Z")
 _ESCAPE = re.compile(r"""\\(?:([nrtbf'"\\])|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{6}))""")
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "'": "'", '"': '"', "\\": "\\"}
@@ -55,25 +59,51 @@ def _replace_escape(match: re.Match[str]) -> str:
     return chr(code) if code <= 0x10FFFF else match.group()
 
 
-def known_names_pattern(names: frozenset[str]) -> re.Pattern[str] | None:
-    """Finds a known name that is not a plain identifier, the longest first; None where there is none."""
-    special = [name.split() for name in names if name.strip() and not _PLAIN_NAME.match(name)]
-    if not special:
-        return None
-    special.sort(key=lambda words: len(" ".join(words)), reverse=True)
-    alternatives = (rf"{SPACE}+".join(map(re.escape, words)) for words in special)
-    return re.compile(rf"(?:{'|'.join(alternatives)})(?!{NAME_PART})")
+class KnownNames:
+    """The names with spaces or signs that a text may contain, as a tree of their characters.
+
+    A tree, because finding the longest takes no longer however many names there are.
+    """
+
+    __slots__ = ("_root",)
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._root: dict[str, Any] = {}
+        for name in names:
+            self.add(name)
+
+    def add(self, name: str) -> None:
+        words = " ".join(name.split())
+        if not words or is_plain_name(words):
+            return
+        node = self._root
+        for character in words:
+            node = node.setdefault(character, {})
+        node[_END_OF_NAME] = words
+
+    def longest_at(self, text: str, position: int) -> tuple[str, int] | None:
+        """The longest name that stands at `position` as a whole, and where it ends."""
+        node, found = self._root, None
+        while position < len(text):
+            space = _SPACES.match(text, position)
+            character = " " if space else text[position]
+            if character not in node:
+                break
+            node = node[character]
+            position = space.end() if space else position + 1
+            if _END_OF_NAME in node and not _INSIDE_NAME.match(text, position):
+                found = node[_END_OF_NAME], position
+        return found
 
 
 class Lexer:
     """The text and the current token."""
 
-    __slots__ = ("_known", "_names", "end", "kind", "start", "text", "value")
+    __slots__ = ("_known", "end", "kind", "start", "text", "value")
 
     def __init__(self, text: str, names: frozenset[str] = frozenset()) -> None:
         self.text = text
-        self._names = names
-        self._known = known_names_pattern(names)
+        self._known = KnownNames(names) if names else None
         self.kind = BAD
         self.value = ""
         self.start = self.end = 0
@@ -90,23 +120,21 @@ class Lexer:
         if self._known is not None and kind not in (STRING, QUOTED_NAME, END):
             self._take_known_name(self._known)
 
-    def _take_known_name(self, known: re.Pattern[str]) -> None:
-        match = known.match(self.text, self.start)
-        if match is not None:
+    def _take_known_name(self, known: KnownNames) -> None:
+        found = known.longest_at(self.text, self.start)
+        if found is not None:
             self.kind = NAME
-            self.value = " ".join(match.group().split())
-            self.end = match.end()
+            self.value, self.end = found
 
     @property
     def with_names(self) -> bool:
         """True in the mode in which names may have spaces."""
-        return bool(self._names)
+        return self._known is not None
 
     def learn(self, name: str) -> None:
         """From here on `name` is a known name, in the mode with known names: a context's key, a parameter."""
-        if self._names and name not in self._names:
-            self._names |= {name}
-            self._known = known_names_pattern(self._names)
+        if self._known is not None:
+            self._known.add(name)
 
     def seek(self, position: int) -> None:
         """Reads on at `position`."""

@@ -91,14 +91,14 @@ def equal(run: Run, a: Any, b: Any) -> bool | None:
 def _equal_lists(run: Run, a: list[Any], b: list[Any]) -> bool:
     if len(a) != len(b):
         return False
-    run.spend(4 + 4 * len(a))
+    run.spend(8 + 8 * len(a))
     return all(equal(run, x, y) is True for x, y in zip(a, b, strict=True))
 
 
 def _equal_contexts(run: Run, a: dict[str, Any], b: dict[str, Any]) -> bool:
     if a.keys() != b.keys():
         return False
-    run.spend(4 + 4 * len(a))
+    run.spend(8 + 8 * len(a))
     return all(equal(run, value, b[key]) is True for key, value in a.items())
 
 
@@ -121,7 +121,7 @@ def checked_equal(run: Run, a: Any, b: Any) -> bool | None:
 
 def contains(run: Run, items: list[Any], value: Any) -> bool:
     """True if an item equals the value; items of other types do not."""
-    run.spend(4 + 2 * len(items))
+    run.spend(4 + 3 * len(items))
     return any(equal(run, item, value) is True for item in items)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from engine.feel import ast
-from engine.feel.closures import access, calls, literals, loops, operators, tests
+from engine.feel.closures import access, calls, filters, literals, loops, operators, tests
 from engine.feel.closures.scope import Closure, Compiler, Rule, Scope
 from engine.feel.values import Limits
 
@@ -21,7 +21,7 @@ RULES: Mapping[type, Rule] = {
     ast.InstanceOf: literals.compile_instance_of,
     ast.Name: access.compile_name,
     ast.Path: access.compile_path,
-    ast.Filter: access.compile_filter,
+    ast.Filter: filters.compile_filter,
     ast.Arithmetic: operators.compile_arithmetic,
     ast.Negate: operators.compile_negate,
     ast.Compare: operators.compile_compare,

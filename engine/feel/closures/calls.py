@@ -11,7 +11,7 @@ from typing import Any
 from engine.feel import ast
 from engine.feel.builtins import FUNCTIONS
 from engine.feel.closures.access import is_free, resolve
-from engine.feel.closures.scope import TURN, Closure, Compiler, Scope, ValueFailure
+from engine.feel.closures.scope import Closure, Compiler, Scope, ValueFailure
 from engine.feel.errors import FunctionFailure, IllegalArguments, LimitExceeded
 from engine.feel.semantics import shown, warn_type
 from engine.feel.values import (
@@ -24,6 +24,7 @@ from engine.feel.values import (
     Run,
 )
 
+_CALL = 12  # steps that a call costs, besides those of the body
 _FAILURES = (FunctionFailure, ValueFailure, ArithmeticError, ValueError)
 
 
@@ -153,7 +154,7 @@ def compile_function(c: Compiler, node: ast.FunctionLiteral, scope: Scope) -> Cl
     slots = tuple(bindings[name].slot for name in node.parameters)
     before = c.size
     body = c.compile(node.body, Scope(scope, dict(bindings)))
-    cost = TURN + c.size - before
+    cost = _CALL + c.size - before
 
     def function(run: Run) -> Any:
         return Function(node.parameters, _caller(run.slots[:], slots, body, cost))

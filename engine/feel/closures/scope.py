@@ -12,7 +12,7 @@ from engine.feel.values import Limits, Run
 
 _FOLD_STEPS = 1000
 _FOLD_REGEX_MS = 1
-TURN = 3  # steps that a turn of a nested loop or a call costs, besides those of its body
+TURN = 3  # steps that a turn of a nested loop costs, besides those of its body
 
 Closure: TypeAlias = Callable[[Run], Any]
 Rule: TypeAlias = "Callable[[Compiler, Any, Scope], Closure]"

@@ -1,0 +1,1 @@
+"""How each construct of the language is read; `engine.feel.parser` is the table of contents."""

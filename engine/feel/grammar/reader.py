@@ -1,0 +1,244 @@
+"""The levels of precedence, from `or` down to names and numbers; what else a value may be is looked up in tables."""
+
+from __future__ import annotations
+
+import decimal
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import NamedTuple, TypeAlias
+
+from engine.feel import ast, lexer
+from engine.feel.errors import ParseError
+from engine.feel.lexer import GAP_PATTERN, NAME, NAME_PATTERN, NUMBER, QUOTED_NAME, SIGN, SPACE, STRING, Lexer, unescape
+from engine.feel.values import Limits
+
+WORDS = rf"{NAME_PATTERN}(?:{SPACE}++{NAME_PATTERN}){{0,7}}+"  # a bound, so that a parse takes linear time
+
+_NOT_A_VARIABLE = frozenset(
+    {
+        *("null", "true", "false", "function", "in", "return", "then", "else", "satisfies", "and", "or"),
+        *("if", "for", "some", "every", "between", "instance"),
+    }
+)
+_FUNCTIONS_WITH_WORDS = frozenset({"and", "or", "date and time", "years and months duration", "get or else"})
+_COMPARISONS = frozenset({"=", "!=", "<", "<=", ">", ">="})
+_PROPERTIES_WITH_SPACES = re.compile(rf"time{SPACE}+offset\b|(?:start|end){SPACE}+included\b")
+_SPACED_CALL = re.compile(rf"({WORDS}){SPACE}*+\(")
+_FOLLOWS_A_RANGE = re.compile(rf"{GAP_PATTERN}(?:and|or|then|else|return|satisfies|in|between|instance|\.\.)\b")
+
+Rule: TypeAlias = "Callable[[Reader], ast.Node]"
+
+
+class Grammar(NamedTuple):
+    """What is read where one of these signs or words stands."""
+
+    signs: Mapping[str, Rule]
+    words: Mapping[str, Rule]
+    comparisons: Mapping[str, Callable[[Reader, ast.Node], ast.Node]]
+    call: Callable[[Reader, ast.Node | None, str], ast.Node]
+
+
+class Reader(Lexer):
+    """One parse: where it is in the text, and how deep."""
+
+    __slots__ = ("depth", "grammar", "limits")
+
+    def __init__(self, text: str, names: frozenset[str], limits: Limits, grammar: Grammar) -> None:
+        if len(text) > limits.source_length:
+            raise ParseError(f"line 1, column 1: the text is longer than {limits.source_length} characters")
+        self.limits = limits
+        self.grammar = grammar
+        self.depth = 0
+        super().__init__(text, names)
+
+    def expect_end(self) -> None:
+        if self.kind != lexer.END:
+            raise self.error("end of input or an operator")
+
+    def descend(self, levels: int = 1) -> None:
+        self.depth += levels
+        if self.depth > self.limits.nesting_depth:
+            raise self.error(f"at most {self.limits.nesting_depth} nested expressions")
+
+    def expression(self) -> ast.Node:
+        self.descend()
+        node = self._disjunction()
+        self.depth -= 1
+        return node
+
+    def _disjunction(self) -> ast.Node:
+        first = self._conjunction()
+        if not self.is_word("or"):
+            return first
+        operands = [first]
+        while self.is_word("or"):
+            self.advance()
+            operands.append(self._conjunction())
+        return ast.Disjunction(tuple(operands))
+
+    def _conjunction(self) -> ast.Node:
+        first = self.comparison()
+        if not self.is_word("and"):
+            return first
+        operands = [first]
+        while self.is_word("and"):
+            self.advance()
+            operands.append(self.comparison())
+        return ast.Conjunction(tuple(operands))
+
+    def comparison(self) -> ast.Node:
+        if self.kind == SIGN and self.value in _COMPARISONS:
+            operator = self.value
+            self.advance()
+            return ast.InputTest(operator, self.sum())
+        left = self.sum()
+        if self.kind == SIGN:
+            if self.value in _COMPARISONS:
+                operator = self.value
+                self.advance()
+                return ast.Compare(operator, left, self.sum())
+        elif self.kind == NAME:
+            read = self.grammar.comparisons.get(self.value)
+            if read is not None:
+                self.advance()
+                return read(self, left)
+        return left
+
+    def sum(self) -> ast.Node:
+        first = self._product()
+        if self.kind != SIGN or (self.value != "+" and self.value != "-"):
+            return first
+        rest = []
+        while self.kind == SIGN and (self.value == "+" or self.value == "-"):
+            operator = self.value
+            self.advance()
+            rest.append((operator, self._product()))
+        return ast.Arithmetic(first, tuple(rest))
+
+    def _product(self) -> ast.Node:
+        first = self._power()
+        if self.kind != SIGN or (self.value != "*" and self.value != "/"):
+            return first
+        rest = []
+        while self.kind == SIGN and (self.value == "*" or self.value == "/"):
+            operator = self.value
+            self.advance()
+            rest.append((operator, self._power()))
+        return ast.Arithmetic(first, tuple(rest))
+
+    def _power(self) -> ast.Node:
+        first = self._signed()
+        if not self.is_sign("**"):
+            return first
+        rest = []
+        while self.take_sign("**"):
+            rest.append(("**", self._signed()))
+        return ast.Arithmetic(first, tuple(rest))
+
+    def _signed(self) -> ast.Node:
+        if not self.is_sign("-"):
+            return self._value()
+        self.advance()
+        self.descend()
+        node = ast.Negate(self._signed())
+        self.depth -= 1
+        return node
+
+    def _value(self) -> ast.Node:
+        node = self._primary()
+        depth = self.depth
+        while self.kind == SIGN:
+            if self.value == ".":
+                node = self._path(node)
+            elif self.value == "[" and not self._closes_a_range():
+                self.advance()
+                node = ast.Filter(node, self.expression())
+                self.expect_sign("]")
+            else:
+                break
+            self.descend()
+        self.depth = depth
+        return node
+
+    def _closes_a_range(self) -> bool:
+        """`[` behind a value ends a range (`]1..5[`) where no expression follows."""
+        following = self.text[lexer.skip_gap(self.text, self.end) :][:1]
+        return following in ("", ")", "]", ",", "}", "=", "!", "<", ">", "+", "*", "/", ":") or (
+            _FOLLOWS_A_RANGE.match(self.text, self.end) is not None
+        )
+
+    def _path(self, base: ast.Node) -> ast.Node:
+        keys = []
+        while self.take_sign("."):
+            keys.append(self.key_of_path())
+        if self.is_sign("("):
+            owner = ast.Path(base, tuple(keys[:-1])) if len(keys) > 1 else base
+            return self.grammar.call(self, owner, keys[-1])
+        return ast.Path(base, tuple(keys))
+
+    def key_of_path(self) -> str:
+        if self.kind != NAME and self.kind != QUOTED_NAME:
+            raise self.error("a name")
+        key = self.value
+        if key in ("time", "start", "end"):
+            match = _PROPERTIES_WITH_SPACES.match(self.text, self.start)
+            if match:
+                self.seek(match.end())
+                return " ".join(match.group().split())
+        self.advance()
+        return key
+
+    def _primary(self) -> ast.Node:
+        kind, value = self.kind, self.value
+        if kind == NAME:
+            return self._word(value)
+        if kind == NUMBER:
+            return self._number()
+        if kind == STRING:
+            self.advance()
+            return ast.Literal(unescape(value))
+        if kind == QUOTED_NAME:
+            self.advance()
+            return self.grammar.call(self, None, value) if self.is_sign("(") else ast.Name(value)
+        if kind == SIGN:
+            read = self.grammar.signs.get(value)
+            if read is not None:
+                return read(self)
+        raise self.error("an expression")
+
+    def _number(self) -> ast.Node:
+        text = self.value
+        if len(text) <= 34 and text.isdigit():
+            number: int | Decimal = int(text)
+        else:
+            try:
+                number = self.limits.math.create_decimal(text)
+            except decimal.DecimalException:
+                raise self.error(f"a number with an exponent of at most {self.limits.exponent}") from None
+        self.advance()
+        return ast.Literal(number)
+
+    def _word(self, word: str) -> ast.Node:
+        following = self.text[self.end : self.end + 1]
+        if following == "(":
+            if word not in self.grammar.words or word in ("and", "or"):
+                return self._call_by_name(word, self.end)
+        elif following.isspace() or following == "/":
+            match = _SPACED_CALL.match(self.text, self.start)
+            if match:
+                words = match[1].split()
+                name = " ".join(words)
+                if name in _FUNCTIONS_WITH_WORDS or not _NOT_A_VARIABLE.intersection(words):
+                    return self._call_by_name(name, match.end() - 1)
+        read = self.grammar.words.get(word)
+        if read is not None:
+            return read(self)
+        if word in _NOT_A_VARIABLE:
+            raise self.error("an expression")
+        self.advance()
+        return ast.Name(word)
+
+    def _call_by_name(self, name: str, position: int) -> ast.Node:
+        self.seek(position)
+        return self.grammar.call(self, None, name)
