@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from itertools import accumulate
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -39,6 +40,8 @@ _LARGE_EXPONENT = re.compile(rb"[0-9][eE][+-]?[0-9]{3}")
 _LONG_NUMBER = b"0" * 300
 _DIGITS_TO_ZERO = bytes.maketrans(b"123456789", b"000000000")
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b'[]{}"'))
+_ONE_KIND_OF_BRACKET = bytes.maketrans(b"{}", b"[]")
+_STEP = {ord("["): 1, ord("]"): -1}
 _MAX_EXPONENT = 308
 _MAX_DIGITS = 400
 
@@ -92,17 +95,15 @@ def decode_json(body: bytes, decoder: msgspec.json.Decoder[T], max_nesting: int)
 
 
 def check_nesting(body: bytes, limit: int) -> None:
-    """Refuse documents that are nested deeper than `limit`. Takes a few linear passes in C, whatever the document."""
+    """Refuse documents that are nested deeper than `limit`. Takes a few linear passes, whatever the document."""
     bare = body.replace(rb"\\", b"").replace(rb"\"", b"").translate(None, _NOT_STRUCTURE)
     # Taking two adjacent quotes away leaves every bracket inside, or outside, of a string as it was.
-    rest = b"".join(bare.replace(b'""', b"").split(b'"')[::2])
-    for _ in range(limit):  # each round takes the innermost level away
-        rest = rest.replace(b"[]", b"").replace(b"{}", b"")
-        if not rest:
-            return
-    raise bad_request(
-        f"Request body cannot be parsed: it is nested deeper than {limit} levels, or its brackets do not match"
-    )
+    brackets = b"".join(bare.replace(b'""', b"").split(b'"')[::2]).translate(_ONE_KIND_OF_BRACKET)
+    balanced = brackets.count(b"[") * 2 == len(brackets)
+    if not balanced or max(accumulate(map(_STEP.__getitem__, brackets)), default=0) > limit:
+        raise bad_request(
+            f"Request body cannot be parsed: it is nested deeper than {limit} levels, or its brackets do not match"
+        )
 
 
 def _is_suspicious(body: bytes) -> bool:

@@ -1,0 +1,193 @@
+"""GET /v2/commands/{position}: a command with what came of it; and expressions, the other odd resource."""
+
+import json
+
+import pytest
+
+from engine.core.records import (
+    DefinitionAdded,
+    ElementActivating,
+    IncidentRaised,
+    JobFailed,
+    VariableSet,
+    WorkDeferred,
+    encode_events,
+)
+
+KEY = 2251799813685249
+NOW = "2026-11-18T11:06:40.123Z"
+
+
+@pytest.fixture
+def append(rows):
+    def append(position, payload="{}", **row):
+        defaults = {
+            "partition_id": 1,
+            "position": position,
+            "append_id": "0" * 32,
+            "ord": 0,
+            "at": NOW,
+            "tenant_id": "<default>",
+            "intent": "JOB:COMPLETE",
+            "key": KEY,
+            "payload": payload.encode(),
+        }
+        rows.put("command_log", **(defaults | row))
+
+    return append
+
+
+@pytest.fixture
+def process(rows):
+    def process(position, seq=0, events=(), **row):
+        defaults = {
+            "partition_id": 1,
+            "position": position,
+            "seq": seq,
+            "events": encode_events(list(events)).decode(),
+            "version": 1,
+            "processed_at": "2026-11-18T11:06:41Z",
+        }
+        rows.put("event_log", **(defaults | row))
+
+    return process
+
+
+async def test_a_command_that_waits(append, reader):
+    append(7)
+    assert (await reader("GET", "/v2/commands/7")).json == {
+        "commandPosition": "7",
+        "partitionId": 1,
+        "intent": "JOB:COMPLETE",
+        "key": str(KEY),
+        "tenantId": "<default>",
+        "status": "PENDING",
+        "appendedAt": NOW,
+        "processedAt": None,
+        "rejection": None,
+        "response": None,
+        "events": [],
+    }
+
+
+async def test_a_command_that_was_rejected(append, process, reader):
+    append(7, key=None)
+    process(7, rejection=json.dumps({"code": "NOT_FOUND", "reason": "no such job"}))
+    command = (await reader("GET", "/v2/commands/7")).json
+    assert (command["status"], command["processedAt"]) == ("REJECTED", "2026-11-18T11:06:41.000Z")
+    assert (command["key"], command["rejection"]) == (None, {"code": "NOT_FOUND", "reason": "no such job"})
+
+
+async def test_a_command_that_was_processed(append, process, reader):
+    append(7)
+    process(
+        7,
+        events=[
+            ElementActivating(KEY + 2, KEY, "pay", "SERVICE_TASK", ("f1",)),
+            VariableSet(KEY + 3, KEY, "x", '"2251799813685250"'),
+            JobFailed(KEY + 4, 2, 1_795_000_000_123, "no"),
+        ],
+        response=json.dumps({"processInstanceKey": KEY, "version": 1}),
+    )
+    process(7, seq=1, events=[WorkDeferred(KEY, ((KEY + 2, "leave", 0),))])
+    command = (await reader("GET", "/v2/commands/7")).json
+    assert (command["status"], command["response"]) == ("PROCESSED", {"processInstanceKey": str(KEY), "version": 1})
+    first, second, third, fourth = command["events"]
+    at = "2026-11-18T11:06:41.000Z"
+    assert first.items() >= {"seq": 0, "type": "ElementActivating", "at": at, "subjectType": "SERVICE_TASK"}.items()
+    assert first.items() >= {"key": str(KEY + 2), "scope": str(KEY), "element": "pay", "index": -1}.items()
+    assert first["consumed"] == ["f1"]
+    assert second == {
+        "seq": 0,
+        "type": "VariableSet",
+        "at": at,
+        "key": str(KEY + 3),
+        "scope": str(KEY),
+        "name": "x",
+        "value": '"2251799813685250"',
+    }
+    assert (third["availableAt"], third["retries"]) == (NOW, 2)
+    assert (fourth["seq"], fourth["root"], fourth["items"]) == (1, str(KEY), [[str(KEY + 2), "leave", 0]])
+
+
+async def test_every_event_can_be_shown(append, process, reader):
+    append(7)
+    process(
+        7,
+        events=[
+            DefinitionAdded(KEY, KEY, "<default>", "p", 1, None, None, "a.bpmn", "00"),
+            IncidentRaised(KEY, KEY + 1, "activate", "UNKNOWN", "no", argument=[1, {"a": KEY}]),
+        ],
+    )
+    events = (await reader("GET", "/v2/commands/7")).json["events"]
+    assert events[0]["versionTag"] is None
+    assert events[1]["argument"] == [1, {"a": str(KEY)}]
+
+
+async def test_a_replay_that_does_not_wait_tells_the_first_time(append, reader, engine):
+    append(1)
+    headers = [(b"idempotency-key", b"k"), (b"prefer", b"respond-async")]
+    first = await reader("POST", f"/v2/jobs/{KEY}/completion", headers=headers)
+    again = await reader("POST", f"/v2/jobs/{KEY}/completion", headers=headers)
+    assert (again.status, again.json) == (202, first.json) == (202, {"commandPosition": "1", "timestamp": NOW})
+
+
+# ----------------------------------------------------------------------------------------------------- expressions
+
+
+async def evaluate(reader, expression, **more):
+    return await reader("POST", "/v2/expression/evaluation", {"expression": expression} | more)
+
+
+async def test_an_expression_is_evaluated(rows, reader):
+    answer = await evaluate(reader, "=a.b[1] + c", variables={"a": {"b": [1.5]}, "c": 2})
+    assert answer.json == {
+        "expression": "=a.b[1] + c",
+        "result": 3.5,
+        "warnings": [],
+        "referencedSecrets": [],
+    }
+    assert (await evaluate(reader, "plain text")).json["result"] == "plain text"
+
+
+async def test_problems_on_the_way_are_warnings(rows, reader):
+    answer = (await evaluate(reader, "=missing + 1")).json
+    assert answer["result"] is None
+    assert "missing" in answer["warnings"][0]["message"]
+
+
+async def test_an_expression_sees_a_scope(rows, reader):
+    rows.instance()
+    rows.element()
+    rows.variable(name="x", value="1")
+    rows.variable(KEY + 5, "x", "2", scope_key=KEY + 1)
+    assert (await evaluate(reader, "=x", scopeKey=str(KEY))).json["result"] == 1
+    assert (await evaluate(reader, "=x", scopeKey=str(KEY + 1))).json["result"] == 2
+    assert (await evaluate(reader, "=x", scopeKey=str(KEY + 1), variables={"x": 3})).json["result"] == 3
+    answer = await evaluate(reader, "=x", scopeKey="5")
+    assert (answer.status, answer.problem["title"]) == (404, "NOT_FOUND")
+
+
+async def test_an_expression_has_the_engines_time(rows, reader):
+    rows.execute("UPDATE clock SET pinned_at = %s", [NOW])
+    assert (await evaluate(reader, "=string(now())")).json["result"].startswith("2026-11-18T11:06:40.123")
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "=1 +",
+        "=",
+        "=(",
+        '="',
+        "=" + "(" * 1000,
+        "=for i in 1..100000 return for j in 1..100000 return 1",
+        '=assert(1,2,"x")',
+    ],
+)
+async def test_expressions_that_fail_are_400(rows, reader, expression):
+    answer = await evaluate(reader, expression)
+    if answer.status == 200:  # a lone = is a text; an assertion with wrong arguments is null and a warning
+        assert answer.json["result"] in ("=", None)
+    else:
+        assert (answer.status, answer.problem["title"]) == (400, "INVALID_ARGUMENT")
