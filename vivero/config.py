@@ -21,6 +21,9 @@ from engine.appender import AppenderSettings
 from engine.consumer import ConsumerSettings
 from engine.supervision import SupervisionSettings
 
+LOG_FORMATS = ("console", "json")
+LOG_LEVELS = ("debug", "info", "warning", "error")
+
 
 class ConfigError(Exception):
     """A setting that cannot be used; the message names it and where it came from."""
@@ -52,6 +55,14 @@ class Config:
     """Serve POST /chaos/children/{name}, which hurts the program on purpose. For tests."""
     drain_s: float = 10.0
     """How long a stop waits for open requests."""
+    log_format: str = "console"
+    """`console`, lines for people, or `json`, for machines; on stderr both."""
+    log_level: str = "info"
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("log_format", LOG_FORMATS), ("log_level", LOG_LEVELS)):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"it is one of {', '.join(allowed)}")
 
 
 Values = Mapping[str, Any]
@@ -72,6 +83,9 @@ def load(file: Path | None = None, environment: Mapping[str, str] | None = None,
     environment = os.environ if environment is None else environment
     config = _apply(config, _from_environment(environment), "the environment")
     given = {name: value for name, value in (flags or {}).items() if value is not None}
+    if "database.data_dir" in given:
+        # Whoever names the embedded server's directory means that one, whatever the environment says.
+        given.setdefault("database.url", None)
     return _apply(config, given, "the command line")
 
 

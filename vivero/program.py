@@ -57,20 +57,21 @@ async def up(
         ListenError: the port cannot be had.
         Escalated: the program could not help itself.
     """
-    stop = stop or trio.Event()
+    stop = trio.Event() if stop is None else stop
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_stop_on_signal, stop, nursery.cancel_scope)
         listeners = await open_listeners(config.api.host, config.api.port)
         try:
             address = listeners[0].socket.getsockname()
-            config = replace(config, api=replace(config.api, port=address[1]))
+            node = node_name()
+            config = replace(config, api=replace(config.api, port=address[1], node_name=node))
             async with database(config) as (dsn, children):
                 server = await prepare(dsn, config, migrating)
                 tune_collector()
                 await tree.run(
                     config,
                     dsn,
-                    node_name(),
+                    node,
                     listeners,
                     stop,
                     lambda built: ready(Ready(_url(config), dsn, server, config.database.url is None, built)),
@@ -91,6 +92,16 @@ async def prepare(dsn: str, config: Config, migrating: Callable[[Migration, int,
     finally:
         connection.close()
     return server
+
+
+async def pending(dsn: str, config: Config) -> list[Migration]:
+    """Check that PostgreSQL is fit for us, and say what `prepare` would do to the schema."""
+    await checks.check(dsn, allow_unsafe_commits=config.database.allow_unsafe_commits)
+    connection = await driver.connect(dsn, name="vivero:migrate")
+    try:
+        return await migrate.pending(connection)
+    finally:
+        connection.close()
 
 
 @asynccontextmanager

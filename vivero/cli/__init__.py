@@ -1,0 +1,111 @@
+"""The command line. `main` knows every command by name and one line of help; its code is imported when it runs.
+
+So `vivero --help` costs click and nothing else, and `vivero feel` starts without the server's libraries.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "The server": {
+        "up": ("server:up", "Start the server, with an embedded PostgreSQL or your own."),
+        "demo": ("demo:demo", "Watch an order process being deployed, started and worked."),
+        "migrate": ("server:migrate", "Bring a database's schema up to date, and end."),
+        "database-url": ("server:database_url", "Print the URL of a running embedded PostgreSQL, for psql."),
+    },
+    "Processes": {
+        "deploy": ("processes:deploy", "Deploy BPMN files, all or none."),
+        "start": ("processes:start", "Start a process; with --await, wait for its result."),
+        "cancel": ("processes:cancel", "End a process instance, with everything in it."),
+        "resolve": ("processes:resolve", "Resolve an incident: try again what failed."),
+        "worker": ("worker:worker", "Work jobs of a type with a shell command."),
+    },
+    "Looking": {
+        "status": ("status:status", "Is the server healthy, and what is it?"),
+        "instances": ("lists:instances", "List process instances."),
+        "jobs": ("lists:jobs", "List jobs."),
+        "incidents": ("lists:incidents", "List incidents: what waits for somebody's help."),
+        "show": ("show:show", "Show one process instance: elements, variables, incidents."),
+        "events": ("show:events", "Show one command of the log, and the events it caused."),
+    },
+    "Tools": {
+        "feel": ("feel:feel", "Evaluate a FEEL expression."),
+        "bench": ("bench:bench", "Measure this machine (see vivero bench --help)."),
+    },
+}
+"""Section → command → (`module:function` in this package, one line of help)."""
+
+HELP = """
+Vivero: a BPMN 2.0 workflow engine on PostgreSQL that speaks the Camunda 8 REST API.
+
+\b
+Begin with:
+  vivero demo                          the whole thing at work
+  vivero up                            a server at http://localhost:8080
+\b
+and then, in another terminal:
+  vivero deploy order.bpmn
+  vivero worker pay --exec 'jq "{paid: .total}"'
+  vivero start order --variables '{"total": 30}' --await
+  vivero instances --state ACTIVE
+  vivero incidents
+"""
+
+ENVIRONMENT = """
+\b
+Environment:
+  VIVERO_ADDRESS          the server that commands talk to, for CAMUNDA_REST_ADDRESS,
+                          for http://localhost:8080
+  VIVERO_DATABASE_URL     your own PostgreSQL (15 or later); without it one is started
+  VIVERO_DATA_DIR         where the embedded PostgreSQL keeps its data
+  VIVERO_CONFIG           a TOML file with settings
+  VIVERO_SECTION_NAME     any setting, such as VIVERO_API_PORT; docs/configuration.md lists them
+"""
+
+
+class Commands(click.Group):
+    """The group of all commands, each imported when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name for section in COMMANDS.values() for name in section]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        for section in COMMANDS.values():
+            if cmd_name in section:
+                module, _, function = section[cmd_name][0].partition(":")
+                command: click.Command = getattr(importlib.import_module(f"vivero.cli.{module}"), function)
+                return command
+        return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, self.list_commands(ctx)))
+        for title, section in COMMANDS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), text) for name, (_, text) in section.items()])
+
+
+def _version(ctx: click.Context, _parameter: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"vivero {version('vivero')}")
+        ctx.exit()
+
+
+@click.command(
+    cls=Commands,
+    help=HELP,
+    epilog=ENVIRONMENT,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
+)
+def main(**_nothing: Any) -> None:
+    """The entry point of `vivero`."""

@@ -1,0 +1,17 @@
+"""The command `bench`: forwards everything to the benchmarks."""
+
+from __future__ import annotations
+
+import click
+
+from benchmarks.__main__ import main
+
+
+@click.command(
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "help_option_names": []},
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def bench(arguments: tuple[str, ...]) -> None:
+    """Measure this machine: the core alone, appending, the engine, the whole over HTTP."""
+    main(arguments)

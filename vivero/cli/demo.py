@@ -1,0 +1,42 @@
+"""The command `demo`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import trio
+
+from vivero import demo as show
+from vivero import embedded, logs, pictures
+from vivero.cli.failures import Failure, run
+from vivero.cli.server import EXPECTED, settings
+from vivero.client import ClientError
+
+PACE_S = 0.4
+
+
+@click.command()
+@click.option("--exit", "leave", is_flag=True, help="End after the show.")
+@click.option("--port", type=int, metavar="N", help="Listen on this port; 0 takes a free one.  [8080]")
+@click.option("--data-dir", type=click.Path(path_type=Path), metavar="DIR", help="Data of the embedded PostgreSQL.")
+def demo(leave: bool, port: int | None, data_dir: Path | None) -> None:
+    """Watch an order process being deployed, started and worked.
+
+    Starts a server with a PostgreSQL of its own, deploys examples/order/order.bpmn, starts five orders, works their
+    jobs, and shows what happens. Then the server stays up, to be tried out; its data are kept for the next time.
+
+    \b
+    Examples:
+      vivero demo
+      vivero demo --exit --port 0
+    """
+    root = data_dir or embedded.default_root().with_name("vivero-demo")
+    chosen = settings(None, api__port=port, database__data_dir=root)
+    logs.configure(chosen.log_format, "warning")
+    console = pictures.console()
+    pace_s = PACE_S if console.is_terminal else 0.0
+    run(
+        lambda: show.run(chosen, console, leave=leave, pace_s=pace_s),
+        {**EXPECTED, ClientError: Failure, trio.TooSlowError: Failure},
+    )

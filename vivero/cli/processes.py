@@ -1,0 +1,137 @@
+"""Commands that change something: deploy, start, cancel, resolve."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vivero.cli.options import JSON_OBJECT, address_option, json_option, say, talk
+from vivero.client import Client
+
+DEFAULT_AWAIT_S = 60.0
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@address_option
+@json_option
+def deploy(files: tuple[Path, ...], address: str | None, as_json: bool) -> None:
+    """Deploy BPMN files: all of them, or none if one has a problem.
+
+    A process that has not changed since its last deployment keeps its version.
+
+    \b
+    Example:
+      vivero deploy order.bpmn delivery.bpmn
+    """
+    answer = talk(address, lambda client: client.deploy(files))
+    if as_json:
+        say(answer)
+        return
+    if "deployments" not in answer:
+        click.echo(f"queued as command {answer['commandPosition']}")
+        return
+    for process in (item["processDefinition"] for item in answer["deployments"]):
+        if process is not None:
+            click.echo(
+                f"{process['processDefinitionId']} version {process['processDefinitionVersion']}"
+                f" (key {process['processDefinitionKey']}) from {process['resourceName']}"
+            )
+
+
+@click.command()
+@click.argument("process_id", metavar="ID")
+@click.option("--variables", type=JSON_OBJECT, default="{}", help="A JSON object, @file, or @- for standard input.")
+@click.option("--await", "awaits", is_flag=True, help="Wait for its end; print its variables.")
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(0.001),
+    default=DEFAULT_AWAIT_S,
+    show_default=True,
+    help="Seconds that --await waits.",
+)
+@click.option("--version", type=click.IntRange(1), help="Which version.  [the latest]")
+@click.option("--business-id", help="Your own name for the instance.")
+@click.option("--tag", "tags", multiple=True, help="A tag; may be given several times.")
+@address_option
+@json_option
+def start(
+    process_id: str,
+    variables: dict[str, Any],
+    awaits: bool,
+    timeout_s: float,
+    version: int | None,
+    business_id: str | None,
+    tags: tuple[str, ...],
+    address: str | None,
+    as_json: bool,
+) -> None:
+    """Start the process ID, and print the key of the new instance.
+
+    \b
+    Examples:
+      vivero start order --variables '{"total": 30}'
+      vivero start order --variables @order.json --await | jq .paid
+    """
+    answer = talk(
+        address,
+        lambda client: client.create(
+            process_id,
+            variables,
+            version=version,
+            business_id=business_id,
+            tags=tags,
+            await_s=timeout_s if awaits else None,
+        ),
+    )
+    if as_json:
+        say(answer)
+    elif "processInstanceKey" not in answer:
+        click.echo(f"queued as command {answer['commandPosition']}")
+    elif awaits:
+        click.echo(f"instance {answer['processInstanceKey']} completed", err=True)
+        say(answer["variables"])
+    else:
+        click.echo(answer["processInstanceKey"])
+
+
+@click.command()
+@click.argument("keys", nargs=-1, required=True, metavar="KEY...")
+@address_option
+def cancel(keys: tuple[str, ...], address: str | None) -> None:
+    """End process instances, with everything in them."""
+
+    async def each(client: Client) -> None:
+        for key in keys:
+            await client.cancel(key)
+            click.echo(f"cancelled {key}")
+
+    talk(address, each)
+
+
+@click.command()
+@click.argument("keys", nargs=-1, required=True, metavar="KEY...")
+@click.option(
+    "--retries", type=click.IntRange(1), default=1, show_default=True, help="Given to a job that has none left."
+)
+@click.option("--variables", type=JSON_OBJECT, help="Set these first, where the incident is.")
+@address_option
+def resolve(keys: tuple[str, ...], retries: int, variables: dict[str, Any] | None, address: str | None) -> None:
+    """Resolve incidents: exactly what failed is tried again.
+
+    A job that has no retries left gets some first. Where the data were wrong, correct them with --variables.
+
+    \b
+    Example:
+      vivero resolve 2251799813685312 --variables '{"card": "4711"}'
+    """
+
+    async def each(client: Client) -> None:
+        for key in keys:
+            await client.repair(key, variables, retries)
+            click.echo(f"resolved {key}")
+
+    talk(address, each)

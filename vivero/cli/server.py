@@ -1,0 +1,190 @@
+"""The commands that run or prepare the server: up, migrate, database-url."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from api.http1.listeners import ListenError
+from engine.supervision import Escalated
+from storage.checks import Server, StartupProblem
+from storage.errors import Outage, Retry
+from storage.migrate import Migration, MigrationError
+from vivero import config, embedded, logs, program
+from vivero.cli.failures import Failure, GaveUp, run
+from vivero.config import Config, ConfigError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+EXPECTED: Mapping[type[Exception], type[Failure]] = {
+    StartupProblem: Failure,
+    ListenError: Failure,
+    embedded.EmbeddedPostgresError: Failure,
+    MigrationError: Failure,
+    Outage: Failure,
+    Retry: Failure,
+    Escalated: GaveUp,
+}
+"""What may go wrong with a server, and how the command ends then."""
+
+
+PATH = click.Path(path_type=Path)
+CONFIG = click.option("--config", "file", type=PATH, envvar="VIVERO_CONFIG", help="A TOML file with settings.")
+DATABASE_URL = click.option("--database-url", metavar="URL", help="Your own PostgreSQL, 15 or later.")
+DATA_DIR = click.option("--data-dir", type=PATH, metavar="DIR", help="Data of the embedded PostgreSQL.")
+
+
+def database_options(command: F) -> F:
+    """Which PostgreSQL: --data-dir or --database-url."""
+    for option in (CONFIG, DATABASE_URL, DATA_DIR):
+        command = option(command)
+    return command
+
+
+def settings(file: Path | None, **flags: Any) -> Config:
+    """The settings of a command; flags are named with `__` for the dot. Raises Failure."""
+    if flags.get("database__url") and flags.get("database__data_dir"):
+        raise click.UsageError(
+            "--data-dir is for the embedded PostgreSQL, --database-url for your own: give one of them"
+        )
+    try:
+        return config.load(file, flags={name.replace("__", "."): value for name, value in flags.items()})
+    except ConfigError as error:
+        raise Failure(str(error)) from error
+
+
+@click.command()
+@click.option("--port", type=int, metavar="N", help="Listen on this port; 0 takes a free one.  [8080]")
+@click.option("--host", metavar="H", help="Listen on this address; 0.0.0.0 for all.  [127.0.0.1]")
+@database_options
+@click.option("--chaos", is_flag=True, default=None, help="Serve POST /chaos/children/{name}, for tests.")
+@click.option("--log-format", type=click.Choice(["console", "json"]), help="How to log, to stderr.  [console]")
+def up(
+    port: int | None,
+    host: str | None,
+    file: Path | None,
+    data_dir: Path | None,
+    database_url: str | None,
+    chaos: bool | None,
+    log_format: str | None,
+) -> None:
+    """Start the server.
+
+    Without --database-url it starts a PostgreSQL of its own, which needs nothing installed, keeps its data (see
+    --data-dir) and goes when the last program that uses it has gone. SIGTERM and Ctrl-C finish what was begun and end;
+    a second one ends at once.
+
+    \b
+    Examples:
+      vivero up
+      vivero up --port 9090 --data-dir ./data
+      vivero up --host 0.0.0.0 --database-url postgresql://vivero:secret@db/vivero
+    """
+    chosen = settings(
+        file,
+        api__port=port,
+        api__host=host,
+        database__data_dir=data_dir,
+        database__url=database_url,
+        chaos=chaos,
+        log_format=log_format,
+    )
+    logs.configure(chosen.log_format, chosen.log_level)
+    run(
+        lambda: program.up(chosen, ready=functools.partial(_say_ready, chosen), migrating=say_migration),
+        EXPECTED,
+    )
+
+
+@click.command()
+@database_options
+@click.option("--check", is_flag=True, help="Change nothing; exit code 1 if there is something to do.")
+def migrate(file: Path | None, data_dir: Path | None, database_url: str | None, check: bool) -> None:
+    """Bring a database's schema up to date, and end.
+
+    `vivero up` does the same at its start; this is for those who want it done before. Any number of programs may try
+    at once: one migrates, the others wait and find nothing to do.
+    """
+    chosen = settings(file, database__data_dir=data_dir, database__url=database_url)
+    logs.configure(chosen.log_format, "warning")
+    todo = run(lambda: _pending(chosen) if check else _migrate(chosen), EXPECTED)
+    if check and todo:
+        raise Failure(f"{len(todo)} to run: {', '.join(map(str, todo))}")
+    click.echo(f"{len(todo)} migrations run; the schema is up to date" if todo else "the schema is up to date")
+
+
+async def _migrate(chosen: Config) -> list[Migration]:
+    done: list[Migration] = []
+
+    def progress(migration: Migration, number: int, count: int) -> None:
+        say_migration(migration, number, count)
+        done.append(migration)
+
+    async with program.database(chosen) as (dsn, _children):
+        await program.prepare(dsn, chosen, progress)
+    return done
+
+
+async def _pending(chosen: Config) -> list[Migration]:
+    async with program.database(chosen) as (dsn, _children):
+        return await program.pending(dsn, chosen)
+
+
+@click.command("database-url")
+@click.option("--data-dir", type=click.Path(path_type=Path), envvar="VIVERO_DATA_DIR", metavar="DIR")
+def database_url(data_dir: Path | None) -> None:
+    """Print the URL of the embedded PostgreSQL that runs at DIR.
+
+    \b
+    Example:
+      psql "$(vivero database-url)" -c 'SELECT * FROM process_instances'
+    """
+    try:
+        url = embedded.database_url(data_dir)
+    except embedded.EmbeddedPostgresError as error:
+        raise Failure(str(error)) from error
+    if url is None:
+        root = data_dir or embedded.default_root()
+        raise Failure(f"no embedded PostgreSQL runs at {root}: it does while `vivero up` does")
+    click.echo(url)
+
+
+def say_migration(migration: Migration, number: int, count: int) -> None:
+    """One line a migration."""
+    click.echo(f"migration {number} of {count}: {migration}", err=True)
+
+
+def _say_ready(chosen: Config, ready: program.Ready) -> None:
+    click.echo(banner(chosen, ready))
+
+
+def banner(chosen: Config, ready: program.Ready) -> str:
+    """What runs, and on what."""
+    lines = [
+        ("API", f"{ready.address}/v2"),
+        ("PostgreSQL", where(chosen, ready.server)),
+        ("durability", durability(ready.server)),
+    ]
+    if chosen.chaos:
+        lines.append(("chaos", "on: anybody may hurt this program through POST /chaos/children/{name}"))
+    table = "\n".join(f"  {name:<12} {text}" for name, text in lines)
+    return f"{click.style('Vivero is ready', bold=True)}\n{table}"
+
+
+def where(chosen: Config, server: Server) -> str:
+    """Which PostgreSQL, in words."""
+    if chosen.database.url is not None:
+        return f"{server.version} at {server.address}"
+    return f"{server.version}, embedded, data in {chosen.database.data_dir or embedded.default_root()}"
+
+
+def durability(server: Server) -> str:
+    """Whether what is acknowledged survives a crash of the machine."""
+    text = f"fsync {'on' if server.fsync else 'off'}, synchronous_commit {server.synchronous_commit}"
+    if server.fsync and server.synchronous_commit not in ("off", "local"):
+        return text
+    return click.style(f"{text}: acknowledged commands may be lost in a crash", fg="yellow")

@@ -1,0 +1,324 @@
+"""A small client of the REST API, for the command line and the demonstration; applications take an official one.
+
+    async with Client(address) as client:
+        created = await client.create("order", {"total": 30})
+
+Runs under Trio. Every failure is an exception whose text is one readable line.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+DEFAULT_ADDRESS = "http://localhost:8080"
+ADDRESS_VARIABLES = ("VIVERO_ADDRESS", "CAMUNDA_REST_ADDRESS")
+
+TIMEOUT_S = 30.0
+PAGE = 100
+"""How many items a search asks for at a time."""
+
+Document = dict[str, Any]
+
+
+class ClientError(Exception):
+    """A request did not give what was asked for."""
+
+
+class BadAddress(ClientError):
+    """What was given is no address of a server."""
+
+
+class Unreachable(ClientError):
+    """Nobody answers there, or the answer was cut off. `in_doubt`: the request may have been taken all the same."""
+
+    def __init__(self, message: str, *, in_doubt: bool = False) -> None:
+        super().__init__(message)
+        self.in_doubt = in_doubt
+
+
+class ApiError(ClientError):
+    """The server answered with a problem (RFC 9457). `position`: of the command, if it is in the log."""
+
+    def __init__(self, status: int, title: str, detail: str, position: int | None, members: Document) -> None:
+        super().__init__(f"{detail or title} ({status} {title})")
+        self.status = status
+        self.title = title
+        self.detail = detail
+        self.position = position
+        self.members = members
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`body` is None where there is none; `position` that of the command in the log."""
+
+    status: int
+    body: Any
+    position: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a search. `total` counts all that fit; `after` is the cursor of the next page, None at the end."""
+
+    items: list[Document]
+    total: int
+    after: str | None
+
+
+def address_from(given: str | None = None, environment: Mapping[str, str] | None = None) -> str:
+    """The server's address: as given, else from the environment, else the default; without `/v2`. Raises BadAddress."""
+    environment = os.environ if environment is None else environment
+    found = [value for value in (given, *map(environment.get, ADDRESS_VARIABLES)) if value]
+    return normalised(found[0] if found else DEFAULT_ADDRESS)
+
+
+def normalised(address: str) -> str:
+    """`http://host:port`, whichever of the usual spellings was given. Raises BadAddress."""
+    whole = address if "://" in address else f"http://{address}"
+    try:
+        parts = urlsplit(whole)
+        port = f":{parts.port}" if parts.port is not None else ""
+    except ValueError as error:
+        raise BadAddress(f"'{address}' is no address of a server: {error}") from error
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise BadAddress(f"'{address}' is no address of a server: it looks like {DEFAULT_ADDRESS}")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"{parts.scheme}://{host}{port}{parts.path.rstrip('/').removesuffix('/v2')}"
+
+
+class Client:
+    """Talks to one server. Open it with `async with`."""
+
+    def __init__(
+        self, address: str, *, timeout_s: float = TIMEOUT_S, transport: httpx.AsyncBaseTransport | None = None
+    ) -> None:
+        self.address = normalised(address)
+        self._http = httpx.AsyncClient(
+            base_url=self.address,
+            timeout=timeout_s,
+            trust_env=not _is_loopback(self.address),  # a proxy of the environment cannot reach our loopback
+            transport=transport,
+        )
+
+    async def __aenter__(self) -> Client:
+        await self._http.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._http.__aexit__(kind, error, trace)
+
+    async def request(self, method: str, path: str, body: Any = None, **options: Any) -> Answer:
+        """Send a request with a JSON body, if any. Raises ApiError, Unreachable."""
+        if body is not None:
+            options["json"] = body
+        try:
+            response = await self._http.request(method, path, **options)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise Unreachable(
+                f"no server answers at {self.address} ({_reason(error)}): is `vivero up` running?"
+            ) from error
+        except httpx.HTTPError as error:
+            raise Unreachable(f"{self.address} did not answer: {_reason(error)}", in_doubt=True) from error
+        return _answer(response)
+
+    # ------------------------------------------------------------------------------------------------ the server
+
+    async def healthy(self) -> bool:
+        """Whether every part of the server makes progress."""
+        try:
+            await self.request("GET", "/v2/status")
+        except ApiError as error:
+            if error.status == 503:
+                return False
+            raise
+        return True
+
+    async def topology(self) -> Document:
+        """The nodes, their partitions and versions."""
+        return await self._get("/v2/topology")
+
+    async def command(self, position: int) -> Document:
+        """A command of the log, with its outcome and its events."""
+        return await self._get(f"/v2/commands/{position}")
+
+    # ------------------------------------------------------------------------------------------------- processes
+
+    async def deploy(self, files: Iterable[Path]) -> Document:
+        """Deploy files, all or none."""
+        parts = [("resources", (file.name, file.read_bytes(), "application/octet-stream")) for file in files]
+        document: Document = (await self.request("POST", "/v2/deployments", files=parts)).body
+        return document
+
+    async def create(
+        self,
+        process_id: str,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        version: int | None = None,
+        business_id: str | None = None,
+        tags: Iterable[str] = (),
+        await_s: float | None = None,
+    ) -> Document:
+        """Start a process by its id; with `await_s`, answer when it has ended, waiting so many seconds for it."""
+        body: Document = {"processDefinitionId": process_id, "variables": dict(variables or {})}
+        if version is not None:
+            body["processDefinitionVersion"] = version
+        if business_id is not None:
+            body["businessId"] = business_id
+        if tags := list(tags):
+            body["tags"] = tags
+        patience_s = TIMEOUT_S
+        if await_s is not None:
+            body |= {"awaitCompletion": True, "requestTimeout": int(await_s * 1000)}
+            patience_s += await_s
+        document: Document = (await self.request("POST", "/v2/process-instances", body, timeout=patience_s)).body
+        return document
+
+    async def cancel(self, instance_key: str) -> Answer:
+        """End an instance, with everything in it."""
+        return await self.request("POST", f"/v2/process-instances/{instance_key}/cancellation", {})
+
+    async def instance(self, key: str) -> Document:
+        """A process instance."""
+        return await self._get(f"/v2/process-instances/{key}")
+
+    async def set_variables(self, scope_key: str, variables: Mapping[str, Any]) -> Answer:
+        """Set variables that a process instance or an element sees."""
+        path = f"/v2/element-instances/{scope_key}/variables"
+        return await self.request("PUT", path, {"variables": dict(variables)})
+
+    # -------------------------------------------------------------------------------------------------- searches
+
+    async def search(
+        self,
+        what: str,
+        filter: Mapping[str, Any] | None = None,
+        *,
+        sort: str | None = None,
+        descending: bool = False,
+        limit: int = PAGE,
+        after: str | None = None,
+    ) -> Page:
+        """One page of `what`: process-instances, jobs, incidents, variables, element-instances, process-definitions."""
+        page: Document = {"limit": limit} | ({} if after is None else {"after": after})
+        body: Document = {"filter": dict(filter or {}), "page": page}
+        if sort is not None:
+            body["sort"] = [{"field": sort, "order": "DESC" if descending else "ASC"}]
+        found = (await self.request("POST", f"/v2/{what}/search", body)).body
+        last = found["page"]["endCursor"] if len(found["items"]) == limit else None
+        return Page(found["items"], found["page"]["totalItems"], last)
+
+    async def all(self, what: str, filter: Mapping[str, Any] | None = None, **options: Any) -> AsyncIterator[Document]:
+        """Everything that fits, page by page."""
+        after = None
+        while True:
+            page = await self.search(what, filter, after=after, **options)
+            for item in page.items:
+                yield item
+            after = page.after
+            if after is None:
+                return
+
+    # ------------------------------------------------------------------------------------------ incidents and jobs
+
+    async def incident(self, key: str) -> Document:
+        """An incident."""
+        return await self._get(f"/v2/incidents/{key}")
+
+    async def resolve(self, incident_key: str) -> Answer:
+        """Try again what failed."""
+        return await self.request("POST", f"/v2/incidents/{incident_key}/resolution", {})
+
+    async def repair(
+        self, incident_key: str, variables: Mapping[str, Any] | None = None, retries: int = 1
+    ) -> list[int]:
+        """Resolve an incident whose cause is gone: set `variables` where it is, and give a job without retries some.
+
+        Gives the positions of the commands that this took.
+        """
+        incident = await self.incident(incident_key)
+        answers = []
+        if variables:
+            answers.append(await self.set_variables(incident["elementInstanceKey"], variables))
+        if incident["jobKey"] is not None:
+            jobs = await self.search("jobs", {"jobKey": incident["jobKey"]})
+            if any(job["retries"] == 0 for job in jobs.items):
+                answers.append(await self.set_retries(incident["jobKey"], retries))
+        answers.append(await self.resolve(incident_key))
+        return [answer.position for answer in answers if answer.position is not None]
+
+    async def set_retries(self, job_key: str, retries: int) -> Answer:
+        """Give a job retries."""
+        return await self.request("PATCH", f"/v2/jobs/{job_key}", {"changeset": {"retries": retries}})
+
+    async def activate(self, type: str, *, worker: str, timeout_ms: int, limit: int, wait_ms: int) -> list[Document]:
+        """Lease up to `limit` jobs for `timeout_ms`, waiting up to `wait_ms` for the first."""
+        body = {
+            "type": type,
+            "worker": worker,
+            "timeout": timeout_ms,
+            "maxJobsToActivate": limit,
+            "requestTimeout": wait_ms,
+            "withLease": True,
+        }
+        answer = await self.request("POST", "/v2/jobs/activation", body, timeout=wait_ms / 1000 + TIMEOUT_S)
+        jobs: list[Document] = answer.body["jobs"]
+        return jobs
+
+    async def complete(self, job: Document, variables: Mapping[str, Any]) -> Answer:
+        """The work of an activated job is done."""
+        body = {"variables": dict(variables), "jobLeaseToken": job["jobLeaseToken"]}
+        return await self.request("POST", f"/v2/jobs/{job['jobKey']}/completion", body)
+
+    async def fail(self, job: Document, message: str, retries: int, backoff_ms: int = 0) -> Answer:
+        """It did not work; with no retries left, it becomes an incident."""
+        body = {
+            "retries": retries,
+            "errorMessage": message,
+            "retryBackOff": backoff_ms,
+            "jobLeaseToken": job["jobLeaseToken"],
+        }
+        return await self.request("POST", f"/v2/jobs/{job['jobKey']}/failure", body)
+
+    async def _get(self, path: str) -> Document:
+        document: Document = (await self.request("GET", path)).body
+        return document
+
+
+def _answer(response: httpx.Response) -> Answer:
+    position = response.headers.get("command-position")
+    at = int(position) if position is not None and position.isdecimal() else None
+    try:
+        body = response.json() if response.content else None
+    except ValueError as error:
+        if response.is_success:
+            raise ClientError(f"{response.url} answered something that is not JSON: is that Vivero?") from error
+        body = None
+    if response.is_success:
+        return Answer(response.status_code, body, at)
+    members = body if isinstance(body, dict) else {}
+    title = members.get("title") or response.reason_phrase or "no reason given"
+    raise ApiError(response.status_code, str(title), str(members.get("detail") or ""), at, members)
+
+
+def _is_loopback(address: str) -> bool:
+    host = urlsplit(address).hostname or ""
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
+def _reason(error: Exception) -> str:
+    cause: BaseException | None = error
+    while cause is not None and not str(cause):
+        cause = cause.__cause__ or cause.__context__
+    return str(cause) if cause is not None else type(error).__name__

@@ -1,0 +1,264 @@
+"""The demonstration: a server of its own, a real order process, workers, and a picture of what happens.
+
+Everything the picture shows comes over the REST API, as any client would get it. Safe to run again on the same data:
+an unchanged process keeps its version, and only the orders of this run are shown.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import trio
+from rich.console import Console
+from rich.live import Live
+from rich.markup import escape
+from rich.table import Table
+
+from vivero import pictures, program
+from vivero.client import Client, Document
+from vivero.config import Config
+from vivero.program import Ready
+from vivero.worker import Handler, JobFailed, Report, Worker, WorkerSettings
+
+PROCESS = "order"
+_FILE = Path("examples", "order", "order.bpmn")
+MODELS = (Path(__file__).with_name("examples").parent / _FILE, Path(__file__).parents[1] / _FILE)
+"""Where the example lies: in the installed package, or in a checkout."""
+
+LOOK_EVERY_S = 0.1
+PATIENCE_S = 60.0
+"""How long the orders may take."""
+
+ORDERS: tuple[dict[str, Any], ...] = (
+    {"customer": "Ada", "card": "4111-1111", "items": [{"sku": "rose", "price": 12, "quantity": 3}]},
+    {"customer": "Grace", "card": "4222-2222", "items": [{"sku": "olive tree", "price": 140, "quantity": 1}]},
+    {"customer": "Alan", "card": "4333-3333", "items": [{"sku": "mandrake", "price": 66, "quantity": 2}]},
+    {"customer": "Edsger", "card": "expired", "items": [{"sku": "lavender", "price": 7, "quantity": 10}]},
+    {"customer": "Barbara", "card": "4555-5555", "items": [{"sku": "rose", "price": 12, "quantity": 1}]},
+)
+OUT_OF_STOCK = {"mandrake"}
+NEW_CARD = "4444-4444"
+
+
+def model() -> Path:
+    """The file of the example process."""
+    return next(path for path in MODELS if path.is_file())
+
+
+async def run(config: Config, console: Console, *, leave: bool, pace_s: float) -> None:
+    """Start the server, give the show, stay up until stopped (or leave after the show).
+
+    `pace_s` is how long the make-believe work of a job takes. Raises what `program.up` and the client raise.
+    """
+    stop = trio.Event()
+    send, receive = trio.open_memory_channel[Ready](1)
+    async with trio.open_nursery() as nursery:
+
+        async def serve() -> None:
+            await program.up(config, ready=send.send_nowait, stop=stop)
+            nursery.cancel_scope.cancel()
+
+        nursery.start_soon(serve)
+        ready = await receive.receive()
+        async with Client(ready.address) as client:
+            show = Show(client, console, pace_s)
+            async with trio.open_nursery() as workers:
+                workers.start_soon(show.work)
+                with trio.fail_after(PATIENCE_S):
+                    await show.play(ready)
+                if not leave:
+                    show.invite(ready)
+                    await trio.sleep_forever()
+                workers.cancel_scope.cancel()
+        stop.set()
+
+
+# ------------------------------------------------------------------------------------------------------- the work
+
+
+def handlers(pace_s: float) -> dict[str, Handler]:
+    """What the workers do, by job type. A real one would call the systems of a shop."""
+    numbers = itertools.count(1)
+
+    async def check_stock(job: Document) -> Mapping[str, Any]:
+        await trio.sleep(pace_s)
+        return {"inStock": not OUT_OF_STOCK & {item["sku"] for item in job["variables"]["items"]}}
+
+    async def charge_card(job: Document) -> Mapping[str, Any]:
+        await trio.sleep(pace_s)
+        if job["variables"]["card"] == "expired":
+            raise JobFailed("the card has expired", retries=0)
+        return {"receipt": f"R-{next(numbers):04}"}
+
+    async def pick_items(job: Document) -> Mapping[str, Any]:
+        await trio.sleep(pace_s)
+        return {"pickedIn": job["customHeaders"]["warehouse"]}
+
+    async def pack_parcel(job: Document) -> Mapping[str, Any]:
+        await trio.sleep(pace_s)
+        return {"parcel": f"P-{next(numbers):04}"}
+
+    async def write(job: Document) -> Mapping[str, Any]:
+        await trio.sleep(pace_s)
+        return {"letter": f"Dear {job['variables']['customer']}, …"}
+
+    return {
+        "check-stock": check_stock,
+        "charge-card": charge_card,
+        "pick-items": pick_items,
+        "pack-parcel": pack_parcel,
+        "send-confirmation": write,
+        "refuse-order": write,
+    }
+
+
+# ------------------------------------------------------------------------------------------------------- the show
+
+
+@dataclass(slots=True)
+class Order:
+    """An order of this run: its instance, and the positions of its commands in the log."""
+
+    variables: Mapping[str, Any]
+    key: str
+    positions: list[int]
+    state: str = "ACTIVE"
+    has_incident: bool = False
+    at: list[str] = field(default_factory=list)
+
+
+class Show:
+    """Deploy, start, watch, help, explain."""
+
+    def __init__(self, client: Client, console: Console, pace_s: float) -> None:
+        self._client = client
+        self._console = console
+        self._pace_s = pace_s
+        self._orders: dict[str, Order] = {}
+
+    async def work(self) -> None:
+        """One worker a job type, over HTTP like any other, for as long as the demonstration is up."""
+        async with trio.open_nursery() as nursery:
+            for type, handler in handlers(self._pace_s).items():
+                settings = WorkerSettings("demo", concurrency=4, timeout_s=30.0)
+                nursery.start_soon(Worker(self._client, type, handler, settings, report=self._worked).run)
+
+    def _worked(self, report: Report) -> None:
+        order = self._orders.get(report.job["processInstanceKey"])
+        if order is not None and report.position is not None:
+            order.positions.append(report.position)
+
+    async def play(self, ready: Ready) -> None:
+        """The show, from the deployment to the explanation."""
+        self._console.print(f"[bold]Vivero[/] {ready.address}, PostgreSQL {ready.server.version}")
+        await self._deploy()
+        await self._start()
+        with Live(console=self._console, auto_refresh=False) as live:
+            await self._watch(live)
+        self._console.print()
+        await self._explain()
+
+    def _step(self, number: int, text: str) -> None:
+        self._console.print(f"\n[bold cyan]{number}[/] [bold]{text}[/]")
+
+    async def _deploy(self) -> None:
+        self._step(1, f"Deploy {_FILE}")
+        answer = await self._client.deploy([model()])
+        process = answer["deployments"][0]["processDefinition"]
+        self._console.print(
+            f"  {process['processDefinitionId']} version {process['processDefinitionVersion']},"
+            f" key {process['processDefinitionKey']}"
+        )
+
+    async def _start(self) -> None:
+        self._step(2, f"Start {len(ORDERS)} orders; workers take their jobs over HTTP")
+        for variables in ORDERS:
+            answer = await self._client.create(PROCESS, variables, tags=["demo"])
+            key = answer["processInstanceKey"]
+            self._orders[key] = Order(variables, key, [int(answer["commandPosition"])])
+
+    async def _watch(self, live: Live) -> None:
+        """Show where the orders are, until all have ended; help those that cannot go on."""
+        helped: set[str] = set()
+        while True:
+            await self._look()
+            live.update(self._picture(), refresh=True)
+            waiting = [order for order in self._orders.values() if order.state == "ACTIVE"]
+            if not waiting:
+                return
+            if all(order.has_incident for order in waiting):
+                for order in waiting:
+                    if order.key not in helped:
+                        helped.add(order.key)
+                        await self._help(live, order)
+            await trio.sleep(LOOK_EVERY_S)
+
+    async def _look(self) -> None:
+        keys = {"$in": list(self._orders)}
+        for instance in (await self._client.search("process-instances", {"processInstanceKey": keys})).items:
+            order = self._orders[instance["processInstanceKey"]]
+            order.state, order.has_incident = instance["state"], instance["hasIncident"]
+        for order in self._orders.values():
+            if order.state == "ACTIVE":
+                filter = {"processInstanceKey": order.key, "state": "ACTIVE", "type": "SERVICE_TASK"}
+                order.at = [
+                    element["elementName"] for element in (await self._client.search("element-instances", filter)).items
+                ]
+
+    def _picture(self) -> Table:
+        made = Table(box=None, header_style="bold", pad_edge=False)
+        for name in ("  instance", "customer", "items", "state", "where"):
+            made.add_column(name, no_wrap=True)
+        for order in self._orders.values():
+            items = ", ".join(f"{item['quantity']} {item['sku']}" for item in order.variables["items"])
+            where = ", ".join(order.at) if order.state == "ACTIVE" else ""
+            shown = pictures.state({"state": order.state, "hasIncident": order.has_incident})
+            made.add_row(f"  {order.key}", escape(order.variables["customer"]), escape(items), shown, escape(where))
+        return made
+
+    async def _help(self, live: Live, order: Order) -> None:
+        """Repair what a person would: give the customer's new card, and resolve the incident."""
+        filter = {"processInstanceKey": order.key, "state": "ACTIVE"}
+        for incident in (await self._client.search("incidents", filter)).items:
+            live.console.print(
+                f"  [red]incident[/] {incident['incidentKey']} at {incident['elementId']}:"
+                f" {escape(incident['errorMessage'])}; with a new card it is resolved, and the same job is tried again"
+            )
+            await trio.sleep(self._pace_s * 3)
+            order.positions += await self._client.repair(incident["incidentKey"], {"card": NEW_CARD})
+
+    async def _explain(self) -> None:
+        helped = next(order for order in self._orders.values() if order.variables["card"] == "expired")
+        self._step(3, f"What the command log says about {helped.variables['customer']}'s order")
+        commands = [await self._client.command(position) for position in sorted(helped.positions)]
+        self._console.print(pictures.log_table(commands))
+        self._step(4, "Its variables at the end")
+        found = await self._client.search("variables", {"scopeKey": helped.key})
+        self._console.print(pictures.variables(found.items))
+        events = sum(len(command["events"]) for command in commands)
+        self._console.print(
+            f"\n[green]{len(self._orders)} orders have ended.[/] Each command was durable in PostgreSQL before it was"
+            f" answered, and the {events} events above were committed together with what they changed."
+        )
+
+    def invite(self, ready: Ready) -> None:
+        """What to try next."""
+        address = "" if ready.address.endswith(":8080") else f" --address {ready.address}"
+        key = next(iter(self._orders))
+        self._console.print(
+            f"\n[bold]The server stays up at {ready.address}[/], and so do its workers. In another terminal:\n"
+        )
+        for line in (
+            f'vivero start order{address} --await --variables \'{{"customer": "You", "card": "4111",'
+            ' "items": [{"sku": "rose", "price": 12, "quantity": 2}]}\'',
+            f"vivero show {key}{address}",
+            f"vivero instances{address}",
+            f"curl {ready.address}/v2/topology",
+            f"curl {ready.address}/v2/commands/{max(self._orders[key].positions)}",
+        ):
+            self._console.print(f"  {line}", markup=False, soft_wrap=True)
+        self._console.print("\nCtrl-C stops it; the data stay.")

@@ -1,0 +1,168 @@
+"""Tables of what the server says, for the terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from vivero.client import Document
+
+WIDE = 200
+"""Columns where the output is no terminal: nothing is cut off for a program that reads it."""
+LONGEST_VALUE = 200
+
+COLOURS = {
+    "ACTIVE": "cyan",
+    "COMPLETED": "green",
+    "TERMINATED": "yellow",
+    "CANCELED": "yellow",
+    "FAILED": "red",
+    "ERROR_THROWN": "red",
+    "REJECTED": "red",
+    "RESOLVED": "green",
+    "PROCESSED": "green",
+}
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Where to print: as wide as the terminal, or wide enough for everything."""
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() or "COLUMNS" in os.environ else WIDE
+    return Console(stderr=stderr, width=width, highlight=False)
+
+
+Column = tuple[str, Callable[[Document], str]]
+
+
+def table(items: Iterable[Document], columns: Sequence[Column], title: str | None = None) -> Table:
+    """A row for each item; the first column is a key and never broken."""
+    made = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)
+    for number, (name, _) in enumerate(columns):
+        made.add_column(name, no_wrap=number == 0, overflow="fold")
+    for item in items:
+        made.add_row(*(show(item) for _, show in columns))
+    return made
+
+
+def field(name: str) -> Callable[[Document], str]:
+    """A field as it is; nothing for null."""
+    return lambda item: "" if item[name] is None else escape(str(item[name]))
+
+
+def state(item: Document) -> str:
+    """The state, in its colour, with what needs attention."""
+    return coloured(item["state"]) + (" [red]incident[/]" if item.get("hasIncident") else "")
+
+
+def coloured(word: str) -> str:
+    """A state in its colour."""
+    return f"[{COLOURS[word]}]{word}[/]" if word in COLOURS else word
+
+
+def time(name: str) -> Callable[[Document], str]:
+    """A time in UTC, to the second."""
+    return lambda item: "" if item[name] is None else item[name][:19].replace("T", " ")
+
+
+def value(text: str) -> str:
+    """A value (JSON text), cut if it is long."""
+    return escape(text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}… ({len(text)} characters)")
+
+
+def variables(items: Iterable[Document], title: str | None = None) -> Table:
+    """Variables with their values."""
+    return table(
+        sorted(items, key=lambda item: item["name"]),
+        (("variable", field("name")), ("value", lambda item: value(item["value"]))),
+        title,
+    )
+
+
+# ---------------------------------------------------------------------------------------------- the command log
+
+
+def took_ms(command: Document) -> float | None:
+    """From the command's append to its processing; None while it waits."""
+    if command["processedAt"] is None:
+        return None
+    span = datetime.fromisoformat(command["processedAt"]) - datetime.fromisoformat(command["appendedAt"])
+    return span.total_seconds() * 1000
+
+
+def log_table(commands: Iterable[Document], title: str | None = None) -> Table:
+    """Commands with what they caused, in short."""
+    names: dict[str, str] = {}
+    made = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)
+    made.add_column("position", justify="right", no_wrap=True)
+    made.add_column("command", no_wrap=True)
+    made.add_column("events", justify="right")
+    made.add_column("what happened", overflow="fold")
+    for command in commands:
+        caused = "; ".join(summary(command["events"], names)) if command["status"] != "REJECTED" else _reason(command)
+        made.add_row(command["commandPosition"], command["intent"], str(len(command["events"])), caused)
+    return made
+
+
+def summary(events: Sequence[Document], names: dict[str, str]) -> list[str]:
+    """Events in a few words; `names` remembers which key is which element, from one command to the next."""
+    entered: list[str] = []
+    left: list[str] = []
+    values: list[str] = []
+    others: list[str] = []
+    for event in events:
+        kind = event["type"]
+        if kind == "InstanceCreated":
+            names[event["key"]] = event["processId"]
+        elif kind == "ElementActivating":
+            names[event["key"]] = event["element"]
+            entered.append(event["element"])
+        elif kind == "ElementCompleted":
+            left.append(names.get(event["key"]) or event["key"])
+        elif kind == "VariableSet":
+            values.append(f"{event['name']} = {_short(event['value'])}")
+        elif kind not in ("ElementActivated", "ElementCompleting", "JobCreated", "JobCompleted"):
+            others.append(_words(event))
+    parts = (("", others), ("set ", values), ("completed ", left), ("entered ", entered))
+    return [escape(f"{verb}{', '.join(found)}") for verb, found in parts if found]
+
+
+def event_table(command: Document) -> Table:
+    """Every event of a command, with all it says."""
+    made = Table(box=None, header_style="bold", pad_edge=False)
+    made.add_column("seq", justify="right")
+    made.add_column("event", no_wrap=True)
+    made.add_column("what it says", overflow="fold")
+    for event in command["events"]:
+        said = {name: value for name, value in event.items() if name not in ("seq", "type", "at")}
+        made.add_row(str(event["seq"]), event["type"], escape(_pairs(said)))
+    return made
+
+
+def _words(event: Mapping[str, Any]) -> str:
+    message = event.get("message")
+    return f"{event['type']}: {message}" if message else str(event["type"])
+
+
+def _pairs(said: Mapping[str, Any]) -> str:
+    empty: tuple[Any, ...] = (None, [], {}, "")
+    return "  ".join(f"{name}={_plain(value)}" for name, value in said.items() if value not in empty)
+
+
+def _plain(found: Any) -> str:
+    return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+
+
+def _short(text: str, longest: int = 40) -> str:
+    return text if len(text) <= longest else f"{text[:longest]}…"
+
+
+def _reason(command: Document) -> str:
+    return escape(f"{command['rejection']['code']}: {command['rejection']['reason']}")
