@@ -1,6 +1,8 @@
 """Supervision on a mock clock that jumps: no test here waits in real time."""
 
 import re
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -11,10 +13,11 @@ import trio
 import trio.testing
 
 from engine.supervision import Beat, Child, Escalated, State, SupervisionSettings, Supervisor, excused, leaves
-from engine.watchdog import Watchdog
+from engine.watchdog import EXIT_CODE, Watchdog
 from storage.errors import ConnectionLost, Outage, SteppedDown, StorageBug
 
-DOCS = Path(__file__).parents[2] / "docs" / "supervision.md"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs" / "supervision.md"
 BODY = Callable[[Beat], object]
 
 
@@ -398,6 +401,31 @@ def test_the_watchdog_runs_in_a_thread():
     with dog.thread():
         assert dead.wait(10)
     assert not any(thread.name == "watchdog" for thread in threading.enumerate())
+
+
+BLOCKED_LOOP = """
+import threading, trio
+from engine.watchdog import Watchdog
+
+async def main():
+    dog = Watchdog(limit_s=0.05, interval_s=0.01)
+    with dog.thread():
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(dog.run)
+            await trio.lowlevel.checkpoint()
+            threading.Event().wait()
+
+trio.run(main)
+"""
+
+
+def test_a_blocked_loop_ends_the_process_and_says_where():
+    done = subprocess.run(
+        [sys.executable, "-c", BLOCKED_LOOP], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == EXIT_CODE
+    assert "the event loop has been blocked for more than 0.05 s" in done.stderr
+    assert "Thread 0x" in done.stderr
 
 
 async def test_a_turning_loop_pats_the_watchdog(autojump_clock):
