@@ -8,7 +8,7 @@ sign, value with `.name` and `[filter]` behind it. That is the grammar of Camund
 from __future__ import annotations
 
 from engine.feel import ast
-from engine.feel.grammar import calls, comparisons, control, literals, tests
+from engine.feel.grammar import calls, comparisons, control, literals, unary
 from engine.feel.grammar.reader import Grammar, Reader
 from engine.feel.values import DEFAULT_LIMITS, Limits
 
@@ -31,7 +31,7 @@ GRAMMAR = Grammar(
         "every": control.quantified,
         "function": calls.function,
     },
-    comparisons={"between": comparisons.between, "in": tests.in_, "instance": comparisons.instance_of},
+    comparisons={"between": comparisons.between, "in": unary.in_, "instance": comparisons.instance_of},
     call=calls.call,
 )
 
@@ -47,6 +47,6 @@ def parse_expression(text: str, names: frozenset[str] = frozenset(), limits: Lim
 def parse_unary_tests(text: str, names: frozenset[str] = frozenset(), limits: Limits = DEFAULT_LIMITS) -> ast.Node:
     """The tree of unary tests, as in an input entry of a decision table. Raises ParseError."""
     reader = Reader(text, names, limits, GRAMMAR)
-    node = tests.unary_tests(reader)
+    node = unary.unary_tests(reader)
     reader.expect_end()
     return node

@@ -125,7 +125,7 @@ class Run(msgspec.Struct):
     slots: list[Any] = []
     warnings: list[Warning] = []
     depth: int = 0  # calls of functions within functions
-    asked: bool = False  # `?` was read, see closures/tests.py
+    asked: bool = False  # `?` was read, see closures/unary.py
 
     @property
     def wants_warnings(self) -> bool:

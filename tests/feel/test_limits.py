@@ -106,3 +106,15 @@ def test_long_texts_take_linear_time():
         with pytest.raises(ParseError):
             compile_expression(text)
         assert time.process_time_ns() - start < 500_000_000
+
+
+@pytest.mark.parametrize(("before", "after"), [("(", ")"), ("[", "]"), ("{a:", "}"), ("not(", ")"), ("x[", "]")])
+def test_the_permitted_depth_also_works_far_down_in_a_program(before, after):
+    text = before * 60 + "1" + after * 60
+
+    def at_depth(frames):
+        if frames:
+            return at_depth(frames - 1)
+        return compile_expression(text).evaluate({"x": [1]})
+
+    assert at_depth(250)

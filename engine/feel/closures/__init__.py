@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from engine.feel import ast
-from engine.feel.closures import access, calls, filters, literals, loops, operators, tests
+from engine.feel.closures import access, calls, filters, literals, loops, operators, unary
 from engine.feel.closures.scope import Closure, Compiler, Rule, Scope
 from engine.feel.values import Limits
 
@@ -34,13 +34,13 @@ RULES: Mapping[type, Rule] = {
     ast.Quantified: loops.compile_quantified,
     ast.Call: calls.compile_call,
     ast.FunctionLiteral: calls.compile_function,
-    ast.Input: tests.compile_input,
-    ast.In: tests.compile_in,
-    ast.InputTest: tests.compile_input_test,
-    ast.InRange: tests.compile_in_range,
-    ast.Matches: tests.compile_matches,
-    ast.AnyTest: tests.compile_any_test,
-    ast.NotTest: tests.compile_not_test,
+    ast.Input: unary.compile_input,
+    ast.In: unary.compile_in,
+    ast.InputTest: unary.compile_input_test,
+    ast.InRange: unary.compile_in_range,
+    ast.Matches: unary.compile_matches,
+    ast.AnyTest: unary.compile_any_test,
+    ast.NotTest: unary.compile_not_test,
 }
 
 
@@ -56,6 +56,6 @@ class Compiled(NamedTuple):
 def compile_tree(tree: ast.Node, limits: Limits, unary_tests: bool = False) -> Compiled:
     """Compiles a tree. Of unary tests, slot 0 is the input."""
     compiler = Compiler(RULES, limits)
-    scope = tests.input_scope(compiler, None)[0] if unary_tests else Scope(None, {})
+    scope = unary.input_scope(compiler, None)[0] if unary_tests else Scope(None, {})
     closure = compiler.compile(tree, scope)
     return Compiled(closure, compiler.slots, frozenset(compiler.free), compiler.is_constant(closure))

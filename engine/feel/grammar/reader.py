@@ -22,6 +22,7 @@ _NOT_A_VARIABLE = frozenset(
     }
 )
 _FUNCTIONS_WITH_WORDS = frozenset({"and", "or", "date and time", "years and months duration", "get or else"})
+_LEVELS = {"+": 1, "-": 1, "*": 2, "/": 2, "**": 3}
 _COMPARISONS = frozenset({"=", "!=", "<", "<=", ">", ">="})
 _PROPERTIES_WITH_SPACES = re.compile(rf"time{SPACE}+offset\b|(?:start|end){SPACE}+included\b")
 _SPACED_CALL = re.compile(rf"({WORDS}){SPACE}*+\(")
@@ -63,23 +64,19 @@ class Reader(Lexer):
 
     def expression(self) -> ast.Node:
         self.descend()
-        node = self._disjunction()
+        node = self._conjunction()
+        if self.kind == NAME and self.value == "or":
+            operands = [node]
+            while self.is_word("or"):
+                self.advance()
+                operands.append(self._conjunction())
+            node = ast.Disjunction(tuple(operands))
         self.depth -= 1
         return node
 
-    def _disjunction(self) -> ast.Node:
-        first = self._conjunction()
-        if not self.is_word("or"):
-            return first
-        operands = [first]
-        while self.is_word("or"):
-            self.advance()
-            operands.append(self._conjunction())
-        return ast.Disjunction(tuple(operands))
-
     def _conjunction(self) -> ast.Node:
         first = self.comparison()
-        if not self.is_word("and"):
+        if self.kind != NAME or self.value != "and":
             return first
         operands = [first]
         while self.is_word("and"):
@@ -106,35 +103,27 @@ class Reader(Lexer):
         return left
 
     def sum(self) -> ast.Node:
-        first = self._product()
-        if self.kind != SIGN or (self.value != "+" and self.value != "-"):
-            return first
-        rest = []
-        while self.kind == SIGN and (self.value == "+" or self.value == "-"):
-            operator = self.value
-            self.advance()
-            rest.append((operator, self._product()))
-        return ast.Arithmetic(first, tuple(rest))
-
-    def _product(self) -> ast.Node:
-        first = self._power()
-        if self.kind != SIGN or (self.value != "*" and self.value != "/"):
-            return first
-        rest = []
-        while self.kind == SIGN and (self.value == "*" or self.value == "/"):
-            operator = self.value
-            self.advance()
-            rest.append((operator, self._power()))
-        return ast.Arithmetic(first, tuple(rest))
-
-    def _power(self) -> ast.Node:
+        """Arithmetic, of any level."""
         first = self._signed()
-        if not self.is_sign("**"):
-            return first
-        rest = []
-        while self.take_sign("**"):
-            rest.append(("**", self._signed()))
-        return ast.Arithmetic(first, tuple(rest))
+        return self._arithmetic(first, 1) if self._level() else first
+
+    def _level(self) -> int:
+        """How tightly the current token binds as an operator of arithmetic; 0 if it is none."""
+        return _LEVELS.get(self.value, 0) if self.kind == SIGN else 0
+
+    def _arithmetic(self, left: ast.Node, lowest: int) -> ast.Node:
+        """Takes operators of at least the level `lowest`; those of one level in a row make one node."""
+        while (level := self._level()) >= lowest:
+            rest = []
+            while self._level() == level:
+                operator = self.value
+                self.advance()
+                operand = self._signed()
+                if self._level() > level:
+                    operand = self._arithmetic(operand, level + 1)
+                rest.append((operator, operand))
+            left = ast.Arithmetic(left, tuple(rest))
+        return left
 
     def _signed(self) -> ast.Node:
         if not self.is_sign("-"):
@@ -163,7 +152,8 @@ class Reader(Lexer):
 
     def _closes_a_range(self) -> bool:
         """`[` behind a value ends a range (`]1..5[`) where no expression follows."""
-        following = self.text[lexer.skip_gap(self.text, self.end) :][:1]
+        position = lexer.skip_gap(self.text, self.end)
+        following = self.text[position : position + 1]
         return following in ("", ")", "]", ",", "}", "=", "!", "<", ">", "+", "*", "/", ":") or (
             _FOLLOWS_A_RANGE.match(self.text, self.end) is not None
         )
