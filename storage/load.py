@@ -17,6 +17,7 @@ from engine.core.state import (
     INCIDENT_WEIGHT,
     INSTANCE_WEIGHT,
     JOB_WEIGHT,
+    TIMER_WEIGHT,
     Definition,
     Element,
     ElementState,
@@ -26,6 +27,7 @@ from engine.core.state import (
     LoopItem,
     LoopState,
     State,
+    Timer,
     Usage,
     Variable,
 )
@@ -83,6 +85,7 @@ class _Wanted:
         self.jobs: set[int] = set()
         self.incidents: set[int] = set()
         self.elements: set[int] = set()
+        self.timers: set[int] = set()
         self.leases: set[int] = set()
         self.families: set[tuple[str, str]] = set()
         self.definitions: set[int] = set()
@@ -91,6 +94,7 @@ class _Wanted:
             NeedKind.INCIDENT: (self.incidents, state.incidents),
             NeedKind.ELEMENT: (self.elements, state.elements),
             NeedKind.INSTANCE: (self.elements, state.elements),
+            NeedKind.TIMER: (self.timers, state.timers),
             NeedKind.LEASE: (self.leases, ()),
             NeedKind.FAMILY: (self.families, state.families),
             NeedKind.DEFINITION: (self.definitions, state.definitions),
@@ -104,8 +108,11 @@ class _Wanted:
 
 async def _references(reader: Connection, state: State, wanted: _Wanted) -> tuple[list[int], dict[int, str | None]]:
     calls: list[Call] = []
-    if wanted.jobs or wanted.incidents or wanted.elements:
-        calls.append((_sql["roots"], (sorted(wanted.jobs), sorted(wanted.incidents), sorted(wanted.elements))))
+    keys = [sorted(wanted.jobs), sorted(wanted.incidents), sorted(wanted.elements), sorted(wanted.timers)]
+    if any(keys):
+        calls.append((_sql["roots"], keys))
+    if wanted.timers:
+        calls.append((_sql["start_timers"], (sorted(wanted.timers),)))
     if wanted.leases:
         calls.append((_sql["leases"], (sorted(wanted.leases),)))
     if wanted.families or wanted.definitions:
@@ -115,6 +122,8 @@ async def _references(reader: Connection, state: State, wanted: _Wanted) -> tupl
     results = await reader.pipeline(calls)
     answers = {call[0]: result.rows for call, result in zip(calls, results, strict=True)}
     _take_families(state, wanted.families, answers.get(_sql["families"], []))
+    for row in answers.get(_sql["start_timers"], []):
+        _start_timer(state, row)
     found = {root for _, root in answers.get(_sql["roots"], [])}
     missing = sorted(root for root in found if root not in state.trees and root not in state.ended)
     return missing, dict(answers.get(_sql["leases"], []))
@@ -124,9 +133,9 @@ async def _trees(reader: Connection, state: State, roots: list[int]) -> list[int
     """All live rows of the trees but their variables; the keys of the scopes that those are asked for with."""
     if not roots:
         return []
-    names = ("instances", "elements", "jobs", "incidents")
+    names = ("instances", "elements", "jobs", "incidents", "timers")
     results = await reader.pipeline([(_sql[name], (roots,)) for name in names])
-    instances, elements, jobs, incidents = (result.rows for result in results)
+    instances, elements, jobs, incidents, timers = (result.rows for result in results)
     keys = []
     for row in sorted(instances + elements, key=lambda row: row[0]):
         element = _instance(state, row) if len(row) == _INSTANCE_WIDTH else _element(state, row)
@@ -138,6 +147,8 @@ async def _trees(reader: Connection, state: State, roots: list[int]) -> list[int
         _job(state, row)
     for row in incidents:
         _incident(state, row)
+    for row in timers:
+        _timer(state, row)
     return keys
 
 
@@ -278,6 +289,40 @@ def _incident(state: State, row: tuple[Any, ...]) -> None:
     incident = Incident(key, element, stage, _decode(argument) if argument else 0, type_, message, job, made)
     state.incidents[key] = element.open_incidents[key] = incident
     element.root.weight += INCIDENT_WEIGHT
+
+
+def _timer(state: State, row: tuple[Any, ...]) -> None:
+    (key, element_key, target, type_, due_at, repetitions, cycle, made) = row
+    element = state.elements[element_key]
+    instance = element.instance
+    timer = Timer(
+        key,
+        element,
+        target,
+        type_,
+        due_at,
+        repetitions,
+        _cycle(cycle),
+        made,
+        instance.definition_key,
+        instance.process_id,
+        instance.tenant,
+    )
+    state.timers[key] = element.timers[key] = timer
+    element.root.weight += TIMER_WEIGHT
+
+
+def _start_timer(state: State, row: tuple[Any, ...]) -> None:
+    key, target, type_, due_at, repetitions, cycle, made, definition, process_id, tenant = row
+    if key not in state.timers:
+        cycle = _cycle(cycle)
+        state.timers[key] = Timer(
+            key, None, target, type_, due_at, repetitions, cycle, made, definition, process_id, tenant
+        )
+
+
+def _cycle(text: str | None) -> tuple[str, str, int, int] | None:
+    return None if text is None else _decode(text, type=tuple[str, str, int, int])
 
 
 def _tuple(text: str | None) -> tuple[Any, ...] | None:

@@ -22,6 +22,7 @@ from engine.core.state import (
     LoopItem,
     Row,
     State,
+    Timer,
     Usage,
     Variable,
 )
@@ -97,7 +98,7 @@ def _tables(state: State) -> Iterator[Call]:
         if isinstance(row, Job):
             row.lease = None
     for statement, rows in sorted(documents.items(), key=lambda item: _ORDER[item[0]]):
-        yield statement, (_encode(rows), state.partition) if statement is _sql["usage"] else (_encode(rows),)
+        yield statement, (_encode(rows), state.partition) if statement in _WITH_PARTITION else (_encode(rows),)
 
 
 def _changed_element(row: Element) -> Document:
@@ -224,6 +225,34 @@ def _new_job(row: Job) -> Document:
     }
 
 
+def _changed_timer(row: Timer) -> Document:
+    return {
+        "key": row.key,
+        "state": row.state,
+        "due_at": row.due_at,
+        "triggered_at": row.triggered_at,
+        "ended_at": row.ended_at,
+    }
+
+
+def _new_timer(row: Timer) -> Document:
+    element = row.element
+    return {
+        **_changed_timer(row),
+        "root": None if element is None else element.root.key,
+        "instance": None if element is None else element.instance.key,
+        "element": None if element is None else element.key,
+        "definition": row.definition,
+        "process_id": row.process_id,
+        "target": row.target,
+        "type": row.type,
+        "repetitions": row.repetitions,
+        "cycle": row.cycle,
+        "tenant": row.tenant,
+        "created_at": row.created_at,
+    }
+
+
 def _changed_incident(row: Incident) -> Document:
     return {"key": row.key, "state": row.state, "resolved_at": row.resolved_at}
 
@@ -269,6 +298,7 @@ _TABLES: dict[type[Row], tuple[Statement, Callable[[Any], Document], Statement, 
     LoopItem: (_sql["new_loop_items"], _new_loop_item, _sql["loop_items"], _changed_loop_item),
     Variable: (_sql["new_variables"], _new_variable, _sql["variables"], _changed_variable),
     Job: (_sql["new_jobs"], _new_job, _sql["jobs"], _changed_job),
+    Timer: (_sql["new_timers"], _new_timer, _sql["timers"], _changed_timer),
     Incident: (_sql["new_incidents"], _new_incident, _sql["incidents"], _changed_incident),
     Definition: (_sql["new_definitions"], _new_definition, _sql["definitions"], _changed_definition),
     Deployment: (_sql["new_deployments"], _deployment, _sql["new_deployments"], _deployment),
@@ -276,5 +306,6 @@ _TABLES: dict[type[Row], tuple[Statement, Callable[[Any], Document], Statement, 
 }
 """Row → the statement and document of a new one, and of a changed one."""
 
+_WITH_PARTITION = {_sql["usage"], _sql["new_timers"]}
 _ORDER = {statement: place for place, statement in enumerate(_sql.values())}
 """Tables are written in the order of the file: every batch takes its locks in the same order."""

@@ -5,22 +5,24 @@ A test proves that every element has a page in the docs, every command a handler
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from types import ModuleType
 from typing import Any
 
-from engine.bpmn.model import FlowId, Node
+from engine.bpmn.model import FlowId, Node, Process
 from engine.core import records
-from engine.core.commands import catalogue, incident, instance, job, variable
+from engine.core.commands import catalogue, incident, instance, job, timer, variable
 from engine.core.elements import (
     boundary_event,
     call_activity,
     defaults,
     end_event,
+    event_based_gateway,
     event_sub_process,
     exclusive_gateway,
     inclusive_gateway,
+    intermediate_catch_event,
     intermediate_throw_event,
     multi_instance,
     parallel_gateway,
@@ -44,6 +46,8 @@ class Behaviour:
     activate: Callable[[Element, View], Effects]
     collect: Callable[[Element, Element, View], Effects]
     settle: Callable[[Element, View], Effects]
+    awaits: Callable[[Node, Process], Iterator[Node]] | None
+    trigger: Callable[[Element, Node, dict[str, str], View], Effects]
     leave: Callable[[Element, View], Effects]
 
 
@@ -61,7 +65,9 @@ ELEMENTS: dict[str, Behaviour] = {
     "START_EVENT": behaviour(start_event),
     "END_EVENT": behaviour(end_event),
     "INTERMEDIATE_THROW_EVENT": behaviour(intermediate_throw_event),
+    "INTERMEDIATE_CATCH_EVENT": behaviour(intermediate_catch_event),
     "BOUNDARY_EVENT": behaviour(boundary_event),
+    "EVENT_BASED_GATEWAY": behaviour(event_based_gateway),
     "SERVICE_TASK": behaviour(service_task),
     "SEND_TASK": behaviour(service_task),
     "BUSINESS_RULE_TASK": behaviour(service_task),
@@ -91,6 +97,9 @@ COMMANDS: dict[type[records.Command], Handler] = {
     records.ThrowJobError: Handler(job.needs, job.throw_error),
     records.UpdateJob: Handler(job.needs_update, job.update),
     records.ResolveIncident: Handler(incident.needs, incident.resolve),
+    records.TriggerTimer: Handler(timer.needs, timer.trigger),
+    records.FireTimer: Handler(timer.needs, timer.fire),
+    records.MoveTimer: Handler(timer.needs, timer.move),
     records.SetVariables: Handler(variable.needs, variable.set_variables),
     records.Deploy: Handler(catalogue.needs_deploy, catalogue.deploy),
     records.DeleteResource: Handler(catalogue.needs_delete, catalogue.delete),

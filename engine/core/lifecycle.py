@@ -20,7 +20,7 @@ from engine.core.records import (
     JobCanceled,
     Reply,
 )
-from engine.core.shared import mappings
+from engine.core.shared import mappings, waits
 from engine.core.state import Element, ElementState
 from engine.core.view import View
 
@@ -44,8 +44,11 @@ def inputs(element: Element, at: View, _argument: object) -> Effects:
 
 
 def activate(element: Element, at: View, _argument: object) -> Effects:
+    behaviour = ELEMENTS[element.type]
+    if element.occurred is None:
+        yield from waits.open_all(element, behaviour.awaits, at)
     yield ElementActivated(element.key)
-    yield from ELEMENTS[element.type].activate(element, at)
+    yield from behaviour.activate(element, at)
 
 
 def outputs(element: Element, at: View, _argument: object) -> Effects:
@@ -56,6 +59,7 @@ def leave(element: Element, at: View, _argument: object) -> Effects:
     scope = element.scope
     if scope is not None:
         yield from ELEMENTS[scope.type].collect(scope, element, at)
+    yield from waits.close(element)
     yield from ELEMENTS[element.type].leave(element, at)
 
 
@@ -65,6 +69,7 @@ def terminate(element: Element, _at: View, _argument: object) -> Effects:
         yield JobCanceled(job)
     for incident in element.open_incidents:
         yield IncidentResolved(incident)
+    yield from waits.close(element)
     if not element.live:
         yield from _terminated(element)
 

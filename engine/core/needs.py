@@ -18,6 +18,8 @@ class NeedKind(Enum):
     """The tree that a job belongs to; key: the job's key."""
     INCIDENT = auto()
     """The tree that an incident belongs to; key: the incident's key."""
+    TIMER = auto()
+    """The tree that a timer belongs to, or the timer itself when it starts a process; key: the timer's key."""
     LEASE = auto()
     """The lease token that a job has now, never cached; key: the job's key."""
     FAMILY = auto()

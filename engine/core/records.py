@@ -109,6 +109,29 @@ class SetVariables(Command, frozen=True):
     local: bool = False
 
 
+class TriggerTimer(Command, frozen=True):
+    """A timer is due. One that was moved, cancelled or triggered since does nothing: `due_at` must still be its own."""
+
+    intent: ClassVar[str] = "TIMER:TRIGGER"
+    key: int
+    due_at: int
+
+
+class FireTimer(Command, frozen=True):
+    """A person wants a timer to fire now, whatever its due date."""
+
+    intent: ClassVar[str] = "TIMER:FIRE"
+    key: int
+
+
+class MoveTimer(Command, frozen=True):
+    """A person wants a timer to fire at another time (epoch ms)."""
+
+    intent: ClassVar[str] = "TIMER:MOVE"
+    key: int
+    due_at: int
+
+
 class ProcessMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What the catalogue needs to know of one executable process of a resource."""
 
@@ -154,6 +177,9 @@ COMMANDS: dict[str, type[Command]] = {
         UpdateJob,
         ResolveIncident,
         SetVariables,
+        TriggerTimer,
+        FireTimer,
+        MoveTimer,
         Deploy,
         DeleteResource,
         RetireDefinition,
@@ -261,6 +287,40 @@ class EventTriggered(Event, frozen=True):
 
     element: int
     target: str
+
+
+class TimerScheduled(Event, frozen=True):
+    """A timer is due at `due_at` (epoch ms). `element` waits for it, or, for a process start, `definition` does.
+
+    `repetitions`: how often it will still fire, this time included, -1 without end. `cycle`: what the next due date is
+    computed from: (interval or cron text, zone, anchor in epoch ms, number of this occurrence).
+    """
+
+    key: int
+    element: int | None
+    target: str
+    type: str
+    due_at: int
+    repetitions: int = 1
+    cycle: tuple[str, str, int, int] | None = None
+    definition: int | None = None
+    process_id: str | None = None
+    tenant: str | None = None
+
+
+class TimerTriggered(Event, frozen=True):
+    key: int
+
+
+class TimerCanceled(Event, frozen=True):
+    key: int
+
+
+class TimerMoved(Event, frozen=True):
+    """A person has given the timer another due date (epoch ms)."""
+
+    key: int
+    due_at: int
 
 
 class LoopStarted(Event, frozen=True):
@@ -496,7 +556,15 @@ class Send(msgspec.Struct, frozen=True, gc=False):
     later: bool = False
 
 
-Effect = Event | Send | Reply | ReplyLater
+class Happens(msgspec.Struct, frozen=True, gc=False):
+    """What an element itself waits for, at the node `target`, has happened: its behaviour's `trigger` comes next."""
+
+    element: int
+    target: str
+    variables: dict[str, str]
+
+
+Effect = Event | Send | Reply | ReplyLater | Happens
 Effects = Iterator[Effect]
 
 

@@ -24,6 +24,7 @@ ELEMENT_WEIGHT = 1600
 INSTANCE_WEIGHT = 2400
 JOB_WEIGHT = 900
 INCIDENT_WEIGHT = 700
+TIMER_WEIGHT = 700
 VARIABLE_WEIGHT = 350
 """Estimated bytes of a row in memory, with its share of the dictionaries."""
 
@@ -81,6 +82,7 @@ class Element(Row):
     jobs: dict[int, Job] = {}
     variables: dict[str, Variable] = {}
     open_incidents: dict[int, Incident] = {}
+    timers: dict[int, Timer] = {}
     items: list[LoopItem] = []
     """Of a body: what its inner instances are made for, and their results."""
     node: Node = MISSING
@@ -167,6 +169,24 @@ class Job(Row):
     available_at: int | None = None
 
 
+class Timer(Row):
+    """A row of `timers`. Of an element, or, starting a process, of a definition (`element` None)."""
+
+    element: Element | None
+    target: str
+    type: str
+    due_at: int
+    repetitions: int
+    cycle: tuple[str, str, int, int] | None
+    created_at: int
+    definition: int
+    process_id: str
+    tenant: str
+    state: str = "PENDING"
+    triggered_at: int | None = None
+    ended_at: int | None = None
+
+
 class Variable(Row):
     """A row of `variables`; `value` is JSON text, `decoded` its FEEL value once somebody asked."""
 
@@ -234,6 +254,7 @@ class State:
         self.elements: dict[int, Element] = {}
         self.jobs: dict[int, Job] = {}
         self.incidents: dict[int, Incident] = {}
+        self.timers: dict[int, Timer] = {}
         self.trees: dict[int, Instance] = {}
         """Roots by key, least recently used first."""
         self.ended: set[int] = set()
@@ -382,6 +403,8 @@ class State:
                 del self.jobs[key]
             for key in element.open_incidents:
                 del self.incidents[key]
+            for key in element.timers:
+                del self.timers[key]
             forget_links(element)
 
 
@@ -399,13 +422,14 @@ def root_of(row: Row) -> Instance | None:
     return None if find is None else find(row)
 
 
-_ROOT_OF: dict[type[Row], Callable[[Any], Instance]] = {
+_ROOT_OF: dict[type[Row], Callable[[Any], Instance | None]] = {
     Instance: lambda row: row.root,
     Element: lambda row: row.root,
     Variable: lambda row: row.scope.root,
     Job: lambda row: row.element.root,
     Incident: lambda row: row.element.root,
     LoopItem: lambda row: row.body.root,
+    Timer: lambda row: None if row.element is None else row.element.root,
 }
 
 
@@ -424,6 +448,7 @@ def forget_links(element: Element) -> None:
     element.jobs = {}
     element.variables = {}
     element.open_incidents = {}
+    element.timers = {}
     element.items = []
     element.scope = None
     element.root = element.instance = MISSING

@@ -36,6 +36,7 @@ from engine.core.records import (
     ElementCompleting,
     Event,
     Fail,
+    Happens,
     IncidentRaised,
     IncidentType,
     Reject,
@@ -218,6 +219,8 @@ class Processor:
             self._enter(element, *argument)
         elif stage == "settle":
             self._touched[key] = None
+        elif stage == "trigger":
+            self._trigger(element, argument)
         else:
             state, function = STAGES[stage]
             if element.state is state:
@@ -238,6 +241,13 @@ class Processor:
         if scope.state is ElementState.ACTIVATED and scope.then is None:
             nodes = self.at.model(scope.instance.definition_key).nodes
             self._take(enter(nodes[node], scope, self.at, occurred=variables))
+
+    def _trigger(self, element: Element, argument: tuple[str, dict[str, str]]) -> None:
+        target, variables = argument
+        if element.state is ElementState.ACTIVATED:
+            node = self.at.model(element.instance.definition_key).nodes[target]
+            effects = ELEMENTS[element.type].trigger(element, node, variables, self.at)
+            self._take(effects, element, "trigger", argument)
 
     def _innermost(self) -> Element | None:
         """The deepest of the touched scopes, which is touched no longer."""
@@ -335,6 +345,8 @@ class Processor:
             self._replies.append(effect)
         elif isinstance(effect, ReplyLater):
             self._later = True
+        elif isinstance(effect, Happens):
+            self._queue.append((effect.element, "trigger", (effect.target, effect.variables)))
         else:
             raise TypeError(f"{effect!r} is no effect")
 

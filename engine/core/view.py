@@ -8,7 +8,7 @@ from typing import Any
 from engine.bpmn.model import Node, Process
 from engine.core.needs import Need, NeedKind, NotLoaded
 from engine.core.records import Fail, IncidentType, Reject, RejectionCode
-from engine.core.state import MISSING, Definition, Element, Family, Incident, Instance, Job, State
+from engine.core.state import MISSING, Definition, Element, Family, Incident, Instance, Job, State, Timer
 from engine.feel import Evaluation as FeelEvaluation
 from engine.feel import EvaluationError, Expression, from_json
 
@@ -79,6 +79,9 @@ class View:
 
     def job(self, key: int) -> Job | None:
         return self.state.jobs.get(key)
+
+    def timer(self, key: int) -> Timer | None:
+        return self.state.timers.get(key)
 
     def incident(self, key: int) -> Incident | None:
         return self.state.incidents.get(key)

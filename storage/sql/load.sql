@@ -13,6 +13,8 @@ ORDER BY b.position;
 
 -- name: roots
 -- The trees that keys belong to. Only live ones: who refers to something that ended is told that it is not there.
+SELECT timer_key, root_key FROM timers WHERE timer_key = ANY ($4::bigint[]) AND state = 'PENDING' AND root_key IS NOT NULL
+UNION ALL
 SELECT job_key, root_key FROM jobs WHERE job_key = ANY ($1::bigint[]) AND ended_at IS NULL
 UNION ALL
 SELECT incident_key, root_key FROM incidents WHERE incident_key = ANY ($2::bigint[]) AND resolved_at IS NULL
@@ -20,6 +22,12 @@ UNION ALL
 SELECT element_instance_key, root_key FROM element_instances WHERE element_instance_key = ANY ($3::bigint[]) AND ended_at IS NULL
 UNION ALL
 SELECT process_instance_key, root_key FROM process_instances WHERE process_instance_key = ANY ($3::bigint[]) AND ended_at IS NULL;
+
+-- name: start_timers
+-- Those that start processes belong to no tree.
+SELECT timer_key, target_element_id, type, due_at_ms, repetitions, cycle::text, to_epoch_ms(created_at),
+       process_definition_key, process_id, tenant_id
+FROM timers WHERE timer_key = ANY ($1::bigint[]) AND state = 'PENDING' AND root_key IS NULL;
 
 -- name: leases
 -- As they are now: activation changes them behind the cache's back.
@@ -44,6 +52,11 @@ FROM element_instances WHERE root_key = ANY ($1::bigint[]) AND ended_at IS NULL 
 SELECT job_key, element_instance_key, type, kind, listener_event, listener_index, state, retries, priority, headers::text,
        error_code, error_message, to_epoch_ms(created_at), to_epoch_ms(updated_at)
 FROM jobs WHERE root_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY job_key;
+
+-- name: timers
+-- Pending ones only.
+SELECT timer_key, element_instance_key, target_element_id, type, due_at_ms, repetitions, cycle::text, to_epoch_ms(created_at)
+FROM timers WHERE root_key = ANY ($1::bigint[]) AND state = 'PENDING' ORDER BY timer_key;
 
 -- name: incidents
 -- Open ones only.

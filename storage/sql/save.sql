@@ -108,6 +108,24 @@ FROM json_to_recordset($1) AS x(key bigint, state text, retries int, priority in
     updated_at bigint, ended_at bigint, lease text, available_at bigint)
 WHERE t.job_key = x.key;
 
+-- name: timers
+-- Before the new ones, and by key: the index of pending timers allows one for each target.
+UPDATE timers t
+SET state = x.state, due_at_ms = x.due_at, triggered_at = from_epoch_ms(x.triggered_at), ended_at = from_epoch_ms(x.ended_at)
+FROM json_to_recordset($1) AS x(key bigint, state text, due_at bigint, triggered_at bigint, ended_at bigint)
+WHERE t.timer_key = x.key;
+
+-- name: new_timers
+-- By key: of several occurrences in one batch only the last is pending.
+INSERT INTO timers (timer_key, partition_id, root_key, process_instance_key, element_instance_key, process_definition_key,
+    process_id, target_element_id, type, due_at_ms, repetitions, cycle, state, tenant_id, created_at, triggered_at, ended_at)
+SELECT x.key, $2, x.root, x.instance, x.element, x.definition, x.process_id, x.target, x.type, x.due_at, x.repetitions,
+    x.cycle, x.state, x.tenant, from_epoch_ms(x.created_at), from_epoch_ms(x.triggered_at), from_epoch_ms(x.ended_at)
+FROM json_to_recordset($1) AS x(key bigint, root bigint, instance bigint, element bigint, definition bigint, process_id text,
+    target text, type text, due_at bigint, repetitions int, cycle json, state text, tenant text, created_at bigint,
+    triggered_at bigint, ended_at bigint)
+ORDER BY x.key;
+
 -- name: new_incidents
 -- `stage` and `argument` name the work that resolving runs again.
 INSERT INTO incidents (incident_key, root_key, process_instance_key, element_instance_key, process_definition_key,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.core import records
-from engine.core.apply import catalogue, data, elements, incidents, jobs
+from engine.core.apply import catalogue, data, elements, incidents, jobs, timers
 from engine.core.state import Row, State
 
 APPLY: dict[type[records.Event], Callable[[State, Any], Row]] = {
@@ -24,6 +24,10 @@ APPLY: dict[type[records.Event], Callable[[State, Any], Row]] = {
     records.ScopeInterrupted: elements.scope_interrupted,
     records.ScopeEmptied: elements.scope_emptied,
     records.EventTriggered: elements.event_triggered,
+    records.TimerScheduled: timers.timer_scheduled,
+    records.TimerTriggered: timers.timer_triggered,
+    records.TimerCanceled: timers.timer_canceled,
+    records.TimerMoved: timers.timer_moved,
     records.LoopStarted: data.loop_started,
     records.ItemCollected: data.item_collected,
     records.LoopResultSet: data.loop_result_set,

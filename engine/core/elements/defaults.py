@@ -7,8 +7,9 @@ outgoing sequence flow (implicit fork); with none, the token ends there (implici
 from __future__ import annotations
 
 from engine.bpmn.model import FlowId, Node
-from engine.core.records import Effects, ElementCompleted, ElementCompleting
+from engine.core.records import Effects, ElementCompleted, ElementCompleting, EventTriggered
 from engine.core.shared.flows import enter
+from engine.core.shared.variables import merge_texts, set_texts
 from engine.core.state import Element
 from engine.core.view import View
 
@@ -32,6 +33,20 @@ def settle(scope: Element, at: View) -> Effects:
     """The scope's work is quiet: it completes when it holds no token."""
     if not scope.tokens:
         yield ElementCompleting(scope.key)
+
+
+awaits = None
+"""What the element itself waits for: a function of its node and model, giving the nodes whose events those are."""
+
+
+def trigger(element: Element, node: Node, variables: dict[str, str], at: View) -> Effects:
+    """What the element waits for has happened, bringing `variables` (JSON text): it completes."""
+    yield EventTriggered(element.key, node.id)
+    if at.node(element).outputs:
+        yield from set_texts(element, variables, at)
+    else:
+        yield from merge_texts(element, variables, at)
+    yield ElementCompleting(element.key)
 
 
 def leave(element: Element, at: View) -> Effects:

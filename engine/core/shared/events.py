@@ -14,9 +14,12 @@ from engine.core.records import (
     Effects,
     ElementTerminating,
     EventTriggered,
+    Happens,
     IncidentType,
     ScopeInterrupted,
 )
+from engine.core.shared import waits
+from engine.core.shared.catching import boundaries_of, event_node, event_sub_processes_of
 from engine.core.shared.flows import enter
 from engine.core.shared.variables import merge_texts, set_texts
 from engine.core.state import Element, ElementState
@@ -32,30 +35,6 @@ class Catcher(NamedTuple):
     @property
     def at_boundary(self) -> bool:
         return self.node.host is not None
-
-
-def boundaries_of(element: Element, at: View) -> Iterator[Node]:
-    """The boundary events of an element; those of a loop belong to its body."""
-    if not element.is_inner:
-        nodes = at.model(element.instance.definition_key).nodes
-        for boundary in at.node(element).boundaries:
-            yield nodes[boundary]
-
-
-def event_sub_processes_of(scope: Element, at: View) -> Iterator[Node]:
-    """The event sub-processes in a scope; those of a loop belong to its inner instances."""
-    node = at.node(scope)
-    if scope.is_inner or node.loop is None:
-        nodes = at.model(scope.instance.definition_key).nodes
-        for sub_process in node.event_sub_processes:
-            yield nodes[sub_process]
-
-
-def event_node(node: Node, element: Element, at: View) -> Node:
-    """The node that says what is caught: of an event sub-process its start event."""
-    if node.host is not None or node.start is None:
-        return node
-    return at.model(element.instance.definition_key).nodes[node.start]
 
 
 def catcher_of(
@@ -108,6 +87,7 @@ def catch(catcher: Catcher, variables: dict[str, str], at: View) -> Effects:
         yield ElementTerminating(host.key, then)
     else:
         yield ScopeInterrupted(host.key, then)
+        yield from waits.close(host, {child.id for child in event_sub_processes_of(host, at)})
 
 
 def throw_error(
@@ -138,3 +118,17 @@ def unhandled_error(code: str, message: str | None) -> tuple[IncidentType, str]:
     said = f" with message '{message}'" if message else ""
     text = f"Expected to throw an error event with the code '{code}'{said}, but it was not caught."
     return IncidentType.UNHANDLED_ERROR_EVENT, text
+
+
+def target_interrupts(element: Element, target: str, at: View) -> bool:
+    """Whether the event at `target`, a boundary event or event sub-process of `element`, interrupts."""
+    return is_interrupting(Catcher(element, at.model(element.instance.definition_key).nodes[target]), at)
+
+
+def happens(element: Element, target: str, variables: dict[str, str], at: View) -> Effects:
+    """What `element` waits for at the node `target` has happened, bringing `variables` (JSON text)."""
+    node = at.model(element.instance.definition_key).nodes[target]
+    if node.host == element.element or target in at.node(element).event_sub_processes:
+        yield from catch(Catcher(element, node), variables, at)
+    else:
+        yield Happens(element.key, target, variables)

@@ -1,0 +1,82 @@
+"""Timers: due ones are triggered by the timer task; people may fire and move them."""
+
+from __future__ import annotations
+
+from engine.core.needs import Need, NeedKind, Needs
+from engine.core.records import (
+    Effects,
+    FireTimer,
+    MoveTimer,
+    Reject,
+    RejectionCode,
+    TimerMoved,
+    TimerScheduled,
+    TimerTriggered,
+    TriggerTimer,
+)
+from engine.core.shared import events
+from engine.core.shared.schedules import LATEST_MS, next_due
+from engine.core.state import Element, ElementState, Timer
+from engine.core.view import View, reject_not_found
+
+
+def needs(command: TriggerTimer | FireTimer | MoveTimer, tenant: str) -> Needs:
+    yield Need(NeedKind.TIMER, command.key)
+
+
+def trigger(command: TriggerTimer, at: View) -> Effects:
+    """Duplicates, which a new term of the timer task makes, late ones and moved ones do nothing."""
+    timer = at.timer(command.key)
+    if timer is not None and timer.due_at == command.due_at:
+        yield from _happens(timer, at)
+
+
+def fire(command: FireTimer, at: View) -> Effects:
+    yield from _happens(_known(command.key, "fire", at), at)
+
+
+def move(command: MoveTimer, at: View) -> Effects:
+    timer = _known(command.key, "move", at)
+    if not 0 <= command.due_at <= LATEST_MS:
+        raise Reject(
+            RejectionCode.INVALID_ARGUMENT,
+            f"Expected to move timer with key '{timer.key}' into the years 1970 to 9999, but not to '{command.due_at}'",
+        )
+    yield TimerMoved(timer.key, command.due_at)
+
+
+def _known(key: int, doing: str, at: View) -> Timer:
+    timer = at.timer(key)
+    if timer is None or timer.tenant != at.tenant:
+        raise reject_not_found("timer", doing, key)
+    return timer
+
+
+def _happens(timer: Timer, at: View) -> Effects:
+    element = timer.element
+    assert element is not None, "timers of process starts are not scheduled yet"
+    if not _can_happen(timer, element, at):
+        return
+    yield TimerTriggered(timer.key)
+    following = next_due(timer)
+    if following is not None and _repeats(timer, element, at):
+        yield TimerScheduled(
+            at.key(),
+            element.key,
+            timer.target,
+            timer.type,
+            following.at,
+            following.repetitions,
+            following.cycle,
+        )
+    yield from events.happens(element, timer.target, {}, at)
+
+
+def _can_happen(timer: Timer, element: Element, at: View) -> bool:
+    if timer.type == "BOUNDARY":
+        return element.state in (ElementState.ACTIVATED, ElementState.COMPLETING)
+    return element.is_open if timer.type == "EVENT_SUB_PROCESS" else element.state is ElementState.ACTIVATED
+
+
+def _repeats(timer: Timer, element: Element, at: View) -> bool:
+    return timer.type != "INTERMEDIATE" and not events.target_interrupts(element, timer.target, at)

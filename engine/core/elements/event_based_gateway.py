@@ -1,0 +1,35 @@
+"""Event-based gateway. BPMN 2.0.2 §10.6.6: its token waits for the events behind it; the first that happens wins, and
+the token goes on there. The gateway's row holds what is waited for; the winner is entered as an event that has happened.
+
+Not here: instantiating and parallel event-based gateways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.bpmn.model import Node, Process
+from engine.core.records import Effects, ElementCompleted, ElementCompleting, EventTriggered
+from engine.core.shared import waits
+from engine.core.shared.flows import enter
+from engine.core.state import Element
+from engine.core.view import View
+
+
+def awaits(node: Node, model: Process) -> Iterator[Node]:
+    for flow in node.outgoing:
+        yield model.nodes[model.flows[flow].target]
+
+
+def activate(gateway: Element, at: View) -> Effects:
+    return iter(())
+
+
+def trigger(gateway: Element, node: Node, variables: dict[str, str], at: View) -> Effects:
+    scope = gateway.scope
+    assert scope is not None, "a gateway has a scope"
+    yield EventTriggered(gateway.key, node.id)
+    yield from waits.close(gateway)
+    yield ElementCompleting(gateway.key)
+    yield ElementCompleted(gateway.key)
+    yield from enter(node, scope, at, occurred=variables)

@@ -1,0 +1,33 @@
+"""Where an element can catch something: at its boundary, and by event sub-processes in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.bpmn.model import Node
+from engine.core.state import Element
+from engine.core.view import View
+
+
+def boundaries_of(element: Element, at: View) -> Iterator[Node]:
+    """The boundary events of an element; those of a loop belong to its body."""
+    if not element.is_inner:
+        nodes = at.model(element.instance.definition_key).nodes
+        for boundary in at.node(element).boundaries:
+            yield nodes[boundary]
+
+
+def event_sub_processes_of(scope: Element, at: View) -> Iterator[Node]:
+    """The event sub-processes in a scope; those of a loop belong to its inner instances."""
+    node = at.node(scope)
+    if scope.is_inner or node.loop is None:
+        nodes = at.model(scope.instance.definition_key).nodes
+        for sub_process in node.event_sub_processes:
+            yield nodes[sub_process]
+
+
+def event_node(node: Node, element: Element, at: View) -> Node:
+    """The node that says what is caught: of an event sub-process its start event."""
+    if node.host is not None or node.start is None:
+        return node
+    return at.model(element.instance.definition_key).nodes[node.start]

@@ -1,0 +1,150 @@
+"""Events for people: one compact line each, elements by their ids and not by their keys.
+
+A second instance of an element is `work~2`. What a trace has not seen the beginning of is named by the counter of its
+key (`#17`). The lines depend on nothing but the events, so they can be compared, and stored as golden files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+
+from engine.core import records
+from engine.core.records import PARTITION_SHIFT, Command, Event, Rejection
+
+KEY_FIELDS = frozenset({"key", "scope", "element", "body", "root", "job", "parent", "deployment", "definition_key"})
+"""Fields that hold a key, wherever they hold a number."""
+
+WIDTH = 18
+"""The column of the event names."""
+
+
+class Trace:
+    """Writes lines; learns the names of what is made on the way."""
+
+    def __init__(self) -> None:
+        self._names: dict[int, str] = {}
+        self._seen: dict[str, int] = {}
+
+    def lines(self, events: Iterable[Event]) -> list[str]:
+        """One line for each event."""
+        return [self.line(event) for event in events]
+
+    def line(self, event: Event) -> str:
+        """`EventName  what it is about  what changed`."""
+        self._learn(event)
+        kind = type(event)
+        text = _FORMATS[kind](self, event) if kind in _FORMATS else self._fields(event)
+        return f"{kind.__name__:<{WIDTH}} {text}".rstrip()
+
+    def command(self, command: Command) -> str:
+        """`> CompleteJob job(work) variables={…}`."""
+        return f"> {type(command).__name__} {self._fields(command)}".rstrip()
+
+    def rejection(self, rejection: Rejection) -> str:
+        """`! NOT_FOUND Expected to …`."""
+        return f"! {rejection.code} {one_line(rejection.reason)}"
+
+    def name(self, key: int | None) -> str:
+        """What a key is called here."""
+        if key is None:
+            return "-"
+        return self._names.get(key) or f"#{key & ((1 << PARTITION_SHIFT) - 1)}"
+
+    def _learn(self, event: Event) -> None:
+        naming = _NAMES.get(type(event))
+        if naming is not None:
+            key, name = naming(self, event)
+            if key not in self._names:
+                self._names[key] = self._unique(name)
+
+    def _unique(self, name: str) -> str:
+        count = self._seen[name] = self._seen.get(name, 0) + 1
+        return name if count == 1 else f"{name}~{count}"
+
+    def _fields(self, record: msgspec.Struct) -> str:
+        """Every field that is not at its default; keys by name."""
+        told = []
+        for field in msgspec.structs.fields(record):
+            value = getattr(record, field.name)
+            if value == _default(field):
+                continue
+            if field.name in KEY_FIELDS and isinstance(value, int):
+                told.append(self.name(value) if field.name == "key" else f"{field.name}={self.name(value)}")
+            else:
+                told.append(f"{field.name}={value if isinstance(value, str) else _json(value)}")
+        return one_line(" ".join(told))
+
+    def places(self, arrow: str, places: Iterable[str]) -> str:
+        """` <- a, b`; nothing without places."""
+        text = ", ".join(places)
+        return f" {arrow} {text}" if text else ""
+
+
+def one_line(text: str) -> str:
+    """`text` without line breaks and other signs that would tear a line."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def _default(field: msgspec.structs.FieldInfo) -> Any:
+    if field.default_factory is not msgspec.NODEFAULT:
+        return field.default_factory()
+    return field.default
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+# ---- what things are called
+
+_NAMES: dict[type[Event], Callable[[Trace, Any], tuple[int, str]]] = {
+    records.InstanceCreated: lambda _, e: (e.key, e.process_id),
+    records.ElementActivating: lambda _, e: (e.key, e.element),
+    records.JobCreated: lambda trace, e: (e.key, f"job({trace.name(e.element)})"),
+    records.IncidentRaised: lambda trace, e: (e.key, f"incident({trace.name(e.element)})"),
+    records.DeploymentCreated: lambda _, _e: (_e.key, "deployment"),
+    records.DefinitionAdded: lambda _, e: (e.key, f"{e.process_id}:v{e.version}"),
+}
+
+
+# ---- the events that a trace consists of mostly; all others tell their fields
+
+
+def _activating(trace: Trace, event: records.ElementActivating) -> str:
+    index = "" if event.index < 0 else f" [{event.index}]"
+    occurred = "" if event.occurred is None else f" occurred {_json(event.occurred)}"
+    consumed = trace.places("<-", event.consumed)
+    return one_line(f"{trace.name(event.key)}{index} in {trace.name(event.scope)}{consumed}{occurred}")
+
+
+def _completed(trace: Trace, event: records.ElementCompleted) -> str:
+    return one_line(f"{trace.name(event.key)}{trace.places('->', event.flows)}")
+
+
+def _created(trace: Trace, event: records.InstanceCreated) -> str:
+    called = "" if event.parent is None else f" by {trace.name(event.parent)}"
+    return one_line(f"{trace.name(event.key)} v{event.version}{called}")
+
+
+def _variable(trace: Trace, event: records.VariableSet) -> str:
+    return one_line(f"{trace.name(event.scope)}.{event.name} = {event.value}")
+
+
+def _deferred(trace: Trace, event: records.WorkDeferred | records.WorkResumed) -> str:
+    items = (
+        f"{trace.name(key)}:{stage}" + (f"({argument})" if argument else "") for key, stage, argument in event.items
+    )
+    return one_line(f"{trace.name(event.root)} {' '.join(items)}")
+
+
+_FORMATS: dict[type[Event], Callable[[Trace, Any], str]] = {
+    records.InstanceCreated: _created,
+    records.ElementActivating: _activating,
+    records.ElementCompleted: _completed,
+    records.VariableSet: _variable,
+    records.WorkDeferred: _deferred,
+    records.WorkResumed: _deferred,
+}
