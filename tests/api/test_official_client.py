@@ -1,0 +1,249 @@
+"""The official Python client, unmodified, against the whole program: every operation that it has and we serve.
+
+It decodes every answer strictly: a missing field or an unknown value raises. It runs in a thread, blocking or with its
+own asyncio loop, as its users run it.
+"""
+
+import asyncio
+import json
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import httpx
+import pytest
+import trio
+
+from api.http1.listeners import open_listeners
+from vivero import tree
+from vivero.config import Config
+
+sdk = pytest.importorskip("camunda_orchestration_sdk", reason="the official client is not installed")
+models = pytest.importorskip("camunda_orchestration_sdk.models")
+
+
+MODELS = Path(__file__).parents[1] / "models"
+
+
+@pytest.fixture
+async def address(rows, database, nursery):
+    """The URL of a whole program, whose database is this test's."""
+    listeners = await open_listeners("127.0.0.1", 0)
+    port = listeners[0].socket.getsockname()[1]
+    stop = trio.Event()
+    done = trio.Event()
+
+    async def run():
+        await tree.run(Config(), database, "node", listeners, stop)
+        done.set()
+
+    nursery.start_soon(run)
+    async with httpx.AsyncClient() as client:
+        with trio.fail_after(10):
+            while (await client.get(f"http://127.0.0.1:{port}/v2/status")).status_code != 204:
+                await trio.lowlevel.checkpoint()
+    yield f"http://127.0.0.1:{port}"
+    stop.set()
+    with trio.fail_after(20):
+        await done.wait()
+    for listener in listeners:
+        await listener.aclose()
+
+
+@pytest.fixture
+def in_thread(address, monkeypatch):
+    """Calls a function with a blocking client, in a thread."""
+    monkeypatch.setenv("CAMUNDA_REST_ADDRESS", address)
+    monkeypatch.setenv("CAMUNDA_SDK_LOG_LEVEL", "error")
+
+    async def call(function):
+        def run():
+            with sdk.CamundaClient() as client:
+                return function(client)
+
+        with trio.fail_after(60):
+            return await trio.to_thread.run_sync(run, abandon_on_cancel=True)
+
+    return call
+
+
+def deploy(client, *names):
+    return client.deploy_resources_from_files([str(MODELS / name) for name in names]).processes
+
+
+def start(client, **more):
+    return client.create_process_instance(data=models.ProcessCreationById(process_definition_id="one-task", **more))
+
+
+def activate(client, **more):
+    ask = models.JobActivationRequest(type_="work", timeout=60_000, max_jobs_to_activate=10, **more)
+    return client.activate_jobs(data=ask).jobs
+
+
+def variables(model, **values):
+    return getattr(models, model).from_dict(values)
+
+
+async def test_the_cluster(in_thread):
+    def use(client):
+        topology = client.get_topology()
+        assert topology.brokers[0].partitions[0].role == "leader"
+        assert client.get_license().valid_license
+        assert client.get_authentication().username == "anonymous"
+        client.get_status()
+
+    await in_thread(use)
+
+
+async def test_the_life_of_a_process(in_thread):
+    def use(client):
+        deployed = deploy(client, "one_task.bpmn", "order.bpmn")
+        assert [process.process_definition_id for process in deployed] == ["one-task", "order"]
+        key = deployed[0].process_definition_key
+        assert client.get_process_definition(process_definition_key=key).name == "One task"
+        assert "serviceTask" in client.get_process_definition_xml(process_definition_key=key)
+        instance = start(client, tags=["a"], business_id="b-1")
+        assert (instance.process_definition_version, instance.business_id, instance.tags) == (1, "b-1", ["a"])
+        (job,) = activate(client)
+        assert (job.process_instance_key, job.element_id, job.tags) == (instance.process_instance_key, "work", ["a"])
+        done = models.JobCompletionRequest(variables=variables("JobCompletionRequestVariables", y=[1, {"z": None}]))
+        client.complete_job(job_key=job.job_key, data=done)
+        ended = client.get_process_instance(process_instance_key=instance.process_instance_key)
+        assert ended.state == "COMPLETED"
+        found = client.search_variables(data=models.VariableSearchQuery()).items
+        assert [(variable.name, json.loads(variable.value)) for variable in found] == [("y", [1, {"z": None}])]
+        variable = client.get_variable(variable_key=found[0].variable_key)
+        assert variable.value == '[1,{"z":null}]'
+        elements = client.search_element_instances(data=models.ElementInstanceSearchQuery()).items
+        assert {(element.element_id, str(element.state)) for element in elements} == {
+            ("start", "COMPLETED"),
+            ("work", "COMPLETED"),
+            ("end", "COMPLETED"),
+        }
+        key = elements[0].element_instance_key
+        assert client.get_element_instance(element_instance_key=key).element_instance_key == key
+
+    await in_thread(use)
+
+
+async def test_a_job_that_fails_and_its_incident(in_thread):
+    def use(client):
+        deploy(client, "one_task.bpmn")
+        start(client)
+        (job,) = activate(client)
+        client.fail_job(job_key=job.job_key, data=models.JobFailRequest(retries=1, error_message="once"))
+        (job,) = activate(client)
+        assert job.retries == 1
+        client.fail_job(job_key=job.job_key, data=models.JobFailRequest(error_message="twice"))
+        (incident,) = client.search_incidents(data=models.IncidentSearchQuery()).items
+        assert (str(incident.error_type), incident.error_message) == ("JOB_NO_RETRIES", "twice")
+        assert client.get_incident(incident_key=incident.incident_key).job_key == job.job_key
+        of_instance = client.search_process_instance_incidents(
+            process_instance_key=incident.process_instance_key, data=models.IncidentSearchQuery()
+        )
+        assert len(of_instance.items) == 1
+        with pytest.raises(sdk.errors.ConflictError):
+            client.resolve_incident(incident_key=incident.incident_key, data=models.IncidentResolutionRequest())
+        changes = models.JobUpdateRequest(changeset=models.JobChangeset(retries=2))
+        client.update_job(job_key=job.job_key, data=changes)
+        client.resolve_incident(incident_key=incident.incident_key, data=models.IncidentResolutionRequest())
+        (found,) = client.search_jobs(data=models.JobSearchQuery()).items
+        assert (found.job_key, str(found.state), found.retries) == (job.job_key, "CREATED", 2)
+        (job,) = activate(client)
+        client.throw_job_error(job_key=job.job_key, data=models.JobErrorRequest(error_code="E1"))
+        (incident,) = client.search_incidents(
+            data=models.IncidentSearchQuery.from_dict({"filter": {"state": "ACTIVE"}})
+        ).items
+        assert str(incident.error_type) == "UNHANDLED_ERROR_EVENT"
+
+    await in_thread(use)
+
+
+async def test_instances_are_searched_cancelled_and_their_definition_deleted(in_thread):
+    def use(client):
+        (process,) = deploy(client, "one_task.bpmn")
+        keys = [start(client, business_id=f"b-{n}").process_instance_key for n in range(3)]
+        given = models.SetVariableRequest(variables=variables("SetVariableRequestVariables", size=10_000))
+        client.create_element_instance_variables(element_instance_key=keys[1], data=given)
+
+        def search(**filter):
+            query = models.ProcessInstanceSearchQuery.from_dict({"filter": filter})
+            return [item.process_instance_key for item in client.search_process_instances(data=query).items]
+
+        assert search() == keys
+        assert search(variables=[{"name": "size", "value": "10000"}]) == [keys[1]]
+        assert search(businessId={"$in": ["b-0", "b-2"]}) == [keys[0], keys[2]]
+        later = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+        assert search(startDate={"$lt": later}, state="ACTIVE") == keys
+        client.cancel_process_instance(process_instance_key=keys[0], data=models.CancelProcessInstanceRequest())
+        assert search(state="TERMINATED") == [keys[0]]
+        with pytest.raises(sdk.errors.NotFoundError):
+            client.cancel_process_instance(process_instance_key=keys[0], data=models.CancelProcessInstanceRequest())
+        client.delete_resource(resource_key=process.process_definition_key, data=models.DeleteResourceRequest())
+        (draining,) = client.search_process_definitions(data=models.ProcessDefinitionSearchQuery()).items
+        assert str(draining.state) == "DRAINING"
+        for key in keys[1:]:
+            client.cancel_process_instance(process_instance_key=key, data=models.CancelProcessInstanceRequest())
+        with pytest.raises(sdk.errors.NotFoundError):
+            client.get_process_definition(process_definition_key=process.process_definition_key)
+        with pytest.raises(sdk.errors.UnexpectedStatus) as unknown:
+            start(client)
+        assert unknown.value.status_code == 404
+
+    await in_thread(use)
+
+
+async def test_pages(in_thread):
+    def use(client):
+        deploy(client, "one_task.bpmn")
+        keys = [start(client).process_instance_key for _ in range(5)]
+        found, page = [], {"limit": 2}
+        while True:
+            query = models.ProcessInstanceSearchQuery.from_dict({"page": page})
+            answer = client.search_process_instances(data=query)
+            if not answer.items:
+                assert answer.page.total_items == 5
+                break
+            found += [item.process_instance_key for item in answer.items]
+            page = {"after": answer.page.end_cursor, "limit": 2}
+        assert found == keys
+
+    await in_thread(use)
+
+
+async def test_an_expression(in_thread):
+    def use(client):
+        ask = models.ExpressionEvaluationRequest(
+            expression="=x * 2", variables=models.ExpressionEvaluationRequestVariables.from_dict({"x": 21})
+        )
+        assert client.evaluate_expression(data=ask).result == 42
+
+    await in_thread(use)
+
+
+async def test_an_instance_is_awaited_while_a_worker_works(in_thread, address):
+    """A job worker with the client's own settings, but for its pause of a second between two polls."""
+
+    async def use():
+        async with sdk.CamundaAsyncClient() as client:
+            await client.deploy_resources_from_files([str(MODELS / "one_task.bpmn")])
+
+            async def work(job):
+                return {"answer": job.variables.to_dict()["question"] * 2}
+
+            config = sdk.WorkerConfig(job_type="work", job_timeout_milliseconds=60_000)
+            worker = client.create_job_worker(config=config, callback=work)
+            created = await client.create_process_instance(
+                data=models.ProcessCreationById(
+                    process_definition_id="one-task",
+                    variables=models.ProcessInstanceCreationInstructionBaseVariables.from_dict({"question": 21}),
+                    await_completion=True,
+                    request_timeout=20_000,
+                )
+            )
+            worker.stop()
+            return created
+
+    with trio.fail_after(60):
+        created = await trio.to_thread.run_sync(partial(asyncio.run, use()), abandon_on_cancel=True)
+    assert created.variables.to_dict() == {"question": 21, "answer": 42}
