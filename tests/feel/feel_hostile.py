@@ -86,6 +86,8 @@ def _loops() -> Iterator[str]:
     yield "{a: for i in 1..40 return [partial, partial], b: a = a}.b"
     yield "count(distinct values(for i in 1..40 return [partial, partial]))"
     yield "for i in 1..3000 return {a: partial}"
+    yield "for i in 1..60 return partial.missing"
+    yield "for i in 1..60 return partial.x[1]"
     yield "string(for i in 1..3000 return {a: partial})"
     yield "{a: for i in 1..3000 return [partial], b: (a = a)}.b"
     yield "for i in 1..2000 return if i = 1 then [1] else concatenate(partial[-1], partial[-1])"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from engine.feel import ast
@@ -83,7 +84,8 @@ def _free(name: str) -> Closure:
 
 
 def no_variable(run: Run, name: str) -> None:
-    run.warn(NO_VARIABLE_FOUND, f"No variable found with name '{name}'")
+    if run.wants_warnings:
+        run.warn(NO_VARIABLE_FOUND, f"No variable found with name '{name}'")
 
 
 def _entry_or(name: str, slots: tuple[int, ...], otherwise: Closure) -> Closure:
@@ -173,13 +175,12 @@ def read_key(run: Run, value: Any, key: str) -> Any:
     if value_type is list:
         return _read_each(run, value, key)
     if value is None:
-        run.warn(NO_CONTEXT_ENTRY_FOUND, f"No context entry found with key '{key}'. The context is null")
-        return None
+        return _no_entry(run, value, key)
     return _read_property(run, value, key)
 
 
 def _read_each(run: Run, items: list[Any], key: str) -> list[Any]:
-    run.spend(len(items))
+    run.spend(4 + 2 * len(items))
     return [item[key] if type(item) is dict and key in item else read_key(run, item, key) for item in items]
 
 
@@ -197,11 +198,17 @@ def _properties(value: Any) -> Mapping[str, Any]:
     return {**ends, "start included": value.start_included, "end included": value.end_included}
 
 
-def _no_entry(run: Run, context: dict[str, Any], key: str) -> None:
+def _no_entry(run: Run, context: dict[str, Any] | None, key: str) -> None:
     if run.wants_warnings:
-        keys = ", ".join(f"'{k}'" for k in context)[: run.limits.message_size]
-        detail = f"Available keys: {keys}" if context else "The context is empty"
+        detail = _available(context, run.limits.message_size)
         run.warn(NO_CONTEXT_ENTRY_FOUND, f"No context entry found with key '{key}'. {detail}")
+
+
+def _available(context: dict[str, Any] | None, size: int) -> str:
+    if context is None:
+        return "The context is null"
+    keys = ", ".join(f"'{key}'" for key in islice(context, size))
+    return f"Available keys: {keys[:size]}" if context else "The context is empty"
 
 
 def _no_property(run: Run, value: Any, key: str, properties: Mapping[str, Any]) -> None:
