@@ -19,10 +19,12 @@ from engine.admission import Overloaded
 class _Queue:
     """The pollers of one job type and tenant, longest waiting first."""
 
-    __slots__ = ("due_at", "pollers")
+    __slots__ = ("closed", "due_at", "pollers")
 
-    def __init__(self) -> None:
+    def __init__(self, closed: bool) -> None:
         self.pollers: dict[Poller, None] = {}
+        self.closed = closed
+        """Nobody waits any more: the program is stopping."""
         self.due_at: float | None = None
         """When the next lease or backoff ends, on Trio's clock; infinity: there is none; None: nobody looked yet."""
 
@@ -74,6 +76,8 @@ class Poller:
     async def wait(self, until: float) -> bool:
         """Wait for a reason to look, at most until this time of Trio's clock: False if there was none."""
         while not self.woken:
+            if self._queue.closed:
+                return False
             look_at = self._look_at()
             with trio.move_on_at(min(until, look_at)) as waiting:
                 await self._signal.wait()
@@ -88,7 +92,7 @@ class Poller:
         self._signal.set()
 
     def nudge(self) -> None:
-        """This is the first of the queue now."""
+        """Something has changed for this one: it is the first of the queue now, or the queue is closed."""
         self._signal.set()
 
     def leave(self) -> None:
@@ -111,6 +115,7 @@ class JobBoard:
         self._max_pollers = max_pollers
         self._slow_poll_s = slow_poll_s
         self._count = 0
+        self._closed = False
 
     def __len__(self) -> int:
         """How many are waiting."""
@@ -126,7 +131,7 @@ class JobBoard:
         if self._count >= self._max_pollers:
             raise Overloaded(f"{self._count} requests wait for jobs already")
         subject = (type, tenant)
-        queue = self._queues.setdefault(subject, _Queue())
+        queue = self._queues.setdefault(subject, _Queue(self._closed))
         poller = Poller(queue, capacity, self._slow_poll_s)
         queue.pollers[poller] = None
         self._count += 1
@@ -151,6 +156,14 @@ class JobBoard:
                 break
             poller.wake()
             n -= poller.capacity
+
+    def close(self) -> None:
+        """The program is stopping: whoever waits for a job gets none, at once."""
+        self._closed = True
+        for queue in self._queues.values():
+            queue.closed = True
+            for poller in queue.pollers:
+                poller.nudge()
 
     def wake_all(self) -> None:
         """The clock was changed, or notifications may have been lost: everybody looks."""

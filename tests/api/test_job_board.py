@@ -193,3 +193,12 @@ async def test_the_board_is_bounded_and_forgets(start, mock_clock):
     await settle()
     assert len(board) == 0
     assert board._queues == {}
+
+
+async def test_nobody_waits_at_a_closed_board(board, start, nursery, mock_clock):
+    polls = [await start(board), await start(board), await start(board, subject=("u", "x"))]
+    board.close()
+    assert await settle(*polls) == [False, False, False]
+    late = await start(board, subject=("v", "x"))
+    assert await settle(late) == [False]
+    nursery.cancel_scope.cancel()

@@ -1,0 +1,30 @@
+"""The documentation names every route, every limit and every title of a problem."""
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+from api.problems import NOT_APPENDED, REJECTIONS
+from api.routes import ROUTES
+from api.settings import ApiSettings
+
+PAGE = (Path(__file__).parents[2] / "docs" / "rest-api.md").read_text(encoding="utf-8")
+
+
+def test_every_route_is_documented():
+    missing = [f"{route.method} {route.path}" for route in ROUTES if f"`{route.method} {route.path}`" not in PAGE]
+    assert missing == []
+
+
+def test_no_route_is_documented_that_is_not_there():
+    documented = set(re.findall(r"`((?:GET|POST|PUT|PATCH|DELETE) /[^`?]*)`", PAGE))
+    assert documented == {f"{route.method} {route.path}" for route in ROUTES}
+
+
+def test_every_setting_is_documented():
+    assert [field.name for field in fields(ApiSettings) if f"`api.{field.name}`" not in PAGE] == []
+
+
+def test_every_title_is_documented():
+    titles = {title for _, title in (*REJECTIONS.values(), *NOT_APPENDED.values())}
+    assert [title for title in titles if f"`{title}`" not in PAGE] == []
