@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from engine.feel.closures import Compiled, compile_tree
 from engine.feel.errors import EvaluationError, LimitExceeded, ParseError
 from engine.feel.parser import parse_expression, parse_unary_tests
-from engine.feel.values import DEFAULT_LIMITS, Limits, Run, Warning
+from engine.feel.values import ASSERT_FAILURE, DEFAULT_LIMITS, Limits, Run, Warning
 
 _NONE: Mapping[str, Any] = {}
 _new = tuple.__new__  # half the time of a NamedTuple's own __new__
@@ -87,7 +87,7 @@ class UnaryTests:
 
 def _located(error: EvaluationError, text: str) -> EvaluationError:
     """An assertion's message names the expression, as in Camunda."""
-    if error.type != "ASSERT_FAILURE":
+    if error.type != ASSERT_FAILURE:
         return error
     return EvaluationError(f"Assertion failure on evaluate the expression '{text}': {error}", error.type)
 

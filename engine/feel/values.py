@@ -34,7 +34,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -176,10 +176,6 @@ class Function:
     def __init__(self, parameters: tuple[str, ...], call: Callable[[Run, Sequence[Any]], Any]) -> None:
         self.parameters = parameters
         self.call = call
-
-
-class Implementation(Protocol):
-    def __call__(self, run: Run, /, *arguments: Any) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)

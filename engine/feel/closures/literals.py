@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.feel import ast
 from engine.feel.closures.scope import Closure, Compiler, Scope, ValueFailure
-from engine.feel.semantics import kind, shown, type_name
+from engine.feel.semantics import are_ordered, shown, type_name
 from engine.feel.values import INVALID_TYPE, BuiltinFunction, Function, Range, Run
 
 _TYPE_ALIASES = {
@@ -79,25 +79,9 @@ def compile_range(c: Compiler, node: ast.RangeLiteral, scope: Scope) -> Closure:
     return closure
 
 
-_IN_RANGES = frozenset(
-    {
-        "number",
-        "string",
-        "date",
-        "time",
-        "local time",
-        "date and time",
-        "local date and time",
-        "years and months duration",
-        "days and time duration",
-    }
-)
-
-
 def check_range(run: Run, value: Range) -> None:
     """Raises ValueFailure for a range between values that have no order."""
-    name = kind(value.start)
-    if name not in _IN_RANGES or kind(value.end) != name:
+    if not are_ordered(value.start, value.end):
         message = f"Invalid range definition '{shown(run, value)}'"
         run.warn(INVALID_TYPE, message)
         raise ValueFailure(message, INVALID_TYPE)
