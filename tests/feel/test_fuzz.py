@@ -21,7 +21,7 @@ COUNT = 2_500
 TORTURE_COUNT = 1_000_000
 BOUND_S = 0.25  # of CPU time, in the best of three attempts; on a machine that does other things, too
 NOW_MS = 1_750_000_000_000
-UNREPEATABLE = re.compile(r"uuid|random number")
+UNREPEATABLE = re.compile(r"uuid|random\s+number")
 
 
 def seed():
@@ -67,7 +67,7 @@ def run(count):
         text = generator.unary_tests() if unary else generator.text()
         try:
             found = check(text, unary)
-            if number % 10 == 0 and not UNREPEATABLE.search(text):
+            if number % 10 == 0 and found[0] != "LimitExceeded" and not UNREPEATABLE.search(text):
                 assert outcome(text, unary) == found
         except Exception as error:
             error.add_note(f"number {number}: {text!r}")
