@@ -52,8 +52,8 @@ async def end_instance(connection, key, state):
     """An instance of which nothing is of interest but its end."""
     await connection.script(
         """DO $$ DECLARE name text; BEGIN
-               FOR name IN SELECT attname FROM pg_attribute WHERE attrelid = 'process_instances'::regclass AND attnum > 1
-                   AND attnotnull
+               FOR name IN SELECT attname FROM pg_attribute
+                   WHERE attrelid = 'process_instances'::regclass AND attnum > 1 AND attnotnull
                LOOP EXECUTE format('ALTER TABLE process_instances ALTER %I DROP NOT NULL', name); END LOOP;
            END $$"""
     )
