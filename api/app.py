@@ -19,7 +19,7 @@ from api.router import Match, Router
 from api.routes import ROUTES, Handler, Route
 from api.services import Services
 from engine.admission import NotAppended
-from storage.errors import DataPoison, Outage, Retry, StorageError
+from storage.errors import DataPoison, DeadlineExceeded, Outage, Retry, StorageError
 from storage.pool import PoolExhausted
 
 Scope = MutableMapping[str, Any]
@@ -118,6 +118,9 @@ def _of_storage(error: StorageError, scope: Scope) -> Problem:
     """A read failed. (Commands do not come here: the appender says what became of them.)"""
     if isinstance(error, PoolExhausted):
         return Problem(503, "RESOURCE_EXHAUSTED", "Too many requests are reading from the database")
+    if isinstance(error, DeadlineExceeded):
+        log.warning("read took too long", method=scope["method"], path=scope["path"], error=str(error))
+        return Problem(504, "DEADLINE_EXCEEDED", "The database did not answer in time")
     if isinstance(error, Outage | Retry):
         log.warning("read failed", method=scope["method"], path=scope["path"], error=str(error))
         return Problem(503, "UNAVAILABLE", "The database is not available at present")

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from api.services import Services
 from storage.driver import Connection
-from storage.errors import Retry
+from storage.errors import DeadlineExceeded, Retry
 
 T = TypeVar("T")
 
@@ -17,6 +17,8 @@ async def read(services: Services, query: Callable[[Connection], Awaitable[T]]) 
     try:
         async with services.pool.connection() as connection:
             return await query(connection)
+    except DeadlineExceeded:
+        raise  # it would take as long again
     except Retry:
         async with services.pool.connection() as connection:
             return await query(connection)

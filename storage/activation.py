@@ -27,10 +27,9 @@ class Lease(msgspec.Struct, frozen=True, gc=False):
     token: str
 
 
-class Extension(Enum):
-    """What came of extending a lease."""
+class Refusal(Enum):
+    """Why a lease was not extended."""
 
-    EXTENDED = "extended"
     NOT_LEASED = "not leased"
     OTHER_LEASE = "another's lease"
 
@@ -72,13 +71,14 @@ async def next_available_ms(connection: Connection, type: str, tenant: str) -> i
     return rows[0][0] if rows else None
 
 
-async def extend(connection: Connection, job_key: int, timeout_ms: int, token: str | None) -> Extension:
-    """Let a lease end `timeout_ms` from now. With a token (a UUID), only if it is the lease's."""
+async def extend(connection: Connection, job_key: int, timeout_ms: int, token: str | None) -> tuple[str, str] | Refusal:
+    """Let a lease end `timeout_ms` from now; the job's type and tenant. With a token (a UUID), only the lease's."""
     duration = min(timeout_ms, MAX_TIMEOUT_MS)
-    if (await connection.execute(_sql["extend"], (job_key, duration, token))).rows:
-        return Extension.EXTENDED
+    extended = (await connection.execute(_sql["extend"], (job_key, duration, token))).rows
+    if extended:
+        return extended[0][0], extended[0][1]
     leased = (await connection.execute(_sql["is_leased"], (job_key,))).rows
-    return Extension.OTHER_LEASE if leased and leased[0][0] else Extension.NOT_LEASED
+    return Refusal.OTHER_LEASE if leased and leased[0][0] else Refusal.NOT_LEASED
 
 
 def _columns(leases: Iterable[Lease]) -> tuple[list[int], list[str]]:

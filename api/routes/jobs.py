@@ -35,7 +35,7 @@ from api.services import Services
 from api.settings import ApiSettings
 from engine.core.records import CompleteJob, FailJob, ThrowJobError, UpdateJob
 from storage import activation
-from storage.activation import MAX_TIMEOUT_MS, Extension, Lease
+from storage.activation import MAX_TIMEOUT_MS, Lease, Refusal
 from storage.errors import StorageError
 from storage.searchable import JOBS
 
@@ -319,16 +319,24 @@ async def update(request: Request, services: Services) -> Response:
 async def _extend(services: Services, key: int, timeout_ms: int, token: str | None) -> None:
     """Let the lease end at another time. Raises Problem 404, 409."""
     if token is not None and not _UUID.fullmatch(token):
-        extension = Extension.OTHER_LEASE
-    else:
-        async with services.pool.connection() as connection:
-            extension = await activation.extend(connection, key, timeout_ms, token)
-    if extension is Extension.NOT_LEASED:
-        reason = f"Expected to update the timeout of job with key '{key}', but no such job is activated"
-        raise Problem(404, "NOT_FOUND", f"Command 'UPDATE_TIMEOUT' rejected with code 'NOT_FOUND': {reason}")
-    if extension is Extension.OTHER_LEASE:
-        reason = f"Expected to update the timeout of job with key '{key}', but it is leased to another worker"
-        raise Problem(409, "INVALID_STATE", f"Command 'UPDATE_TIMEOUT' rejected with code 'INVALID_STATE': {reason}")
+        raise _not_extended(key, Refusal.OTHER_LEASE)
+    async with services.pool.connection() as connection:
+        extended = await activation.extend(connection, key, timeout_ms, token)
+    if isinstance(extended, Refusal):
+        raise _not_extended(key, extended)
+    services.job_board.available(*extended, 1)  # it may end sooner than whoever waits for its end believes
+
+
+def _not_extended(key: int, refusal: Refusal) -> Problem:
+    status, title, why = _REFUSALS[refusal]
+    reason = f"Expected to update the timeout of job with key '{key}', but {why}"
+    return Problem(status, title, f"Command 'UPDATE_TIMEOUT' rejected with code '{title}': {reason}")
+
+
+_REFUSALS = {
+    Refusal.NOT_LEASED: (404, "NOT_FOUND", "no such job is activated"),
+    Refusal.OTHER_LEASE: (409, "INVALID_STATE", "it is leased to another worker"),
+}
 
 
 def _token(token: str | None) -> str | None:

@@ -31,6 +31,7 @@ from api.request import Request
 from api.response import Response, json_response
 from api.search import getting, searching
 from api.services import Services
+from engine.admission import Overloaded
 from engine.core.records import CancelInstance, CreateInstance, InstanceReply
 from storage import reads
 from storage.errors import Outage, Retry
@@ -110,7 +111,10 @@ async def create(request: Request, services: Services) -> Response:
     reply = _reply_decoder.decode(submitted.outcome.response or b"")
     if not awaits:
         return _created(reply, _NO_VARIABLES, submitted)
-    result = await _end(services, reply.process_instance_key, body.fetch_variables, deadline)
+    try:
+        result = await _end(services, reply.process_instance_key, body.fetch_variables, deadline)
+    except Overloaded:  # no room for another who waits; but the instance is there, and this must not be repeated
+        result = None
     if result is None:
         raise commands.timed_out(submitted.appended.position, processInstanceKey=str(reply.process_instance_key))
     if result.state != "COMPLETED":

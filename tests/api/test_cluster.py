@@ -3,7 +3,7 @@
 import pytest
 import structlog
 
-from storage.errors import ConnectFailed, ConnectionLost, DataPoison, StorageBug
+from storage.errors import ConnectFailed, ConnectionLost, DataPoison, DeadlineExceeded, StorageBug
 from storage.pool import PoolExhausted
 
 KEY = 2251799813685249
@@ -54,6 +54,7 @@ class Broken:
     [
         ((ConnectFailed("no"),), 503, "UNAVAILABLE"),
         ((ConnectionLost("gone"), ConnectionLost("gone again")), 503, "UNAVAILABLE"),
+        ((DeadlineExceeded("slow"),), 504, "DEADLINE_EXCEEDED"),
         ((PoolExhausted("all in use"),), 503, "RESOURCE_EXHAUSTED"),
         ((DataPoison("no such value"),), 400, "Bad Request"),
         ((StorageBug("syntax"),), 500, "INTERNAL"),

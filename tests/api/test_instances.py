@@ -3,6 +3,7 @@
 import pytest
 import trio
 
+from engine.admission import Overloaded
 from engine.core.records import InstanceReply
 from storage import reads
 from storage.errors import ConnectFailed
@@ -133,6 +134,24 @@ async def test_a_database_that_is_away_for_a_moment_is_waited_for(rows, reader, 
     monkeypatch.setattr(reads, "result", flaky)
     answer = await reader("POST", "/v2/process-instances", CREATE)
     assert (answer.status, failures) == (200, [])
+
+
+async def test_a_creation_is_never_503_once_it_is_done(rows, reader, engine, end):
+    def full(key):
+        raise Overloaded("too many are waiting")
+
+    engine.register_end = full
+    answer = await reader("POST", "/v2/process-instances", CREATE)
+    assert (answer.status, answer.problem["processInstanceKey"]) == (504, str(KEY))
+
+
+async def test_a_command_is_never_503_once_it_is_appended(client, engine):
+    def full(partition, position):
+        raise Overloaded("too many are waiting")
+
+    engine.register = full
+    answer = await client("POST", "/v2/process-instances", CREATE)
+    assert (answer.status, answer.headers[b"command-position"]) == (504, b"1")
 
 
 async def test_an_xml_is_served_as_it_was_deployed(rows, reader):

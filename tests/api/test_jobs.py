@@ -120,6 +120,23 @@ async def test_a_poll_looks_again_when_a_backoff_ends(rows, reader):
     assert len(answer.json["jobs"]) == 1
 
 
+async def test_a_poll_looks_when_a_lease_is_made_shorter(rows, reader, stored, nursery):
+    answers = []
+    rows.job()
+    await reader("POST", "/v2/jobs/activation", ASK)
+
+    async def poll():
+        answers.append(await reader("POST", "/v2/jobs/activation", ASK))
+
+    nursery.start_soon(poll)
+    await until_waiting(stored, 1)
+    await reader("PATCH", f"/v2/jobs/{KEY + 3}", {"changeset": {"timeout": 50}})
+    with trio.fail_after(5):
+        while not answers:
+            await trio.lowlevel.checkpoint()
+    assert len(answers[0].json["jobs"]) == 1
+
+
 async def test_a_poll_whose_client_leaves_takes_no_job(rows, reader, stored, nursery):
     done = trio.Event()
 

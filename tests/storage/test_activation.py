@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from storage import activation, driver
-from storage.activation import MAX_TIMEOUT_MS, Extension, Lease
+from storage.activation import MAX_TIMEOUT_MS, Lease, Refusal
 
 MIGRATIONS = Path(__file__).parents[2] / "storage" / "sql" / "migrations"
 PINNED = "2026-11-21T01:02:03Z"
@@ -254,9 +254,9 @@ async def test_a_lease_is_extended_from_now(sync, connection):
     put_job(sync, 1)
     (lease,) = await activate(connection)
     move_clock(sync, 0.5)
-    assert await activation.extend(connection, 1, 5000, None) is Extension.EXTENDED
+    assert await activation.extend(connection, 1, 5000, None) == ("work", "<default>")
     assert columns(sync, 1, "to_epoch_ms(available_at)") == (PINNED_MS + 5500,)
-    assert await activation.extend(connection, 1, 7000, lease.token) is Extension.EXTENDED
+    assert await activation.extend(connection, 1, 7000, lease.token) == ("work", "<default>")
     assert await activation.next_available_ms(connection, "work", "<default>") == 7000
 
 
@@ -265,11 +265,11 @@ async def test_what_cannot_be_extended(sync, connection):
     put_job(sync, 2)
     put_job(sync, 3, ready=False, available_at="2026-11-21T02:00:00Z", state="FAILED")
     extend = partial(activation.extend, connection)
-    assert await extend(99, 1, None) is Extension.NOT_LEASED
-    assert await extend(1, 1, None) is Extension.NOT_LEASED
-    assert await extend(3, 1, None) is Extension.NOT_LEASED
+    assert await extend(99, 1, None) is Refusal.NOT_LEASED
+    assert await extend(1, 1, None) is Refusal.NOT_LEASED
+    assert await extend(3, 1, None) is Refusal.NOT_LEASED
     (lease,) = await activate(connection, 1)
     other = Lease(1, "00000000-0000-4000-8000-000000000000")
-    assert await extend(1, 1, other.token) is Extension.OTHER_LEASE
+    assert await extend(1, 1, other.token) is Refusal.OTHER_LEASE
     move_clock(sync, 1)
-    assert await extend(1, 1, lease.token) is Extension.NOT_LEASED
+    assert await extend(1, 1, lease.token) is Refusal.NOT_LEASED
