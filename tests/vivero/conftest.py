@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import site
+import socket
 import subprocess
 import sys
 import time
@@ -179,3 +180,84 @@ def _can_run(user: OtherUser) -> bool:
     except PermissionError:
         return False
     return tried.returncode == 0
+
+
+# ------------------------------------------------------------------------------------------------ whole programs
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A running `vivero …`; what it says is in files, so that it never waits for a reader."""
+
+    process: subprocess.Popen[bytes]
+    output: Path
+    errors: Path
+
+    @property
+    def said(self) -> str:
+        return self.output.read_text()
+
+    @property
+    def logged(self) -> str:
+        return self.errors.read_text()
+
+    @property
+    def address(self) -> str:
+        """Where it listens, once it has said so."""
+        found = re.search(r"http://[\w.\[\]:-]+", self.said)
+        return found[0] if found else ""
+
+    def ends(self, timeout: float = 30.0) -> int:
+        """Its exit code."""
+        return self.process.wait(timeout)
+
+
+@pytest.fixture
+def unused_port() -> Iterator[int]:
+    """A port of the loopback on which nobody listens, and nobody will for the length of the test."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]
+
+
+@pytest.fixture
+def vivero(tmp_path: Path) -> Iterator[Callable[..., Program]]:
+    """Starts `python -m vivero …`; kills at the end of the test what still runs, and shows what it said."""
+    started: list[Program] = []
+
+    def start(*arguments: str, **environment: str) -> Program:
+        number = len(started)
+        output, errors = tmp_path / f"vivero-{number}.out", tmp_path / f"vivero-{number}.err"
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("VIVERO_", "CAMUNDA_"))}
+        with output.open("wb") as out, errors.open("wb") as err:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "vivero", *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                cwd=REPOSITORY,
+                env=clean | environment,
+            )
+        started.append(Program(process, output, errors))
+        return started[-1]
+
+    yield start
+    for program in started:
+        with program.process as process:
+            process.kill()
+        print(f"--- {program.process.args}", program.said[-4000:], program.logged[-4000:], sep="\n")
+
+
+@pytest.fixture
+def up(vivero: Callable[..., Program], eventually: Callable[..., None]) -> Callable[..., Program]:
+    """Starts a server on a database, on a free port, and waits until it is ready."""
+
+    def start(database: str, *arguments: str, **environment: str) -> Program:
+        # The tests' PostgreSQL does not sync; the program would refuse it.
+        environment = {"VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS": "on", **environment}
+        program = vivero("up", "--port", "0", "--database-url", database, *arguments, **environment)
+        eventually(lambda: program.address or program.process.poll() is not None, timeout=60)
+        assert program.address, program.logged
+        return program
+
+    return start

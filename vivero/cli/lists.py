@@ -49,7 +49,7 @@ def oldest_or_newest(command: F) -> F:
 @click.option("--state", "state_", type=click.Choice(["ACTIVE", "COMPLETED", "TERMINATED"], case_sensitive=False))
 @click.option("--process", metavar="ID", help="Of this process.")
 @click.option("--version", type=click.IntRange(1), help="Of this version of it.")
-@click.option("--business-id", metavar="ID")
+@click.option("--business-id", metavar="ID", help="With this business id.")
 @click.option("--tag", "tags", multiple=True, help="With this tag; may be given several times.")
 @click.option("--incident", "with_incident", is_flag=True, help="Only those that wait for help.")
 @oldest_or_newest

@@ -135,7 +135,7 @@ async def _pending(chosen: Config) -> list[Migration]:
 
 
 @click.command("database-url")
-@click.option("--data-dir", type=click.Path(path_type=Path), envvar="VIVERO_DATA_DIR", metavar="DIR")
+@click.option("--data-dir", type=PATH, envvar="VIVERO_DATA_DIR", metavar="DIR", help="As given to `vivero up`.")
 def database_url(data_dir: Path | None) -> None:
     """Print the URL of the embedded PostgreSQL that runs at DIR.
 

@@ -1,0 +1,169 @@
+"""The command line without a server: help, and what is said when something is wrong."""
+
+import json
+import subprocess
+import sys
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from vivero.cli import COMMANDS, main
+
+NAMES = [name for section in COMMANDS.values() for name in section]
+HEAVY = {"trio", "httpx", "rich", "structlog", "lxml", "psycopg", "msgspec", "engine", "api", "storage"}
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """Runs a command in this process, with nothing of the caller's environment."""
+    for name in ("VIVERO_ADDRESS", "CAMUNDA_REST_ADDRESS", "VIVERO_DATABASE_URL", "VIVERO_DATA_DIR", "VIVERO_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+
+    def invoke(*arguments, **options):
+        return CliRunner().invoke(main, arguments, catch_exceptions=False, **options)
+
+    return invoke
+
+
+def test_help_names_every_command_and_the_environment(run):
+    result = run("--help")
+    assert result.exit_code == 0
+    for word in (*NAMES, "VIVERO_ADDRESS", "VIVERO_DATABASE_URL", "vivero demo", "vivero start order"):
+        assert word in result.output
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys\nfrom vivero.cli import main\nmain(['--help'], standalone_mode=False)\n"
+        f"print('loaded:', sorted({HEAVY!r} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("loaded: []\n")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_has_help(run, name):
+    result = run(name, "--help")
+    assert result.exit_code == 0
+    assert name in result.output
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("bench",)])
+def test_every_option_has_help_or_choices(name):
+    command = main.get_command(click.Context(main), name)
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help or isinstance(parameter.type, click.Choice), parameter.name
+
+
+def test_without_arguments_it_helps(run):
+    assert "Begin with" in run().output
+
+
+def test_version(run):
+    assert run("--version").output == "vivero 0.1.0\n"
+
+
+def test_an_unknown_command_is_the_callers_fault(run):
+    result = run("fly")
+    assert result.exit_code == 2
+    assert "No such command 'fly'" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["status", "instances", "jobs", "incidents", "start p", "cancel 1", "resolve 1", "show 1", "events 1"],
+)
+def test_a_server_that_is_not_there_is_one_line(run, unused_port, arguments):
+    result = run(*arguments.split(), "--address", f"localhost:{unused_port}")
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"Error: no server answers at http://localhost:{unused_port} (")
+    assert result.stderr.endswith("is `vivero up` running?\n")
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["VIVERO_ADDRESS", "CAMUNDA_REST_ADDRESS"])
+def test_the_address_comes_from_the_environment(run, unused_port, name):
+    result = run("status", env={name: f"http://localhost:{unused_port}/v2"})
+    assert f"no server answers at http://localhost:{unused_port} (" in result.stderr
+
+
+def test_an_address_that_is_none(run):
+    result = run("status", "--address", "ftp://x")
+    assert result.exit_code == 1
+    assert "'ftp://x' is no address of a server" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [("{", "this is no JSON"), ("[1]", "a JSON object is expected"), ("@/nowhere", "cannot be read")],
+)
+def test_variables_that_are_none_are_the_callers_fault(run, text, complaint):
+    result = run("start", "p", "--variables", text)
+    assert result.exit_code == 2
+    assert complaint in result.stderr
+
+
+def test_two_databases_are_one_too_many(run):
+    result = run("up", "--data-dir", "x", "--database-url", "postgresql://y")
+    assert result.exit_code == 2
+    assert "give one of them" in result.stderr
+
+
+def test_a_setting_that_does_not_exist(run, tmp_path):
+    file = tmp_path / "vivero.toml"
+    file.write_text("[api]\nprot = 1\n")
+    result = run("up", "--config", str(file))
+    assert result.exit_code == 1
+    assert result.stderr == f"Error: there is no setting 'api.prot' (file {file})\n"
+
+
+def test_no_embedded_server_runs_there(run, tmp_path):
+    result = run("database-url", "--data-dir", str(tmp_path / "nothing"))
+    assert result.exit_code == 1
+    assert "no embedded PostgreSQL runs at" in result.stderr
+
+
+# ------------------------------------------------------------------------------------------------------------ feel
+
+
+@pytest.mark.parametrize(
+    ("expression", "context", "value"),
+    [
+        ("1 + 1", "{}", "2"),
+        ("= 1 + 1", "{}", "2"),
+        ('sum(for i in items return i.price) > limit', '{"items": [{"price": 3}, {"price": 4}], "limit": 5}', "true"),
+        ('date("2026-01-31") + duration("P1M")', "{}", '"2026-02-28"'),
+        ('{a: x, b: "ü"}', '{"x": 0.1}', '{"a":0.1,"b":"ü"}'),
+    ],
+)  # fmt: skip
+def test_feel_prints_the_value_as_json(run, expression, context, value):
+    result = run("feel", expression, "--context", context)
+    assert (result.exit_code, result.stdout, result.stderr) == (0, f"{value}\n", "")
+
+
+def test_feel_knows_the_time(run):
+    assert json.loads(run("feel", "string(today())").stdout) >= "2025-01-01"
+
+
+def test_feel_warns_on_stderr(run):
+    result = run("feel", "1 + missing")
+    assert (result.exit_code, result.stdout) == (0, "null\n")
+    assert result.stderr.startswith("warning: ")
+
+
+def test_feel_that_does_not_parse_is_one_line(run):
+    result = run("feel", "1 +")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == "Error: line 1, column 4: expected an expression but found end of input\n"
+
+
+def test_feel_reads_its_context_from_standard_input(run):
+    assert run("feel", "a + 1", "--context", "@-", input='{"a": 41}').stdout == "42\n"
+
+
+def test_bench_forwards_its_arguments(run):
+    result = CliRunner().invoke(main, ["bench", "nonsense", "--compare", "/nowhere"])
+    assert result.exit_code == 2
+    assert "there is no benchmark 'nonsense'" in result.stderr

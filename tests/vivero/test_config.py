@@ -1,0 +1,101 @@
+"""Settings: where they come from, which one counts, and what is said about wrong ones."""
+
+from pathlib import Path
+
+import pytest
+
+from vivero import config
+from vivero.config import Config, ConfigError, load
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text):
+        path = tmp_path / "vivero.toml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_defaults():
+    assert load(environment={}) == Config()
+    assert load(environment={}).api.port == 8080
+
+
+def test_file_then_environment_then_flags(file):
+    path = file('log_format = "json"\n[api]\nport = 1\nmax_jobs = 2\nhost = "::"\n')
+    chosen = load(
+        path, {"VIVERO_API_MAX_JOBS": "3", "VIVERO_API_HOST": "a"}, {"api.host": "b", "api.max_nesting": None}
+    )
+    assert (chosen.api.port, chosen.api.max_jobs, chosen.api.host, chosen.log_format) == (1, 3, "b", "json")
+    assert chosen.api.max_nesting == Config().api.max_nesting
+
+
+def test_short_names():
+    chosen = load(environment={"VIVERO_DATABASE_URL": "u", "VIVERO_DATA_DIR": "d"})
+    assert (chosen.database.url, chosen.database.data_dir) == ("u", Path("d"))
+
+
+def test_a_directory_on_the_command_line_beats_a_url_of_the_environment():
+    chosen = load(
+        environment={"VIVERO_DATABASE_URL": "u"}, flags={"database.data_dir": Path("d"), "database.url": None}
+    )
+    assert (chosen.database.url, chosen.database.data_dir) == (None, Path("d"))
+
+
+def test_an_empty_variable_is_none():
+    assert load(environment={"VIVERO_DATABASE_URL": "", "VIVERO_API_PORT": ""}) == Config()
+
+
+def test_every_setting_can_be_set_in_the_environment():
+    for name in config.names():
+        section, _, item = name.rpartition(".")
+        value = getattr(getattr(Config(), section) if section else Config(), item)
+        spelled = "x" if value is None else str(value)
+        if name == "http.max_in_flight":
+            spelled = "5"
+        loaded = load(environment={"VIVERO_" + name.replace(".", "_").upper(): spelled})
+        found = getattr(getattr(loaded, section) if section else loaded, item)
+        assert str(found) == spelled, name
+
+
+@pytest.mark.parametrize(("text", "value"), [("on", True), ("TRUE", True), ("1", True), ("no", False), ("off", False)])
+def test_truths(text, value):
+    assert load(environment={"VIVERO_CHAOS": text}).chaos is value
+
+
+def test_a_whole_number_is_taken_for_seconds(file):
+    assert load(file("drain_s = 3"), {}).drain_s == 3.0
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("[api]\nprot = 1", "there is no setting 'api.prot'"),
+        ("prot = 1", "there is no setting 'prot'"),
+        ('[api]\nport = "x"', "setting 'api.port'"),
+        ("[api]\nport = true", "setting 'api.port'"),
+        ("[api]\nhost = 5", "setting 'api.host'"),
+        ("chaos = 3", "setting 'chaos'"),
+        ('log_format = "xml"', "setting 'log_format'.*console, json"),
+        ('log_level = "loud"', "setting 'log_level'.*debug, info, warning, error"),
+        ("[http]\nmax_connections = 0", "setting 'http.max_connections'.*greater than 0"),
+        ("[api", "cannot be read"),
+    ],
+)
+def test_what_cannot_be_is_named_with_its_place(file, text, complaint):
+    path = file(text)
+    with pytest.raises(ConfigError, match=complaint) as caught:
+        load(path, {})
+    assert str(path) in str(caught.value)
+
+
+def test_what_cannot_be_in_the_environment_is_named():
+    with pytest.raises(ConfigError, match=r"setting 'api.port' \(the environment\) cannot be 'x'"):
+        load(environment={"VIVERO_API_PORT": "x"})
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load(tmp_path / "nothing.toml", {})
