@@ -74,10 +74,14 @@ _JUNK = (
 
 
 class Generator:
-    """Draws expressions from a seeded source of random numbers."""
+    """Draws expressions from a seeded source of random numbers.
 
-    def __init__(self, random: Random) -> None:
+    `strict`: all of them are correct, as operands stand in parentheses wherever they need to.
+    """
+
+    def __init__(self, random: Random, strict: bool = False) -> None:
         self.random = random
+        self.strict = strict
 
     def text(self) -> str:
         """An expression; one in three is mutated."""
@@ -90,14 +94,18 @@ class Generator:
         return self.random.choice(_RULES)(self, depth - 1)
 
     def leaf(self) -> str:
-        return self.random.choice(_LITERALS) if self.random.random() < 0.5 else self.random.choice(list(VARIABLES))
+        if self.random.random() < 0.5:
+            return self.random.choice(list(VARIABLES))
+        literal = self.random.choice(_LITERALS)
+        return "null" if self.strict and literal == "@" else literal
 
     def binary(self, depth: int) -> str:
         return f"{self.operand(depth)} {self.random.choice(_SIGNS)} {self.operand(depth)}"
 
     def operand(self, depth: int) -> str:
         text = self.expression(depth)
-        return f"({text})" if self.random.random() < 0.5 else text
+        is_leaf = depth == 0 and not text.startswith("-")
+        return f"({text})" if self.random.random() < 0.5 or (self.strict and not is_leaf) else text
 
     def negation(self, depth: int) -> str:
         return f"-{self.operand(depth)}"

@@ -97,6 +97,13 @@ def test_what_is_folded_at_compile_time_is_what_is_computed_at_run_time():
         assert as_literals == as_variables, (text, numbers)
 
 
+def test_what_the_grammar_makes_can_be_read():
+    generator = Generator(Random(seed()), strict=True)
+    for _ in range(2_000):
+        compile_expression(generator.expression(4))
+        compile_unary_tests(generator.unary_tests())
+
+
 def test_white_space_does_not_matter():
     random = Random(seed())
     generator = Generator(random)

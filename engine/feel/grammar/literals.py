@@ -67,7 +67,9 @@ def open_range(reader: Reader) -> ast.Node:
 
 def range_end(reader: Reader, start: ast.Node | None, start_included: bool) -> ast.Node:
     reader.descend()
+    at_range_end, reader.at_range_end = reader.at_range_end, True
     end = reader.sum()
+    reader.at_range_end = at_range_end
     reader.depth -= 1
     if reader.kind != SIGN or reader.value not in (")", "]", "["):
         raise reader.error("')', ']' or '[' at the end of a range")

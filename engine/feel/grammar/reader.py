@@ -43,7 +43,7 @@ class Grammar(NamedTuple):
 class Reader(Lexer):
     """One parse: where it is in the text, and how deep."""
 
-    __slots__ = ("depth", "grammar", "limits")
+    __slots__ = ("at_range_end", "depth", "grammar", "limits")
 
     def __init__(self, text: str, names: frozenset[str], limits: Limits, grammar: Grammar) -> None:
         if len(text) > limits.source_length:
@@ -51,6 +51,7 @@ class Reader(Lexer):
         self.limits = limits
         self.grammar = grammar
         self.depth = 0
+        self.at_range_end = False  # the value that is read ends a range, behind it `[` may close the range
         super().__init__(text, names)
 
     def expect_end(self) -> None:
@@ -64,6 +65,7 @@ class Reader(Lexer):
 
     def expression(self) -> ast.Node:
         self.descend()
+        at_range_end, self.at_range_end = self.at_range_end, False
         node = self._conjunction()
         if self.kind == NAME and self.value == "or":
             operands = [node]
@@ -71,6 +73,7 @@ class Reader(Lexer):
                 self.advance()
                 operands.append(self._conjunction())
             node = ast.Disjunction(tuple(operands))
+        self.at_range_end = at_range_end
         self.depth -= 1
         return node
 
@@ -140,7 +143,7 @@ class Reader(Lexer):
         while self.kind == SIGN:
             if self.value == ".":
                 node = self._path(node)
-            elif self.value == "[" and not self._closes_a_range():
+            elif self.value == "[" and not (self.at_range_end and self._closes_a_range()):
                 self.advance()
                 node = ast.Filter(node, self.expression())
                 self.expect_sign("]")
