@@ -10,6 +10,7 @@ import trio
 
 from storage import activation, driver
 from storage.activation import MAX_TIMEOUT_MS, Lease, Refusal
+from storage.errors import ConnectionLost
 
 MIGRATIONS = Path(__file__).parents[2] / "storage" / "sql" / "migrations"
 PINNED = "2026-11-21T01:02:03Z"
@@ -273,3 +274,29 @@ async def test_what_cannot_be_extended(sync, connection):
     assert await extend(1, 1, other.token) is Refusal.OTHER_LEASE
     move_clock(sync, 1)
     assert await extend(1, 1, lease.token) is Refusal.NOT_LEASED
+
+
+async def test_a_client_that_does_not_read_its_jobs_holds_no_row(sync, database, connection, proxy, nursery):
+    """The engine must be able to write a job while megabytes of it wait in a socket that nobody reads."""
+    put_job(sync, 1)
+    for n in range(8):
+        put_variable(sync, 10 + n, 1, f"large{n}", '"' + "x" * 4_000_000 + '"')
+    leases = await activate(connection)
+    slow = await driver.connect(proxy.dsn(database), name="slow reader")
+    assert await activation.activated_jobs(slow, [], None, False) == []  # prepared: one message more will pass
+    proxy.stall = True
+
+    async def read():
+        with pytest.raises(ConnectionLost):
+            await activation.activated_jobs(slow, leases, None, False)
+
+    nursery.start_soon(read)
+    query = (
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'slow reader' AND wait_event = 'ClientWrite'"
+    )
+    with trio.fail_after(10):
+        while sync.execute(query).fetchone() == (0,):
+            await trio.lowlevel.checkpoint()
+    sync.execute("SET lock_timeout = '1s'")
+    sync.execute("UPDATE jobs SET state = 'COMPLETED', ready = false, available_at = NULL, lease_token = NULL")
+    slow.abort()
