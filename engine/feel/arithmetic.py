@@ -138,7 +138,7 @@ def _attempt(operate: Callable[..., Any], *operands: Any) -> Any:
 
 
 def _checked(run: Run, result: Any, a: Any, b: Any, message: str) -> Any:
-    if result is None and run.wants_warnings:
+    if result is None and run.wants_warning():
         run.warn(INVALID_TYPE, "Can't " + message.format(shown(run, a), shown(run, b)))
     return result
 

@@ -136,12 +136,12 @@ def in_range(value: Any, interval: Range) -> bool | None:
 
 
 def warn_not_comparable(run: Run, a: Any, b: Any) -> None:
-    if run.wants_warnings:
+    if run.wants_warning():
         run.warn(NOT_COMPARABLE, f"Can't compare '{shown(run, a)}' with '{shown(run, b)}'")
 
 
 def warn_type(run: Run, expected: str, found: Any) -> None:
-    if run.wants_warnings:
+    if run.wants_warning():
         run.warn(INVALID_TYPE, f"Expected {expected} but found '{shown(run, found)}'")
 
 
@@ -156,8 +156,10 @@ def display(value: Any, size: int) -> str:
 
 
 def shown(run: Run, value: Any) -> str:
-    """The text of a value for a message."""
-    return display(value, run.limits.message_size)
+    """The text of a value for a message. Takes steps."""
+    text = display(value, run.limits.message_size)
+    run.spend(len(text) >> 1)
+    return text
 
 
 def text_of(run: Run, value: Any) -> str:

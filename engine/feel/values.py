@@ -93,7 +93,7 @@ class Limits:
     regex_timeout_ms: int = 20  # for each regular expression, per call
     output_size: int = 4_000_000  # characters of JSON that to_json writes
     warnings: int = 100  # warnings kept of one evaluation; later ones are dropped
-    message_size: int = 2_000  # characters of a value inside a message, longer ones end in …
+    message_size: int = 1_000  # characters of a value inside a message, longer ones end in …
     math: decimal.Context = field(init=False, repr=False, compare=False)  # arithmetic up to `exponent`
 
     def __post_init__(self) -> None:
@@ -102,6 +102,9 @@ class Limits:
 
 DEFAULT_LIMITS = Limits()
 MATH = DEFAULT_LIMITS.math
+
+
+PROBLEM_STEPS = 10  # what the way to a warning costs, besides the operation that has the problem
 
 
 class Warning(NamedTuple):
@@ -127,9 +130,9 @@ class Run(msgspec.Struct):
     depth: int = 0  # calls of functions within functions
     asked: bool = False  # `?` was read, see closures/unary.py
 
-    @property
-    def wants_warnings(self) -> bool:
-        """False once so many were collected that more are dropped; saves the work of wording them."""
+    def wants_warning(self) -> bool:
+        """To be asked where there is a problem: takes steps for it. False where enough warnings are kept."""
+        self.spend(PROBLEM_STEPS)
         return len(self.warnings) < self.limits.warnings
 
     @property

@@ -18,6 +18,8 @@ from engine.feel.values import (
     Run,
 )
 
+_PROPERTY_STEPS = 10
+
 
 def compile_name(c: Compiler, node: ast.Name, scope: Scope) -> Closure:
     return resolve(c, node.name, scope)
@@ -84,7 +86,7 @@ def _free(name: str) -> Closure:
 
 
 def no_variable(run: Run, name: str) -> None:
-    if run.wants_warnings:
+    if run.wants_warning():
         run.warn(NO_VARIABLE_FOUND, f"No variable found with name '{name}'")
 
 
@@ -185,6 +187,7 @@ def _read_each(run: Run, items: list[Any], key: str) -> list[Any]:
 
 
 def _read_property(run: Run, value: Any, key: str) -> Any:
+    run.spend(_PROPERTY_STEPS)
     properties = _properties(value)
     return properties[key] if key in properties else _no_property(run, value, key, properties)
 
@@ -199,7 +202,7 @@ def _properties(value: Any) -> Mapping[str, Any]:
 
 
 def _no_entry(run: Run, context: dict[str, Any] | None, key: str) -> None:
-    if run.wants_warnings:
+    if run.wants_warning():
         detail = _available(context, run.limits.message_size)
         run.warn(NO_CONTEXT_ENTRY_FOUND, f"No context entry found with key '{key}'. {detail}")
 
@@ -212,7 +215,7 @@ def _available(context: dict[str, Any] | None, size: int) -> str:
 
 
 def _no_property(run: Run, value: Any, key: str, properties: Mapping[str, Any]) -> None:
-    if run.wants_warnings:
+    if run.wants_warning():
         names = ", ".join(f"'{name}'" for name in properties)
         message = f"No property found with name '{key}' of value '{shown(run, value)}'. Available properties: {names}"
         run.warn(NO_PROPERTY_FOUND, message)

@@ -25,6 +25,7 @@ from engine.feel.values import (
 )
 
 _CALL = 12  # steps that a call costs, besides those of the body
+_BUILTIN_SIZE = 5  # nodes of which the evaluation takes as long as a call of a built-in
 _FAILURES = (FunctionFailure, ValueFailure, ArithmeticError, ValueError)
 
 
@@ -63,6 +64,7 @@ def _function(c: Compiler, name: str) -> Closure:
 
 def _call_of_builtin(c: Compiler, node: ast.Call, overload: Overload, arguments: tuple[Closure, ...]) -> Closure:
     name, fn = node.name, overload.fn
+    c.size += _BUILTIN_SIZE
     if node.names is not None:
         arguments = _by_parameter(c, overload.parameters, node.names, arguments)
     constant = overload.pure and c.is_constant(*arguments)
@@ -138,7 +140,7 @@ def _call_with_any(name: str, fn: Callable[..., Any], arguments: tuple[Closure, 
 
 def call_failed(run: Run, name: str, failure: Exception, arguments: Sequence[Any]) -> None:
     """The warning for a call that gives null."""
-    if not run.wants_warnings:
+    if not run.wants_warning():
         return
     reason = str(failure)
     if isinstance(failure, IllegalArguments) and not reason:
@@ -237,6 +239,8 @@ def invoke(run: Run, name: str, overload: Overload, arguments: list[Any], names:
 
 
 def no_function(run: Run, call: ast.Call) -> None:
+    if not run.wants_warning():
+        return
     how = f"{len(call.arguments)} parameters" if call.names is None else f"parameters: {','.join(call.names)}"
     run.warn(NO_FUNCTION_FOUND, f"No function found with name '{call.name}' and {how}")
 

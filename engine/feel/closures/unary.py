@@ -56,7 +56,8 @@ def _implicit_input(scope: Scope) -> Closure:
     def missing(run: Run) -> Any:
         if IMPLICIT_INPUT in run.variables:
             return run.variables[IMPLICIT_INPUT]
-        run.warn(NO_VARIABLE_FOUND, "No input value found.")
+        if run.wants_warning():
+            run.warn(NO_VARIABLE_FOUND, "No input value found.")
         return None
 
     return missing if slot is None else local(slot)
@@ -100,7 +101,7 @@ def compile_in_range(c: Compiler, node: ast.InRange, scope: Scope) -> Closure:
         inside = None
         if (low is None) == (start is None) and (high is None) == (end is None):
             inside = in_range(a, Range(low, high, node.range.start_included, node.range.end_included))
-        if inside is None and run.wants_warnings:
+        if inside is None and run.wants_warning():
             message = f"Can't compare '{shown(run, a)}' with '{shown(run, low)}' and '{shown(run, high)}'"
             run.warn(NOT_COMPARABLE, message)
         return inside
