@@ -155,18 +155,20 @@ async def _run(command: str, given: bytes, environment: Mapping[str, str]) -> tu
         command, shell=True, stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True, env=environment
     )
     output, errors = bytearray(), bytearray()
+    ended = False
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_feed, process, given)
             nursery.start_soon(_drain, process.stdout, output)
             nursery.start_soon(_drain, process.stderr, errors)
             status = await process.wait()
-    except trio.Cancelled:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # with whatever it started
-        with trio.CancelScope(shield=True):
-            await process.wait()
-        raise
+        ended = True
+    finally:
+        if not ended:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # with whatever it started
+            with trio.CancelScope(shield=True):
+                await process.wait()
     if len(output) > MAX_OUTPUT:
         raise JobFailed(f"the command's output is longer than {MAX_OUTPUT} bytes")
     return status, bytes(output), bytes(errors)

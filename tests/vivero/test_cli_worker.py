@@ -1,0 +1,201 @@
+"""`vivero worker`: a shell command between a job and its variables."""
+
+import json
+import os
+import shlex
+import signal
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+from click.testing import CliRunner
+
+from vivero.cli import main
+from vivero.cli.worker import MAX_OUTPUT, execute
+from vivero.worker import JobFailed
+
+GREET = Path(__file__).parents[2] / "examples" / "first" / "greet.bpmn"
+JOB = {
+    "jobKey": "11",
+    "type": "greet",
+    "retries": 3,
+    "customHeaders": {"h": "v"},
+    "processInstanceKey": "22",
+    "processDefinitionId": "p",
+    "elementId": "e",
+    "variables": {"name": "Ada", "n": 2},
+}
+
+
+def python(code):
+    """The shell command that runs this code."""
+    return f"{shlex.quote(sys.executable)} -c {shlex.quote(code)}"
+
+
+# ------------------------------------------------------------------------------------------------- one execution
+
+
+async def test_variables_go_in_and_come_out():
+    code = "import json, sys; v = json.load(sys.stdin); print(json.dumps({'twice': v['n'] * 2}))"
+    assert await execute(python(code), JOB) == {"twice": 4}
+
+
+async def test_no_output_is_no_variables():
+    assert await execute("cat > /dev/null", JOB) == {}
+
+
+async def test_a_command_need_not_read():
+    big = JOB | {"variables": {"x": "y" * 1_000_000}}
+    assert await execute("exec 0<&-; echo '{\"a\": 1}'", big) == {"a": 1}
+
+
+async def test_the_job_is_in_the_environment():
+    names = ("JOB_KEY", "JOB_TYPE", "JOB_RETRIES", "JOB_HEADERS", "PROCESS_INSTANCE_KEY", "PROCESS_ID", "ELEMENT_ID")
+    code = f"import json, os; print(json.dumps({{name: os.environ['VIVERO_' + name] for name in {names}}}))"
+    found = await execute(python(code), JOB)
+    assert list(found.values()) == ["11", "greet", "3", '{"h": "v"}', "22", "p", "e"]
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("echo broken >&2; exit 3", "broken"),
+        ("exit 3", r"the command gave no message \(exit code 3\)"),
+        ("kill -9 $$", r"the command gave no message \(killed by SIGKILL\)"),
+        ("echo hello", "the command's output is no JSON: "),
+        ("echo '[1]'", "the command's output is no JSON object, but "),
+        ("no-such-program-anywhere", "no-such-program-anywhere"),
+        (f"head -c {MAX_OUTPUT + 1} /dev/zero", "the command's output is longer than"),
+    ],
+)
+async def test_failures_say_why(command, message):
+    with pytest.raises(JobFailed, match=message) as caught:
+        await execute(command, JOB)
+    assert caught.value.retries is None
+
+
+async def test_a_long_message_keeps_its_end():
+    with pytest.raises(JobFailed) as caught:
+        await execute("yes x | head -c 100000 >&2; echo the end >&2; exit 1", JOB)
+    assert len(str(caught.value)) == 4000
+    assert str(caught.value).endswith("the end")
+
+
+# ----------------------------------------------------------------------------------------------- with a server
+
+
+@pytest.fixture
+def server(up, database):
+    program = up(database)
+    httpx.post(f"{program.address}/v2/deployments", files=[("resources", ("greet.bpmn", GREET.read_bytes()))])
+    return program
+
+
+@pytest.fixture
+def start(server):
+    def create(**variables):
+        body = {"processDefinitionId": "greet", "variables": variables}
+        return httpx.post(f"{server.address}/v2/process-instances", json=body).json()["processInstanceKey"]
+
+    return create
+
+
+@pytest.fixture
+def job_of(server):
+    def find(instance):
+        body = {"filter": {"processInstanceKey": instance}}
+        [job] = httpx.post(f"{server.address}/v2/jobs/search", json=body).json()["items"]
+        return job
+
+    return find
+
+
+@pytest.fixture
+def work(server):
+    def run(command, *options):
+        arguments = ("worker", "greet", "--exec", command, "--address", server.address, *options)
+        result = CliRunner().invoke(main, arguments, catch_exceptions=False)
+        assert result.exit_code == 0, result.stderr
+        return result
+
+    return run
+
+
+@pytest.mark.process
+def test_jobs_are_completed(server, start, job_of, work):
+    instances = [start(name=name) for name in ("Ada", "Grace", "Alan")]
+    code = "import json, sys; print(json.dumps({'greeting': 'Hello, ' + json.load(sys.stdin)['name']}))"
+    result = work(python(code), "--max-jobs", "3", "--concurrency", "2")
+    assert result.stderr.count(" completed\n") == 3
+    assert [job_of(instance)["state"] for instance in instances] == ["COMPLETED"] * 3
+    body = {"filter": {"name": "greeting"}, "sort": [{"field": "variableKey"}]}
+    found = httpx.post(f"{server.address}/v2/variables/search", json=body).json()["items"]
+    assert sorted(json.loads(item["value"]) for item in found) == ["Hello, Ada", "Hello, Alan", "Hello, Grace"]
+
+
+@pytest.mark.process
+def test_a_failed_job_has_one_retry_less(start, job_of, work):
+    instance = start()
+    result = work("echo broken >&2; exit 1", "--max-jobs", "1", "--quiet")
+    assert result.stderr == f"job {job_of(instance)['jobKey']} failed: broken\n"
+    job = job_of(instance)
+    assert (job["state"], job["retries"], job["errorMessage"]) == ("FAILED", 2, "broken")
+
+
+@pytest.mark.process
+def test_a_command_that_takes_too_long_is_stopped_with_all_it_started(start, job_of, work, runs, eventually, tmp_path):
+    instance = start()
+    pid = tmp_path / "pid"
+    result = work(f"sleep 1000 & echo $! > {pid}; wait", "--max-jobs", "1", "--timeout", "1")
+    assert "failed: not done within 1 s" in result.stderr
+    assert job_of(instance)["retries"] == 2
+    eventually(lambda: not runs(int(pid.read_text())))
+
+
+@pytest.mark.process
+def test_told_to_stop_it_finishes_what_it_has_in_hand(server, vivero, start, job_of, eventually, tmp_path):
+    first, second = start(), start()
+    pipe, began = tmp_path / "pipe", tmp_path / "began"
+    os.mkfifo(pipe)
+    command = f"touch {began}; cat {pipe}"
+    worker = vivero("worker", "greet", "--exec", command, "--address", server.address)
+    eventually(began.exists)
+    worker.process.send_signal(signal.SIGTERM)
+    eventually(lambda: "finishing the jobs in hand" in worker.logged)
+    pipe.write_text('{"done": true}')
+    assert worker.ends() == 0
+    assert [job_of(first)["state"], job_of(second)["state"]] == ["COMPLETED", "CREATED"]
+
+
+@pytest.mark.process
+def test_told_twice_it_ends_at_once(server, vivero, start, eventually, runs, tmp_path):
+    start()
+    pid = tmp_path / "pid"
+    worker = vivero("worker", "greet", "--exec", f"echo $$ > {pid}; sleep 1000", "--address", server.address)
+    eventually(lambda: pid.exists() and pid.read_text())
+    worker.process.send_signal(signal.SIGTERM)
+    eventually(lambda: "finishing the jobs in hand" in worker.logged)
+    worker.process.send_signal(signal.SIGTERM)
+    assert worker.ends() == 0
+    eventually(lambda: not runs(int(pid.read_text())))
+
+
+@pytest.mark.process
+def test_it_waits_for_a_server_that_is_away(vivero, database, start, server, eventually):
+    port = server.address.rsplit(":", 1)[1]
+    server.process.send_signal(signal.SIGTERM)
+    assert server.ends() == 0
+    worker = vivero("worker", "greet", "--exec", "cat", "--max-jobs", "1", "--address", server.address)
+    eventually(lambda: "trying again" in worker.logged)
+    vivero("up", "--port", port, "--database-url", database, VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS="on")
+    eventually(lambda: _creates(start), timeout=60)
+    assert worker.ends() == 0
+    assert worker.logged.endswith(" completed\n")
+
+
+def _creates(start):
+    try:
+        return start()
+    except httpx.TransportError:
+        return None
