@@ -15,6 +15,7 @@ from api.routes import (
     element_instances,
     expressions,
     incidents,
+    job_activation,
     jobs,
     process_definitions,
     process_instances,
@@ -65,7 +66,7 @@ ROUTES = (
     Route("POST", "/v2/process-instances/{processInstanceKey}/cancellation", process_instances.cancel),
     Route("POST", "/v2/process-instances/{processInstanceKey}/incidents/search", incidents.search_of_instance),
     # jobs
-    Route("POST", "/v2/jobs/activation", jobs.activate),
+    Route("POST", "/v2/jobs/activation", job_activation.activate),
     Route("POST", "/v2/jobs/search", jobs.search),
     Route("PATCH", "/v2/jobs/{jobKey}", jobs.update),
     Route("POST", "/v2/jobs/{jobKey}/completion", jobs.complete),
