@@ -1,0 +1,63 @@
+"""Whole programs under load and faults. The helper modules beside this file (`process_*.py`) may be imported.
+
+    VIVERO_FAULT_SEED=1 python -m pytest -m process tests/process -s
+
+repeats a run, as far as what is random in it is chosen by the test.
+"""
+
+import os
+import sys
+from pathlib import Path
+from random import Random, SystemRandom
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from process_program import Program
+
+UNSAFE = {"VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS": "true"}
+"""The session's server has fsync off. No fault here is a crash of the machine, which alone could make a difference."""
+
+
+def pytest_collection_modifyitems(items):
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.process)
+
+
+@pytest.fixture
+def random_faults():
+    """A random generator whose seed is printed."""
+    seed = int(os.environ.get("VIVERO_FAULT_SEED") or SystemRandom().randrange(2**32))
+    print(f"VIVERO_FAULT_SEED={seed}")
+    return Random(seed)
+
+
+@pytest.fixture
+def make_program(tmp_path):
+    """Makes programs that are not started yet; whatever still runs at the end is killed."""
+    made = []
+
+    def make(*arguments, name="vivero", environment=None):
+        program = Program(tmp_path, f"{name}-{len(made)}", arguments, environment or {})
+        made.append(program)
+        return program
+
+    yield make
+    for program in made:
+        program.end()
+        print(f"--- {program.name}", program.said(), sep="\n")
+
+
+@pytest.fixture
+def program(make_program, database):
+    """A program on the test's own database, not started yet."""
+    return make_program("--database-url", database, environment=UNSAFE)
+
+
+@pytest.fixture
+def unsafe():
+    """The environment of a program on the session's server."""
+    return UNSAFE
