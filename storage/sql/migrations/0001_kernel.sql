@@ -168,31 +168,39 @@ BEGIN
         SELECT c.o, coalesce(l.position, i.position), l.ord IS NULL, l.ord IS NOT NULL OR i.body_sha = decode(c.sha, 'hex')
         FROM json_to_recordset(cmds) AS c(o int, tenant text, key text, sha text)
         LEFT JOIN command_log l ON l.partition_id = p AND l.position > since AND l.append_id = aid AND l.ord = c.o
-        LEFT JOIN idempotency_keys i ON i.tenant = c.tenant AND i.key = c.key
+        LEFT JOIN LATERAL (
+            SELECT * FROM idempotency_keys k WHERE k.tenant = c.tenant AND k.key = c.key OFFSET 0
+        ) i ON true
         ORDER BY 1;
         RETURN;
     END IF;
-    -- 3: the fresh commands, in order
+    -- 3: the fresh commands, in order. Keys are looked up one by one (LATERAL with OFFSET 0, ON CONFLICT), never joined:
+    -- the plan is made when the table is empty, and a join made then reads all of it for ever after
     RETURN QUERY
-    WITH c AS (
-        SELECT * FROM json_to_recordset(cmds)
-            AS t(o int, tenant text, key text, sha text, intent text, subject bigint, payload text, trace text)
-    ), w AS MATERIALIZED (
-        SELECT s.*, nextval('command_log_position_seq') pos
-        FROM (SELECT * FROM c WHERE key IS NULL OR o = ANY (fresh) ORDER BY o) s
+    WITH w AS MATERIALIZED (
+        SELECT s.*, CASE WHEN key IS NULL OR o = ANY (fresh) THEN nextval('command_log_position_seq') END pos
+        FROM (
+            SELECT * FROM json_to_recordset(cmds)
+                AS t(o int, tenant text, key text, sha text, intent text, subject bigint, payload text, trace text)
+            ORDER BY o
+        ) s
     ), ins AS (
         INSERT INTO command_log (partition_id, position, append_id, ord, at, tenant_id, intent, key, payload, trace)
-        SELECT p, pos, aid, o, moment, tenant, intent, subject, convert_to(payload, 'UTF8'), trace FROM w
+        SELECT p, pos, aid, o, moment, tenant, intent, subject, convert_to(payload, 'UTF8'), trace FROM w WHERE pos IS NOT NULL
     ), upd AS (
-        UPDATE idempotency_keys i SET position = w.pos FROM w WHERE i.tenant = w.tenant AND i.key = w.key
+        INSERT INTO idempotency_keys AS i (tenant, key, body_sha, expires_at, position)
+        SELECT tenant, key, decode(sha, 'hex'), moment, pos FROM w WHERE pos IS NOT NULL AND key IS NOT NULL
+        ON CONFLICT (tenant, key) DO UPDATE SET position = excluded.position
     )
-    SELECT c.o, coalesce(w.pos, w2.pos, i.position), w.o IS NULL,
-           i.key IS NULL OR w.o IS NOT NULL OR coalesce(decode(w2.sha, 'hex'), i.body_sha) = decode(c.sha, 'hex')
-    FROM c
-    LEFT JOIN w ON w.o = c.o
-    LEFT JOIN w w2 ON w.o IS NULL AND w2.tenant = c.tenant AND w2.key = c.key
-    LEFT JOIN idempotency_keys i ON i.tenant = c.tenant AND i.key = c.key
-    ORDER BY c.o;
+    SELECT w.o, coalesce(w.pos, first.pos, i.position), w.pos IS NULL,
+           w.pos IS NOT NULL OR coalesce(decode(first.sha, 'hex'), i.body_sha) = decode(w.sha, 'hex')
+    FROM w
+    LEFT JOIN w first ON w.pos IS NULL AND first.pos IS NOT NULL AND first.tenant = w.tenant AND first.key = w.key
+    LEFT JOIN LATERAL (
+        SELECT k.position, k.body_sha FROM idempotency_keys k
+        WHERE w.pos IS NULL AND k.tenant = w.tenant AND k.key = w.key OFFSET 0
+    ) i ON true
+    ORDER BY w.o;
 END $$;
 
 -- Move up to n commands from the inbox to the log, in order; returns the last position, NULL when there was nothing.
