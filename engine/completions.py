@@ -144,19 +144,20 @@ class Completions:
             Overloaded: too many are waiting.
         """
         waiter = self._enter(Waiter(position, self._forget_outcome))
-        if not self._outcomes.add(waiter) and position <= self._watermarks.get(partition, 0):
+        # Nobody has told us yet how far the partition is (the program was just started): look at once, too.
+        if not self._outcomes.add(waiter) and position <= self._watermarks.get(partition, position):
             self._due.set()
         return waiter
 
     def register_end(self, instance_key: int) -> Waiter[str]:
-        """Wait for the end of a process instance: the state in which it ends.
+        """Wait for the end of a process instance: the state in which it ends. One that ended long ago is found by the
+        next sweep: who needs it sooner registers, and then reads.
 
         Raises:
             Overloaded: too many are waiting.
         """
         waiter = self._enter(Waiter(instance_key, self._forget_end))
-        if not self._ends.add(waiter):
-            self._due.set()  # it may have ended long ago
+        self._ends.add(waiter)
         return waiter
 
     @property

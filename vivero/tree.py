@@ -38,6 +38,8 @@ from vivero.config import Config
 log = structlog.get_logger(__name__)
 
 PARTITION = 1
+READ_TIMEOUT = "5s"
+"""The server ends a heavy search that nobody waits for any more."""
 APPENDED, PROCESSED, AVAILABLE = "vivero_appended", "vivero_processed", "vivero_available"
 CHANNELS = (APPENDED, PROCESSED, AVAILABLE, DEFINITIONS)
 
@@ -112,6 +114,7 @@ class Switchboard:
         """What was said in between is lost: look once."""
         if connected:
             self._definitions.forget()
+            self._job_board.wake_all()
             self._completions.sweep_soon()
             if self.consumer is not None:
                 self.consumer.wake()
@@ -129,7 +132,11 @@ def build(
     def before(name: str) -> Callable[[float], Awaitable[Connection]]:
         return lambda deadline: driver.connect(dsn, name=f"vivero:{name}", deadline=deadline)
 
-    pool = Pool(before("api"), config.database.pool_size)
+    async def reader(deadline: float) -> Connection:
+        settings = {"statement_timeout": READ_TIMEOUT}
+        return await driver.connect(dsn, name="vivero:api", settings=settings, deadline=deadline)
+
+    pool = Pool(reader, config.database.pool_size)
     completions = Completions(connection("completions"))
     definitions = DefinitionCache(pool.connection)
     job_board = JobBoard(config.api.max_pollers, config.api.slow_poll_s)
@@ -148,6 +155,11 @@ def build(
     switchboard.consumer, switchboard.appender = consumer, appender
     listener = Listener(before("listener"), CHANNELS, switchboard.heard, switchboard.connected)
 
+    def finish() -> None:
+        """The API ends: no long poll waits for its time to be over."""
+        drain.set()
+        job_board.close()
+
     async def serve(beat: Beat) -> None:
         services = Services(
             appender, completions, definitions, pool, job_board, supervisor, config.api,
@@ -157,7 +169,7 @@ def build(
 
     supervisor = Supervisor(
         [
-            Child("api", serve, pool.abort, drain.set),
+            Child("api", serve, pool.abort, finish),
             Child("appender", appender.run, appender.close, appender.drain),
             Child("consumer", consumer.run, consumer.close),
             Child("completions", completions.run, completions.close),

@@ -453,7 +453,12 @@ class Processor:
         self._touched[row.key] = None
 
     def _resumed(self, _row: Element, event: records.WorkResumed) -> None:
-        self._queue.extend(event.items)
+        """Scopes are touched at no cost: otherwise a slice full of them would defer them again, for ever."""
+        for item in event.items:
+            if item[1] == "settle":
+                self._touched[item[0]] = None
+            else:
+                self._queue.append(item)
 
     def _nothing(self, _row: object, _event: Event) -> None:
         pass
@@ -463,7 +468,7 @@ class Processor:
             self._queue.append((row.element.key, row.stage, row.argument))
 
     def _offered(self, row: Job, _event: Event) -> None:
-        if row.lease == "ready":
+        if row.lease in ("ready", "backoff"):  # with a backoff, pollers must learn when it ends
             self._available.append((row.type, row.element.instance.tenant))
 
 

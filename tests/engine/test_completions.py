@@ -173,7 +173,7 @@ async def test_what_another_node_processed_is_read(sweeping, connection):
 
 async def test_an_instance_that_has_ended_already_is_found(sweeping, connection):
     await end_instance(connection, 77, "COMPLETED")
-    completions = await sweeping()
+    completions = await sweeping(sweep_s=0.01)
     assert await wait(completions.register_end(77)) == "COMPLETED"
 
 

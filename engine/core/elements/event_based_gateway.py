@@ -1,5 +1,6 @@
 """Event-based gateway. BPMN 2.0.2 §10.6.6: its token waits for the events behind it; the first that happens wins, and
-the token goes on there. The gateway's row holds what is waited for; the winner is entered as an event that has happened.
+the token goes on there. The gateway's row holds what is waited for; the winner is entered as an event that has
+happened.
 
 Not here: instantiating and parallel event-based gateways.
 """

@@ -11,14 +11,22 @@ from engine.core.view import View
 from engine.feel import Expression
 
 INT32 = 2**31 - 1
+MAX_TYPE_BYTES = 1024
+"""Job types stand in an index, whose rows PostgreSQL limits to a third of a page."""
 
 
 def create_job(element: Element, job: JobDefinition, at: View) -> Effects:
     """A job of the element itself: type, retries and priority are evaluated with its variables."""
+    type_ = at.typed(job.type, element, str, IncidentType.EXTRACT_VALUE_ERROR)
+    if not 0 < len(type_.encode()) <= MAX_TYPE_BYTES:
+        raise Fail(
+            IncidentType.EXTRACT_VALUE_ERROR,
+            f"Expected a job type of 1 to {MAX_TYPE_BYTES} bytes, but it has {len(type_.encode())}.",
+        )
     yield JobCreated(
         at.key(),
         element.key,
-        at.typed(job.type, element, str, IncidentType.EXTRACT_VALUE_ERROR),
+        type_,
         whole(job.retries, element, at),
         0 if job.priority is None else whole(job.priority, element, at),
         dict(job.headers),
