@@ -147,7 +147,7 @@ class Consumer:
                 self._suspect(poison)
 
     async def _run_term(self, beat: Beat) -> None:
-        beat.beat()
+        """One term. No beat before the claim: a node that cannot get at the partition's row is not healthy."""
         writer = reader = None
         try:
             with beat.waiting(self.settings.call_timeout_s):

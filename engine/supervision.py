@@ -349,12 +349,16 @@ class Supervisor:
                 if failed is not None:
                     log.warning("child failed while it was ended", child=kept.child.name, error=describe(failed))
                 raise rest from None
-            return group if isinstance(group, Exception) else RuntimeError(describe(group))
+            # What a hung child raises is the closing of its sockets: that excuses nothing.
+            return self._silent(life) or (group if isinstance(group, Exception) else RuntimeError(describe(group)))
         finally:
             kept.life = None
-        if life.silent:
-            return Silent(f"no beat for {self._settings.hang_after_s} s")
+        if silent := self._silent(life):
+            return silent
         return ChaosError("cancelled") if life.scope.cancelled_caught else Returned("returned")
+
+    def _silent(self, life: _Life) -> Silent | None:
+        return Silent(f"no beat for {self._settings.hang_after_s} s") if life.silent else None
 
     def _note_end(self, kept: _Kept, error: Exception, lived_s: float) -> float:
         """Remember why a child ended; how long to wait before it is started again.

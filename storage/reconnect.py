@@ -23,6 +23,9 @@ class Beats(Protocol):
     def beat(self) -> None:
         """The task made a turn."""
 
+    def report_progress(self, progress: Callable[[], bool], /) -> None:
+        """Whether the task, though alive, can do its work is asked for here."""
+
     def waiting(self, deadline_s: float, /) -> AbstractContextManager[None]:
         """PostgreSQL is waited for, at most for so long: silence until then is no hang."""
 
@@ -44,14 +47,16 @@ async def keep_connected(
     """Runs `use` on a connection again and again, closing it when `use` ends or the connection is lost.
 
     `Retry` and `Outage` lead to the next connection, after a pause that starts anew once a connection has lasted longer
-    than the longest pause. Everything else is raised.
+    than the longest pause. Everything else is raised. Without a connection the task reports no progress.
     """
+    link = _Link()
+    beats.report_progress(lambda: link.up)
     pause_s = backoff.first_s
     while True:
         beats.beat()
         began = trio.current_time()
         try:
-            await _use_one(connect, use, beats)
+            await _use_one(connect, use, beats, link)
         except (Retry, Outage) as error:
             lasted_s = trio.current_time() - began
             log.warning("connection lost", task=name, error=str(error), lasted_s=round(lasted_s, 1))
@@ -61,10 +66,17 @@ async def keep_connected(
         pause_s = min(2 * pause_s, backoff.most_s)
 
 
-async def _use_one(connect: Connect, use: Callable[[Connection], Awaitable[None]], beats: Beats) -> None:
+@dataclass(slots=True)
+class _Link:
+    up: bool = False
+
+
+async def _use_one(connect: Connect, use: Callable[[Connection], Awaitable[None]], beats: Beats, link: _Link) -> None:
     with beats.waiting(CONNECT_TIMEOUT_S):
         connection = await connect(trio.current_time() + CONNECT_TIMEOUT_S)
+    link.up = True
     try:
         await use(connection)
     finally:
+        link.up = False
         connection.close()

@@ -139,6 +139,19 @@ async def test_a_silent_child_is_closed_cancelled_and_restarted(autojump_clock):
     assert supervisor.health()[0].last_error == "Silent: no beat for 1.0 s"
 
 
+async def test_a_hung_child_is_not_excused_by_what_closing_its_sockets_raises(autojump_clock):
+    closed = trio.Event()
+
+    async def body(beat: Beat) -> None:
+        await closed.wait()
+        raise ConnectionLost("closed by this program")
+
+    child = Recorder(body)
+    supervisor = Supervisor([Child("c", child.run, close=closed.set)], SupervisionSettings(max_failures=0), died)
+    with pytest.raises(Escalated, match=r"1 failures in 10 s, the last in c: Silent: no beat for 1\.0 s"):
+        await run_for(supervisor, 5)
+
+
 async def test_a_failing_close_does_not_keep_a_hung_child(autojump_clock):
     def close() -> None:
         raise OSError("already closed")

@@ -19,6 +19,9 @@ class Beats:
     def beat(self):
         pass
 
+    def report_progress(self, progress):
+        pass
+
     @contextmanager
     def waiting(self, deadline_s):
         yield

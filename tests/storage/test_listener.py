@@ -20,9 +20,13 @@ class Beats:
     def __init__(self) -> None:
         self.count = 0
         self.waits = []
+        self.progressing = None
 
     def beat(self):
         self.count += 1
+
+    def report_progress(self, progress):
+        self.progressing = progress
 
     @contextmanager
     def waiting(self, deadline_s):
@@ -159,13 +163,14 @@ async def test_a_black_hole_is_noticed_within_the_limit_and_left(database, other
     await heard.until(lambda: heard.notifications == [("news", "again")])
 
 
-async def test_it_waits_for_a_server_that_is_not_there_yet_and_shows_life(database, heard, nursery):
+async def test_it_waits_for_a_server_that_is_not_there_yet_and_shows_life_but_no_progress(database, heard, nursery):
     refusals = 3
     beats = Beats()
 
     async def late(deadline):
         nonlocal refusals
         refusals -= 1
+        assert not beats.progressing()
         if refusals >= 0:
             raise ConnectFailed("not yet")
         return await connect(database, deadline=deadline)
@@ -173,6 +178,7 @@ async def test_it_waits_for_a_server_that_is_not_there_yet_and_shows_life(databa
     nursery.start_soon(Listener(late, ["news"], heard.deliver, heard.connect, QUICK).run, beats)
     await heard.until(lambda: heard.connected == [True])
     assert beats.count >= 6
+    assert beats.progressing()
     assert beats.waits[:3] == [5.0, 5.0, 5.0]
 
 
