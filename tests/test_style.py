@@ -1,0 +1,210 @@
+"""Hazards of style that a type checker does not see, and the promises of the tables of contents."""
+
+from __future__ import annotations
+
+import ast
+import re
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.core import dispatch, lifecycle, records
+from engine.core.apply import APPLY
+
+ROOT = Path(__file__).parents[1]
+CORE = ROOT / "engine" / "core"
+PACKAGES = ("engine", "storage", "api", "vivero", "benchmarks")
+SOURCES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+
+
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+# ------------------------------------------------------------------------------------------- tables of contents
+
+
+def test_every_event_has_an_applier():
+    assert set(APPLY) == set(records.EVENTS)
+
+
+def test_every_command_has_a_handler():
+    assert set(dispatch.COMMANDS) == set(records.COMMANDS.values())
+
+
+def test_every_command_class_is_in_the_log_under_its_own_name():
+    assert set(records.COMMANDS.values()) == set(records.Command.__subclasses__())
+    assert all(re.fullmatch(r"[A-Z_]+:[A-Z_]+", intent) for intent in records.COMMANDS)
+
+
+def test_every_stage_belongs_to_a_state_of_the_life_cycle():
+    assert {state for state, _stage in lifecycle.STAGES.values()} <= set(lifecycle.TRANSITIONS)
+
+
+# ------------------------------------------------------------------------------------------- effects that vanish
+
+
+def effect_functions(path: Path) -> set[str]:
+    """The functions of a module that yield effects: calling one does nothing until somebody iterates."""
+    return {
+        node.name
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.FunctionDef) and node.returns is not None and "Effects" in ast.unparse(node.returns)
+    }
+
+
+def module_name(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+
+
+EFFECTS = {module_name(path): effect_functions(path) for path in sorted(CORE.rglob("*.py"))}
+STAGES_OF_ELEMENTS = set(dispatch.Behaviour.__dataclass_fields__) - {"awaits"}
+
+
+def calls_of_effects(path: Path) -> Iterator[ast.Call]:
+    """The calls, in a module, of functions that yield effects."""
+    tree = parsed(path)
+    names, modules = set(EFFECTS.get(module_name(path), ())), {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                bound = alias.asname or alias.name
+                if alias.name in EFFECTS.get(node.module or "", ()):
+                    names.add(bound)
+                if f"{node.module}.{alias.name}" in EFFECTS:
+                    modules[bound] = EFFECTS[f"{node.module}.{alias.name}"]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _yields(node.func, names, modules):
+            yield node
+
+
+def _yields(function: ast.expr, names: set[str], modules: dict[str, set[str]]) -> bool:
+    if isinstance(function, ast.Name):
+        return function.id in names
+    if not isinstance(function, ast.Attribute):
+        return False
+    owner = function.value
+    if isinstance(owner, ast.Subscript):  # ELEMENTS[type].activate(…)
+        return ast.unparse(owner.value) == "ELEMENTS" and function.attr in STAGES_OF_ELEMENTS
+    if isinstance(owner, ast.Name):
+        return function.attr in modules.get(owner.id, ()) or (owner.id == "self" and function.attr in names)
+    return False
+
+
+def vanishing(path: Path) -> list[str]:
+    """Calls whose effects nobody can ever iterate, or that are yielded as they are."""
+    parents = {child: node for node in ast.walk(parsed(path)) for child in ast.iter_child_nodes(node)}
+    by_place = {
+        (node.lineno, node.col_offset): parent for node, parent in parents.items() if isinstance(node, ast.Call)
+    }
+    found = []
+    for call in calls_of_effects(path):
+        parent = by_place[call.lineno, call.col_offset]
+        if not isinstance(parent, ast.YieldFrom | ast.Return | ast.Call | ast.Assign | ast.IfExp | ast.For):
+            found.append(f"{path}:{call.lineno}: {ast.unparse(call)}")
+    return found
+
+
+@pytest.mark.parametrize("path", sorted(CORE.rglob("*.py")), ids=lambda path: str(path.relative_to(CORE)))
+def test_no_effects_vanish(path):
+    assert vanishing(path) == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "count"),
+    [
+        ("enter(node, scope, at)", 1),
+        ("yield enter(node, scope, at)", 1),
+        ("flows.enter(node, scope, at)", 1),
+        ("ELEMENTS[e.type].settle(e, at)", 1),
+        ("if enter(node, scope, at): pass", 1),
+        ("yield from enter(node, scope, at)", 0),
+        ("return flows.enter(node, scope, at)", 0),
+        ("return list(enter(node, scope, at))", 0),
+        ("names.update(other)", 0),
+    ],
+)
+def test_the_check_sees(tmp_path, monkeypatch, statement, count):
+    path = tmp_path / "some.py"
+    path.write_text(
+        "from engine.core.shared import flows\nfrom engine.core.shared.flows import enter\n"
+        f"def f(e, node, scope, at, names, other):\n    {statement}\n"
+    )
+    monkeypatch.setitem(globals(), "ROOT", tmp_path)
+    assert len(vanishing(path)) == count
+
+
+# ----------------------------------------------------------------------------------------- names of element types
+
+NOT_ELEMENTS = {
+    ("apply/elements.py", "PROCESS"): "what InstanceCreated makes is a process and nothing else",
+    ("shared/waits.py", "EVENT_SUB_PROCESS"): "a kind of wait, beside BOUNDARY and INTERMEDIATE",
+}
+
+
+def test_neither_appliers_nor_shared_code_know_element_types():
+    found = set()
+    for directory in ("apply", "shared"):
+        for path in sorted((CORE / directory).rglob("*.py")):
+            for node in ast.walk(parsed(path)):
+                if isinstance(node, ast.Constant) and node.value in dispatch.ELEMENTS:
+                    found.add((str(path.relative_to(CORE)), node.value))
+    assert found == set(NOT_ELEMENTS)
+
+
+# ---------------------------------------------------------------------------------------------------- proportions
+
+LONG = {
+    "engine/core/records.py": "every command and event, one after the other",
+    "engine/core/step.py": "the one algorithm of the engine",
+    "engine/supervision.py": "one supervisor with its reasons",
+    "engine/core/state.py": "the rows and the state they are in",
+    "engine/appender.py": "one task with its batching, retries and drain",
+}
+MOST_LINES = 400
+
+
+def test_long_files_are_few_and_known():
+    """A guide: whoever makes a file this long splits it where the meaning splits, or says here why not."""
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES}
+    too_long = {name for name, lines in lengths.items() if lines > MOST_LINES}
+    assert too_long <= set(LONG)
+    assert statistics.median(lines for lines in lengths.values() if lines) <= 180
+
+
+def test_functions_are_short():
+    lengths = sorted(
+        (node.end_lineno or node.lineno) - node.lineno + 1
+        for path in SOURCES
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+    assert statistics.median(lengths) <= 7
+    assert lengths[int(len(lengths) * 0.9)] <= 30
+    assert lengths[-1] <= 70
+
+
+def swallows_all(handler: ast.ExceptHandler) -> bool:
+    """Whether everything is caught, a cancellation too, and neither raised again nor passed on."""
+    catches_all = handler.type is None or ast.unparse(handler.type) == "BaseException"
+    goes_on = any(
+        isinstance(inner, ast.Raise) or (isinstance(inner, ast.Name) and inner.id == handler.name)
+        for statement in handler.body
+        for inner in ast.walk(statement)
+    )
+    return catches_all and not goes_on
+
+
+def test_no_cancellation_is_swallowed():
+    handlers = [
+        (path, node) for path in SOURCES for node in ast.walk(parsed(path)) if isinstance(node, ast.ExceptHandler)
+    ]
+    assert len(handlers) > 50
+    assert [f"{path}:{node.lineno}" for path, node in handlers if swallows_all(node)] == []
+
+
+def test_tests_have_no_packages():
+    """`tests/engine/__init__.py` would make `import engine` find the tests."""
+    assert list((ROOT / "tests").rglob("__init__.py")) == []
