@@ -162,6 +162,13 @@ async def test_who_registers_below_the_watermark_is_served_from_the_event_log(sw
     assert await wait(completions.register(1, 5)) == Outcome(5, None, b'{"a":1}')
 
 
+async def test_a_program_that_was_just_started_looks_at_once(sweeping, connection):
+    """Who repeats a request after a restart asks for a position that was processed before it."""
+    completions = await sweeping()
+    await answer(connection, 5)
+    assert await wait(completions.register(1, 5)) == Outcome(5, None, b'{"a":1}')
+
+
 async def test_what_another_node_processed_is_read(sweeping, connection):
     completions = await sweeping()
     refused = Rejection(RejectionCode.NOT_FOUND, "no such job")
