@@ -8,8 +8,10 @@ from pathlib import Path
 
 import psycopg
 import pytest
+import trio
 from psycopg import sql
 
+from storage import driver, migrate
 from vivero import embedded
 
 _numbers = itertools.count(1)
@@ -52,13 +54,19 @@ def _administer(dsn: str, statement: sql.Composed) -> None:
 
 @pytest.fixture(scope="session")
 def template_database(postgres_dsn: str) -> str:
-    """The name of the database that every test's own database is copied from.
-
-    Whatever every test needs to find in its database goes in here, once per session.
-    """
+    """The name of the database that every test's own database is copied from: it has the schema, and nothing else."""
     name = "template_for_tests"
     _administer(postgres_dsn, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    trio.run(_migrate, psycopg.conninfo.make_conninfo(postgres_dsn, dbname=name))
     return name
+
+
+async def _migrate(dsn: str) -> None:
+    connection = await driver.connect(dsn, name="vivero:migrate")
+    try:
+        await migrate.migrate(connection)
+    finally:
+        connection.close()
 
 
 @pytest.fixture

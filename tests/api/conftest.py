@@ -3,7 +3,6 @@
 import json
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import msgspec
@@ -192,9 +191,6 @@ async def client(services):
     return Client(api_app.build(services))
 
 
-MIGRATIONS = Path(__file__).parents[2] / "storage" / "sql" / "migrations"
-
-
 class Rows:
     """Puts rows into the tables of a database."""
 
@@ -324,9 +320,6 @@ class Rows:
 def rows(database):
     """A database with the schema, to put rows in."""
     with psycopg.connect(database, autocommit=True) as connection:
-        if connection.execute("SELECT to_regclass('command_log')").fetchone() == (None,):
-            for path in sorted(MIGRATIONS.glob("*.sql")):
-                connection.execute(path.read_text())
         yield Rows(connection)
 
 

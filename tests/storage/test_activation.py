@@ -2,7 +2,6 @@
 
 import json
 from functools import partial
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -12,7 +11,6 @@ from storage import activation, driver
 from storage.activation import MAX_TIMEOUT_MS, Lease, Refusal
 from storage.errors import ConnectionLost
 
-MIGRATIONS = Path(__file__).parents[2] / "storage" / "sql" / "migrations"
 PINNED = "2026-11-21T01:02:03Z"
 PINNED_MS = 1795222923000
 
@@ -21,9 +19,6 @@ PINNED_MS = 1795222923000
 def sync(database):
     """A psycopg connection to a database with the schema and a clock that stands still."""
     with psycopg.connect(database, autocommit=True) as connection:
-        if connection.execute("SELECT to_regclass('command_log')").fetchone() == (None,):
-            for path in sorted(MIGRATIONS.glob("*.sql")):
-                connection.execute(path.read_text())
         connection.execute("UPDATE clock SET pinned_at = %s", [PINNED])
         yield connection
 

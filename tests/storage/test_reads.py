@@ -1,7 +1,6 @@
 """What the API reads apart from searches."""
 
 import json
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -9,7 +8,6 @@ import pytest
 from storage import driver, reads
 from storage.reads import Partition
 
-MIGRATIONS = Path(__file__).parents[2] / "storage" / "sql" / "migrations"
 PINNED, PINNED_MS = "2026-11-21T01:02:03Z", 1795222923000
 INSTANCE = (
     "INSERT INTO process_instances (process_instance_key, root_key, process_definition_key, process_id,"
@@ -21,9 +19,6 @@ INSTANCE = (
 @pytest.fixture
 def sync(database):
     with psycopg.connect(database, autocommit=True) as connection:
-        if connection.execute("SELECT to_regclass('command_log')").fetchone() == (None,):
-            for path in sorted(MIGRATIONS.glob("*.sql")):
-                connection.execute(path.read_text())
         connection.execute("UPDATE clock SET pinned_at = %s", [PINNED])
         yield connection
 

@@ -4,7 +4,6 @@ import base64
 import json
 import random
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -23,7 +22,6 @@ from storage.searchable import (
     VARIABLES,
 )
 
-MIGRATIONS = Path(__file__).parents[2] / "storage" / "sql" / "migrations"
 START = datetime(2026, 11, 21, 1, 2, 3, 456000, tzinfo=UTC)
 RESOURCES = [
     PROCESS_DEFINITIONS,
@@ -41,14 +39,7 @@ RESOURCES = [
 def sync(database):
     """A psycopg connection to a database with the schema, to put rows in."""
     with psycopg.connect(database, autocommit=True) as connection:
-        migrate(connection)
         yield connection
-
-
-def migrate(connection):
-    if connection.execute("SELECT to_regclass('command_log')").fetchone() == (None,):
-        for path in sorted(MIGRATIONS.glob("*.sql")):
-            connection.execute(path.read_text())
 
 
 @pytest.fixture
@@ -305,7 +296,6 @@ def database_of_five(postgres_dsn, template_database):
         administrator.execute(f"CREATE DATABASE {name} TEMPLATE {template_database}")
         dsn = psycopg.conninfo.make_conninfo(postgres_dsn, dbname=name)
         with psycopg.connect(dsn, autocommit=True) as connection:
-            migrate(connection)
             put_five(connection)
         yield dsn
         administrator.execute(f"DROP DATABASE {name} WITH (FORCE)")
