@@ -375,7 +375,7 @@ class Processor:
         reason = f"handling the command raised {type(bug).__name__}: {bug}"
         root = self._tree_of(command)
         if root is not None:
-            parked = {"intent": command.intent, "command": msgspec.json.decode(records.encode_command(command))}
+            parked = {"intent": command.intent, "command": records.encode_command(command).decode()}
             message = f"Command '{command.intent}' at position {self.at.position}: {reason}"
             self._take(
                 iter(
