@@ -272,6 +272,8 @@ class State:
         """What the command changed: the row, what it was before, and whether it was dirty; None of a new one."""
         self._links: list[tuple[dict[Any, Any], Any, Any]] = []
         self._first_key = self.next_key
+        self._grown = 0
+        """By how many bytes the command has changed the weight so far."""
 
     def key(self) -> int:
         """The next key of this partition."""
@@ -302,6 +304,13 @@ class State:
     def unlink(self, where: dict[Any, Any], key: Any) -> None:
         self._links.append((where, key, where.pop(key)))
 
+    def weigh(self, root: Instance, by: int) -> None:
+        """The tree takes `by` bytes more."""
+        self.edit(root)
+        root.weight += by
+        self.weight += by
+        self._grown += by
+
     # ---- commands
 
     def changed(self) -> Iterator[Row]:
@@ -313,15 +322,19 @@ class State:
         self._images.clear()
         self._links.clear()
         self._first_key = self.next_key
+        self._grown = 0
 
     def undo(self) -> None:
         """The command is not done: everything is as before it, the key generator included."""
+        put_back: dict[int, dict[Any, Any]] = {}
         for where, key, old in reversed(self._links):
             if old is MISSING:
                 del where[key]
             else:
                 where[key] = old
-                _restore_order(where)
+                put_back[id(where)] = where
+        for where in put_back.values():
+            _restore_order(where)
         for identity, entry in self._images.items():
             if entry is None:
                 del self.dirty[identity], self.fresh[identity]
@@ -332,6 +345,7 @@ class State:
             if not was_dirty:
                 del self.dirty[identity]
         self.next_key = self._first_key
+        self.weight -= self._grown
         self.keep()
 
     # ---- batches

@@ -45,6 +45,5 @@ def _set(state: State, key: int, scope_key: int, name: str, value: str) -> Varia
         state.edit(variable)
         variable.value = value
         variable.decoded = MISSING
-    scope.root.weight += grown
-    state.weight += grown
+    state.weigh(scope.root, grown)
     return variable

@@ -42,7 +42,7 @@ def instance_created(state: State, event: records.InstanceCreated) -> Instance:
     state.add(instance)
     state.link(state.elements, event.key, instance)
     _count(state, event.definition_key, 1)
-    _weigh(state, instance.root, INSTANCE_WEIGHT)
+    state.weigh(instance.root, INSTANCE_WEIGHT)
     return instance
 
 
@@ -68,7 +68,7 @@ def element_activating(state: State, event: records.ElementActivating) -> Elemen
     _enter_scope(state, scope, element, event.consumed)
     state.add(element)
     state.link(state.elements, event.key, element)
-    _weigh(state, scope.root, ELEMENT_WEIGHT)
+    state.weigh(scope.root, ELEMENT_WEIGHT)
     return element
 
 
@@ -182,9 +182,9 @@ def _end(state: State, key: int, to: ElementState) -> Element:
         _count(state, element.definition_key, -1)
         if element.root is element:
             state.unlink(state.trees, key)
-            state.weight -= element.weight
+            state.weigh(element.root, -element.root.weight)
             return element
-    _weigh(state, element.root, -ELEMENT_WEIGHT - sum(v.weight() for v in element.variables.values()))
+    state.weigh(element.root, -ELEMENT_WEIGHT - sum(v.weight() for v in element.variables.values()))
     return element
 
 
@@ -197,9 +197,3 @@ def _count(state: State, definition_key: int, by: int) -> None:
     else:
         state.edit(usage)
         usage.running += by
-
-
-def _weigh(state: State, root: Instance, by: int) -> None:
-    """An estimate, not undone with the command: it steers eviction alone."""
-    root.weight += by
-    state.weight += by

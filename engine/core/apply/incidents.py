@@ -35,8 +35,7 @@ def incident_resolved(state: State, event: records.IncidentResolved) -> Incident
 
 
 def _count(state: State, element: Element, by: int) -> None:
-    element.root.weight += by * INCIDENT_WEIGHT
-    state.weight += by * INCIDENT_WEIGHT
+    state.weigh(element.root, by * INCIDENT_WEIGHT)
     above: Element | None = element
     while above is not None:
         state.edit(above)

@@ -25,8 +25,7 @@ def job_created(state: State, event: records.JobCreated) -> Job:
     state.add(job)
     state.link(state.jobs, event.key, job)
     state.link(element.jobs, event.key, job)
-    element.root.weight += JOB_WEIGHT
-    state.weight += JOB_WEIGHT
+    state.weigh(element.root, JOB_WEIGHT)
     return job
 
 
@@ -89,6 +88,5 @@ def _end(state: State, key: int, to: str) -> Job:
     job.lease = "closed"
     state.unlink(state.jobs, key)
     state.unlink(job.element.jobs, key)
-    job.element.root.weight -= JOB_WEIGHT
-    state.weight -= JOB_WEIGHT
+    state.weigh(job.element.root, -JOB_WEIGHT)
     return job

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.core import records
-from engine.core.state import TIMER_WEIGHT, Element, State, Timer
+from engine.core.state import TIMER_WEIGHT, State, Timer
 
 
 def timer_scheduled(state: State, event: records.TimerScheduled) -> Timer:
@@ -25,7 +25,7 @@ def timer_scheduled(state: State, event: records.TimerScheduled) -> Timer:
     state.link(state.timers, event.key, timer)
     if element is not None:
         state.link(element.timers, event.key, timer)
-        _weigh(state, element, TIMER_WEIGHT)
+        state.weigh(element.root, TIMER_WEIGHT)
     return timer
 
 
@@ -54,10 +54,5 @@ def _end(state: State, key: int, to: str) -> Timer:
     state.unlink(state.timers, key)
     if timer.element is not None:
         state.unlink(timer.element.timers, key)
-        _weigh(state, timer.element, -TIMER_WEIGHT)
+        state.weigh(timer.element.root, -TIMER_WEIGHT)
     return timer
-
-
-def _weigh(state: State, element: Element, by: int) -> None:
-    element.root.weight += by
-    state.weight += by

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from engine.core.needs import Need, NeedKind, Needs
 from engine.core.records import (
     COMMAND_STAGE,
@@ -40,4 +38,4 @@ def resolve(command: ResolveIncident, at: View) -> Effects:
         yield JobReleased(job.key)
     if incident.stage == COMMAND_STAGE:
         parked = incident.argument
-        yield Send(decode_command(parked["intent"], msgspec.json.encode(parked["command"])), later=True)
+        yield Send(decode_command(parked["intent"], parked["command"].encode()), later=True)
