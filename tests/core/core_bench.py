@@ -1,0 +1,204 @@
+"""A `MemoryEngine` with the words of the tests: elements by id, variables as Python values, rows as documents."""
+
+import json
+
+import msgspec
+
+from engine.core.memory import MemoryEngine
+from engine.core.records import (
+    CancelInstance,
+    CompleteJob,
+    CreateInstance,
+    FailJob,
+    ResolveIncident,
+    SetVariables,
+    ThrowJobError,
+    UpdateJob,
+)
+from engine.core.state import Row, State
+from engine.core.step import DEFAULT_LIMITS
+from engine.core.trace import Trace
+
+NOT_DURABLE = {"node", "decoded", "weight", "pins", "lease", "available_at"}
+"""Of a row: caches, and the job's lease, which is activation's."""
+
+
+def raw(variables):
+    """Variables as a command takes them."""
+    return {name: msgspec.Raw(json.dumps(value).encode()) for name, value in variables.items()}
+
+
+class Bench:
+    """One engine. `rows` holds the last document of every row that was ever written, by (table, key)."""
+
+    def __init__(self, limits=DEFAULT_LIMITS) -> None:
+        self.engine = MemoryEngine(limits)
+        self.engine.now = 1_000
+        self.state = self.engine.state
+        self.rows = keep_rows(self.state)
+
+    # ---- commands
+
+    def deploy(self, *models, name="p.bpmn"):
+        """Deploy files; the definition keys of the last one."""
+        for model in models:
+            reply = self.engine.deploy(model, name)
+        return [process.process_definition_key for process in reply.processes]
+
+    def run(self, command, tenant="<default>"):
+        return self.engine.run(command, tenant)
+
+    def start(self, process_id="p", **variables):
+        """A new instance, which must not be rejected; its key."""
+        handled = self.run(CreateInstance(process_id, variables=raw(variables)))
+        assert handled.rejection is None, handled.rejection
+        return handled.response.process_instance_key
+
+    def complete(self, task, **variables):
+        """Complete the first open job of an element."""
+        return self.run(CompleteJob(self.job(task).key, raw(variables)))
+
+    def fail(self, task, retries=0, backoff_ms=0, message=None, **variables):
+        return self.run(FailJob(self.job(task).key, retries, backoff_ms, message, raw(variables)))
+
+    def throw(self, task, code, message=None, **variables):
+        return self.run(ThrowJobError(self.job(task).key, code, message, raw(variables)))
+
+    def update(self, task, retries=None, priority=None):
+        return self.run(UpdateJob(self.job(task).key, retries, priority))
+
+    def set(self, key, local=False, **variables):
+        return self.run(SetVariables(key, raw(variables), local))
+
+    def cancel(self, key):
+        return self.run(CancelInstance(key))
+
+    def resolve(self, incident=None):
+        """Resolve an incident, by default the only one."""
+        if incident is None:
+            (incident,) = self.state.incidents
+        return self.run(ResolveIncident(incident))
+
+    # ---- what there is
+
+    def job(self, task):
+        """The first open job of an element."""
+        return next(job for job in self.state.jobs.values() if job.element.element == task)
+
+    @property
+    def jobs(self):
+        """The elements that have an open job, sorted."""
+        return sorted(job.element.element for job in self.state.jobs.values())
+
+    def element(self, id):
+        """The first live element instance of an element."""
+        return next(element for element in self.state.elements.values() if element.element == id)
+
+    @property
+    def elements(self):
+        """The ids of everything live, processes included, sorted."""
+        return sorted(element.element for element in self.state.elements.values())
+
+    @property
+    def incidents(self):
+        """(element id, type, message) of each open incident."""
+        return [(i.element.element, str(i.type), i.message) for i in self.state.incidents.values()]
+
+    def variables(self, id):
+        """The variables of a live scope, or of the last one that was there."""
+        scopes = [row["key"] for (table, _), row in self.rows.items() if table in SCOPES and row["element"] == id]
+        assert scopes, f"there never was an element {id}"
+        return self.variables_of(max(scopes))
+
+    def variables_of(self, scope):
+        """The variables of a scope by its key, ended or not."""
+        rows = (row for (table, _), row in self.rows.items() if table == "Variable")
+        return {row["name"]: json.loads(row["value"]) for row in rows if row["scope"] == scope}
+
+    def state_of(self, key):
+        """The last state of an element or process instance."""
+        return next(self.rows[table, key]["state"] for table in SCOPES if (table, key) in self.rows)
+
+    @property
+    def trace(self):
+        """All that happened, as lines."""
+        trace, lines = Trace(), []
+        for logged in self.engine.log:
+            for number, handled in enumerate(logged.handled):
+                if number == 0:
+                    lines.append(trace.command(logged.command))
+                lines += ["  " + line for line in trace.lines(handled.events)]
+                if handled.rejection is not None:
+                    lines.append("  " + trace.rejection(handled.rejection))
+        return lines
+
+
+SCOPES = ("Instance", "Element")
+INDEXES = ("children", "jobs", "variables", "open_incidents")
+
+
+def keep_rows(state):
+    """A dictionary in which the documents of all rows appear when their batch is saved."""
+    rows = {}
+
+    def saved():
+        rows.update(documents(state.dirty.values()))
+        State.saved(state)
+
+    state.saved = saved
+    return rows
+
+
+def documents(rows):
+    """(table, key) → the durable columns; rows that are referred to are told by their keys."""
+    return {(type(row).__name__, identity(row)): document(row) for row in rows}
+
+
+def identity(row):
+    return (row.body.key, row.key) if type(row).__name__ == "LoopItem" else row.key
+
+
+def document(row):
+    return _columns(row, NOT_DURABLE)
+
+
+def whole(row):
+    """All columns of a row but what the view caches in it, and the revision, which each batch with a change moves."""
+    return _columns(row, {"node", "decoded", "revision"})
+
+
+def _columns(row, left_out):
+    fields = msgspec.structs.fields(row)
+    kept = [f.name for f in fields if f.name not in left_out and (f.name == "tokens" or not _is_index(f))]
+    return {name: _plain(getattr(row, name)) for name in kept}
+
+
+def _is_index(field):
+    """Whether a column holds rows, which are rows themselves."""
+    return field.default_factory in (dict, list)
+
+
+def _plain(value):
+    return value.key if isinstance(value, Row) else msgspec.to_builtins(value)
+
+
+def snapshot(state):
+    """Everything that a command could change, comparable: rows, links in their order, the key generator, the weight."""
+    return {
+        "rows": {
+            name: [whole(row) for row in getattr(state, name).values()] for name in ("elements", "jobs", "incidents")
+        },
+        "links": {
+            element.key: {name: list(getattr(element, name)) for name in INDEXES} for element in state.elements.values()
+        },
+        "variables": [whole(v) for element in state.elements.values() for v in element.variables.values()],
+        "items": [whole(item) for element in state.elements.values() for item in element.items],
+        "trees": sorted(state.trees),
+        "ended": sorted(state.ended),
+        "catalogue": [whole(row) for row in state.definitions.values()] + [whole(row) for row in state.usage.values()],
+        "families": {key: list(family) for key, family in state.families.items() if family},
+        "dirty": len(state.dirty),
+        "fresh": len(state.fresh),
+        "next_key": state.next_key,
+        "weight": state.weight,
+    }
