@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.bpmn.draft import Draft, Member
+from engine.bpmn import messages
+from engine.bpmn.activities import called_decision, called_element, multi_instance, script
+from engine.bpmn.draft import Draft, Member, Place
+from engine.bpmn.events import event_of, is_interrupting, reading_of_task
 from engine.bpmn.extensions import Extensions, job_definition, mappings, properties
-from engine.bpmn.model import Node
+from engine.bpmn.joins import join
+from engine.bpmn.model import JobDefinition, Node
+from engine.bpmn.user_tasks import user_task, user_task_job
 from engine.bpmn.xml import line_of
 
 
@@ -25,18 +30,123 @@ def plain(member: Member, extensions: Extensions, draft: Draft, **more: Any) -> 
         default=element.get("default"),
         inputs=inputs,
         outputs=outputs,
+        boundaries=tuple(draft.attached.get(member.id, ())),
+        loop=multi_instance(element, draft.report) if member.kind.activity else None,
         properties=properties(element),
         line=line_of(element),
         **more,
     )
 
 
+# Tasks ----------------------------------------------------------------------------------------------------------------
+
+
 def job_task(member: Member, extensions: Extensions, draft: Draft) -> Node:
     """A task that a job worker does. BPMN 2.0.2 §10.3.3."""
-    job = job_definition(member.element, extensions, draft.job_priority, draft.report)
-    return plain(member, extensions, draft, job=job)
+    return plain(member, extensions, draft, job=_job(member, extensions, draft))
+
+
+def send_task(member: Member, extensions: Extensions, draft: Draft) -> Node:
+    """A task that sends a message: a job, or published natively. §10.3.3."""
+    event = messages.thrown(reading_of_task(member, Place.THROW, extensions, draft))
+    return plain(member, extensions, draft, event=event, job=_job_if_any(member, extensions, draft))
+
+
+def receive_task(member: Member, extensions: Extensions, draft: Draft) -> Node:
+    """A task that waits for a message. §10.3.3."""
+    draft.report.needs("receiveTask", member.element)
+    return plain(
+        member, extensions, draft, event=messages.awaited(reading_of_task(member, Place.CATCH, extensions, draft))
+    )
+
+
+def business_rule_task(member: Member, extensions: Extensions, draft: Draft) -> Node:
+    """A decision, or a job. §10.3.3."""
+    if "calledDecision" not in extensions:
+        return job_task(member, extensions, draft)
+    draft.report.needs("calledDecision", member.element, at=extensions["calledDecision"])
+    _not_both(member, extensions, "calledDecision", draft)
+    return plain(member, extensions, draft, decision=called_decision(member.element, extensions, draft.report))
+
+
+def script_task(member: Member, extensions: Extensions, draft: Draft) -> Node:
+    """A FEEL expression, or a job. §10.3.3."""
+    if "script" not in extensions:
+        return job_task(member, extensions, draft)
+    _not_both(member, extensions, "script", draft)
+    return plain(member, extensions, draft, script=script(member.element, extensions, draft.report))
+
+
+def _not_both(member: Member, extensions: Extensions, name: str, draft: Draft) -> None:
+    """The engine does it, or a worker does."""
+    if "taskDefinition" in extensions:
+        text = f"zeebe:{name} and zeebe:taskDefinition: one of them is too much"
+        draft.report.refuse(member.element, text, at=extensions["taskDefinition"])
+
+
+def user_task_node(member: Member, extensions: Extensions, draft: Draft) -> Node:
+    """Work for a person: native, or a job. §10.3.4.1."""
+    task = user_task(member.element, extensions, draft.report)
+    if "userTask" not in extensions:
+        return plain(member, extensions, draft, job=user_task_job(task, member.element, extensions, draft))
+    draft.report.needs("userTask", member.element)
+    if "jobPriorityDefinition" in extensions:
+        text = "zeebe:jobPriorityDefinition has no effect with zeebe:userTask"
+        draft.report.refuse(member.element, text, at=extensions["jobPriorityDefinition"])
+    return plain(member, extensions, draft, user_task=task)
+
+
+def _job(member: Member, extensions: Extensions, draft: Draft) -> JobDefinition | None:
+    return job_definition(member.element, extensions, draft.job_priority, draft.report)
+
+
+def _job_if_any(member: Member, extensions: Extensions, draft: Draft) -> JobDefinition | None:
+    return _job(member, extensions, draft) if "taskDefinition" in extensions else None
+
+
+# Scopes ---------------------------------------------------------------------------------------------------------------
 
 
 def sub_process(member: Member, extensions: Extensions, draft: Draft) -> Node:
-    """An embedded sub-process. BPMN 2.0.2 §10.3.5."""
-    return plain(member, extensions, draft, start=draft.start_of(member.id))
+    """An embedded sub-process or an event sub-process. §10.3.5."""
+    return plain(
+        member,
+        extensions,
+        draft,
+        start=draft.start_of(member.id),
+        event_sub_processes=tuple(draft.event_sub_processes.get(member.id, ())),
+        joins=tuple(draft.joins.get(member.id, ())),
+    )
+
+
+def call_activity(member: Member, extensions: Extensions, draft: Draft) -> Node:
+    """A process that is called. §10.3.6."""
+    return plain(member, extensions, draft, called=called_element(member.element, extensions, draft.report))
+
+
+# Gateways and events --------------------------------------------------------------------------------------------------
+
+
+def inclusive_gateway(member: Member, extensions: Extensions, draft: Draft) -> Node:
+    """§10.6.3."""
+    bits, reach = join(member, draft)
+    return plain(member, extensions, draft, bits=bits, reach=reach)
+
+
+def event_based_gateway(member: Member, extensions: Extensions, draft: Draft) -> Node:
+    """§10.6.6."""
+    draft.report.needs("eventBasedGateway", member.element)
+    return plain(member, extensions, draft)
+
+
+def event(member: Member, extensions: Extensions, draft: Draft) -> Node:
+    """An event of any place. §10.5."""
+    return plain(
+        member,
+        extensions,
+        draft,
+        event=event_of(member, extensions, draft),
+        job=_job_if_any(member, extensions, draft),
+        interrupting=is_interrupting(member, draft),
+        host=draft.hosts.get(member.id),
+    )

@@ -1,44 +1,63 @@
 """The table of contents: every element of BPMN 2.0 and what becomes of it.
 
-`ELEMENTS` are executed. `NOT_YET` and `PARTS_NOT_YET` would execute and are refused, each with its reason. The
-`ACCEPTED` sets have no execution meaning here. An element in none of them is unknown and refused.
-A new element is one entry in `ELEMENTS`, and one less below. `docs/bpmn-support.md` explains the same table to readers.
+`ELEMENTS` and `engine.bpmn.events.EVENTS` are read, and executed but for the kinds in `engine.bpmn.not_yet`. `NOT_YET`
+and `PARTS_NOT_YET` would execute and are refused, each with its reason. The `ACCEPTED` sets have no execution meaning
+here. An element in none of them is unknown and refused. A new element is one entry in `ELEMENTS`, and one less below.
+`docs/bpmn-support.md` explains the same table to readers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.bpmn.builders import job_task, plain, sub_process
-from engine.bpmn.draft import Kind
-from engine.bpmn.extensions import JOB, MAPPINGS
+from engine.bpmn import builders
+from engine.bpmn.activities import LOOP_CHILDREN
+from engine.bpmn.draft import Build, Kind, Place
+from engine.bpmn.events import EVENTS
+from engine.bpmn.extensions import JOB, MAPPINGS, PUBLISH
+from engine.bpmn.user_tasks import EXTENSIONS as USER_TASK
+
+_LOOP = frozenset({"multiInstanceLoopCharacteristics"})
+_EVENTS = frozenset(EVENTS)
+
+
+def _event(type_: str, place: Place) -> Kind:
+    return Kind(type_, builders.event, MAPPINGS, _EVENTS, place=place)
+
+
+def _activity(type_: str, build: Build, extensions: frozenset[str] = frozenset(), *, scope: bool = False) -> Kind:
+    return Kind(type_, build, extensions | MAPPINGS, _LOOP, activity=True, scope=scope)
+
 
 ELEMENTS: Mapping[str, Kind] = {
-    "startEvent": Kind("START_EVENT", plain, MAPPINGS),
-    "endEvent": Kind("END_EVENT", plain, MAPPINGS),
-    "serviceTask": Kind("SERVICE_TASK", job_task, JOB | MAPPINGS, activity=True),
-    "exclusiveGateway": Kind("EXCLUSIVE_GATEWAY", plain, chooses=True),
-    "parallelGateway": Kind("PARALLEL_GATEWAY", plain),
-    "subProcess": Kind("SUB_PROCESS", sub_process, MAPPINGS, activity=True, scope=True),
+    "startEvent": _event("START_EVENT", Place.PROCESS_START),
+    "endEvent": _event("END_EVENT", Place.END),
+    "intermediateThrowEvent": _event("INTERMEDIATE_THROW_EVENT", Place.THROW),
+    "intermediateCatchEvent": _event("INTERMEDIATE_CATCH_EVENT", Place.CATCH),
+    "boundaryEvent": _event("BOUNDARY_EVENT", Place.BOUNDARY),
+    "task": _activity("TASK", builders.plain),
+    "manualTask": _activity("MANUAL_TASK", builders.plain),
+    "serviceTask": _activity("SERVICE_TASK", builders.job_task, JOB),
+    "sendTask": _activity("SEND_TASK", builders.send_task, JOB | PUBLISH),
+    "receiveTask": _activity("RECEIVE_TASK", builders.receive_task),
+    "scriptTask": _activity("SCRIPT_TASK", builders.script_task, JOB | {"script"}),
+    "businessRuleTask": _activity("BUSINESS_RULE_TASK", builders.business_rule_task, JOB | {"calledDecision"}),
+    "userTask": _activity("USER_TASK", builders.user_task_node, USER_TASK),
+    "callActivity": _activity("CALL_ACTIVITY", builders.call_activity, frozenset({"calledElement"})),
+    "subProcess": _activity("SUB_PROCESS", builders.sub_process, scope=True),
+    "exclusiveGateway": Kind("EXCLUSIVE_GATEWAY", builders.plain, chooses=True),
+    "inclusiveGateway": Kind("INCLUSIVE_GATEWAY", builders.inclusive_gateway, chooses=True),
+    "parallelGateway": Kind("PARALLEL_GATEWAY", builders.plain),
+    "eventBasedGateway": Kind("EVENT_BASED_GATEWAY", builders.event_based_gateway),
 }
 
+EVENT_SUB_PROCESS = Kind("EVENT_SUB_PROCESS", builders.sub_process, MAPPINGS, scope=True)
+"""A `subProcess` with `triggeredByEvent`. It is no activity: nothing is attached to it, and it does not repeat."""
+
 NOT_YET: Mapping[str, str] = {
-    "task": "an undefined task is not executable yet",
-    "manualTask": "a manual task is not executable yet",
-    "userTask": "a user task is not executable yet",
-    "scriptTask": "a script task is not executable yet",
-    "businessRuleTask": "a business rule task is not executable yet",
-    "sendTask": "a send task is not executable yet",
-    "receiveTask": "a receive task is not executable yet",
-    "callActivity": "a call activity is not executable yet",
     "transaction": "a transaction sub-process is not executable yet",
     "adHocSubProcess": "an ad-hoc sub-process is not executable yet",
-    "inclusiveGateway": "an inclusive gateway is not executable yet",
-    "eventBasedGateway": "an event-based gateway is not executable yet",
     "complexGateway": "a complex gateway is not executable yet",
-    "intermediateCatchEvent": "an intermediate catch event is not executable yet",
-    "intermediateThrowEvent": "an intermediate throw event is not executable yet",
-    "boundaryEvent": "a boundary event is not executable yet",
     "event": "an event without a position in the flow cannot be executed",
     "implicitThrowEvent": "an implicit throw event is not executable yet",
     "choreographyTask": "a choreography cannot be executed",
@@ -51,24 +70,25 @@ SCOPES_NOT_YET = frozenset({"transaction", "adHocSubProcess"})
 """Refused flow nodes that contain others: what is wrong inside is reported as well."""
 
 PARTS_NOT_YET: Mapping[str, str] = {
-    "messageEventDefinition": "a message event is not executable yet",
-    "timerEventDefinition": "a timer event is not executable yet",
-    "errorEventDefinition": "an error event is not executable yet",
-    "escalationEventDefinition": "an escalation event is not executable yet",
-    "signalEventDefinition": "a signal event is not executable yet",
-    "terminateEventDefinition": "a terminate event is not executable yet",
-    "linkEventDefinition": "a link event is not executable yet",
     "compensateEventDefinition": "a compensation event is not executable yet",
     "conditionalEventDefinition": "a conditional event is not executable yet",
     "cancelEventDefinition": "a cancel event is not executable yet",
     "eventDefinition": "an event definition of no kind cannot be executed",
     "eventDefinitionRef": "a reference to a shared event definition is not executable yet",
-    "multiInstanceLoopCharacteristics": "multi-instance is not executable yet",
     "standardLoopCharacteristics": "the standard loop is not executable yet",
     "correlationSubscription": "correlation by a correlation subscription is not executable",
     "loopCharacteristics": "loop characteristics of no kind cannot be executed",
+    "loopCardinality": "a loop cardinality is not executable; zeebe:loopCharacteristics has an inputCollection",
+    "complexBehaviorDefinition": "events of the inner instances of a multi-instance activity are not executable",
+    "script": "a script of this kind is not executable; zeebe:script holds a FEEL expression",
 }
-"""Children of flow nodes and processes that are refused."""
+"""Children of flow nodes, of their parts and of processes that are refused."""
+
+PARTS: Mapping[str, frozenset[str]] = {
+    **{tag: kind.children for tag, kind in EVENTS.items()},
+    "multiInstanceLoopCharacteristics": LOOP_CHILDREN,
+}
+"""Children of flow nodes that have children of their own, and which of those are executed or allowed."""
 
 ACCEPTED_EVERYWHERE = frozenset(
     {
@@ -121,7 +141,7 @@ ACCEPTED_IN_FILES = frozenset(
         "import",
         "extension",
         "relationship",
-        # what elements refer to: unused as long as no element that refers to it is executed
+        # what elements refer to; what nobody refers to means nothing
         "message",
         "signal",
         "error",

@@ -20,6 +20,7 @@ Extensions = MappingOf[str, Element]
 
 JOB = frozenset({"taskDefinition", "taskHeaders", "jobPriorityDefinition"})
 MAPPINGS = frozenset({"ioMapping"})
+PUBLISH = frozenset({"publishMessage"})
 
 ACCEPTED = frozenset({"properties", "userTaskForm", "formDefinition"})
 """Data for people and tools, wherever they stand: a form is shown by whoever starts the process or does the task."""
@@ -27,16 +28,6 @@ ACCEPTED = frozenset({"properties", "userTaskForm", "formDefinition"})
 NOT_YET: MappingOf[str, str] = {
     "executionListeners": "execution listeners are",
     "taskListeners": "task listeners are",
-    "userTask": "user tasks are",
-    "assignmentDefinition": "user tasks are",
-    "taskSchedule": "user tasks are",
-    "priorityDefinition": "user tasks are",
-    "subscription": "messages are",
-    "publishMessage": "native publishing of messages is",
-    "loopCharacteristics": "multi-instance is",
-    "calledElement": "call activities are",
-    "calledDecision": "decisions are",
-    "script": "scripts are",
     "adHoc": "ad-hoc sub-processes are",
     "conditionalFilter": "conditional events are",
     "linkedResources": "linked resources are",
@@ -44,13 +35,38 @@ NOT_YET: MappingOf[str, str] = {
     "error": "variables of a caught error are",
 }
 
+KNOWN = (
+    JOB
+    | MAPPINGS
+    | PUBLISH
+    | {
+        "assignmentDefinition",
+        "calledDecision",
+        "calledElement",
+        "formDefinition",
+        "loopCharacteristics",
+        "priorityDefinition",
+        "script",
+        "subscription",
+        "taskSchedule",
+        "userTask",
+        "versionTag",
+    }
+)
+"""What executes somewhere, so that elsewhere it has no effect."""
+
 _DEFAULT_RETRIES = compile_attribute("3")
 
 
-def read_extensions(element: Element, allowed: frozenset[str], report: Report) -> Extensions:
-    """The extension elements that execute on this element; all others with a meaning are reported."""
+def read_extensions(
+    element: Element, allowed: frozenset[str], report: Report, *, of: Element | None = None
+) -> Extensions:
+    """The extension elements that execute on this element; all others with a meaning are reported.
+
+    `of`: a part of the element, such as its event definition, whose extension elements are meant.
+    """
     found: dict[str, Element] = {}
-    for extension in _all_extensions(element):
+    for extension in _all_extensions(element if of is None else of):
         name = split(extension)[1]
         problem = _objection(extension, name, allowed, found)
         if problem is not None:
@@ -78,10 +94,7 @@ def _objection(extension: Element, name: str, allowed: frozenset[str], found: Ex
         return None
     if name in NOT_YET:
         return f"zeebe:{name}: {NOT_YET[name]} not executable yet"
-    return f"zeebe:{name} {'has no effect on this element' if name in _KNOWN else 'is not a known extension'}"
-
-
-_KNOWN = JOB | MAPPINGS | {"versionTag"}
+    return f"zeebe:{name} {'has no effect on this element' if name in KNOWN else 'is not a known extension'}"
 
 
 # Jobs -----------------------------------------------------------------------------------------------------------------
@@ -95,7 +108,7 @@ def job_definition(
     job_type = _job_type(element, task, report)
     retries = _retries(element, task, report)
     priority = job_priority(element, extensions, report) or default_priority
-    headers = _headers(element, extensions.get("taskHeaders"), report)
+    headers = task_headers(element, extensions.get("taskHeaders"), report)
     if job_type is None or retries is None:
         return None
     return JobDefinition(type=job_type, retries=retries, priority=priority, headers=headers)
@@ -131,7 +144,7 @@ def job_priority(element: Element, extensions: Extensions, report: Report) -> Ex
     return whole_number(text, "job priority", element, report, at=definition, least=-(2**31))
 
 
-def _headers(element: Element, holder: Element | None, report: Report) -> dict[str, str]:
+def task_headers(element: Element, holder: Element | None, report: Report) -> dict[str, str]:
     headers: dict[str, str] = {}
     for header in zeebe_children(holder, "header") if holder is not None else ():
         key = header.get("key", "")

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from engine.bpmn.draft import Draft, Member
 from engine.bpmn.model import Flow, FlowId
 from engine.bpmn.report import quote
-from engine.bpmn.values import expression, is_expression
-from engine.bpmn.xml import Element, bpmn_children, line_of
+from engine.bpmn.values import feel
+from engine.bpmn.xml import Element, bpmn_children, line_of, text_of
 from engine.feel import Expression
 
 
@@ -71,12 +71,7 @@ def _condition(element: Element, draft: Draft) -> Expression | None:
     conditions = bpmn_children(element, "conditionExpression")
     if not conditions:
         return None
-    text = "".join(str(part) for part in conditions[0].itertext()).strip()
     if len(conditions) > 1:
         draft.report.refuse(element, "has more than one condition", at=conditions[1])
         return None
-    if not is_expression(text):
-        text = f"condition: {quote(text)} is not an expression: '=' and FEEL behind it"
-        draft.report.refuse(element, text, at=conditions[0])
-        return None
-    return expression(text, "condition", element, draft.report, at=conditions[0])
+    return feel(text_of(conditions[0]), "condition", element, draft.report, at=conditions[0])

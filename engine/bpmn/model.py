@@ -50,6 +50,8 @@ class JobDefinition:
     retries: Expression
     priority: Expression | None = None
     headers: MappingOf[str, str] = field(default_factory=dict)
+    computed: MappingOf[str, Expression] = field(default_factory=dict)
+    """Headers that are evaluated when the job is made; null leaves one out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,16 @@ class CalledElement:
 
 
 @dataclass(frozen=True, slots=True)
+class CalledDecision:
+    """`zeebe:calledDecision`: a decision whose result becomes a variable. `binding` as of a called element."""
+
+    decision_id: Expression
+    result: str
+    binding: str = "latest"
+    version_tag: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Script:
     """`zeebe:script`: a FEEL expression whose value becomes a variable."""
 
@@ -151,8 +163,11 @@ class UserTask:
     due_date: Expression | None = None
     follow_up_date: Expression | None = None
     priority: Expression | None = None
-    form_key: str | None = None
+    form_key: Expression | None = None
     form_id: str | None = None
+    form_binding: str = "latest"
+    """Which version of `form_id` is meant; as of a called element."""
+    form_version_tag: str | None = None
     external_form: Expression | None = None
     headers: MappingOf[str, str] = field(default_factory=dict)
 
@@ -182,7 +197,8 @@ class Node:
     outgoing: tuple[FlowId, ...] = ()
     default: FlowId | None = None
     start: NodeId | None = None
-    """Of a scope: its none start event."""
+    """Of a scope: its none start event; None for a process that only events start. Of an event sub-process: its only
+    start event, whose `event` and `interrupting` say what starts it."""
     inputs: tuple[Mapping, ...] = ()
     outputs: tuple[Mapping, ...] = ()
     job: JobDefinition | None = None
@@ -199,9 +215,22 @@ class Node:
     loop: Loop | None = None
     called: CalledElement | None = None
     script: Script | None = None
+    decision: CalledDecision | None = None
     user_task: UserTask | None = None
+    joins: tuple[NodeId, ...] = ()
+    """Of a scope: its inclusive gateways that join."""
+    bits: MappingOf[FlowId, int] = field(default_factory=dict)
+    """Of an inclusive gateway that joins: one bit for each incoming flow."""
+    reach: MappingOf[str, int] = field(default_factory=dict)
+    """Of an inclusive gateway that joins: for each flow and node of its scope, the bits of the incoming flows that a
+    token there has a path to without visiting the gateway (BPMN 2.0.2 §13.4.3)."""
     properties: MappingOf[str, str] = field(default_factory=dict)
     line: int | None = None
+
+    @property
+    def entered_as(self) -> str:
+        """The type of the element that a token makes here: of a multi-instance activity, its body."""
+        return self.type if self.loop is None else "MULTI_INSTANCE_BODY"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,17 +7,21 @@ from __future__ import annotations
 
 from collections import deque
 
-from engine.bpmn.draft import Draft, Member
+from engine.bpmn.draft import Draft, Kind, Member
 from engine.bpmn.elements import (
+    ACCEPTED_EVERYWHERE,
     ACCEPTED_IN_NODES,
     ACCEPTED_IN_SCOPES,
     ELEMENTS,
+    EVENT_SUB_PROCESS,
     NOT_YET,
+    PARTS,
     PARTS_NOT_YET,
     SCOPES_NOT_YET,
 )
 from engine.bpmn.model import NodeId
 from engine.bpmn.report import Report, quote
+from engine.bpmn.values import flag
 from engine.bpmn.xml import BPMN, Element, line_of, split
 
 _COUNTED = frozenset((BPMN, tag) for tag in (*ELEMENTS, *NOT_YET, "sequenceFlow"))
@@ -60,13 +64,13 @@ def _read_child(
     elif namespace == BPMN and (tag in ELEMENTS or tag in NOT_YET):
         return _read_node(child, tag, scope, draft, ids)
     else:
-        is_part = tag in PARTS_NOT_YET or child.get("id") is None
+        is_part = tag in PARTS or tag in PARTS_NOT_YET or child.get("id") is None
         check_child(child, container if is_part else child, allowed, draft.report)
     return None
 
 
 def _read_node(element: Element, tag: str, scope: NodeId, draft: Draft, ids: Ids) -> Member | None:
-    member = Member(element.get("id", ""), element, scope, tag, ELEMENTS.get(tag))
+    member = Member(element.get("id", ""), element, scope, tag, _kind(element, tag, draft.report))
     if member.kind is None:
         draft.report.refuse(element, NOT_YET[tag])
     if tag == "startEvent":
@@ -75,6 +79,12 @@ def _read_node(element: Element, tag: str, scope: NodeId, draft: Draft, ids: Ids
         return None
     draft.members[member.id] = member
     return member
+
+
+def _kind(element: Element, tag: str, report: Report) -> Kind | None:
+    if tag == "subProcess" and flag(element, "triggeredByEvent", report):
+        return EVENT_SUB_PROCESS
+    return ELEMENTS.get(tag)
 
 
 def _contains_nodes(member: Member) -> bool:
@@ -119,3 +129,6 @@ def check_child(child: Element, owner: Element, allowed: frozenset[str], report:
     elif tag not in allowed:
         known = PARTS_NOT_YET.get(tag) or NOT_YET.get(tag)
         report.refuse(owner, known or f"the element {quote(tag)} has no place here", at=child)
+    elif tag in PARTS:
+        for part in child:
+            check_child(part, owner, ACCEPTED_EVERYWHERE | PARTS[tag], report)

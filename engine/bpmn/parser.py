@@ -12,11 +12,15 @@ import regex
 
 from engine.bpmn.draft import Draft
 from engine.bpmn.elements import ACCEPTED_IN_FILES
+from engine.bpmn.events import allowed_extensions
 from engine.bpmn.extensions import job_priority, properties, read_extensions, version_tag
 from engine.bpmn.flows import link_flows
+from engine.bpmn.joins import takes_joins
 from engine.bpmn.model import Node, NodeId, Problem, Process
 from engine.bpmn.outline import Ids, check_children, outline, take_id
+from engine.bpmn.references import Roots, read_roots
 from engine.bpmn.report import Report, quote
+from engine.bpmn.structure import connect
 from engine.bpmn.validate import validate
 from engine.bpmn.values import flag
 from engine.bpmn.xml import BPMN, LIMITS, Element, Limits, Unreadable, bpmn_children, line_of, read_document, split
@@ -39,9 +43,12 @@ class Parsed:
     """Ids of the processes that are not marked executable. Nothing of them was checked."""
 
 
-def parse(content: bytes, resource: str, limits: Limits = LIMITS) -> Parsed:
-    """Read a BPMN file. `resource` is the file's name, for the problems."""
-    report = Report(resource, limits)
+def parse(content: bytes, resource: str, limits: Limits = LIMITS, *, enabled: frozenset[str] = frozenset()) -> Parsed:
+    """Read a BPMN file. `resource` is the file's name, for the problems.
+
+    `enabled`: kinds of `engine.bpmn.not_yet` that are not refused; for tests of what is being built.
+    """
+    report = Report(resource, limits, enabled)
     try:
         root = read_document(content, limits)
     except Unreadable as unreadable:
@@ -58,7 +65,7 @@ def _read_definitions(root: Element, report: Report) -> Parsed:
         return Parsed(report.resource, problems=report.problems())
     _check_definitions(root, report)
     executable, skipped = _sort_out(root, report)
-    processes = _read_processes(executable, report)
+    processes = _read_processes(executable, read_roots(root, report), report)
     problems = report.problems()
     return Parsed(report.resource, () if problems else processes, problems, skipped)
 
@@ -84,22 +91,25 @@ def _sort_out(root: Element, report: Report) -> tuple[list[Element], tuple[str, 
     return executable, tuple(skipped)
 
 
-def _read_processes(elements: list[Element], report: Report) -> tuple[Process, ...]:
+def _read_processes(elements: list[Element], roots: Roots, report: Report) -> tuple[Process, ...]:
     ids: Ids = {}
-    processes = (_read_process(element, ids, report) for element in elements)
+    processes = (_read_process(element, roots, ids, report) for element in elements)
     return tuple(process for process in processes if process is not None)
 
 
-def _read_process(element: Element, ids: Ids, report: Report) -> Process | None:
+def _read_process(element: Element, roots: Roots, ids: Ids, report: Report) -> Process | None:
     if not report.takes_node() or not take_id(element, ids, report):
         return None
     process_id = element.get("id", "")
     if not _PROCESS_ID.fullmatch(process_id):
         report.refuse(element, f"the process id {quote(process_id)} does not match {_PROCESS_ID.pattern}")
-    draft = Draft(process_id, element, report)
+    draft = Draft(process_id, element, report, roots)
     if not outline(draft, ids):
         return None
     link_flows(draft)
+    connect(draft)
+    if not takes_joins(draft):
+        return None
     validate(draft)
     return _build(draft)
 
@@ -123,7 +133,7 @@ def _nodes(draft: Draft) -> dict[NodeId, Node]:
     for member in draft.members.values():
         check_children(member, draft.report)
         if member.kind is not None:
-            extensions = read_extensions(member.element, member.kind.extensions, draft.report)
+            extensions = read_extensions(member.element, allowed_extensions(member, draft), draft.report)
             nodes[member.id] = member.kind.build(member, extensions, draft)
     return nodes
 
@@ -134,6 +144,8 @@ def _process_node(draft: Draft) -> Node:
         type="PROCESS",
         name=draft.process.get("name"),
         start=draft.start_of(draft.id),
+        event_sub_processes=tuple(draft.event_sub_processes.get(draft.id, ())),
+        joins=tuple(draft.joins.get(draft.id, ())),
         properties=properties(draft.process),
         line=line_of(draft.process),
     )

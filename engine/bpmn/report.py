@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.bpmn.model import Problem
+from engine.bpmn.not_yet import NOT_EXECUTABLE_YET
 from engine.bpmn.xml import LIMITS, Element, Limits, line_of
 
 _QUOTED = 60
@@ -19,11 +20,13 @@ _LEAST_EXPRESSION = 16
 class Report:
     """Collects the problems of one resource, and counts what is limited."""
 
-    def __init__(self, resource: str, limits: Limits = LIMITS) -> None:
+    def __init__(self, resource: str, limits: Limits = LIMITS, enabled: frozenset[str] = frozenset()) -> None:
         self.resource = resource
         self.limits = limits
+        self._enabled = enabled
         self._problems: list[Problem] = []
         self._nodes = 0
+        self._join_places = 0
         self._expressions = 0
 
     def refuse(self, element: Element, message: str, *, at: Element | None = None) -> None:
@@ -33,6 +36,12 @@ class Report:
             element_id = element_id[: self.limits.id_length]
         line = line_of(element if at is None else at)
         self._problems.append(Problem(self.resource, element_id, line, message))
+
+    def needs(self, kind: str, element: Element, *, at: Element | None = None) -> None:
+        """Refuse the element if what it needs is not executable yet. `kind`: a line of `NOT_EXECUTABLE_YET`."""
+        reason = NOT_EXECUTABLE_YET.get(kind)
+        if reason is not None and kind not in self._enabled:
+            self.refuse(element, reason, at=at)
 
     def refuse_file(self, message: str, line: int | None = None) -> None:
         self._problems.append(Problem(self.resource, None, line, message))
@@ -51,6 +60,15 @@ class Report:
         if before <= limit < self._expressions:
             self.refuse_file(f"the file has more than {limit} characters of expressions")
         return self._expressions <= limit
+
+    def takes_join_places(self, number: int) -> bool:
+        """Count places that inclusive joins look at. False when their file has too many of them (reported once)."""
+        before, limit = self._join_places, self.limits.join_places
+        self._join_places += number
+        if before <= limit < self._join_places:
+            text = "the inclusive gateways that join are too many for the size of their scopes"
+            self.refuse_file(f"{text}: incoming flows times flow nodes and flows is more than {limit}")
+        return self._join_places <= limit
 
     def problems(self) -> tuple[Problem, ...]:
         """In the order of lines, each once, and no more than `Limits.problems` with a last one that counts the rest."""

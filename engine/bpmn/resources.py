@@ -8,12 +8,14 @@ from engine.bpmn.model import Problem
 from engine.bpmn.parser import Parsed, parse
 
 
-def read_resource(name: str, content: bytes) -> Parsed:
-    """Read one file of a deployment. Never raises; a file of a kind that is not deployed here is a problem."""
+def read_resource(name: str, content: bytes, *, enabled: frozenset[str] = frozenset()) -> Parsed:
+    """Read one file of a deployment. Never raises; a file of a kind that is not deployed here is a problem.
+
+    `enabled` as of `engine.bpmn.parser.parse`.
+    """
     extension = name.rpartition(".")[2].lower() if "." in name else ""
-    read = READERS.get(extension)
-    if read is not None:
-        return read(content, name)
+    if extension in READERS:
+        return READERS[extension](content, name, enabled=enabled)
     return Parsed(name, problems=(Problem(name, None, None, _refusal(extension)),))
 
 
@@ -23,7 +25,7 @@ def _refusal(extension: str) -> str:
     return NOT_YET.get(extension) or f"{found} cannot be deployed; known are {known}"
 
 
-READERS: Mapping[str, Callable[[bytes, str], Parsed]] = {"bpmn": parse, "xml": parse}
+READERS: Mapping[str, Callable[..., Parsed]] = {"bpmn": parse, "xml": parse}
 NOT_YET: Mapping[str, str] = {
     "dmn": "decisions (.dmn) are not supported yet",
     "form": "forms (.form) are not supported yet",

@@ -7,29 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine.bpmn.draft import Draft, Member, event_definitions, is_none_event
+from engine.bpmn import event_rules
+from engine.bpmn.draft import Draft, Member
 from engine.bpmn.model import Flow
 from engine.bpmn.report import quote
 from engine.bpmn.values import flag
-from engine.bpmn.xml import bpmn_children, split
+from engine.bpmn.xml import bpmn_children
 
 
 def validate(draft: Draft) -> None:
     """Report what is wrong with the process as a whole."""
     for rule in RULES:
         rule(draft)
-
-
-def _one_start(draft: Draft) -> None:
-    """A scope starts at its none start event: one and only one. BPMN 2.0.2 §10.5.2, §10.3.5."""
-    for scope, element in draft.containers.items():
-        starts = draft.starts.get(scope, [])
-        if not starts and split(element)[1] != "adHocSubProcess":
-            draft.report.refuse(element, "needs a start event")
-        none_starts = [start for start in starts if is_none_event(start.element)]
-        for surplus in none_starts[1:]:
-            text = f"a second none start event: {quote(none_starts[0].id)} is one already"
-            draft.report.refuse(surplus.element, text)
 
 
 def _ends_of_the_path(draft: Draft) -> None:
@@ -48,7 +37,7 @@ def _conditions(draft: Draft) -> None:
         if source.kind is None:
             continue
         if not source.kind.chooses and flow.condition is not None:
-            text = "a condition is evaluated only on a flow that leaves an exclusive gateway"
+            text = "a condition is evaluated only on a flow that leaves an exclusive or inclusive gateway"
             draft.report.refuse(draft.flow_of[flow.id], text)
         if source.kind.chooses and _lacks_condition(flow, source, draft):
             text = f"needs a condition, or to be the default flow of {quote(source.id)}"
@@ -69,7 +58,7 @@ def _defaults(draft: Draft) -> None:
         if default is None or member.kind is None:
             continue
         if not member.kind.chooses:
-            draft.report.refuse(member.element, "a default flow is taken only from an exclusive gateway")
+            draft.report.refuse(member.element, "a default flow is taken only from an exclusive or inclusive gateway")
         elif default not in draft.outgoing.get(member.id, ()):
             draft.report.refuse(member.element, f"the default flow {quote(default)} does not leave this gateway")
 
@@ -86,21 +75,6 @@ def _activities(draft: Draft) -> None:
                 draft.report.refuse(member.element, f"{name} other than 1 is not executable")
 
 
-def _events(draft: Draft) -> None:
-    """An event has one event definition or none; several are BPMN's multiple event."""
-    for member in draft.members.values():
-        definitions = event_definitions(member.element)
-        if len(definitions) > 1:
-            text = f"has {len(definitions)} event definitions; more than one is not executable"
-            draft.report.refuse(member.element, text, at=definitions[1])
-
-
-def _event_sub_processes(draft: Draft) -> None:
-    for member in draft.members.values():
-        if member.tag == "subProcess" and flag(member.element, "triggeredByEvent", draft.report):
-            draft.report.refuse(member.element, "an event sub-process is not executable yet")
-
-
 def _names(draft: Draft) -> None:
     limit = draft.report.limits.name_length
     for element in (draft.process, *(member.element for member in draft.members.values())):
@@ -109,12 +83,17 @@ def _names(draft: Draft) -> None:
 
 
 RULES: tuple[Callable[[Draft], None], ...] = (
-    _one_start,
+    event_rules.starts,
     _ends_of_the_path,
     _conditions,
     _defaults,
     _activities,
-    _events,
-    _event_sub_processes,
+    event_rules.definitions,
+    event_rules.event_sub_processes,
+    event_rules.links,
+    event_rules.boundaries,
+    event_rules.duplicates,
+    event_rules.event_based_gateways,
+    event_rules.receive_tasks,
     _names,
 )

@@ -14,6 +14,7 @@ from engine.feel import Expression, FeelError, compile_attribute, compile_expres
 INT32_MAX = 2**31 - 1
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,10}", re.ASCII)
+_NAME = re.compile(r"[\w$]+")
 _PATH = re.compile(r"[\w$]+(\.[\w$]+)*")
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
@@ -47,6 +48,14 @@ def expression(text: str, what: str, owner: Element, report: Report, *, at: Elem
         return None
 
 
+def feel(text: str, what: str, owner: Element, report: Report, *, at: Element) -> Expression | None:
+    """FEEL behind a `=`, where a static value would be a mistake."""
+    if not is_expression(text):
+        report.refuse(owner, f"{what}: {quote(text)} is not an expression: '=' and FEEL behind it", at=at)
+        return None
+    return expression(text, what, owner, report, at=at)
+
+
 def text_or_expression(text: str, what: str, owner: Element, report: Report, *, at: Element) -> Expression | None:
     """Like `expression`, but a static value is the text that it is: a job type `007` is no number."""
     value = expression(text, what, owner, report, at=at)
@@ -64,6 +73,15 @@ def whole_number(
         report.refuse(owner, f"{what}: {quote(text)} is not a whole number from {least} to {most}", at=at)
         return None
     return expression(text, what, owner, report, at=at)
+
+
+def variable_name(text: str, what: str, owner: Element, report: Report, *, at: Element) -> str | None:
+    """The name of a variable, without a place inside of it."""
+    text = text.strip()
+    if len(text) > report.limits.id_length or not _NAME.fullmatch(text):
+        report.refuse(owner, f"{what}: {quote(text)} is not a variable name", at=at)
+        return None
+    return text
 
 
 def path(text: str, what: str, owner: Element, report: Report, *, at: Element) -> tuple[str, ...] | None:

@@ -29,6 +29,8 @@ class Limits:
     """Executable processes, their flow nodes and their sequence flows."""
     expressions: int = 256 * 1024
     """Characters of all expressions together; each counts as 16 at least, and so does every static value."""
+    join_places: int = 500_000
+    """Of all inclusive joins together: incoming flows times the nodes and flows of the scope."""
     problems: int = 200
     """How many problems are reported one by one."""
     id_length: int = 255
@@ -214,3 +216,8 @@ def bpmn_children(element: Element, *names: str) -> list[Element]:
 def zeebe_children(element: Element, name: str) -> list[Element]:
     """Children `zeebe:<name>`, in document order."""
     return list(element.iterchildren(f"{{{ZEEBE}}}{name}"))
+
+
+def text_of(element: Element) -> str:
+    """The text inside, that of comments left out and that of CDATA included, without space around it."""
+    return "".join(str(part) for part in element.itertext()).strip()

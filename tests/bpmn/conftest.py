@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.bpmn.not_yet import ALL_KINDS
 from engine.bpmn.parser import Parsed, parse
 
 MODELS = Path(__file__).parent.parent / "models"
@@ -18,15 +19,29 @@ FILE = (
 
 
 @pytest.fixture
-def definitions() -> Callable[[str], Parsed]:
-    """Parse a file with this content in its `definitions`. The content begins in line 2."""
-    return lambda content: parse(FILE.format("\n" + content).encode(), "test.bpmn")
+def definitions() -> Callable[..., Parsed]:
+    """Parse a file with this content in its `definitions`. The content begins in line 2.
+
+    All kinds that are read are enabled, unless `enabled` says otherwise.
+    """
+
+    def read(content: str, enabled: frozenset[str] = ALL_KINDS) -> Parsed:
+        return parse(FILE.format("\n" + content).encode(), "test.bpmn", enabled=enabled)
+
+    return read
 
 
 @pytest.fixture
-def process(definitions) -> Callable[[str], Parsed]:
-    """Parse a file with one executable process `p` with this content. The content begins in line 2."""
-    return lambda content: definitions(f'<process id="p" isExecutable="true">{content}</process>')
+def process(definitions) -> Callable[..., Parsed]:
+    """Parse a file with one executable process `p` with this content. The content begins in line 2.
+
+    `roots` stand behind the process, in the line after it.
+    """
+
+    def read(content: str, roots: str = "", enabled: frozenset[str] = ALL_KINDS) -> Parsed:
+        return definitions(f'<process id="p" isExecutable="true">{content}</process>\n{roots}', enabled)
+
+    return read
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.bpmn import elements, extensions
+from engine.bpmn import elements, events, extensions, not_yet
+from engine.bpmn.draft import Place
 from engine.bpmn.xml import LIMITS
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "bpmn-support.md").read_text()
@@ -29,10 +30,29 @@ def test_every_executed_element_is_documented():
     assert documented == ["process", *elements.ELEMENTS, "sequenceFlow"]
 
 
+def test_every_event_definition_is_documented_with_its_places():
+    table = {names(row[1])[0]: row[2] for row in rows("Executed") if len(row) == 4 and names(row[1])}
+    assert list(table) == list(events.EVENTS)
+    words = {
+        Place.PROCESS_START: r"start of a process",
+        Place.EVENT_SUB_PROCESS_START: r"start of an? (process or )?event sub-process",
+        Place.CATCH: r"\bcatch\b",
+        Place.THROW: r"\bthrow\b",
+        Place.END: r"\bend\b",
+        Place.BOUNDARY: r"\bboundary\b",
+    }
+    for tag, kind in events.EVENTS.items():
+        assert {place for place, word in words.items() if re.search(word, table[tag])} == kind.places, tag
+
+
 def test_every_executed_extension_is_documented():
     documented = {row[0].strip("`").removeprefix("zeebe:") for row in rows("Executed") if row[0].startswith("`zeebe:")}
-    of_elements = frozenset[str]().union(*(kind.extensions for kind in elements.ELEMENTS.values()))
-    assert documented == of_elements | {"versionTag"}
+    assert documented == extensions.KNOWN
+
+
+def test_what_is_not_executed_yet_is_documented_with_its_reason():
+    documented = {row[0].strip("`"): row[1] for row in rows("Read, and not executed yet") if row[0].startswith("`")}
+    assert documented == not_yet.NOT_EXECUTABLE_YET
 
 
 @pytest.mark.parametrize(
@@ -62,10 +82,15 @@ def test_limits_are_documented():
     ((_, limits),) = (row for row in rows("Files") if row[0] == "limits")
     numbers = {number.replace(",", "") for number in re.findall(r"[\d,]*\d", limits)}
     assert {str(LIMITS.tags), str(LIMITS.depth), str(LIMITS.nodes), str(LIMITS.name_length)} <= numbers
-    assert {str(LIMITS.bytes // 2**20), str(LIMITS.expressions // 2**10), str(LIMITS.problems)} <= numbers
+    assert {
+        str(LIMITS.bytes // 2**20),
+        str(LIMITS.expressions // 2**10),
+        str(LIMITS.join_places),
+        str(LIMITS.problems),
+    } <= numbers
 
 
 def test_no_element_is_in_two_tables():
-    tables = [elements.ELEMENTS, elements.NOT_YET, elements.PARTS_NOT_YET, elements.ACCEPTED_IN_SCOPES]
+    tables = [elements.ELEMENTS, elements.NOT_YET, elements.PARTS, elements.PARTS_NOT_YET, elements.ACCEPTED_IN_SCOPES]
     tags = [tag for table in tables for tag in table]
     assert len(tags) == len(set(tags))

@@ -1,0 +1,207 @@
+"""The rules about events: where they start scopes, what they are attached to, and what may stand only once.
+
+Part of `engine.bpmn.validate`. What one event definition needs for itself is said where it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from engine.bpmn.draft import Draft, Member, Place, definition_of, event_definitions, is_none_event
+from engine.bpmn.references import find_root
+from engine.bpmn.report import quote
+from engine.bpmn.values import flag
+from engine.bpmn.xml import bpmn_children, split
+
+# Start events ---------------------------------------------------------------------------------------------------------
+
+
+def starts(draft: Draft) -> None:
+    """A scope starts at its only none start event; a process also by events. BPMN 2.0.2 §10.5.2, §10.3.5."""
+    for scope, element in draft.containers.items():
+        found = draft.starts.get(scope, [])
+        if not found and split(element)[1] != "adHocSubProcess":
+            draft.report.refuse(element, "needs a start event")
+        if draft.is_event_sub_process(scope):
+            _event_sub_process(found, draft)
+            continue
+        none_starts = [start for start in found if is_none_event(start.element)]
+        for surplus in none_starts[1:]:
+            text = f"a second none start event: {quote(none_starts[0].id)} is one already"
+            draft.report.refuse(surplus.element, text)
+
+
+def _event_sub_process(found: list[Member], draft: Draft) -> None:
+    """§10.3.5: one start event, which says what starts it."""
+    for surplus in found[1:]:
+        text = f"a second start event: an event sub-process has one, and {quote(found[0].id)} is one already"
+        draft.report.refuse(surplus.element, text)
+    for start in found[:1]:
+        if is_none_event(start.element):
+            draft.report.refuse(start.element, "needs an event definition: what starts the event sub-process")
+
+
+def event_sub_processes(draft: Draft) -> None:
+    """§10.3.5: no sequence flows lead to them or leave them, and they do not repeat."""
+    for member in draft.of_type("EVENT_SUB_PROCESS"):
+        for flow in draft.incoming.get(member.id, ()):
+            draft.report.refuse(draft.flow_of[flow], f"leads to the event sub-process {quote(member.id)}")
+        for flow in draft.outgoing.get(member.id, ()):
+            draft.report.refuse(draft.flow_of[flow], f"leaves the event sub-process {quote(member.id)}")
+        for marker in bpmn_children(member.element, "multiInstanceLoopCharacteristics"):
+            draft.report.refuse(member.element, "an event sub-process cannot be multi-instance", at=marker)
+
+
+# Definitions ----------------------------------------------------------------------------------------------------------
+
+
+def definitions(draft: Draft) -> None:
+    """An event has one event definition or none; several are BPMN's multiple event. Who waits has one. §10.5.4."""
+    for member in draft.members.values():
+        found = event_definitions(member.element)
+        if len(found) > 1:
+            text = f"has {len(found)} event definitions; more than one is not executable"
+            draft.report.refuse(member.element, text, at=found[1])
+        if not found and draft.place_of(member) in (Place.CATCH, Place.BOUNDARY):
+            draft.report.refuse(member.element, "needs an event definition: what it waits for")
+        if flag(member.element, "parallelMultiple", draft.report):
+            draft.report.refuse(member.element, "parallelMultiple is not executable")
+
+
+def links(draft: Draft) -> None:
+    """§10.5.5: the path ends at the throwing link event and goes on at the catching one."""
+    for member in draft.members.values():
+        found = definition_of(member.element)
+        if found is None or found[0] != "linkEventDefinition":
+            continue
+        if draft.place_of(member) is Place.THROW:
+            for flow in draft.outgoing.get(member.id, ()):
+                draft.report.refuse(draft.flow_of[flow], f"leaves the throwing link event {quote(member.id)}")
+        if draft.place_of(member) is Place.CATCH:
+            for flow in draft.incoming.get(member.id, ()):
+                draft.report.refuse(draft.flow_of[flow], f"leads to the catching link event {quote(member.id)}")
+
+
+# Boundary events ------------------------------------------------------------------------------------------------------
+
+ESCALATES = ("SUB_PROCESS", "CALL_ACTIVITY")
+"""Where escalations can come from."""
+
+
+def boundaries(draft: Draft) -> None:
+    """§10.5.6."""
+    for member in draft.of_type("BOUNDARY_EVENT"):
+        for flow in draft.incoming.get(member.id, ()):
+            draft.report.refuse(draft.flow_of[flow], f"leads to the boundary event {quote(member.id)}")
+        host = draft.members.get(draft.hosts.get(member.id, ""))
+        found = definition_of(member.element)
+        if host is None or host.kind is None or found is None:
+            continue
+        if found[0] == "escalationEventDefinition" and host.kind.type not in ESCALATES:
+            text = f"no escalation can come from {quote(host.id)}: it is neither a sub-process nor a call activity"
+            draft.report.refuse(member.element, text)
+
+
+# What may stand only once ---------------------------------------------------------------------------------------------
+
+NAMES = {
+    "messageEventDefinition": ("messageRef", "message", "name"),
+    "signalEventDefinition": ("signalRef", "signal", "name"),
+    "errorEventDefinition": ("errorRef", "error", "errorCode"),
+    "escalationEventDefinition": ("escalationRef", "escalation", "escalationCode"),
+}
+"""Event definition → the attribute that refers to something, to what, and what tells one from another there."""
+
+
+def duplicates(draft: Draft) -> None:
+    """Of two events that wait for the same in the same place only one could ever get it."""
+    for starts in draft.starts.values():
+        if starts and draft.place_of(starts[0]) is Place.PROCESS_START:
+            _each_once(starts, draft)
+    for ids in draft.attached.values():
+        _each_once((draft.members[node] for node in ids), draft)
+    for ids in draft.event_sub_processes.values():
+        _each_once((start for node in ids for start in draft.starts.get(node, [])[:1]), draft)
+    for gateway in draft.of_type("EVENT_BASED_GATEWAY"):
+        flows = draft.outgoing.get(gateway.id, ())
+        _each_once((draft.members[draft.flows[flow].target] for flow in flows), draft)
+
+
+def _each_once(members: Iterable[Member], draft: Draft) -> None:
+    first: dict[tuple[str, str], Member] = {}
+    for member in members:
+        waited = _waits_for(member, draft)
+        if waited is None:
+            continue
+        before = first.setdefault(waited, member)
+        if before is not member:
+            tag, name = waited
+            what = f"the {tag} {quote(name)}" if name else f"every {tag}"
+            draft.report.refuse(member.element, f"{quote(before.id)} waits for {what} already")
+
+
+def _waits_for(member: Member, draft: Draft) -> tuple[str, str] | None:
+    """What an event or a receive task waits for: a kind, and a name or code as the file has it."""
+    if member.tag == "receiveTask":
+        tag, definition = "messageEventDefinition", member.element
+    else:
+        found = definition_of(member.element)
+        if found is None:
+            return None
+        tag, definition = found
+    if tag not in NAMES:
+        return None
+    reference, kind, attribute = NAMES[tag]
+    referred = find_root(kind, definition.get(reference, "").strip(), draft.roots)
+    if referred is None and definition.get(reference, "").strip():
+        return None
+    name = "" if referred is None else referred.get(attribute, "").strip()
+    if not name and kind in ("message", "signal"):
+        return None
+    return kind, name
+
+
+# Event-based gateways -------------------------------------------------------------------------------------------------
+
+TARGETS = ("messageEventDefinition", "timerEventDefinition", "signalEventDefinition")
+
+
+def event_based_gateways(draft: Draft) -> None:
+    """§10.6.6: several events wait, and the first one takes the path."""
+    for gateway in draft.of_type("EVENT_BASED_GATEWAY"):
+        element, flows = gateway.element, draft.outgoing.get(gateway.id, [])
+        if flag(element, "instantiate", draft.report):
+            draft.report.refuse(element, "an event-based gateway that starts a process is not executable")
+        if element.get("eventGatewayType", "Exclusive") != "Exclusive":
+            draft.report.refuse(element, "an event-based gateway of type Parallel is not executable")
+        if len(flows) < 2:
+            draft.report.refuse(
+                element, f"an event-based gateway needs two outgoing flows at least, and has {len(flows)}"
+            )
+        for flow in flows:
+            problem = _not_a_target(draft.members[draft.flows[flow].target], draft)
+            if problem is not None:
+                draft.report.refuse(draft.flow_of[flow], problem)
+
+
+def _not_a_target(target: Member, draft: Draft) -> str | None:
+    found = definition_of(target.element)
+    if target.kind is None:
+        return None
+    if target.tag != "receiveTask" and (
+        target.tag != "intermediateCatchEvent" or found is None or found[0] not in TARGETS
+    ):
+        return f"{quote(target.id)} is no message, timer or signal event and no receive task, as behind this gateway"
+    if len(draft.incoming[target.id]) > 1:
+        return f"{quote(target.id)} stands behind an event-based gateway and has other incoming flows"
+    if target.tag == "receiveTask" and (
+        draft.attached.get(target.id) or bpmn_children(target.element, "multiInstanceLoopCharacteristics")
+    ):
+        return f"{quote(target.id)} stands behind an event-based gateway and has boundary events or is multi-instance"
+    return None
+
+
+def receive_tasks(draft: Draft) -> None:
+    for task in draft.of_type("RECEIVE_TASK"):
+        if flag(task.element, "instantiate", draft.report):
+            draft.report.refuse(task.element, "a receive task that starts a process is not executable")

@@ -1,0 +1,85 @@
+"""Messages: waiting for one, and sending one. BPMN 2.0.2 §10.5.5, §10.3.3 (send and receive tasks).
+
+A message waits for its correlation key (`zeebe:subscription`), except where it starts a process. What sends one makes
+a job for a worker (`zeebe:taskDefinition`) or publishes it natively (`zeebe:publishMessage`).
+"""
+
+from __future__ import annotations
+
+from engine.bpmn.draft import Place
+from engine.bpmn.extensions import read_extensions
+from engine.bpmn.model import MessageEvent
+from engine.bpmn.references import Reading
+from engine.bpmn.report import quote
+from engine.bpmn.values import expression, feel, is_expression, text_or_expression
+from engine.bpmn.xml import Element
+from engine.feel import Expression
+from engine.feel.temporal.calendar import TemporalError
+from engine.feel.temporal.timers import parse_interval
+
+
+def awaited(reading: Reading) -> MessageEvent | None:
+    """The message that an event or a receive task waits for. None if something of it is wrong (reported)."""
+    message = reading.referred("messageRef", "message")
+    if message is None:
+        return None
+    name = reading.named(message, "name", f"{quote(reading.owner.get('id', ''))} waits for it")
+    if reading.place is Place.PROCESS_START:
+        return None if name is None else MessageEvent(name)
+    key = _correlation_key(message, reading)
+    return None if name is None or key is None else MessageEvent(name, correlation_key=key)
+
+
+def _correlation_key(message: Element, reading: Reading) -> Expression | None:
+    subscription = read_extensions(message, frozenset({"subscription"}), reading.report).get("subscription")
+    if subscription is None:
+        why = f"{quote(reading.owner.get('id', ''))} waits for it"
+        reading.report.refuse(message, f"the message needs a zeebe:subscription with a correlationKey: {why}")
+        return None
+    return feel(subscription.get("correlationKey", ""), "correlationKey", message, reading.report, at=subscription)
+
+
+def thrown(reading: Reading) -> MessageEvent | None:
+    """The message that is sent. With a job None is fine: the worker knows what it sends."""
+    job, publish = reading.extensions.get("taskDefinition"), reading.extensions.get("publishMessage")
+    if job is not None and publish is not None:
+        reading.refuse("zeebe:taskDefinition and zeebe:publishMessage: one of them is too much", at=publish)
+    if publish is not None:
+        return _published(publish, reading)
+    if job is None:
+        reading.refuse("needs a zeebe:taskDefinition with the type of a job, or a zeebe:publishMessage")
+    return None
+
+
+def _published(publish: Element, reading: Reading) -> MessageEvent | None:
+    reading.needs("publishMessage")
+    message = reading.referred("messageRef", "message")
+    if message is None:
+        return None
+    name = reading.named(message, "name", f"{quote(reading.owner.get('id', ''))} publishes it")
+    key = publish.get("correlationKey", "")
+    if not key.strip():
+        reading.refuse("zeebe:publishMessage needs a correlationKey", at=publish)
+        return None
+    correlation_key = text_or_expression(key, "correlationKey", reading.owner, reading.report, at=publish)
+    if name is None or correlation_key is None:
+        return None
+    return MessageEvent(name, correlation_key, _message_id(publish, reading), _time_to_live(publish, reading))
+
+
+def _message_id(publish: Element, reading: Reading) -> Expression | None:
+    text = publish.get("messageId", "")
+    return text_or_expression(text, "messageId", reading.owner, reading.report, at=publish) if text else None
+
+
+def _time_to_live(publish: Element, reading: Reading) -> Expression | None:
+    text = publish.get("timeToLive", "").strip()
+    if not text:
+        return None
+    if not is_expression(text):
+        try:
+            parse_interval(text)
+        except TemporalError:
+            reading.refuse(f"timeToLive: {quote(text)} is not a duration like PT15M", at=publish)
+            return None
+    return expression(text, "timeToLive", reading.owner, reading.report, at=publish)

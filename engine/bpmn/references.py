@@ -1,0 +1,87 @@
+"""What events refer to: messages, signals, errors and escalations stand at the top of the file and have ids.
+
+BPMN 2.0.2 §8.4: all processes of the file share them. One that nobody refers to means nothing and is not checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.bpmn.draft import Draft, Place
+from engine.bpmn.extensions import Extensions
+from engine.bpmn.model import NodeId
+from engine.bpmn.report import Report, quote
+from engine.bpmn.values import text_or_expression
+from engine.bpmn.xml import Element, bpmn_children, line_of, split
+from engine.feel import Expression
+
+ROOTS = ("message", "signal", "error", "escalation")
+
+Roots = Mapping[tuple[str, str], Element]
+
+
+def read_roots(definitions: Element, report: Report) -> Roots:
+    """What can be referred to, by tag and id."""
+    roots: dict[tuple[str, str], Element] = {}
+    for element in bpmn_children(definitions, *ROOTS):
+        tag, key = split(element)[1], element.get("id", "")
+        before = roots.setdefault((tag, key), element)
+        if before is not element and key:
+            report.refuse(element, f"the id {quote(key)} is already taken in line {line_of(before)}")
+    return roots
+
+
+def find_root(tag: str, reference: str, roots: Roots) -> Element | None:
+    """By id; a prefix in front of it names the file itself (the type is `xsd:QName`)."""
+    return roots.get((tag, reference)) or roots.get((tag, reference.rpartition(":")[2]))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """An event definition while it is read; of a receive or send task, the task itself."""
+
+    owner: Element
+    """The event or task: problems are reported under its id."""
+    definition: Element
+    place: Place
+    interrupting: bool
+    extensions: Extensions
+    """Those of the event and those of its definition."""
+    scope: NodeId
+    draft: Draft
+
+    @property
+    def report(self) -> Report:
+        return self.draft.report
+
+    def refuse(self, message: str, *, at: Element | None = None) -> None:
+        self.report.refuse(self.owner, message, at=self.definition if at is None else at)
+
+    def needs(self, kind: str) -> None:
+        self.report.needs(kind, self.owner, at=self.definition)
+
+    def referred(self, attribute: str, tag: str, *, required: bool = True) -> Element | None:
+        """What the definition refers to. None if it refers to nothing, or to what is not there (reported)."""
+        reference = self.definition.get(attribute, "").strip()
+        if not reference:
+            if required:
+                self.refuse(f"needs a {attribute}: the {tag} that is meant")
+            return None
+        found = find_root(tag, reference, self.draft.roots)
+        if found is None:
+            self.refuse(f"{attribute} {quote(reference)} is not {article(tag)} of this file")
+        return found
+
+    def named(self, element: Element, attribute: str, why: str) -> Expression | None:
+        """A name or code of a referred element, static or FEEL. `why` it must be there, for the problem."""
+        text = element.get(attribute, "")
+        tag = split(element)[1]
+        if not text.strip():
+            self.report.refuse(element, f"the {tag} needs a {attribute}: {why}")
+            return None
+        return text_or_expression(text, f"{attribute} of the {tag}", element, self.report, at=element)
+
+
+def article(tag: str) -> str:
+    return f"{'an' if tag[0] in 'aeiou' else 'a'} {tag}"

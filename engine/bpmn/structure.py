@@ -1,0 +1,71 @@
+"""What belongs together without a sequence flow: boundary events, event sub-processes, links, joins."""
+
+from __future__ import annotations
+
+from engine.bpmn.draft import Draft, Member, Place, definition_of
+from engine.bpmn.events import link_name
+from engine.bpmn.report import quote
+from engine.bpmn.xml import Element
+
+
+def connect(draft: Draft) -> None:
+    """Fill in the hosts, attached, event sub-processes, links and joins of the draft."""
+    for member in draft.members.values():
+        if member.kind is None:
+            continue
+        if member.kind.place is Place.BOUNDARY:
+            _attach(member, draft)
+        elif member.kind.type == "EVENT_SUB_PROCESS":
+            draft.event_sub_processes.setdefault(member.scope, []).append(member.id)
+        elif member.kind.place is Place.CATCH:
+            _catch_link(member, draft)
+        elif member.kind.type == "INCLUSIVE_GATEWAY" and len(draft.incoming.get(member.id, ())) > 1:
+            draft.joins.setdefault(member.scope, []).append(member.id)
+    for member in draft.members.values():
+        _throw_link(member, draft)
+
+
+def _attach(boundary: Member, draft: Draft) -> None:
+    """BPMN 2.0.2 §10.5.6: to an activity of the same scope."""
+    reference = boundary.element.get("attachedToRef", "").strip()
+    host = draft.members.get(reference) or draft.members.get(reference.rpartition(":")[2])
+    problem = _not_a_host(host, reference, boundary)
+    if problem is not None:
+        draft.report.refuse(boundary.element, problem)
+    elif host is not None:
+        draft.hosts[boundary.id] = host.id
+        draft.attached.setdefault(host.id, []).append(boundary.id)
+
+
+def _not_a_host(host: Member | None, reference: str, boundary: Member) -> str | None:
+    if not reference:
+        return "the boundary event needs an attachedToRef: its activity"
+    if host is None:
+        return f"attachedToRef {quote(reference)} is not a flow node of this process"
+    if host.scope != boundary.scope:
+        return f"is attached to {quote(host.id)}, which is in another scope"
+    if host.kind is not None and not host.kind.activity:
+        return f"is attached to {quote(host.id)}, which is no activity"
+    return None
+
+
+def _link_of(member: Member) -> Element | None:
+    found = definition_of(member.element)
+    return found[1] if found is not None and found[0] == "linkEventDefinition" else None
+
+
+def _catch_link(member: Member, draft: Draft) -> None:
+    definition = _link_of(member)
+    if definition is None or not link_name(definition):
+        return
+    first = draft.links.setdefault((member.scope, link_name(definition)), member.id)
+    if first != member.id:
+        text = f"a second catching link event of the name {quote(link_name(definition))}: {quote(first)} is one already"
+        draft.report.refuse(member.element, text, at=definition)
+
+
+def _throw_link(member: Member, draft: Draft) -> None:
+    definition = _link_of(member) if member.kind is not None and member.kind.place is Place.THROW else None
+    target = None if definition is None else draft.links.get((member.scope, link_name(definition)))
+    if target is not None:
+        draft.link_throws.setdefault(target, []).append(member.id)

@@ -1,0 +1,64 @@
+"""Timers. BPMN 2.0.2 §10.5.5: a date, a duration or a cycle, in ISO 8601, or FEEL that gives one."""
+
+from __future__ import annotations
+
+import re
+
+from engine.bpmn.draft import Place
+from engine.bpmn.model import TimerEvent
+from engine.bpmn.references import Reading
+from engine.bpmn.report import quote
+from engine.bpmn.values import is_expression, text_or_expression
+from engine.bpmn.xml import Element, bpmn_children, text_of
+from engine.feel.temporal.calendar import TemporalError
+from engine.feel.temporal.timers import parse_cycle, parse_date_ms, parse_interval
+
+KINDS = {"timeDate": "date", "timeDuration": "duration", "timeCycle": "cycle"}
+
+_CRON = re.compile(
+    r"[-0-9*/,?#A-Za-z]+( +[-0-9*/,?#A-Za-z]+){5}|@(yearly|annually|monthly|weekly|daily|midnight|hourly)"
+)
+
+
+def timer(reading: Reading) -> TimerEvent | None:
+    """What the event waits for. None if something of it is wrong (reported)."""
+    reading.needs("timer")
+    given = bpmn_children(reading.definition, *KINDS)
+    if len(given) != 1:
+        reading.refuse(f"a timer needs one of timeDate, timeDuration and timeCycle, and has {len(given)}")
+        return None
+    tag = str(given[0].tag).rpartition("}")[2]
+    kind = KINDS[tag]
+    misplaced = _misplaced(kind, reading)
+    if misplaced:
+        reading.refuse(misplaced, at=given[0])
+    text = text_of(given[0])
+    if not is_expression(text):
+        _check(kind, tag, text, given[0], reading)
+    expression = text_or_expression(text, tag, reading.owner, reading.report, at=given[0])
+    return None if expression is None else TimerEvent(kind, expression)
+
+
+def _misplaced(kind: str, reading: Reading) -> str | None:
+    """A duration has nothing to count from before a process has started; what happens once does not repeat."""
+    if kind == "duration" and reading.place is Place.PROCESS_START:
+        return "a duration cannot start a process; a date or a cycle can"
+    if kind == "cycle" and reading.place is Place.CATCH:
+        return "an intermediate timer event waits for a date or a duration, not for a cycle"
+    if kind == "cycle" and reading.interrupting and reading.place is not Place.PROCESS_START:
+        return "a cycle needs an event that does not interrupt: it happens again and again"
+    return None
+
+
+def _check(kind: str, tag: str, text: str, at: Element, reading: Reading) -> None:
+    """A static value is checked here; that of an expression when it is evaluated."""
+    try:
+        if kind == "date":
+            parse_date_ms(text)
+        elif kind == "duration":
+            parse_interval(text)
+        elif not _CRON.fullmatch(text) and not parse_cycle(text).interval.is_positive:
+            reading.refuse(f"{tag}: {quote(text)} repeats without any time in between", at=at)
+    except (TemporalError, OverflowError):
+        examples = {"date": "2030-01-31T12:00:00Z", "duration": "PT15M", "cycle": "R3/PT10M or 0 0 9 * * MON-FRI"}
+        reading.refuse(f"{tag}: {quote(text)} is not a {kind} like {examples[kind]}", at=at)

@@ -1,0 +1,124 @@
+"""User tasks: work for people. BPMN 2.0.2 §10.3.4.1.
+
+With `zeebe:userTask` the engine itself keeps the task. Without it the task is a job of one well-known type, whose
+headers say for whom it is; that is the older way, which workers of tasklists still use.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from engine.bpmn.activities import binding_of
+from engine.bpmn.draft import Draft
+from engine.bpmn.extensions import Extensions, job_priority, task_headers
+from engine.bpmn.model import JobDefinition, UserTask
+from engine.bpmn.report import Report, quote
+from engine.bpmn.values import is_expression, text_or_expression, whole_number
+from engine.bpmn.xml import Element
+from engine.feel import Expression, compile_attribute, compile_expression
+from engine.feel.temporal.calendar import TemporalError
+from engine.feel.temporal.timers import parse_date_ms
+
+JOB_TYPE = "io.camunda.zeebe:userTask"
+HEADER = "io.camunda.zeebe:"
+EXTENSIONS = frozenset(
+    {
+        "userTask",
+        "assignmentDefinition",
+        "taskSchedule",
+        "priorityDefinition",
+        "formDefinition",
+        "taskHeaders",
+        "jobPriorityDefinition",
+    }
+)
+
+_JOB_TYPE, _RETRIES = compile_attribute(JOB_TYPE), compile_attribute("1")
+
+
+def user_task(element: Element, extensions: Extensions, report: Report) -> UserTask:
+    """Who does the task, when, and with which form; also of one that is a job."""
+    assignment, schedule = extensions.get("assignmentDefinition"), extensions.get("taskSchedule")
+    task = UserTask(
+        assignee=_text(element, assignment, "assignee", report),
+        candidate_groups=_list(element, assignment, "candidateGroups", report),
+        candidate_users=_list(element, assignment, "candidateUsers", report),
+        due_date=_date(element, schedule, "dueDate", report),
+        follow_up_date=_date(element, schedule, "followUpDate", report),
+        priority=_priority(element, extensions.get("priorityDefinition"), report),
+        headers=task_headers(element, extensions.get("taskHeaders"), report),
+    )
+    form = extensions.get("formDefinition")
+    return task if form is None else _with_form(task, element, form, report)
+
+
+def user_task_job(task: UserTask, element: Element, extensions: Extensions, draft: Draft) -> JobDefinition:
+    """The job of a user task without `zeebe:userTask`."""
+    if "priorityDefinition" in extensions:
+        text = "zeebe:priorityDefinition has no effect without zeebe:userTask"
+        draft.report.refuse(element, text, at=extensions["priorityDefinition"])
+    found = {
+        "assignee": task.assignee,
+        "candidateGroups": task.candidate_groups,
+        "candidateUsers": task.candidate_users,
+        "dueDate": task.due_date,
+        "followUpDate": task.follow_up_date,
+        "formKey": task.form_key,
+    }
+    computed = {HEADER + name: value for name, value in found.items() if value is not None}
+    priority = job_priority(element, extensions, draft.report) or draft.job_priority
+    return JobDefinition(_JOB_TYPE, _RETRIES, priority, task.headers, computed)
+
+
+def _text(element: Element, holder: Element | None, name: str, report: Report) -> Expression | None:
+    text = "" if holder is None else holder.get(name, "").strip()
+    if holder is None or not text:
+        return None
+    return text_or_expression(text, name, element, report, at=holder)
+
+
+def _list(element: Element, holder: Element | None, name: str, report: Report) -> Expression | None:
+    """A static list is written with commas; it becomes the list that an expression would give."""
+    text = "" if holder is None else holder.get(name, "").strip()
+    if holder is None or is_expression(text) or not text:
+        return _text(element, holder, name, report)
+    items = [item.strip() for item in text.split(",")]
+    if not all(items):
+        report.refuse(element, f"{name}: {quote(text)} is not a list of names with commas between them", at=holder)
+        return None
+    return compile_expression(json.dumps(items, ensure_ascii=False)) if report.takes_expression(len(text)) else None
+
+
+def _date(element: Element, holder: Element | None, name: str, report: Report) -> Expression | None:
+    expression = _text(element, holder, name, report)
+    if holder is not None and expression is not None and not is_expression(holder.get(name, "").strip()):
+        try:
+            parse_date_ms(holder.get(name, "").strip())
+        except (TemporalError, OverflowError):
+            text = f"{name}: {quote(holder.get(name, ''))} is not a date like 2030-01-31T12:00:00Z"
+            report.refuse(element, text, at=holder)
+    return expression
+
+
+def _priority(element: Element, holder: Element | None, report: Report) -> Expression | None:
+    if holder is None:
+        return None
+    text = holder.get("priority", "")
+    return whole_number(text, "task priority", element, report, at=holder, least=0, most=100)
+
+
+def _with_form(task: UserTask, element: Element, form: Element, report: Report) -> UserTask:
+    given = [name for name in ("formKey", "formId", "externalReference") if form.get(name, "").strip()]
+    if len(given) != 1:
+        text = f"zeebe:formDefinition needs one of formKey, formId and externalReference, and has {len(given)}"
+        report.refuse(element, text, at=form)
+    binding, version_tag = binding_of(element, form, report)
+    return replace(
+        task,
+        form_key=_text(element, form, "formKey", report),
+        form_id=form.get("formId", "").strip() or None,
+        form_binding=binding,
+        form_version_tag=version_tag,
+        external_form=_text(element, form, "externalReference", report),
+    )
