@@ -1,6 +1,7 @@
 """A `MemoryEngine` with the words of the tests: elements by id, variables as Python values, rows as documents."""
 
 import json
+from functools import cache
 
 import msgspec
 
@@ -168,9 +169,13 @@ def whole(row):
 
 
 def _columns(row, left_out):
-    fields = msgspec.structs.fields(row)
-    kept = [f.name for f in fields if f.name not in left_out and (f.name == "tokens" or not _is_index(f))]
-    return {name: _plain(getattr(row, name)) for name in kept}
+    return {name: _plain(getattr(row, name)) for name in columns_of(type(row)) if name not in left_out}
+
+
+@cache
+def columns_of(kind):
+    """The names of a row's own columns."""
+    return [f.name for f in msgspec.structs.fields(kind) if f.name == "tokens" or not _is_index(f)]
 
 
 def _is_index(field):
