@@ -2,6 +2,8 @@
 
 import json
 from functools import cache
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
 
 import msgspec
 
@@ -207,3 +209,26 @@ def snapshot(state):
         "next_key": state.next_key,
         "weight": state.weight,
     }
+
+
+def sample(kind):
+    """A record with some value in every field."""
+    return kind(**{field.name: _sample(field.type) for field in msgspec.structs.fields(kind)})
+
+
+def _sample(type_):
+    if type_ in _SAMPLES:
+        return _SAMPLES[type_]
+    origin, members = get_origin(type_), get_args(type_)
+    if origin in (Union, UnionType):
+        return _sample(members[0])
+    if origin is tuple:
+        return tuple(_sample(member) for member in members if member is not ...)
+    if origin is dict:
+        return {_sample(members[0]): _sample(members[1])}
+    if origin is list:
+        return [_sample(members[0])]
+    return sample(type_)
+
+
+_SAMPLES = {int: 7, str: "x\ny", bool: True, Any: ["z"], float: 1.5, type(None): None, dict: {"a": 1}}

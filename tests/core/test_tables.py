@@ -1,0 +1,105 @@
+"""The tables that behaviour consists of are complete, and nobody writes an effect that silently does not happen."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import engine.core
+from engine.core import records
+from engine.core.apply import APPLY
+from engine.core.dispatch import COMMANDS, ELEMENTS
+from engine.core.lifecycle import NEXT, STAGES, TRANSITIONS
+from engine.core.state import ElementState
+from engine.core.step import FOLLOW
+
+CORE = Path(engine.core.__file__).parent
+FILES = sorted(path for folder in ("elements", "commands", "shared") for path in (CORE / folder).glob("*.py"))
+FILES += [CORE / "lifecycle.py", CORE / "step.py"]
+
+
+def test_every_event_has_an_applier():
+    assert set(APPLY) == set(records.EVENTS)
+
+
+def test_every_command_has_a_handler_and_a_name():
+    assert set(COMMANDS) == set(records.COMMANDS.values()) == set(records.Command.__subclasses__())
+    assert len(records.COMMANDS) == len(COMMANDS), "two commands share a name"
+
+
+def test_only_events_are_followed():
+    assert set(FOLLOW) <= set(records.EVENTS)
+
+
+def test_every_element_module_is_in_the_table():
+    in_table = {function.__module__ for element in ELEMENTS.values() for function in _functions(element) if function}
+    modules = {f"engine.core.elements.{path.stem}" for path in (CORE / "elements").glob("*.py")}
+    assert modules - in_table <= {"engine.core.elements.__init__"}
+
+
+def _functions(behaviour):
+    return [getattr(behaviour, name) for name in behaviour.__dataclass_fields__]
+
+
+def test_every_stage_runs_in_a_state_that_it_leaves():
+    for name, following in NEXT.items():
+        assert STAGES[name][0] is STAGES[following][0], "stages that follow each other run in one state"
+    assert set(NEXT) | set(NEXT.values()) <= set(STAGES)
+    for state, _ in STAGES.values():
+        assert TRANSITIONS[state]
+
+
+def test_ended_is_final_and_everything_else_can_be_terminated():
+    final = {state for state, following in TRANSITIONS.items() if not following}
+    assert final == {ElementState.COMPLETED, ElementState.TERMINATED}
+    for state in set(ElementState) - final - {ElementState.TERMINATING}:
+        assert ElementState.TERMINATING in TRANSITIONS[state]
+
+
+def test_all_transitions_of_the_golden_traces_are_in_the_table():
+    """An event names the state that an element comes to; the table says from where it may."""
+    to_state = {f"Element{state.value.title()}": state for state in ElementState}
+    golden = Path(__file__).parent / "golden"
+    seen = 0
+    for path in golden.glob("*.txt"):
+        now = {}
+        for line in path.read_text().splitlines():
+            event, _, about = line.strip().partition(" ")
+            if event == "InstanceCreated":
+                now[about.split()[0]] = ElementState.ACTIVATING
+            if event in to_state:
+                name, state = about.split()[0], to_state[event]
+                assert state is ElementState.ACTIVATING or state in TRANSITIONS[now[name]], f"{path.name}: {line}"
+                now[name] = state
+                seen += 1
+        assert set(now.values()) <= {ElementState.COMPLETED, ElementState.TERMINATED, ElementState.ACTIVATED}
+    assert seen > 100
+
+
+# ---- the style hazard of generators: a call whose effects nobody takes
+
+
+def effect_functions():
+    """The names of the functions that are annotated to return effects."""
+    names = set()
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if (
+                isinstance(node, ast.FunctionDef)
+                and isinstance(node.returns, ast.Name)
+                and node.returns.id == "Effects"
+            ):
+                names.add(node.name)
+    return names
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_no_effects_are_dropped(path):
+    """A call of an effects function as a statement of its own does nothing at all."""
+    names = effect_functions()
+    assert "enter" in names
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            called = node.value.func
+            name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+            assert name not in names or name == "_take", f"line {node.lineno}: the effects of {name}() are dropped"
