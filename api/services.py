@@ -28,7 +28,11 @@ class OutcomeWaiter(Protocol):
 
 
 class EndWaiter(Protocol):
-    """Waits for the end of one process instance: COMPLETED or TERMINATED."""
+    """Waits for the end of one process instance: COMPLETED or TERMINATED.
+
+    Raises:
+        NotToldHere: the program is stopping.
+    """
 
     async def wait(self) -> str: ...
 

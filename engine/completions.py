@@ -24,7 +24,7 @@ from storage import log
 from storage.driver import CALL_TIMEOUT_S, CONNECT_TIMEOUT_S, Connection
 from storage.log import Outcome
 
-__all__ = ["Completions", "CompletionsSettings", "Outcome", "Waiter"]
+__all__ = ["Completions", "CompletionsSettings", "NotToldHere", "Outcome", "Waiter"]
 
 V = TypeVar("V")
 
@@ -41,10 +41,14 @@ class CompletionsSettings:
     """Larger responses are not remembered, but read from the event log."""
 
 
+class NotToldHere(Exception):
+    """The program is stopping: what is waited for may well come, but this node will not tell it."""
+
+
 class Waiter(Generic[V]):
     """Waits for one value; a context manager that forgets it afterwards."""
 
-    __slots__ = ("_done", "_forget", "_value", "key")
+    __slots__ = ("_done", "_forget", "_given_up", "_value", "key")
 
     def __init__(self, key: int, forget: Callable[[Waiter[V]], None]) -> None:
         self.key = key
@@ -52,13 +56,24 @@ class Waiter(Generic[V]):
         self._forget = forget
         self._done = trio.Event()
         self._value: V | None = None
+        self._given_up = False
 
     async def wait(self) -> V:
-        """The value, when it is there; at once if it is, even past a deadline. Put a deadline around this."""
-        if self._value is None:
+        """The value, when it is there; at once if it is, even past a deadline. Put a deadline around this.
+
+        Raises:
+            NotToldHere: the program is stopping (only who waits for an end).
+        """
+        if self._value is None and not self._given_up:
             await self._done.wait()
-        assert self._value is not None
+        if self._value is None:
+            raise NotToldHere
         return self._value
+
+    def give_up(self) -> None:
+        """Have `wait` raise, unless there is a value."""
+        self._given_up = True
+        self._done.set()
 
     def serve(self, value: V) -> None:
         """Give the waiter what it waits for; the first value counts."""
@@ -131,6 +146,7 @@ class Completions:
         self._outcomes: _Table[Outcome] = _Table(settings.recent)
         self._ends: _Table[str] = _Table(settings.recent)
         self._waiting = 0
+        self._stopping = False
         self._watermarks: dict[int, int] = {}
         self._due = trio.Event()
         self._connection: Connection | None = None
@@ -157,8 +173,16 @@ class Completions:
             Overloaded: too many are waiting.
         """
         waiter = self._enter(Waiter(instance_key, self._forget_end))
-        self._ends.add(waiter)
+        if not self._ends.add(waiter) and self._stopping:
+            waiter.give_up()
         return waiter
+
+    def give_up_ends(self) -> None:
+        """The program is stopping: nobody waits for an end any more, which may be far. (Outcomes are near.)"""
+        self._stopping = True
+        for waiters in self._ends.waiters.values():
+            for waiter in waiters:
+                waiter.give_up()
 
     @property
     def waiting(self) -> int:

@@ -8,8 +8,9 @@ import secrets
 import signal
 import socket
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -65,21 +66,35 @@ async def up(
             address = listeners[0].socket.getsockname()
             node = node_name()
             config = replace(config, api=replace(config.api, port=address[1], node_name=node))
-            async with database(config) as (dsn, children):
-                server = await prepare(dsn, config, migrating)
-                tune_collector()
-                await tree.run(
-                    config,
-                    dsn,
-                    node,
-                    listeners,
-                    stop,
-                    lambda built: ready(Ready(_url(config), dsn, server, config.database.url is None, built)),
-                    children,
-                )
+            async with AsyncExitStack() as held:
+                async with _unless(stop):
+                    dsn, children = await held.enter_async_context(database(config))
+                    server = await prepare(dsn, config, migrating)
+                if not stop.is_set():
+                    tune_collector()
+                    started = partial(_ready, ready, config, dsn, server)
+                    await tree.run(config, dsn, node, listeners, stop, started, children)
         finally:
             for listener in listeners:
                 listener.socket.close()
+        nursery.cancel_scope.cancel()
+
+
+def _ready(ready: Callable[[Ready], None], config: Config, dsn: str, server: Server, built: tree.Tree) -> None:
+    ready(Ready(_url(config), dsn, server, config.database.url is None, built))
+
+
+@asynccontextmanager
+async def _unless(stop: trio.Event) -> AsyncGenerator[None]:
+    """Do the block, or leave it as soon as `stop` is set."""
+
+    async def watch() -> None:
+        await stop.wait()
+        nursery.cancel_scope.cancel()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(watch)
+        yield
         nursery.cancel_scope.cancel()
 
 
@@ -128,8 +143,8 @@ class Keeper:
         self._lease: Lease | None = None
 
     async def hold(self) -> str:
-        """The server's DSN, once it runs."""
-        self._lease = await trio.to_thread.run_sync(embedded.acquire, self._root)
+        """The server's DSN, once it runs. A lease that comes too late, after a cancellation, is let go."""
+        self._lease = await trio.to_thread.run_sync(embedded.acquire, self._root, abandon_on_cancel=True)
         return self._lease.dsn
 
     async def run(self, beat: Beat) -> None:

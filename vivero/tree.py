@@ -40,6 +40,8 @@ log = structlog.get_logger(__name__)
 PARTITION = 1
 READ_TIMEOUT = "5s"
 """The server ends a heavy search that nobody waits for any more."""
+ENDS_WITHIN_S = 1.0
+"""When the program stops: how long the ends of instances are still waited for."""
 APPENDED, PROCESSED, AVAILABLE = "vivero_appended", "vivero_processed", "vivero_available"
 CHANNELS = (APPENDED, PROCESSED, AVAILABLE, DEFINITIONS)
 
@@ -211,6 +213,15 @@ async def run(
 async def _stop(tree: Tree, stop: trio.Event, grace_s: float, everything: trio.CancelScope) -> None:
     await stop.wait()
     log.info("stopping: finishing what was begun", grace_s=grace_s)
-    await tree.supervisor.stop("api", grace_s)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_stop_waiting, tree.completions)
+        await tree.supervisor.stop("api", grace_s)
+        nursery.cancel_scope.cancel()
     await tree.supervisor.stop("appender", grace_s)
     everything.cancel()
+
+
+async def _stop_waiting(completions: Completions) -> None:
+    """Who waits for the end of an instance gets a moment, and then an answer that names it: jobs may take long."""
+    await trio.sleep(ENDS_WITHIN_S)
+    completions.give_up_ends()

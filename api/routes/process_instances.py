@@ -32,6 +32,7 @@ from api.response import Response, json_response
 from api.search import getting, searching
 from api.services import Services
 from engine.admission import Overloaded
+from engine.completions import NotToldHere
 from engine.core.records import CancelInstance, CreateInstance, InstanceReply
 from storage import reads
 from storage.errors import Outage, Retry
@@ -168,7 +169,7 @@ def _limit_s(request: Request, body: CreationBody, services: Services) -> float:
 
 
 async def _end(services: Services, key: int, names: list[str] | None, deadline: float) -> Result | None:
-    """How the instance ended; None if it has not by the deadline.
+    """How the instance ended; None if it has not by the deadline, or until the program stops.
 
     Registered first, then read, then awaited: so that an end in between is not missed, one in the creating batch
     (which is most often the one) costs no wait, and a database that is away for a moment costs nothing but that.
@@ -182,7 +183,10 @@ async def _end(services: Services, key: int, names: list[str] | None, deadline: 
                 continue
             if result is not None:
                 return result
-            await end.wait()
+            try:
+                await end.wait()
+            except NotToldHere:
+                return None
     return None
 
 

@@ -8,7 +8,7 @@ import trio
 import trio.testing
 
 from engine.admission import Overloaded
-from engine.completions import Completions, CompletionsSettings, Outcome
+from engine.completions import Completions, CompletionsSettings, NotToldHere, Outcome
 from engine.core.records import Rejection, RejectionCode
 from engine.supervision import Child, Supervisor
 
@@ -125,6 +125,21 @@ async def test_the_end_of_an_instance():
         with trio.move_on_after(0) as scope:
             await other.wait()
         assert scope.cancelled_caught
+
+
+async def test_a_program_that_stops_gives_up_ends_but_no_outcomes():
+    completions = in_process()
+    completions.committed(1, 5, [], [(76, "COMPLETED")])
+    with completions.register_end(77) as end, completions.register(1, 6) as outcome:
+        completions.give_up_ends()
+        with pytest.raises(NotToldHere):
+            await end.wait()
+        with pytest.raises(NotToldHere):
+            await wait(completions.register_end(78))
+        assert await wait(completions.register_end(76)) == "COMPLETED"
+        completions.committed(1, 6, [Outcome(6)], [(77, "COMPLETED")])
+        assert await outcome.wait() == Outcome(6)
+    assert completions.waiting == 0
 
 
 async def test_waiters_are_bounded_and_forgotten():

@@ -54,7 +54,9 @@ def make_program(tmp_path):
 @pytest.fixture
 def program(make_program, database):
     """A program on the test's own database, not started yet."""
-    return make_program("--database-url", database, environment=UNSAFE)
+    program = make_program("--database-url", database, environment=UNSAFE)
+    yield program
+    program.end()  # before its database goes
 
 
 @pytest.fixture

@@ -34,9 +34,17 @@ class Books:
     completed: Counter = field(default_factory=Counter)
     """Job → how often its completion was acknowledged."""
     statuses: Counter = field(default_factory=Counter)
-    in_flight: int = 0
-    """Commands sent and not answered yet."""
-    answered: int = 0
+    open: dict = field(default_factory=dict)
+    """Commands that were sent and not answered yet: what they ask for, by their numbers."""
+    unanswered: set = field(default_factory=set)
+    """Numbers of commands that were sent, and whose connection ended without an answer."""
+    moments: list = field(default_factory=list)
+    """When each command was answered, on Trio's clock."""
+
+    @property
+    def in_flight(self):
+        """How many commands are on their way."""
+        return len(self.open)
 
     def __str__(self) -> str:
         return (
@@ -52,7 +60,7 @@ class Load:
         self.books = Books()
         self._ports = ports
         self._creators, self._workers, self._pause_s = creators, workers, pause_s
-        self._numbers = itertools.count(1)
+        self._numbers, self._commands = itertools.count(1), itertools.count(1)
         self._stop_creating = False
         self._finished = trio.Event()
         self._open = creators
@@ -75,9 +83,9 @@ class Load:
 
     async def progress(self, answers, within_s=60.0):
         """Wait for so many more answers to commands."""
-        goal = self.books.answered + answers
+        goal = len(self.books.moments) + answers
         with trio.fail_after(within_s):
-            while self.books.answered < goal:
+            while len(self.books.moments) < goal:
                 await self._moved.wait()
 
     # ---- creators
@@ -156,21 +164,23 @@ class Load:
 
     async def _command(self, caller, path, body, headers):
         """The answer, or None; and whether anything was sent."""
-        books = self.books
-        books.in_flight += 1
+        books, number = self.books, next(self._commands)
+        books.open[number] = path
         try:
             answer = await caller.call("POST", path, body, headers=headers)
         except Unanswered as unanswered:
-            if not unanswered.sent:
+            if unanswered.sent:
+                books.unanswered.add(number)
+            else:
                 await trio.sleep(PAUSE_S)
             return None, unanswered.sent
         finally:
-            books.in_flight -= 1
+            del books.open[number]
         creation = path.endswith("process-instances")
         self._note(
             "creation" if creation else "completion", answer, (200, 503, 504) if creation else (204, 404, 409, 503, 504)
         )
-        books.answered += 1
+        books.moments.append(trio.current_time())
         self._moved.set()
         self._moved = trio.Event()
         return answer, True

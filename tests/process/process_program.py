@@ -130,6 +130,10 @@ class Program:
         """The log's entries of that event, in their order."""
         return [entry for entry in self._entries() if entry.get("event") == event]
 
+    def ends_of(self, child):
+        """The log's entries of that child's ends."""
+        return [entry for entry in self.logged("child ended") if entry["child"] == child]
+
     def _entries(self):
         for line in self._log.read_text().splitlines():
             if line.startswith("{"):
