@@ -1,0 +1,125 @@
+"""SIGTERM and SIGINT: what was begun is finished, whoever was answered can rely on it, and the end comes soon."""
+
+import signal
+
+import psycopg
+import pytest
+import trio
+from process_audit import audit, settled
+from process_http import Caller, Unanswered
+from process_load import Load, deploy
+from process_program import eventually
+
+from storage.migrate import LOCK_KEY
+
+STOPS_S = 30.0
+AWAITED = {"processDefinitionId": "one-task", "awaitCompletion": True, "requestTimeout": 600_000}
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_stop_under_load_finishes_what_was_begun(program, database, number):
+    await program.restart()
+    await deploy(program.port, "one_task.bpmn")
+    load = Load([program.port])
+    async with trio.open_nursery() as nursery:
+        await nursery.start(load.run)
+        await load.progress(50)
+        while not load.books.in_flight:
+            await load.progress(1)
+        begun = set(load.books.open)
+        began = trio.current_time()
+        program.signal(number)
+        assert await program.wait(STOPS_S) == 0
+        took = trio.current_time() - began
+        lost = begun & load.books.unanswered
+        assert "Traceback" not in program.said()
+        await program.restart()
+        await load.stop_creating()
+        await settled(database)
+        nursery.cancel_scope.cancel()
+    count = await audit(database, load.books)
+    print(f"stopped in {took:.2f} s with {len(begun)} commands in flight, {len(lost)} unanswered; {count} instances")
+    assert begun
+    assert lost == set()
+
+
+async def test_a_stop_during_the_start(make_program, database, unsafe, random_faults):
+    """At any moment: before the program listens for signals it just ends, afterwards in good order."""
+    codes = []
+    for number in range(8):
+        program = make_program("--database-url", database, environment=unsafe, name="starting")
+        program.start()
+        await trio.sleep(random_faults.uniform(0.0, 3.0) * number / 7)
+        program.signal(signal.SIGTERM)
+        codes.append(await program.wait(STOPS_S))
+        assert "Traceback" not in program.said()
+    print(f"exit codes {codes}")
+    assert set(codes) <= {0, -signal.SIGTERM}
+
+
+async def test_a_stop_while_another_program_migrates(make_program, database, unsafe):
+    with psycopg.connect(database, autocommit=True) as other:
+        other.execute("SELECT pg_advisory_lock(%s)", [LOCK_KEY])
+        program = make_program("--database-url", database, environment=unsafe)
+        program.start()
+
+        async def waits():
+            return other.execute("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted").fetchall()
+
+        await eventually(waits, "the program waits for the lock")
+        program.signal(signal.SIGTERM)
+        assert await program.wait(STOPS_S) == 0
+
+
+async def test_who_awaits_an_end_is_told_where_it_can_be_asked_for(program):
+    await program.restart()
+    await deploy(program.port, "one_task.bpmn")
+    async with trio.open_nursery() as nursery:
+        answers = await nursery.start(_awaited, program.port)
+        await eventually(lambda: _created(program.port), "the instance is created")
+        program.signal(signal.SIGTERM)
+        assert await program.wait(STOPS_S) == 0
+    (answer,) = answers
+    assert answer.status == 504
+    await program.restart()
+    (instance,) = await _created(program.port)
+    assert answer.json["processInstanceKey"] == instance["processInstanceKey"]
+    assert instance["state"] == "ACTIVE"
+
+
+async def _awaited(port, task_status):
+    answers = []
+    task_status.started(answers)
+    async with Caller(port) as caller:
+        answers.append(await caller.call("POST", "/v2/process-instances", AWAITED))
+
+
+async def test_a_second_signal_ends_at_once(program):
+    """The first waits for an awaited instance that nobody works on."""
+    await program.restart()
+    await deploy(program.port, "one_task.bpmn")
+    async with trio.open_nursery() as nursery, Caller(program.port) as caller:
+        nursery.start_soon(_await_for_ever, caller)
+        await eventually(lambda: _created(program.port), "the instance is created")
+        program.signal(signal.SIGTERM)
+
+        async def stopping():
+            return program.logged("stopping: finishing what was begun")
+
+        await eventually(stopping, "the program is stopping")
+        began = trio.current_time()
+        program.signal(signal.SIGTERM)
+        code = await program.wait(STOPS_S)
+        print(f"ended {trio.current_time() - began:.3f} s after the second signal with {code}")
+        assert program.logged("stopping at once")
+        assert "Traceback" not in program.said()
+
+
+async def _await_for_ever(caller):
+    with pytest.raises(Unanswered):
+        await caller.call("POST", "/v2/process-instances", AWAITED)
+
+
+async def _created(port):
+    async with Caller(port) as caller:
+        return (await caller.call("POST", "/v2/process-instances/search", {})).json["items"]
