@@ -327,7 +327,8 @@ class Term:
     # ---- after computing
 
     async def _hand_over(self, work: Work, nursery: trio.Nursery) -> None:
-        """Commit as a sibling; the next batch begins as soon as the last byte is written."""
+        """Commit as a sibling. The next batch begins at once: what does not fit into the socket is sent at its
+        checkpoints, while PostgreSQL works on what it has (docs/adr/0003-begin-the-next-batch-at-once.md)."""
         await self._settled()
         claim = self._claim
         fence = save.fence(claim.partition, claim.epoch, self.last, work.last, work.next_key)
@@ -337,13 +338,11 @@ class Term:
         if work.moves_definitions:
             self._definitions_seq = (self._definitions_seq or 0) + 1
         self._previous = trio.Event()
-        await nursery.start(self._commit, work, calls, self._previous)
+        nursery.start_soon(self._commit, work, calls, self._previous)
+        await trio.lowlevel.checkpoint()
 
-    async def _commit(
-        self, work: Work, calls: list[Call], done: trio.Event, task_status: trio.TaskStatus[None]
-    ) -> None:
-        deadline = trio.current_time() + COMMIT_DEADLINE_S
-        await self._writer.pipeline(calls, deadline=deadline, sent=task_status.started)
+    async def _commit(self, work: Work, calls: list[Call], done: trio.Event) -> None:
+        await self._writer.pipeline(calls, deadline=trio.current_time() + COMMIT_DEADLINE_S)
         self._tell(work, len(calls))
         done.set()
 
