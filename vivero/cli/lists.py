@@ -46,7 +46,12 @@ def oldest_or_newest(command: F) -> F:
 
 
 @click.command()
-@click.option("--state", "state_", type=click.Choice(["ACTIVE", "COMPLETED", "TERMINATED"], case_sensitive=False))
+@click.option(
+    "--state",
+    "state_",
+    type=click.Choice(["ACTIVE", "COMPLETED", "TERMINATED"], case_sensitive=False),
+    help="In this state.  [any]",
+)
 @click.option("--process", metavar="ID", help="Of this process.")
 @click.option("--version", type=click.IntRange(1), help="Of this version of it.")
 @click.option("--business-id", metavar="ID", help="With this business id.")
@@ -137,6 +142,7 @@ def jobs(
     type=click.Choice(["ACTIVE", "RESOLVED", "ANY"], case_sensitive=False),
     default="ACTIVE",
     show_default=True,
+    help="In this state.",
 )
 @click.option("--type", "type_", metavar="TYPE", help="JOB_NO_RETRIES, IO_MAPPING_ERROR, CONDITION_ERROR, …")
 @click.option("--process", metavar="ID", help="Of this process.")

@@ -1,0 +1,147 @@
+"""The documentation says what is there: elements, commands, settings, links, examples."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from engine.bpmn.elements import ELEMENTS as ELEMENT_KINDS
+from engine.bpmn.not_yet import ALL_KINDS
+from engine.bpmn.parser import parse
+from engine.core import dispatch
+from vivero import config
+from vivero.cli import COMMANDS, main
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+ELEMENTS = DOCS / "elements"
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
+MODELS = sorted((ROOT / "examples").rglob("*.bpmn"))
+
+DEFINITIONS = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
+  xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" targetNamespace="t">
+  <error id="refusal" errorCode="refused" />
+  <escalation id="delay" escalationCode="delayed" />
+  <signal id="news" name="news" />
+  <message id="payment" name="paid">
+    <extensionElements><zeebe:subscription correlationKey="=order.id" /></extensionElements>
+  </message>
+  {}
+</definitions>"""
+PROCESS = '<process id="p" isExecutable="true">{}{}</process>'
+
+
+def pages_of_elements():
+    return {path.stem.upper(): path for path in ELEMENTS.glob("*.md") if path.name != "README.md"}
+
+
+def test_every_element_has_a_page():
+    """Those that the parser reads may have theirs before the core runs them."""
+    read = {kind.type for kind in ELEMENT_KINDS.values()}
+    assert set(dispatch.ELEMENTS) <= set(pages_of_elements()) <= set(dispatch.ELEMENTS) | read
+
+
+def example(page):
+    [fragment] = re.findall(r"^## Example\n\n```xml\n(.*?)```", page.read_text(), re.MULTILINE | re.DOTALL)
+    return fragment
+
+
+@pytest.mark.parametrize("type_", sorted(pages_of_elements()))
+def test_the_example_of_an_element_shows_it_and_can_be_read(type_):
+    fragment = example(pages_of_elements()[type_])
+    start = "" if fragment.startswith("<startEvent") else '<startEvent id="the-start" />'
+    process = fragment if fragment.startswith("<process") else PROCESS.format(start, fragment)
+    parsed = parse(DEFINITIONS.format(process).encode(), "example.bpmn", enabled=ALL_KINDS)
+    assert [str(problem) for problem in parsed.problems] == []
+    nodes = parsed.processes[0].nodes.values()
+    assert type_ in {node.type for node in nodes} | {node.entered_as for node in nodes}
+
+
+def test_every_page_of_an_element_names_type_and_section():
+    for type_, page in pages_of_elements().items():
+        text = page.read_text()
+        assert re.search(rf"element type `{type_}`\. BPMN 2\.0\.2 §\d", text), page
+        assert "\n## Not supported\n" in text, page
+
+
+def test_the_index_lists_every_element():
+    listed = set(re.findall(r"^- \[.*?\]\((\w+)\.md\)", (ELEMENTS / "README.md").read_text(), re.MULTILINE))
+    assert listed == {type_.lower() for type_ in pages_of_elements()}
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda path: path.name)
+def test_examples_can_be_deployed(model):
+    parsed = parse(model.read_bytes(), model.name)
+    assert [str(problem) for problem in parsed.problems] == []
+    assert parsed.processes
+
+
+# -------------------------------------------------------------------------------------- command line and settings
+
+
+def commands():
+    context = click.Context(main)
+    return {name: main.get_command(context, name) for section in COMMANDS.values() for name in section}
+
+
+@pytest.mark.parametrize("name", [name for section in COMMANDS.values() for name in section])
+def test_every_command_and_option_is_in_the_manual(name):
+    manual = (DOCS / "cli.md").read_text()
+    [section] = re.findall(rf"^### `vivero {name}\b.*?(?=^##|\Z)", manual, re.MULTILINE | re.DOTALL)
+    for parameter in commands()[name].params:
+        if isinstance(parameter, click.Option) and parameter.name not in ("address", "as_json"):
+            assert any(f"`{option}" in section for option in parameter.opts), parameter.opts
+
+
+def test_the_manual_knows_no_other_command():
+    manual = (DOCS / "cli.md").read_text()
+    assert set(re.findall(r"^### `vivero ([\w-]+)", manual, re.MULTILINE)) == set(commands())
+
+
+def test_every_setting_is_in_the_manual():
+    documented = re.findall(r"^\| `([\w.]+)` \| `?(.*?)`? \|", (DOCS / "configuration.md").read_text(), re.MULTILINE)
+    defaults = {}
+    for name in config.names():
+        section, _, item = name.rpartition(".")
+        value = getattr(getattr(config.Config(), section) if section else config.Config(), item)
+        defaults[name] = "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    assert dict(documented) == defaults
+
+
+# ----------------------------------------------------------------------------------------------------- all pages
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_between_pages_lead_somewhere(page):
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
+
+
+def test_every_page_is_reachable_from_the_readme():
+    seen: set[Path] = set()
+    todo = [ROOT / "README.md"]
+    while todo:
+        page = todo.pop().resolve()
+        if page in seen or page.suffix != ".md":
+            continue
+        seen.add(page)
+        todo += [page.parent / found for found in re.findall(r"\]\(([^)#\s]+\.md)(?:#[^)]*)?\)", page.read_text())]
+    missing = {page for page in PAGES if page.resolve() not in seen}
+    assert {str(page.relative_to(ROOT)) for page in missing} == set()
+
+
+def test_every_invariant_names_a_test_that_exists():
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    invariants = re.findall(r"^\*\*Architecture invariant:\*\* (.*?)(?=\n\n|\Z)", text, re.MULTILINE | re.DOTALL)
+    assert len(invariants) >= 10
+    for invariant in invariants:
+        proofs = re.findall(r"`(tests/[\w/.]+)(?:::(\w+))?`", invariant)
+        assert proofs, invariant
+        for path, name in proofs:
+            assert (ROOT / path).is_file(), path
+            assert not name or re.search(rf"def {name}\(", (ROOT / path).read_text()), (path, name)
