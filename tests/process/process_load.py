@@ -146,7 +146,7 @@ class Load:
                     await trio.sleep(PAUSE_S)
                     continue
                 if answer.status != 200:
-                    self._note("activation", answer, (503,))
+                    self._note("activation", answer, (503, 504))
                     await trio.sleep(PAUSE_S)
                     continue
                 for job in answer.json["jobs"]:

@@ -39,6 +39,15 @@ class StatusWatch:
                 if self._seen[-1][1] == status:
                     return self._seen[-1][0]
 
+    async def unhealthy(self, began, within_s):
+        """The time of the first answer since `began` that was not 204, or of the first time without an answer."""
+        with trio.fail_after(within_s):
+            while True:
+                for moment, status in self._seen:
+                    if moment > began and status != 204:
+                        return moment
+                await self._news.wait()
+
     def unhealthy_since(self, began):
         """For how many seconds since then the answer was not 204."""
         total, before = 0.0, began

@@ -1,0 +1,181 @@
+"""PostgreSQL dies, freezes, or ends sessions under load: the program says so, resumes, and nothing is lost."""
+
+import os
+import re
+import signal
+from contextlib import contextmanager
+
+import psutil
+import psycopg
+import pytest
+import trio
+from process_audit import audit, settled
+from process_load import Load, deploy
+from process_program import eventually
+from process_status import StatusWatch
+
+from vivero import embedded
+
+RECOVERS_S = 40.0
+FROZEN_S = 7.0
+"""Longer than the deadline of any call."""
+
+NAMES = ("api", "appender", "completions", "listener", "announcer", "consumer-writer", "consumer-reader")
+
+
+@pytest.fixture
+def root(reachable_directory):
+    """A data root of the test's own, with a server that keeps what it is told."""
+    root = reachable_directory() / "root"
+    yield root
+    print("--- supervisor.log", (root / "supervisor.log").read_text()[-3000:], sep="\n")
+    embedded.wait_stopped(root)
+
+
+@pytest.fixture
+def program_with_own_server(root, make_program):
+    """A program and the PostgreSQL that it starts."""
+    program = make_program("--data-dir", str(root))
+    yield program
+    program.end()
+
+
+class Server:
+    """The embedded PostgreSQL of a data root, from outside."""
+
+    def __init__(self, root) -> None:
+        self._root = root
+
+    @property
+    def postmaster(self):
+        return int(re.findall(r"runs as process (\d+)", (self._root / "supervisor.log").read_text())[-1])
+
+    @property
+    def supervisor(self):
+        return int((self._root / "supervisor.lock").read_text())
+
+    async def kill_postmaster(self):
+        os.kill(self.postmaster, signal.SIGKILL)
+
+    async def stop_immediately(self):
+        os.kill(self.postmaster, signal.SIGQUIT)
+
+    async def stop_fast(self):
+        os.kill(self.postmaster, signal.SIGINT)
+
+    async def kill_supervisor(self):
+        os.kill(self.supervisor, signal.SIGKILL)
+
+    async def freeze(self):
+        """It stands still for a while."""
+        with self.frozen():
+            await trio.sleep(FROZEN_S)
+
+    @contextmanager
+    def frozen(self):
+        """Every process of it stands still: connections stay open, and nothing answers."""
+        whole = [psutil.Process(self.postmaster)]
+        whole += whole[0].children()
+        for process in whole:
+            process.suspend()
+        try:
+            yield
+        finally:
+            for process in reversed(whole):
+                process.resume()
+
+
+async def test_postgresql_goes_and_comes_back(program_with_own_server, root):
+    program = program_with_own_server
+    await program.restart()
+    await deploy(program.port, "one_task.bpmn")
+    server, dsn = Server(root), embedded.database_url(root)
+    load, watch = Load([program.port]), StatusWatch(program.port)
+    faults = (server.kill_postmaster, server.stop_immediately, server.stop_fast, server.freeze, server.kill_supervisor)
+    bites = 0
+    async with trio.open_nursery() as nursery:
+        await nursery.start(load.run)
+        nursery.start_soon(watch.run)
+        for fault in faults:
+            await load.progress(30, within_s=RECOVERS_S)
+            bites += load.books.in_flight > 0
+            began = trio.current_time()
+            await fault()
+            shown = await watch.unhealthy(began, within_s=RECOVERS_S)
+            ended = trio.current_time()
+            recovered = await watch.next(204, within_s=RECOVERS_S)
+            print(
+                f"{fault.__name__:<16} fault {ended - began:.2f} s, 503 after {shown - began:.2f} s, "
+                f"healthy again {recovered - ended:.2f} s after it"
+            )
+        await load.progress(30, within_s=RECOVERS_S)
+        await load.stop_creating()
+        await settled(dsn)
+        nursery.cancel_scope.cancel()
+    count = await audit(dsn, load.books)
+    print(f"{count} instances, {bites} faults with commands in flight; {load.books}")
+    assert bites > 0
+    program.signal(signal.SIGTERM)
+    assert await program.wait() == 0
+
+
+async def test_sessions_that_are_ended_are_replaced(program, database):
+    """Each task's own, in turn, while it works."""
+    await program.restart()
+    await deploy(program.port, "one_task.bpmn")
+    load, watch = Load([program.port]), StatusWatch(program.port)
+    async with trio.open_nursery() as nursery:
+        await nursery.start(load.run)
+        nursery.start_soon(watch.run)
+        for name in 2 * NAMES:
+            await load.progress(10)
+            ended = await _end_session(database, f"vivero:{name}")
+            began = trio.current_time()
+            await load.progress(10, within_s=RECOVERS_S)
+            recovered = await watch.next(204, within_s=RECOVERS_S)
+            print(f"{name:<16} {ended} ended, healthy and working after {recovered - began:.2f} s")
+        await load.stop_creating()
+        await settled(database)
+        nursery.cancel_scope.cancel()
+    print(f"{await audit(database, load.books)} instances; {load.books}")
+
+
+async def _end_session(dsn, name):
+    """End the sessions of that name; there is at least one, or there will be in a moment."""
+    with psycopg.connect(dsn, autocommit=True) as connection:
+
+        async def ended():
+            return connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE application_name = %s AND datname = current_database()",
+                [name],
+            ).fetchall()
+
+        return len(await eventually(ended, f"there is a session {name}"))
+
+
+async def test_a_stop_while_postgresql_is_frozen(program_with_own_server, root):
+    """What cannot be finished is given up in time, and its client is not told that it was done."""
+    program = program_with_own_server
+    await program.restart()
+    await deploy(program.port, "one_task.bpmn")
+    load = Load([program.port], creators=4, workers=0)
+    async with trio.open_nursery() as nursery:
+        await nursery.start(load.run)
+        await load.progress(4)
+        with Server(root).frozen():
+            began = trio.current_time()
+            await eventually(lambda: _all_wait(load), "every creator waits")
+            program.signal(signal.SIGTERM)
+            assert await program.wait() == 0
+            print(f"stopped in {trio.current_time() - began:.2f} s")
+        await program.restart()
+        nursery.start_soon(Load([program.port], creators=0).run)
+        await load.stop_creating()
+        await settled(embedded.database_url(root))
+        nursery.cancel_scope.cancel()
+    print(f"{await audit(embedded.database_url(root), load.books)} instances; {load.books}")
+
+
+async def _all_wait(load):
+    return load.books.in_flight == 4
