@@ -70,7 +70,10 @@ Chaos = Callable[[str, str], bool]
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Everything a handler may use. `chaos` is None unless the program was started with --chaos."""
+    """Everything a handler may use. `chaos` is None unless the program was started with --chaos.
+
+    `clock_changed` wakes whoever waits for a time; None: the clock is not for clients to set.
+    """
 
     appender: Appends
     completions: Completes
@@ -80,3 +83,4 @@ class Services:
     status: Health
     settings: ApiSettings
     chaos: Chaos | None = None
+    clock_changed: Callable[[], None] | None = None

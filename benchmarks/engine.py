@@ -63,6 +63,9 @@ class _Progress:
     def spilled(self, partition: int) -> None:
         pass
 
+    def timers_changed(self, partition: int, changes: Mapping[int, tuple[int, str] | None]) -> None:
+        pass
+
     def leads(self, partition: int, epoch: int) -> None:
         pass
 

@@ -12,7 +12,7 @@ outlives it. There is one connection and one call at a time; while it is under w
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID, uuid4
@@ -210,6 +210,25 @@ class Appender:
         if isinstance(pending.result, Appended):
             return pending.result
         raise pending.result or self._give_up(pending)
+
+    async def append_all(self, items: Sequence[Append], *, deadline_s: float) -> list[Appended]:
+        """Append commands of ours, in their order; where they stand. They wait like `work`, whatever they are.
+
+        Raises:
+            NotAppended: as `append`, for the first of them that failed; others may be in the log.
+        """
+        self._check_open()
+        pendings = [_pending(item) for item in items]
+        with trio.move_on_after(max(deadline_s, 0.0)):
+            for pending in pendings:
+                await self._hand_over(pending, False)
+            for pending in pendings:
+                await pending.done.wait()
+        results = [self._give_up(pending) if pending.result is None else pending.result for pending in pendings]
+        for result in results:
+            if isinstance(result, Exception):
+                raise result
+        return [result for result in results if isinstance(result, Appended)]
 
     def spilled(self, partition: int) -> None:
         """The inbox of `partition`, which this node leads, has something to move to its log."""

@@ -71,6 +71,9 @@ class Listeners(Protocol):
     def spilled(self, partition: int) -> None:
         """The inbox has commands for this partition's log."""
 
+    def timers_changed(self, partition: int, changes: Mapping[int, tuple[int, str] | None]) -> None:
+        """Timers are pending (due date in epoch ms, tenant), or no longer (None)."""
+
     def leads(self, partition: int, epoch: int) -> None:
         """A term has begun."""
 
@@ -358,6 +361,8 @@ class Term:
             del consumer.refused[position]
         listeners = consumer._listeners
         listeners.committed(self._claim.partition, work.last, work.outcomes, work.notices.ended)
+        if work.notices.timers:
+            listeners.timers_changed(self._claim.partition, work.notices.timers)
         for (type_, tenant), count in work.notices.available.items():
             listeners.available(type_, tenant, count)
         if work.notices.spilled:

@@ -20,6 +20,7 @@ from api.settings import ApiSettings
 from engine.appender import AppenderSettings
 from engine.consumer import ConsumerSettings
 from engine.supervision import SupervisionSettings
+from engine.timers import TimerSettings
 
 LOG_FORMATS = ("console", "json")
 LOG_LEVELS = ("debug", "info", "warning", "error")
@@ -50,9 +51,12 @@ class Config:
     http: ServerSettings = field(default_factory=ServerSettings)
     appender: AppenderSettings = field(default_factory=AppenderSettings)
     consumer: ConsumerSettings = field(default_factory=ConsumerSettings)
+    timers: TimerSettings = field(default_factory=TimerSettings)
     supervision: SupervisionSettings = field(default_factory=SupervisionSettings)
     chaos: bool = False
     """Serve POST /chaos/children/{name}, which hurts the program on purpose. For tests."""
+    control_clock: bool = False
+    """Let clients set the engine's clock (PUT /v2/clock). For tests and demonstrations."""
     drain_s: float = 10.0
     """How long a stop waits for open requests."""
     log_format: str = "console"

@@ -24,10 +24,12 @@ from engine.completions import Completions
 from engine.consumer import Consumer
 from engine.definitions import DefinitionCache
 from engine.supervision import Beat, Child, Supervisor
+from engine.timers import Changes, Timers
 from engine.watchdog import Watchdog
 from storage import announcer as announcing
 from storage import driver
 from storage.announcer import Announcer
+from storage.clock import CLOCK_CHANNEL as CLOCK
 from storage.driver import Connection
 from storage.listener import Listener
 from storage.log import Outcome
@@ -43,7 +45,7 @@ READ_TIMEOUT = "5s"
 ENDS_WITHIN_S = 1.0
 """When the program stops: how long the ends of instances are still waited for."""
 APPENDED, PROCESSED, AVAILABLE = "vivero_appended", "vivero_processed", "vivero_available"
-CHANNELS = (APPENDED, PROCESSED, AVAILABLE, DEFINITIONS)
+CHANNELS = (APPENDED, PROCESSED, AVAILABLE, DEFINITIONS, CLOCK)
 
 
 @dataclass(slots=True)
@@ -57,6 +59,7 @@ class Tree:
     definitions: DefinitionCache
     pool: Pool
     job_board: JobBoard
+    timers: Timers
 
 
 class Switchboard:
@@ -71,6 +74,7 @@ class Switchboard:
         self._announcer = announcer
         self.consumer: Consumer | None = None
         self.appender: Appender | None = None
+        self.timers: Timers | None = None
 
     # ---- the appender says
 
@@ -85,6 +89,8 @@ class Switchboard:
     def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[tuple[int, str]]) -> None:
         self._completions.committed(partition, watermark, outcomes, ended)
         self._announcer.announce(PROCESSED, str(partition), watermark)
+        if self.timers is not None:
+            self.timers.committed(watermark)
 
     def available(self, type: str, tenant: str, count: int) -> None:
         self._job_board.available(type, tenant, count)
@@ -94,14 +100,30 @@ class Switchboard:
         if self.appender is not None:
             self.appender.spilled(partition)
 
+    def timers_changed(self, partition: int, changes: Changes) -> None:
+        if self.timers is not None:
+            self.timers.changed(changes)
+
     def leads(self, partition: int, epoch: int) -> None:
         self._completions.sweep_soon()
+        if self.timers is not None:
+            self.timers.term(epoch)
+
+    # ---- the API says, or another node's
+
+    def clock_changed(self) -> None:
+        self._job_board.wake_all()
+        if self.timers is not None:
+            self.timers.clock_changed()
 
     # ---- other nodes say
 
     def heard(self, channel: str, payload: str) -> None:
         if channel == DEFINITIONS:
             self._definitions.changed(payload)
+            return
+        if channel == CLOCK:
+            self.clock_changed()
             return
         for key, value in announcing.decode(payload).items():
             if channel == APPENDED and self.consumer is not None:
@@ -116,8 +138,8 @@ class Switchboard:
         """What was said in between is lost: look once."""
         if connected:
             self._definitions.forget()
-            self._job_board.wake_all()
             self._completions.sweep_soon()
+            self.clock_changed()
             if self.consumer is not None:
                 self.consumer.wake()
 
@@ -154,7 +176,8 @@ def build(
         consumed=lambda _partition: consumer.consumed(),
         owned=lambda: (PARTITION,) if consumer.leads else (),
     )
-    switchboard.consumer, switchboard.appender = consumer, appender
+    timers = Timers(connection("timers"), appender, config.timers, PARTITION, lambda: consumer.leads)
+    switchboard.consumer, switchboard.appender, switchboard.timers = consumer, appender, timers
     listener = Listener(before("listener"), CHANNELS, switchboard.heard, switchboard.connected)
 
     def finish() -> None:
@@ -166,6 +189,7 @@ def build(
         services = Services(
             appender, completions, definitions, pool, job_board, supervisor, config.api,
             supervisor.chaos if config.chaos else None,
+            switchboard.clock_changed if config.control_clock else None,
         )  # fmt: skip
         await server.serve(app.build(services), listeners, settings=config.http, drain=drain, beat=beat.beat)
 
@@ -174,6 +198,7 @@ def build(
             Child("api", serve, pool.abort, finish),
             Child("appender", appender.run, appender.close, appender.drain),
             Child("consumer", consumer.run, consumer.close),
+            Child("timers", timers.run, timers.close),
             Child("completions", completions.run, completions.close),
             Child("listener", listener.run, listener.abort),
             Child("announcer", announcer.run, announcer.abort),
@@ -181,7 +206,7 @@ def build(
         ],
         config.supervision,
     )
-    return Tree(supervisor, appender, consumer, completions, definitions, pool, job_board)
+    return Tree(supervisor, appender, consumer, completions, definitions, pool, job_board, timers)
 
 
 async def run(

@@ -9,6 +9,7 @@ from api.request import Request
 from api.response import Response
 from api.routes import (
     chaos,
+    clock,
     cluster,
     commands,
     deployments,
@@ -85,6 +86,9 @@ ROUTES = (
     Route("POST", "/v2/incidents/{incidentKey}/resolution", incidents.resolve),
     # expressions
     Route("POST", "/v2/expression/evaluation", expressions.evaluate),
+    # the clock
+    Route("PUT", "/v2/clock", clock.pin),
+    Route("POST", "/v2/clock/reset", clock.reset),
     # the log, and its tormentor
     Route("GET", "/v2/commands/{position}", commands.get),
     Route("POST", "/chaos/children/{name}", chaos.hurt),

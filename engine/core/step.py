@@ -47,10 +47,11 @@ from engine.core.records import (
     RetireDefinition,
     ScopeEmptied,
     Send,
+    TriggerTimer,
     WorkDeferred,
 )
 from engine.core.shared.flows import enter
-from engine.core.state import Definition, Element, ElementState, Incident, Instance, Job, State, root_of
+from engine.core.state import Definition, Element, ElementState, Incident, Instance, Job, State, Timer, root_of
 from engine.core.view import View
 
 ITEM_COST = 4
@@ -112,6 +113,8 @@ class Notices:
     """Instances that ended, with their last state."""
     available: dict[tuple[str, str], int] = field(default_factory=dict)
     """Jobs that became available, by (type, tenant)."""
+    timers: dict[int, tuple[int, str] | None] = field(default_factory=dict)
+    """Timers that were touched: due date (epoch ms) and tenant, None of one that is no longer pending."""
     poisoned: list[tuple[int, BaseException]] = field(default_factory=list)
     """Positions whose handling raised, with the bug."""
 
@@ -167,6 +170,8 @@ class Processor:
                 rows += self._handle(command, len(rows), at.request, follow_ups)
             except NotLoaded:
                 self._spill(command)
+        if isinstance(entry.command, TriggerTimer):
+            self._note_untriggered(entry.command.key)
         return rows
 
     def _handle(self, command: Command, seq: int, request: int | None, follow_ups: deque[Command]) -> list[Handled]:
@@ -364,6 +369,7 @@ class Processor:
         self._later = False
         self._ended: list[tuple[int, str]] = []
         self._available: list[tuple[str, str]] = []
+        self._timers: dict[int, tuple[int, str] | None] = {}
 
     def _abandon(self) -> None:
         self.state.undo()
@@ -401,6 +407,7 @@ class Processor:
         """The command's own row, and one more for each answer to another request."""
         notices = self.notices
         notices.ended += self._ended
+        notices.timers.update(self._timers)
         for available in self._available:
             notices.available[available] = notices.available.get(available, 0) + 1
         own = Handled(seq, self._root(), request, self._events, rejection)
@@ -467,6 +474,15 @@ class Processor:
         if row.stage and row.stage != COMMAND_STAGE:
             self._queue.append((row.element.key, row.stage, row.argument))
 
+    def _note_untriggered(self, key: int) -> None:
+        """A trigger that came too early changed nothing: whoever waits for the timer must hear that it is pending."""
+        timer = self.state.timers.get(key)
+        if timer is not None and timer.state == "PENDING":
+            self.notices.timers[key] = timer.due_at, timer.tenant
+
+    def _timed(self, row: Timer, _event: Event) -> None:
+        self._timers[row.key] = (row.due_at, row.tenant) if row.state == "PENDING" else None
+
     def _offered(self, row: Job, _event: Event) -> None:
         if row.lease in ("ready", "backoff"):  # with a backoff, pollers must learn when it ends
             self._available.append((row.type, row.element.instance.tenant))
@@ -492,6 +508,10 @@ FOLLOW: dict[type[Event], Callable[[Processor, Any, Any], None]] = {
     records.LoopStarted: Processor._touch,
     records.WorkResumed: Processor._resumed,
     records.IncidentResolved: Processor._resolved,
+    records.TimerScheduled: Processor._timed,
+    records.TimerMoved: Processor._timed,
+    records.TimerTriggered: Processor._timed,
+    records.TimerCanceled: Processor._timed,
     records.JobCreated: Processor._offered,
     records.JobFailed: Processor._offered,
     records.JobReleased: Processor._offered,

@@ -62,6 +62,7 @@ def settings(file: Path | None, **flags: Any) -> Config:
 @click.option("--host", metavar="H", help="Listen on this address; 0.0.0.0 for all.  [127.0.0.1]")
 @database_options
 @click.option("--chaos", is_flag=True, default=None, help="Serve POST /chaos/children/{name}, for tests.")
+@click.option("--control-clock", is_flag=True, default=None, help="Let clients set the clock, for tests.")
 @click.option("--log-format", type=click.Choice(["console", "json"]), help="How to log, to stderr.  [console]")
 def up(
     port: int | None,
@@ -70,6 +71,7 @@ def up(
     data_dir: Path | None,
     database_url: str | None,
     chaos: bool | None,
+    control_clock: bool | None,
     log_format: str | None,
 ) -> None:
     """Start the server.
@@ -91,6 +93,7 @@ def up(
         database__data_dir=data_dir,
         database__url=database_url,
         chaos=chaos,
+        control_clock=control_clock,
         log_format=log_format,
     )
     logs.configure(chosen.log_format, chosen.log_level)
@@ -169,6 +172,8 @@ def banner(chosen: Config, ready: program.Ready) -> str:
         ("PostgreSQL", where(chosen, ready.server)),
         ("durability", durability(ready.server)),
     ]
+    if chosen.control_clock:
+        lines.append(("clock", "clients may set it through PUT /v2/clock"))
     if chosen.chaos:
         lines.append(("chaos", "on: anybody may hurt this program through POST /chaos/children/{name}"))
     table = "\n".join(f"  {name:<12} {text}" for name, text in lines)

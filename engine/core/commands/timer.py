@@ -9,6 +9,7 @@ from engine.core.records import (
     MoveTimer,
     Reject,
     RejectionCode,
+    TimerCanceled,
     TimerMoved,
     TimerScheduled,
     TimerTriggered,
@@ -25,9 +26,12 @@ def needs(command: TriggerTimer | FireTimer | MoveTimer, tenant: str) -> Needs:
 
 
 def trigger(command: TriggerTimer, at: View) -> Effects:
-    """Duplicates, which a new term of the timer task makes, late ones and moved ones do nothing."""
+    """Duplicates, which a new term of the timer task makes, and those of a due date that was moved do nothing.
+
+    Nor does one that comes before its due date: somebody has set the clock back. It will come again.
+    """
     timer = at.timer(command.key)
-    if timer is not None and timer.due_at == command.due_at:
+    if timer is not None and timer.due_at == command.due_at <= at.now:
         yield from _happens(timer, at)
 
 
@@ -56,6 +60,7 @@ def _happens(timer: Timer, at: View) -> Effects:
     element = timer.element
     assert element is not None, "timers of process starts are not scheduled yet"
     if not _can_happen(timer, element, at):
+        yield TimerCanceled(timer.key)
         return
     yield TimerTriggered(timer.key)
     following = next_due(timer)
@@ -73,6 +78,7 @@ def _happens(timer: Timer, at: View) -> Effects:
 
 
 def _can_happen(timer: Timer, element: Element, at: View) -> bool:
+    """False for what is about to end: it waits for nothing any more, and never will again."""
     if timer.type == "BOUNDARY":
         return element.state in (ElementState.ACTIVATED, ElementState.COMPLETING)
     return element.is_open if timer.type == "EVENT_SUB_PROCESS" else element.state is ElementState.ACTIVATED

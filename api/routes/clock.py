@@ -1,0 +1,51 @@
+"""With --control-clock only: set the engine's clock, for tests of processes that take long."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from api.decoding import Body, Int64, as_int64, decode, decoder
+from api.problems import Problem, invalid_argument
+from api.request import Request
+from api.response import Response, no_content
+from api.services import Services
+from engine.core.shared.schedules import LATEST_MS
+from storage import clock
+from storage.driver import Connection
+
+
+class PinBody(Body, frozen=True):
+    timestamp: Int64 | None = None
+
+
+_pin_decoder = decoder(PinBody)
+
+
+async def pin(request: Request, services: Services) -> Response:
+    """PUT /v2/clock {timestamp}: the clock stands at this moment (epoch milliseconds) until it is set again."""
+    _check_allowed(services)
+    timestamp = as_int64(decode(request, _pin_decoder, services.settings).timestamp, "timestamp")
+    if timestamp is None:
+        raise invalid_argument("No timestamp provided")
+    if not 0 <= timestamp <= LATEST_MS:
+        raise invalid_argument(f"The value for timestamp is '{timestamp}' but must be within the years 1970 to 9999")
+    return await _set(services, lambda connection: clock.pin(connection, timestamp))
+
+
+async def reset(request: Request, services: Services) -> Response:
+    """POST /v2/clock/reset: the clock shows the database's time."""
+    _check_allowed(services)
+    return await _set(services, clock.reset)
+
+
+def _check_allowed(services: Services) -> None:
+    if services.clock_changed is None:
+        raise Problem(403, "FORBIDDEN", "The clock can be set only if the program was started with --control-clock")
+
+
+async def _set(services: Services, change: Callable[[Connection], Awaitable[None]]) -> Response:
+    async with services.pool.connection() as connection:
+        await change(connection)
+    assert services.clock_changed is not None, "checked before"
+    services.clock_changed()
+    return no_content()

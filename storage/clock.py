@@ -1,0 +1,30 @@
+"""The engine's clock: one row for all nodes. It governs timers, leases of jobs, backoffs, TTL and retention alike.
+
+Pinned, it stands still; otherwise it is the database's time plus a shift. Leases of partitions and deadlines of calls
+are always real time.
+"""
+
+from __future__ import annotations
+
+from storage.driver import Connection
+from storage.sql_files import SQL_DIRECTORY, load
+
+_sql = load(SQL_DIRECTORY / "clock.sql")
+
+CLOCK_CHANNEL = "vivero_clock"
+"""Every node hears here that the clock was set."""
+
+
+async def pin(connection: Connection, at_ms: int) -> None:
+    """Stop the clock at this moment (epoch milliseconds, 1970 to 9999)."""
+    await connection.execute(_sql["pin"], (at_ms, CLOCK_CHANNEL))
+
+
+async def reset(connection: Connection) -> None:
+    """Let the clock show the database's time again."""
+    await shift(connection, 0)
+
+
+async def shift(connection: Connection, by_ms: int) -> None:
+    """Let the clock run, so many milliseconds before the database's time (or, negative, behind it)."""
+    await connection.execute(_sql["shift"], (by_ms, CLOCK_CHANNEL))

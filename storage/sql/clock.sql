@@ -1,0 +1,12 @@
+-- name: pin
+-- A new revision tells every reader that time may have gone back. The notification leaves with the commit.
+WITH changed AS (
+    UPDATE clock SET revision = revision + 1, pinned_at = from_epoch_ms($1), shift = '0' RETURNING revision)
+SELECT pg_notify($2, revision::text) FROM changed;
+
+-- name: shift
+-- Time goes on, so much before (or after) the database's.
+WITH changed AS (
+    UPDATE clock SET revision = revision + 1, pinned_at = NULL, shift = make_interval(secs => $1 / 1000.0)
+    RETURNING revision)
+SELECT pg_notify($2, revision::text) FROM changed;

@@ -1,0 +1,42 @@
+"""Timers as the timer task reads them: the time, and the nearest due dates. Writing them is a part of each batch."""
+
+from __future__ import annotations
+
+import msgspec
+
+from storage.driver import Connection
+from storage.sql_files import SQL_DIRECTORY, load
+
+_sql = load(SQL_DIRECTORY / "timers.sql")
+_NOW, _WINDOW, _PURGE = _sql["now"], _sql["window"], _sql["purge"]
+
+
+class Clock(msgspec.Struct, frozen=True, gc=False):
+    """The engine's time, epoch milliseconds. `revision` rises when somebody sets it; pinned, it stands still."""
+
+    now: int
+    revision: int
+    pinned: bool
+
+
+class PendingTimer(msgspec.Struct, frozen=True, gc=False):
+    """A timer that has not fired. `due_at`: epoch milliseconds."""
+
+    key: int
+    due_at: int
+    tenant: str
+
+
+async def clock(connection: Connection) -> Clock:
+    """What time it is for the engine."""
+    return Clock(*(await connection.execute(_NOW)).rows[0])
+
+
+async def nearest(connection: Connection, partition: int, limit: int) -> list[PendingTimer]:
+    """Up to `limit` pending timers of a partition, in the order of their due dates."""
+    return [PendingTimer(*row) for row in (await connection.execute(_WINDOW, (partition, limit))).rows]
+
+
+async def purge(connection: Connection, before_ms: int, limit: int) -> int:
+    """Delete up to `limit` timers that ended before this moment (epoch ms); how many there were."""
+    return (await connection.execute(_PURGE, (before_ms, limit))).count

@@ -1,0 +1,144 @@
+"""A whole engine in one nursery: appender, consumer and timers over PostgreSQL, under a clock that the test sets."""
+
+import hashlib
+from contextlib import asynccontextmanager
+from functools import partial
+
+import trio
+
+from engine.appender import Append, Appender
+from engine.bpmn.not_yet import ALL_KINDS
+from engine.bpmn.parser import parse
+from engine.consumer import Consumer, ConsumerSettings
+from engine.core.records import CreateInstance, Deploy, ProcessMetadata, ResourceReference
+from engine.definitions import DefinitionCache
+from engine.supervision import Beat, SupervisionSettings
+from engine.timers import Timers, TimerSettings
+from storage import clock, driver
+from storage.definitions import store_resources
+from storage.pool import Pool
+
+TENANT = "<default>"
+HEAD = (
+    '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="https://example.org/tests"'
+    ' xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">'
+)
+START_MS = 1_800_000_000_000
+"""The pinned time at which a bench begins: 2027-01-15."""
+
+
+def waits(expression, kind="timeDuration", id="p"):
+    """A process that waits for one timer and ends."""
+    return (
+        f'{HEAD}<process id="{id}" isExecutable="true"><startEvent id="start"/><intermediateCatchEvent id="wait">'
+        f"<timerEventDefinition><{kind}>{expression}</{kind}></timerEventDefinition></intermediateCatchEvent>"
+        '<endEvent id="end"/><sequenceFlow id="a" sourceRef="start" targetRef="wait"/>'
+        '<sequenceFlow id="b" sourceRef="wait" targetRef="end"/></process></definitions>'
+    ).encode()
+
+
+class EngineBench:
+    """The parts, and words for what tests do with them. `settled` waits for everything that was appended."""
+
+    def __init__(self, dsn, settings=None, consumer_settings=None) -> None:
+        self._dsn = dsn
+        self.settings = settings or TimerSettings()
+        self.ended = {}
+        self.answers = {}
+        self.changes = []
+        self.watermark = 0
+        self._moved = trio.Event()
+        connect = partial(driver.connect, dsn)
+        self._pool = Pool(lambda deadline: driver.connect(dsn, name="vivero test", deadline=deadline), 2)
+        self.definitions = DefinitionCache(self._pool.connection, read=partial(parse, enabled=ALL_KINDS))
+        self.consumer = Consumer(
+            lambda name: connect(name=name), "test", self.definitions, self, consumer_settings or ConsumerSettings()
+        )
+        self.appender = Appender(
+            lambda: connect(name="vivero test appender"),
+            appended=lambda *_: self.consumer.wake(),
+            consumed=lambda _partition: self.consumer.consumed(),
+            owned=lambda: (1,) if self.consumer.leads else (),
+        )
+        self.timers = Timers(
+            lambda: connect(name="vivero test timers"), self.appender, settings, 1, lambda: self.consumer.leads
+        )
+        self.connection = None
+
+    # ---- what the consumer tells
+
+    def committed(self, _partition, watermark, outcomes, ended):
+        self.watermark = watermark
+        self.answers |= {outcome.position: outcome for outcome in outcomes}
+        self.ended |= dict(ended)
+        self.timers.committed(watermark)
+        self._moved.set()
+        self._moved = trio.Event()
+
+    def available(self, type, tenant, count):
+        pass
+
+    def timers_changed(self, _partition, changes):
+        self.changes.append(changes)
+        self.timers.changed(changes)
+
+    def spilled(self, partition):
+        self.appender.spilled(partition)
+
+    def leads(self, _partition, epoch):
+        self.timers.term(epoch)
+
+    # ---- running
+
+    @asynccontextmanager
+    async def running(self):
+        """All three tasks, until the block ends: then they are cancelled wherever they are."""
+        self.connection = await driver.connect(self._dsn, name="vivero test")
+        try:
+            async with trio.open_nursery() as nursery:
+                for part in (self.appender, self.consumer, self.timers):
+                    nursery.start_soon(part.run, Beat(SupervisionSettings()))
+                yield self
+                nursery.cancel_scope.cancel()
+        finally:
+            self.connection.close()
+            self._pool.close()
+
+    async def until(self, condition, within_s=20):
+        """Wait for a condition that only commits can make true."""
+        with trio.fail_after(within_s):
+            while not condition():
+                await self._moved.wait()
+
+    async def run(self, command):
+        """Append a command and wait for its answer."""
+        appended = await self.appender.append(Append(command, TENANT), deadline_s=10)
+        await self.until(lambda: appended.position in self.answers)
+        return self.answers[appended.position]
+
+    async def deploy(self, *contents):
+        for number, content in enumerate(contents):
+            sha = hashlib.sha256(content).hexdigest()
+            await store_resources(self.connection, [(sha, content)])
+            parsed = parse(content, f"{number}.bpmn", enabled=ALL_KINDS)
+            assert not parsed.problems, parsed.problems
+            self.definitions.put(sha, parsed)
+            processes = tuple(ProcessMetadata(p.id, p.name, p.version_tag) for p in parsed.processes)
+            outcome = await self.run(Deploy((ResourceReference(f"{number}.bpmn", sha, processes),)))
+            assert outcome.rejection is None, outcome.rejection
+
+    async def create(self, process_id="p", count=1):
+        """Instances of a process, appended together."""
+        items = [Append(CreateInstance(process_id), TENANT)] * count
+        appended = await self.appender.append_all(items, deadline_s=10)
+        await self.until(lambda: self.watermark >= appended[-1].position)
+
+    async def set_clock(self, at_ms):
+        await clock.pin(self.connection, at_ms)
+        self.timers.clock_changed()
+
+    async def rows(self, query, *values):
+        return (await self.connection.execute(query, values)).rows
+
+    async def value(self, query, *values):
+        return (await self.rows(query, *values))[0][0]
