@@ -1,17 +1,15 @@
-"""Hazards of style that a type checker does not see, and the promises of the tables of contents."""
+"""Hazards of style that a type checker does not see. (tests/core/test_tables.py checks the tables of contents.)"""
 
 from __future__ import annotations
 
 import ast
-import re
 import statistics
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from engine.core import dispatch, lifecycle, records
-from engine.core.apply import APPLY
+from engine.core import dispatch
 
 ROOT = Path(__file__).parents[1]
 CORE = ROOT / "engine" / "core"
@@ -21,26 +19,6 @@ SOURCES = [path for package in PACKAGES for path in sorted((ROOT / package).rglo
 
 def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
-
-
-# ------------------------------------------------------------------------------------------- tables of contents
-
-
-def test_every_event_has_an_applier():
-    assert set(APPLY) == set(records.EVENTS)
-
-
-def test_every_command_has_a_handler():
-    assert set(dispatch.COMMANDS) == set(records.COMMANDS.values())
-
-
-def test_every_command_class_is_in_the_log_under_its_own_name():
-    assert set(records.COMMANDS.values()) == set(records.Command.__subclasses__())
-    assert all(re.fullmatch(r"[A-Z_]+:[A-Z_]+", intent) for intent in records.COMMANDS)
-
-
-def test_every_stage_belongs_to_a_state_of_the_life_cycle():
-    assert {state for state, _stage in lifecycle.STAGES.values()} <= set(lifecycle.TRANSITIONS)
 
 
 # ------------------------------------------------------------------------------------------- effects that vanish

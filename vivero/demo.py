@@ -26,7 +26,7 @@ from vivero.worker import Handler, JobFailed, Report, Worker, WorkerSettings
 
 PROCESS = "order"
 _FILE = Path("examples", "order", "order.bpmn")
-MODELS = (Path(__file__).with_name("examples").parent / _FILE, Path(__file__).parents[1] / _FILE)
+MODELS = (Path(__file__).parent / _FILE, Path(__file__).parents[1] / _FILE)
 """Where the example lies: in the installed package, or in a checkout."""
 
 LOOK_EVERY_S = 0.1
