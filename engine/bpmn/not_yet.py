@@ -15,7 +15,6 @@ NOT_EXECUTABLE_YET: Mapping[str, str] = {
     "receiveTask": "a receive task is not executable yet",
     "eventBasedGateway": "an event-based gateway is not executable yet",
     "calledDecision": "a called decision (zeebe:calledDecision) is not executable yet",
-    "userTask": "a user task (zeebe:userTask) is not executable yet",
 }
 
 ALL_KINDS = frozenset(NOT_EXECUTABLE_YET)

@@ -13,6 +13,7 @@ from typing import Any
 from engine.bpmn.model import FlowId, Node, Process
 from engine.core import records
 from engine.core.commands import catalogue, incident, instance, job, timer, variable
+from engine.core.commands import user_task as user_task_commands
 from engine.core.elements import (
     boundary_event,
     call_activity,
@@ -31,6 +32,7 @@ from engine.core.elements import (
     service_task,
     start_event,
     sub_process,
+    user_task,
 )
 from engine.core.needs import Needs
 from engine.core.records import Effects
@@ -72,6 +74,7 @@ ELEMENTS: dict[str, Behaviour] = {
     "SEND_TASK": behaviour(service_task),
     "BUSINESS_RULE_TASK": behaviour(service_task),
     "SCRIPT_TASK": behaviour(script_task),
+    "USER_TASK": behaviour(user_task),
     "TASK": behaviour(defaults),
     "MANUAL_TASK": behaviour(defaults),
     "EXCLUSIVE_GATEWAY": behaviour(exclusive_gateway),
@@ -100,6 +103,10 @@ COMMANDS: dict[type[records.Command], Handler] = {
     records.TriggerTimer: Handler(timer.needs, timer.trigger),
     records.FireTimer: Handler(timer.needs, timer.fire),
     records.MoveTimer: Handler(timer.needs, timer.move),
+    records.AssignUserTask: Handler(user_task_commands.needs, user_task_commands.assign),
+    records.ClaimUserTask: Handler(user_task_commands.needs, user_task_commands.claim),
+    records.UpdateUserTask: Handler(user_task_commands.needs, user_task_commands.update),
+    records.CompleteUserTask: Handler(user_task_commands.needs, user_task_commands.complete),
     records.SetVariables: Handler(variable.needs, variable.set_variables),
     records.Deploy: Handler(catalogue.needs_deploy, catalogue.deploy),
     records.DeleteResource: Handler(catalogue.needs_delete, catalogue.delete),

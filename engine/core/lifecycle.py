@@ -19,6 +19,7 @@ from engine.core.records import (
     IncidentResolved,
     JobCanceled,
     Reply,
+    UserTaskEnded,
 )
 from engine.core.shared import mappings, waits
 from engine.core.state import Element, ElementState
@@ -67,6 +68,8 @@ def terminate(element: Element, _at: View, _argument: object) -> Effects:
     """What waits here waits no longer. Children are told when the element settles, page by page."""
     for job in element.jobs:
         yield JobCanceled(job)
+    if element.user_task is not None:
+        yield UserTaskEnded(element.user_task.key, "CANCELED")
     for incident in element.open_incidents:
         yield IncidentResolved(incident)
     yield from waits.close(element)

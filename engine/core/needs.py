@@ -20,6 +20,8 @@ class NeedKind(Enum):
     """The tree that an incident belongs to; key: the incident's key."""
     TIMER = auto()
     """The tree that a timer belongs to, or the timer itself when it starts a process; key: the timer's key."""
+    USER_TASK = auto()
+    """The tree that a user task belongs to; key: the user task's key."""
     LEASE = auto()
     """The lease token that a job has now, never cached; key: the job's key."""
     FAMILY = auto()

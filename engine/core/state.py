@@ -25,6 +25,7 @@ INSTANCE_WEIGHT = 2400
 JOB_WEIGHT = 900
 INCIDENT_WEIGHT = 700
 TIMER_WEIGHT = 700
+USER_TASK_WEIGHT = 1200
 VARIABLE_WEIGHT = 350
 """Estimated bytes of a row in memory, with its share of the dictionaries."""
 
@@ -83,6 +84,7 @@ class Element(Row):
     variables: dict[str, Variable] = {}
     open_incidents: dict[int, Incident] = {}
     timers: dict[int, Timer] = {}
+    user_task: UserTask | None = None
     items: list[LoopItem] = []
     """Of a body: what its inner instances are made for, and their results."""
     node: Node = MISSING
@@ -167,6 +169,24 @@ class Job(Row):
     lease: str | None = None
     """None: leave the lease alone; "ready", "closed", or "backoff" until `available_at`."""
     available_at: int | None = None
+
+
+class UserTask(Row):
+    """A row of `user_tasks`. Dates are epoch milliseconds."""
+
+    element: Element
+    assignee: str | None
+    candidate_groups: tuple[str, ...]
+    candidate_users: tuple[str, ...]
+    due_at: int | None
+    follow_up_at: int | None
+    priority: int
+    headers: dict[str, str]
+    external_form: str | None
+    form_key: int | None
+    created_at: int
+    state: str = "CREATED"
+    ended_at: int | None = None
 
 
 class Timer(Row):
@@ -255,6 +275,7 @@ class State:
         self.jobs: dict[int, Job] = {}
         self.incidents: dict[int, Incident] = {}
         self.timers: dict[int, Timer] = {}
+        self.user_tasks: dict[int, UserTask] = {}
         self.trees: dict[int, Instance] = {}
         """Roots by key, least recently used first."""
         self.ended: set[int] = set()
@@ -419,6 +440,8 @@ class State:
                 del self.incidents[key]
             for key in element.timers:
                 del self.timers[key]
+            if element.user_task is not None:
+                del self.user_tasks[element.user_task.key]
             forget_links(element)
 
 
@@ -443,6 +466,7 @@ _ROOT_OF: dict[type[Row], Callable[[Any], Instance | None]] = {
     Job: lambda row: row.element.root,
     Incident: lambda row: row.element.root,
     LoopItem: lambda row: row.body.root,
+    UserTask: lambda row: row.element.root,
     Timer: lambda row: None if row.element is None else row.element.root,
 }
 
@@ -463,6 +487,7 @@ def forget_links(element: Element) -> None:
     element.variables = {}
     element.open_incidents = {}
     element.timers = {}
+    element.user_task = None
     element.items = []
     element.scope = None
     element.root = element.instance = MISSING

@@ -399,7 +399,7 @@ class Processor:
         if key is None:
             return None
         state = self.state
-        row = state.elements.get(key) or state.jobs.get(key) or state.incidents.get(key)
+        row = state.elements.get(key) or state.jobs.get(key) or state.incidents.get(key) or state.user_tasks.get(key)
         root = root_of(row) if row is not None else None
         return root if root is not None and root.key in state.elements else None
 

@@ -104,6 +104,7 @@ _NAMES: dict[type[Event], Callable[[Trace, Any], tuple[int, str]]] = {
     records.InstanceCreated: lambda _, e: (e.key, e.process_id),
     records.ElementActivating: lambda _, e: (e.key, e.element),
     records.JobCreated: lambda trace, e: (e.key, f"job({trace.name(e.element)})"),
+    records.UserTaskCreated: lambda trace, e: (e.key, f"task({trace.name(e.element)})"),
     records.IncidentRaised: lambda trace, e: (e.key, f"incident({trace.name(e.element)})"),
     records.DeploymentCreated: lambda _, _e: (_e.key, "deployment"),
     records.DefinitionAdded: lambda _, e: (e.key, f"{e.process_id}:v{e.version}"),

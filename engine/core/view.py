@@ -8,7 +8,7 @@ from typing import Any
 from engine.bpmn.model import Node, Process
 from engine.core.needs import Need, NeedKind, NotLoaded
 from engine.core.records import Fail, IncidentType, Reject, RejectionCode
-from engine.core.state import MISSING, Definition, Element, Family, Incident, Instance, Job, State, Timer
+from engine.core.state import MISSING, Definition, Element, Family, Incident, Instance, Job, State, Timer, UserTask
 from engine.feel import Evaluation as FeelEvaluation
 from engine.feel import EvaluationError, Expression, from_json
 
@@ -82,6 +82,9 @@ class View:
 
     def timer(self, key: int) -> Timer | None:
         return self.state.timers.get(key)
+
+    def user_task(self, key: int) -> UserTask | None:
+        return self.state.user_tasks.get(key)
 
     def incident(self, key: int) -> Incident | None:
         return self.state.incidents.get(key)

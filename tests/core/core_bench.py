@@ -3,7 +3,7 @@
 import json
 from functools import cache
 from types import UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import msgspec
 
@@ -228,6 +228,8 @@ def _sample(type_):
         return {_sample(members[0]): _sample(members[1])}
     if origin is list:
         return [_sample(members[0])]
+    if is_typeddict(type_):
+        return {name: _sample(member) for name, member in get_type_hints(type_).items()}
     return sample(type_)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.core import records
-from engine.core.apply import catalogue, data, elements, incidents, jobs, timers
+from engine.core.apply import catalogue, data, elements, incidents, jobs, timers, user_tasks
 from engine.core.state import Row, State
 
 APPLY: dict[type[records.Event], Callable[[State, Any], Row]] = {
@@ -41,6 +41,9 @@ APPLY: dict[type[records.Event], Callable[[State, Any], Row]] = {
     records.JobUpdated: jobs.job_updated,
     records.JobReleased: jobs.job_released,
     records.JobCanceled: jobs.job_canceled,
+    records.UserTaskCreated: user_tasks.user_task_created,
+    records.UserTaskChanged: user_tasks.user_task_changed,
+    records.UserTaskEnded: user_tasks.user_task_ended,
     records.IncidentRaised: incidents.incident_raised,
     records.IncidentResolved: incidents.incident_resolved,
     records.DeploymentCreated: catalogue.deployment_created,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 
 from engine.bpmn.model import JobDefinition
 from engine.core.records import Effects, Fail, IncidentType, JobCreated
 from engine.core.state import Element
 from engine.core.view import View
-from engine.feel import Expression
+from engine.feel import Expression, from_json, to_json
 
 INT32 = 2**31 - 1
 MAX_TYPE_BYTES = 1024
@@ -29,8 +30,17 @@ def create_job(element: Element, job: JobDefinition, at: View) -> Effects:
         type_,
         whole(job.retries, element, at),
         0 if job.priority is None else whole(job.priority, element, at),
-        dict(job.headers),
+        {**job.headers, **dict(_computed(element, job, at))},
     )
+
+
+def _computed(element: Element, job: JobDefinition, at: View) -> Iterator[tuple[str, str]]:
+    """Headers are text: what is no text in JSON stays JSON."""
+    for name, expression in job.computed.items():
+        text = to_json(at.evaluate(expression, element))
+        value = from_json(text)
+        if value is not None:
+            yield name, value if isinstance(value, str) else text
 
 
 def whole(expression: Expression, element: Element, at: View) -> int:

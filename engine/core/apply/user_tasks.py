@@ -1,0 +1,50 @@
+"""User tasks. An element has at most one, and only while it is open."""
+
+from __future__ import annotations
+
+from engine.core import records
+from engine.core.state import USER_TASK_WEIGHT, State, UserTask
+
+
+def user_task_created(state: State, event: records.UserTaskCreated) -> UserTask:
+    element = state.elements[event.element]
+    task = UserTask(
+        event.key,
+        element,
+        event.assignee,
+        event.candidate_groups,
+        event.candidate_users,
+        event.due_at,
+        event.follow_up_at,
+        event.priority,
+        event.headers,
+        event.external_form,
+        event.form_key,
+        state.now,
+    )
+    state.add(task)
+    state.link(state.user_tasks, event.key, task)
+    state.edit(element)
+    element.user_task = task
+    state.weigh(element.root, USER_TASK_WEIGHT)
+    return task
+
+
+def user_task_changed(state: State, event: records.UserTaskChanged) -> UserTask:
+    task = state.user_tasks[event.key]
+    state.edit(task)
+    for name, value in event.changes.items():
+        setattr(task, name, value)
+    return task
+
+
+def user_task_ended(state: State, event: records.UserTaskEnded) -> UserTask:
+    task = state.user_tasks[event.key]
+    state.edit(task)
+    task.state = event.state
+    task.ended_at = state.now
+    state.unlink(state.user_tasks, event.key)
+    state.edit(task.element)
+    task.element.user_task = None
+    state.weigh(task.element.root, -USER_TASK_WEIGHT)
+    return task
