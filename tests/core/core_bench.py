@@ -82,6 +82,36 @@ class Bench:
             (incident,) = self.state.incidents
         return self.run(ResolveIncident(incident))
 
+    # ---- commands on one of several instances; places are paths of ids (`p/s1/t2`)
+
+    def at(self, root, place):
+        """The live element instance at a place of an instance."""
+        mine = (element for element in self.state.elements.values() if element.root.key == root)
+        return next(element for element in mine if place_of(element) == place)
+
+    def _job_at(self, root, place):
+        (job,) = self.at(root, place).jobs.values()
+        return job.key
+
+    def complete_at(self, root, place, variables):
+        self.accepted(CompleteJob(self._job_at(root, place), raw(variables)))
+
+    def fail_at(self, root, place, variables):
+        self.accepted(FailJob(self._job_at(root, place), 0, variables=raw(variables)))
+
+    def resolve_job_at(self, root, place):
+        self.accepted(UpdateJob(self._job_at(root, place), retries=1))
+        self.resolve_at(root, place)
+
+    def resolve_at(self, root, place):
+        (incident,) = self.at(root, place).open_incidents
+        self.accepted(ResolveIncident(incident))
+
+    def accepted(self, command):
+        handled = self.run(command)
+        assert handled.rejection is None, handled.rejection
+        return handled
+
     # ---- what there is
 
     def job(self, task):
@@ -134,6 +164,15 @@ class Bench:
                 if handled.rejection is not None:
                     lines.append("  " + trace.rejection(handled.rejection))
         return lines
+
+
+def place_of(element):
+    """`p/s1/t2`: the path of an element instance by ids."""
+    ids = []
+    while element is not None:
+        ids.append(element.element)
+        element = element.scope
+    return "/".join(reversed(ids))
 
 
 SCOPES = ("Instance", "Element")
