@@ -319,9 +319,16 @@ class Supervisor:
                 self._die(f"{kept.child.name} does not end, {now - life.cancelled_at:.1f} s after it was cancelled")
 
     async def _watch(self) -> None:
+        """Look again and again. After a pause of the whole process (SIGSTOP, a frozen container) everybody is silent,
+        and nobody hangs: they get the chance to beat first.
+        """
+        paused = False
         while True:
-            self.watch_once()
+            if not paused:
+                self.watch_once()
+            began = trio.current_time()
             await trio.sleep(self._settings.check_every_s)
+            paused = trio.current_time() - began > self._settings.check_every_s + self._settings.hang_after_s / 2
 
     async def _keep(self, kept: _Kept) -> None:
         try:

@@ -139,6 +139,23 @@ async def test_a_silent_child_is_closed_cancelled_and_restarted(autojump_clock):
     assert supervisor.health()[0].last_error == "Silent: no beat for 1.0 s"
 
 
+async def test_after_a_pause_of_the_whole_process_nobody_hangs(mock_clock):
+    """All timeouts are over at once then, in whatever order: many children, so that one would be taken for silent."""
+    children = [Recorder(idle) for _ in range(20)]
+    supervisor = Supervisor([Child(f"c{n}", child.run) for n, child in enumerate(children)], die=died)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervisor.run)
+        await trio.testing.wait_all_tasks_blocked()
+        for _ in range(5):
+            mock_clock.jump(7)
+            await trio.testing.wait_all_tasks_blocked()
+            mock_clock.jump(0.1)
+            await trio.testing.wait_all_tasks_blocked()
+        assert supervisor.healthy
+        nursery.cancel_scope.cancel()
+    assert [len(child.starts) for child in children] == 20 * [1]
+
+
 async def test_a_hung_child_is_not_excused_by_what_closing_its_sockets_raises(autojump_clock):
     closed = trio.Event()
 
