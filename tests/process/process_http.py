@@ -41,7 +41,7 @@ class Caller:
     """A keep-alive connection to a port of this machine, made when it is needed."""
 
     def __init__(self, port) -> None:
-        self._port = port
+        self.port = port
         self._stream = None
         self._buffer = bytearray()
 
@@ -89,7 +89,7 @@ class Caller:
         if self._stream is not None:
             return
         try:
-            self._stream = await trio.open_tcp_stream("127.0.0.1", self._port)
+            self._stream = await trio.open_tcp_stream("127.0.0.1", self.port)
         except OSError as error:
             raise Unanswered(str(error), sent=False) from error
 

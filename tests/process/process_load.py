@@ -5,7 +5,7 @@ until it is answered; the others are tried once.
 """
 
 import itertools
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,6 +36,8 @@ class Books:
     statuses: Counter = field(default_factory=Counter)
     open: dict = field(default_factory=dict)
     """Commands that were sent and not answered yet: what they ask for, by their numbers."""
+    seconds: dict = field(default_factory=lambda: defaultdict(list))
+    """Port → how long each answered creation took that did not await the end."""
     unanswered: set = field(default_factory=set)
     """Numbers of commands that were sent, and whose connection ended without an answer."""
     moments: list = field(default_factory=list)
@@ -107,8 +109,11 @@ class Load:
             body |= {"awaitCompletion": True, "requestTimeout": 30_000}
         headers = [("Idempotency-Key", f"creation-{number}")] if keyed else []
         while True:
+            began = trio.current_time()
             answer, sent = await self._command(caller, "/v2/process-instances", body, headers)
             key = self._key(answer)
+            if key is not None and "awaitCompletion" not in body:
+                books.seconds[caller.port].append(trio.current_time() - began)
             if key is not None:
                 books.unknown.discard(number)
                 assert books.started.setdefault(number, key) == key, f"creation {number} was answered with two keys"

@@ -11,7 +11,7 @@ from process_load import Load, deploy
 from process_program import eventually
 from process_status import StatusWatch
 
-CHILDREN = ("api", "appender", "consumer", "completions", "listener", "announcer")
+CHILDREN = ("api", "appender", "consumer", "completions", "timers", "listener", "announcer")
 RECOVERS_S = 20.0
 
 

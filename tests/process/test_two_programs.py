@@ -1,0 +1,131 @@
+"""Two programs on one database: both serve, one leads, and the other one takes over from whatever becomes of it."""
+
+import signal
+import statistics
+
+import psycopg
+import pytest
+import trio
+from process_audit import audit, settled
+from process_http import Caller
+from process_load import Load, deploy
+from process_program import eventually
+
+TAKES_OVER_S = 30.0
+FROZEN_S = 7.0
+"""Longer than the lease, which is 5 s."""
+
+
+@pytest.fixture
+async def pair(make_program, database, unsafe):
+    """Two programs that run; whose database this is."""
+    programs = [make_program("--database-url", database, environment=unsafe, name=name) for name in ("a", "b")]
+    for program in programs:
+        program.start()  # both at once: one of them migrates
+    for program in programs:
+        await program.ready()
+    await deploy(programs[0].port, "one_task.bpmn")
+    yield programs
+    for program in programs:
+        program.end()
+
+
+async def roles(programs):
+    """What each says that it is."""
+    found = []
+    for program in programs:
+        async with Caller(program.port) as caller:
+            topology = (await caller.call("GET", "/v2/topology")).json
+        found.append(topology["brokers"][0]["partitions"][0]["role"])
+    return found
+
+
+async def leader_first(programs):
+    return [
+        program
+        for _, program in sorted(
+            zip(await roles(programs), programs, strict=True), key=lambda pair: pair[0] != "leader"
+        )
+    ]
+
+
+async def epoch(dsn):
+    with psycopg.connect(dsn) as connection:
+        return connection.execute("SELECT epoch FROM partitions").fetchone()[0]
+
+
+async def takes_over(dsn, before):
+    """Wait for the next term; after how many seconds it began."""
+    began = trio.current_time()
+
+    async def next_term():
+        return await epoch(dsn) > before
+
+    await eventually(next_term, "another term begins", within_s=TAKES_OVER_S)
+    return trio.current_time() - began
+
+
+async def finish(load, dsn, nursery):
+    await load.stop_creating()
+    await settled(dsn)
+    nursery.cancel_scope.cancel()
+
+
+async def test_both_serve_and_one_leads(pair, database):
+    assert sorted(await roles(pair)) == ["follower", "leader"]
+    leader, follower = await leader_first(pair)
+    before = await epoch(database)
+    load = Load([program.port for program in pair], workers=4)
+    async with trio.open_nursery() as nursery:
+        await nursery.start(load.run)
+        await load.progress(400)
+        await finish(load, database, nursery)
+    count = await audit(database, load.books)
+    for program, role in ((leader, "leader"), (follower, "follower")):
+        seconds = load.books.seconds[program.port]
+        print(f"{role:<8} {len(seconds)} creations, median {1000 * statistics.median(seconds):.1f} ms")
+        assert len(seconds) > 20
+    print(f"{count} instances; {load.books}")
+    assert await epoch(database) == before, "leadership does not move by itself"
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+async def test_the_other_takes_over_when_the_leader_ends(pair, database, how):
+    load = Load([program.port for program in pair], workers=4)
+    async with trio.open_nursery() as nursery:
+        await nursery.start(load.run)
+        for _ in range(3):
+            await load.progress(60)
+            leader, follower = await leader_first(pair)
+            before = await epoch(database)
+            leader.signal(how)
+            seconds = await takes_over(database, before)
+            await load.progress(20)
+            await leader.wait()
+            assert await roles([follower]) == ["leader"]
+            print(f"{leader.name} ended by {how.name}, {follower.name} leads after {seconds:.2f} s")
+            await leader.restart()
+            assert await roles(pair) == [("follower", "leader")[program is follower] for program in pair]
+        await finish(load, database, nursery)
+    print(f"{await audit(database, load.books)} instances; {load.books}")
+
+
+async def test_a_frozen_leader_is_replaced_and_steps_down(pair, database):
+    load = Load([program.port for program in pair], workers=4)
+    async with trio.open_nursery() as nursery:
+        await nursery.start(load.run)
+        for _ in range(2):
+            await load.progress(60)
+            leader, follower = await leader_first(pair)
+            before = await epoch(database)
+            leader.signal(signal.SIGSTOP)
+            with trio.CancelScope(shield=True):
+                seconds = await takes_over(database, before)
+                await trio.sleep(max(0, FROZEN_S - seconds))
+                leader.signal(signal.SIGCONT)
+            await leader.ready()
+            assert await roles([leader, follower]) == ["follower", "leader"]
+            print(f"{leader.name} frozen, {follower.name} leads after {seconds:.2f} s")
+            await load.progress(60)
+        await finish(load, database, nursery)
+    print(f"{await audit(database, load.books)} instances; {load.books}")
