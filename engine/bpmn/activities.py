@@ -42,13 +42,14 @@ def _loop(activity: Element, marker: Element, report: Report) -> Loop | None:
         report.refuse(activity, "multi-instance needs zeebe:loopCharacteristics with an inputCollection", at=marker)
         return None
     collection = feel(given.get("inputCollection", ""), "inputCollection", activity, report, at=given)
+    item = _name(given, "inputElement", activity, report)
     output, output_name = _output(activity, given, report)
     if collection is None:
         return None
     return Loop(
-        sequential=flag(marker, "isSequential", report),
+        sequential=flag(marker, "isSequential", report, owner=activity),
         collection=collection,
-        item=_name(given, "inputElement", activity, report),
+        item=item,
         output=output,
         output_name=output_name,
         until=until,
@@ -108,8 +109,8 @@ def called_element(activity: Element, extensions: Extensions, report: Report) ->
         process_id=process_id,
         binding=binding,
         version_tag=version_tag,
-        all_parent_variables=flag(given, "propagateAllParentVariables", report, default=True),
-        all_child_variables=flag(given, "propagateAllChildVariables", report, default=True),
+        all_parent_variables=flag(given, "propagateAllParentVariables", report, default=True, owner=activity),
+        all_child_variables=flag(given, "propagateAllChildVariables", report, default=True, owner=activity),
     )
 
 

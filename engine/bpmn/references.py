@@ -34,7 +34,7 @@ def read_roots(definitions: Element, report: Report) -> Roots:
 
 def find_root(tag: str, reference: str, roots: Roots) -> Element | None:
     """By id; a prefix in front of it names the file itself (the type is `xsd:QName`)."""
-    return roots.get((tag, reference)) or roots.get((tag, reference.rpartition(":")[2]))
+    return roots.get((tag, reference), roots.get((tag, reference.rpartition(":")[2])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Reading:
         reference = self.definition.get(attribute, "").strip()
         if not reference:
             if required:
-                self.refuse(f"needs a {attribute}: the {tag} that is meant")
+                self.refuse(f"needs {article(attribute)}: the {tag} that is meant")
             return None
         found = find_root(tag, reference, self.draft.roots)
         if found is None:
@@ -78,7 +78,7 @@ class Reading:
         text = element.get(attribute, "")
         tag = split(element)[1]
         if not text.strip():
-            self.report.refuse(element, f"the {tag} needs a {attribute}: {why}")
+            self.report.refuse(element, f"the {tag} needs {article(attribute)}: {why}")
             return None
         return text_or_expression(text, f"{attribute} of the {tag}", element, self.report, at=element)
 

@@ -19,14 +19,16 @@ _PATH = re.compile(r"[\w$]+(\.[\w$]+)*")
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 
-def flag(element: Element, name: str, report: Report, *, default: bool = False) -> bool:
-    """An `xsd:boolean` attribute."""
+def flag(element: Element, name: str, report: Report, *, default: bool = False, owner: Element | None = None) -> bool:
+    """An `xsd:boolean` attribute. `owner`: the element that a modeler knows by id, where that is another one."""
     text = element.get(name)
     if text is None:
         return default
     value = _FLAGS.get(text.strip())
     if value is None:
-        report.refuse(element, f"{name}={quote(text)} is neither true nor false")
+        report.refuse(
+            element if owner is None else owner, f"{name}={quote(text)} is neither true nor false", at=element
+        )
         return default
     return value
 

@@ -10,6 +10,18 @@ import random
 
 import pytest
 
+from engine.bpmn.model import (
+    ErrorEvent,
+    EscalationEvent,
+    LinkEvent,
+    MessageEvent,
+    Node,
+    Process,
+    SignalEvent,
+    TerminateEvent,
+    TimerEvent,
+)
+from engine.bpmn.not_yet import ALL_KINDS
 from engine.bpmn.parser import Parsed, parse
 
 RUNS = int(os.environ.get("BPMN_FUZZ_RUNS", "100"))
@@ -53,7 +65,7 @@ def dice():
 
 def check(content: bytes) -> Parsed:
     try:
-        parsed = parse(content, "fuzz.bpmn")
+        parsed = parse(content, "fuzz.bpmn", enabled=ALL_KINDS)
     except BaseException:
         print(content)
         raise
@@ -63,20 +75,86 @@ def check(content: bytes) -> Parsed:
     return parsed
 
 
+EVENTS_OF = {
+    "START_EVENT": (MessageEvent, TimerEvent, ErrorEvent, EscalationEvent, SignalEvent),
+    "INTERMEDIATE_CATCH_EVENT": (MessageEvent, TimerEvent, SignalEvent, LinkEvent),
+    "INTERMEDIATE_THROW_EVENT": (MessageEvent, EscalationEvent, SignalEvent, LinkEvent),
+    "BOUNDARY_EVENT": (MessageEvent, TimerEvent, ErrorEvent, EscalationEvent, SignalEvent),
+    "END_EVENT": (MessageEvent, ErrorEvent, EscalationEvent, SignalEvent, TerminateEvent),
+    "RECEIVE_TASK": (MessageEvent,),
+    "SEND_TASK": (MessageEvent,),
+}
+WAITS = ("INTERMEDIATE_CATCH_EVENT", "BOUNDARY_EVENT", "RECEIVE_TASK")
+
+
 def check_process(process):
-    """What the core relies on: every reference leads somewhere."""
+    """What the core relies on: every reference leads somewhere, and every node has what its type needs."""
     for node in process.nodes.values():
         assert node.scope in process.nodes if node is not process.root else node.scope is None
-        assert node.start is None or process.nodes[node.start].scope == node.id
         assert all(process.flows[flow].target == node.id for flow in node.incoming)
         assert all(process.flows[flow].source == node.id for flow in node.outgoing)
         assert node.default is None or node.default in node.outgoing
-        assert (node.job is not None) == (node.type == "SERVICE_TASK")
-        assert (node.start is not None) == (node.type in ("PROCESS", "SUB_PROCESS"))
+        check_scope(node, process)
+        check_work(node)
+        check_event(node, process)
+        check_join(node, process)
     for flow in process.flows.values():
         assert process.nodes[flow.source].scope == process.nodes[flow.target].scope
         assert flow.id in process.nodes[flow.source].outgoing
         assert flow.id in process.nodes[flow.target].incoming
+
+
+def check_scope(node: Node, process: Process) -> None:
+    assert node.start is None or process.nodes[node.start].scope == node.id
+    if node.type in ("SUB_PROCESS", "EVENT_SUB_PROCESS"):
+        assert node.start is not None
+        assert (process.nodes[node.start].event is None) == (node.type == "SUB_PROCESS")
+    assert all(process.nodes[inner].type == "EVENT_SUB_PROCESS" for inner in node.event_sub_processes)
+    assert all(process.nodes[inner].scope == node.id for inner in node.event_sub_processes)
+    assert [n.id for n in process.nodes.values() if n.scope == node.id and n.bits] == list(node.joins)
+    if node.type == "EVENT_SUB_PROCESS":
+        assert (node.incoming, node.outgoing, node.boundaries, node.loop) == ((), (), (), None)
+
+
+def check_work(node: Node) -> None:
+    """Who works: a worker, or the engine."""
+    ways = [node.job, node.script, node.user_task, node.called, node.decision]
+    if node.type in ("SERVICE_TASK", "SCRIPT_TASK", "USER_TASK", "BUSINESS_RULE_TASK", "CALL_ACTIVITY"):
+        assert sum(way is not None for way in ways) == 1
+    elif node.type == "SEND_TASK":
+        assert (node.job is None) != (node.event is None)
+    elif node.type not in ("INTERMEDIATE_THROW_EVENT", "END_EVENT"):
+        assert not any(ways)
+
+
+def check_event(node: Node, process: Process) -> None:
+    assert node.event is None or isinstance(node.event, EVENTS_OF[node.type])
+    assert node.event is not None or node.type not in WAITS
+    assert (node.host is not None) == (node.type == "BOUNDARY_EVENT")
+    assert node.host is None or node.id in process.nodes[node.host].boundaries
+    assert all(process.nodes[boundary].host == node.id for boundary in node.boundaries)
+    if isinstance(node.event, ErrorEvent | EscalationEvent) and "THROW" in node.type + node.type.replace(
+        "END", "THROW"
+    ):
+        assert node.event.code is not None
+    if isinstance(node.event, ErrorEvent):
+        assert node.interrupting
+    if isinstance(node.event, LinkEvent) and node.type == "INTERMEDIATE_THROW_EVENT":
+        target = process.nodes[node.event.target]
+        assert (target.scope, target.type, target.event.name) == (
+            node.scope,
+            "INTERMEDIATE_CATCH_EVENT",
+            node.event.name,
+        )
+
+
+def check_join(node: Node, process: Process) -> None:
+    assert bool(node.bits) == (node.type == "INCLUSIVE_GATEWAY" and len(node.incoming) > 1)
+    if node.bits:
+        assert list(node.bits) == list(node.incoming)
+        assert all(node.reach[flow] & bit for flow, bit in node.bits.items())
+        assert node.id not in node.reach
+        assert set(node.reach) <= process.nodes.keys() | process.flows.keys()
 
 
 def test_models_hold_together(model_file):

@@ -9,6 +9,7 @@ import pytest
 from lxml import etree
 
 from engine.bpmn.draft import Draft
+from engine.bpmn.not_yet import ALL_KINDS
 from engine.bpmn.outline import outline
 from engine.bpmn.parser import Parsed, parse
 from engine.bpmn.report import Report
@@ -27,32 +28,39 @@ def load(models):
 
 
 def test_every_model_of_ours_is_executable(model_file):
-    parsed = parse(model_file.read_bytes(), model_file.name)
+    parsed = parse(model_file.read_bytes(), model_file.name, enabled=ALL_KINDS)
     assert parsed.problems == ()
     assert parsed.processes
 
 
-PRINT = "import sys; from engine.bpmn.parser import parse; print(repr(parse(open(sys.argv[1], 'rb').read(), 'x')))"
+PRINT = """
+import sys
+from engine.bpmn.not_yet import ALL_KINDS
+from engine.bpmn.parser import parse
+for path in sys.argv[1:]:
+    print(repr(parse(open(path, "rb").read(), "x", enabled=ALL_KINDS)))
+"""
 
 
 def test_parsing_is_deterministic(model_file):
     """Order included, and whatever the hash seed: partitions on different machines read the same model."""
     content = model_file.read_bytes()
-    assert repr(parse(content, "x")) == repr(parse(content, "x"))
+    once, again = (parse(content, "x", enabled=ALL_KINDS) for _ in range(2))
+    assert repr(once) == repr(again)
 
 
 def test_parsing_does_not_depend_on_the_hash_seed(models, tmp_path):
     broken = tmp_path / "broken.bpmn"
     broken.write_bytes((models / "order.bpmn").read_bytes().replace(b'type="', b'typo="'))
-    for path in (models / "order.bpmn", models / "decorated.bpmn", broken):
-        runs = [
-            subprocess.run(
-                [sys.executable, "-c", PRINT, path], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True
-            )
-            for seed in ("1", "2")
-        ]
-        assert runs[0].stdout == runs[1].stdout
-        assert b"Parsed(resource='x'" in runs[0].stdout
+    paths = [models / f"{name}.bpmn" for name in ("order", "decorated", "events", "activities")]
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", PRINT, *paths, broken], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True
+        )
+        for seed in ("1", "2")
+    ]
+    assert runs[0].stdout == runs[1].stdout
+    assert runs[0].stdout.count(b"Parsed(resource='x'") == 5
 
 
 def test_a_process_is_its_own_root(load):
