@@ -1,0 +1,101 @@
+"""Relations that need no oracle: the same run in another way comes to the same end."""
+
+import os
+from random import Random, SystemRandom
+
+import pytest
+from core_bench import Bench
+from core_paths import perform
+from core_runs import by_place, play, recorded
+
+from engine.core.records import Fail, ResolveIncident
+from engine.core.step import Limits
+from engine.core.view import View
+
+COUNT = 40
+
+
+@pytest.fixture
+def seeds():
+    first = int(os.environ.get("VIVERO_RELATIONS_SEED") or SystemRandom().randrange(2**31))
+    print(f"VIVERO_RELATIONS_SEED={first}")
+    return range(first, first + COUNT)
+
+
+@pytest.mark.parametrize("limit", [1, 7])
+def test_slices_come_to_the_same_end(seeds, limit):
+    """Follow-ups included: whatever was deferred has been done."""
+    deferred = 0
+    for seed in seeds:
+        run = recorded(seed)
+        whole, sliced = play(run), play(run, Bench(Limits(slice_items=limit)))
+        assert by_place(sliced, "p") == by_place(whole, "p"), f"seed {seed}"
+        deferred += len(sliced.engine.log) - len(whole.engine.log)
+    assert deferred > 10, "nothing was ever deferred"
+
+
+def test_follow_ups_through_the_log_come_to_the_same_end(seeds):
+    for seed in seeds:
+        run = recorded(seed)
+        spilled = Bench(Limits(inline_follow_ups=False))
+        assert by_place(play(run, spilled), "p") == by_place(play(run), "p"), f"seed {seed}"
+
+
+class Failing:
+    """Fails each evaluation once: of an expression at an element."""
+
+    def __init__(self) -> None:
+        self.failed = set()
+        self.evaluation = View.evaluation
+
+    def evaluate(self, view, expression, element, failure, extra):
+        identity = (element.key, expression.text)
+        if identity not in self.failed:
+            self.failed.add(identity)
+            raise Fail(failure, "on purpose")
+        return self.evaluation(view, expression, element, failure, extra)
+
+
+def resolve_all(bench):
+    """Resolve what failed on purpose, until nothing does."""
+    while deliberate := [i.key for i in bench.state.incidents.values() if i.message == "on purpose"]:
+        for key in deliberate:
+            assert bench.run(ResolveIncident(key)).rejection is None
+
+
+def test_failing_each_evaluation_once_and_resolving_is_like_never_failing(seeds, monkeypatch):
+    failures = 0
+    for seed in seeds:
+        run = recorded(seed)
+        expected = without_deliberate(by_place(play(run), "p"))
+        failing = Failing()
+        monkeypatch.setattr(View, "evaluation", lambda *arguments, failing=failing: failing.evaluate(*arguments))
+        troubled = play(run, meanwhile=resolve_all)
+        monkeypatch.undo()
+        failures += len(failing.failed)
+        assert without_deliberate(by_place(troubled, "p")) == expected, f"seed {seed}"
+    assert failures > COUNT
+
+
+def without_deliberate(rows):
+    return [row for row in rows if row[2].get("message") != "on purpose"]
+
+
+def test_commands_of_unrelated_trees_can_be_swapped(seeds):
+    """Two instances, their commands mixed in two ways."""
+    for seed in seeds[:20]:
+        runs = [recorded(seed, id="p"), recorded(seed + 1, id="q")]
+        one, other = mixed(runs, Random(1)), mixed(runs, Random(2))
+        for run in runs:
+            assert by_place(one, run.id) == by_place(other, run.id), f"seed {seed}"
+
+
+def mixed(runs, random):
+    bench = Bench()
+    bench.deploy(*(run.model for run in runs))
+    keys = [bench.start(run.id, **run.variables) for run in runs]
+    left = [list(run.actions) for run in runs]
+    while any(left):
+        chosen = random.choice([number for number, actions in enumerate(left) if actions])
+        perform(bench, keys[chosen], left[chosen].pop(0))
+    return bench
