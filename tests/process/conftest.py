@@ -14,6 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from process_load import deploy
 from process_program import Program
 
 UNSAFE = {"VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS": "true"}
@@ -57,6 +58,20 @@ def program(make_program, database):
     program = make_program("--database-url", database, environment=UNSAFE)
     yield program
     program.end()  # before its database goes
+
+
+@pytest.fixture
+async def pair(make_program, database, unsafe):
+    """Two programs that run; whose database this is."""
+    programs = [make_program("--database-url", database, environment=unsafe, name=name) for name in ("a", "b")]
+    for program in programs:
+        program.start()  # both at once: one of them migrates
+    for program in programs:
+        await program.ready()
+    await deploy(programs[0].port, "one_task.bpmn")
+    yield programs
+    for program in programs:
+        program.end()
 
 
 @pytest.fixture

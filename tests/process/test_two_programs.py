@@ -8,26 +8,12 @@ import pytest
 import trio
 from process_audit import audit, settled
 from process_http import Caller
-from process_load import Load, deploy
+from process_load import Load
 from process_program import eventually
 
 TAKES_OVER_S = 30.0
 FROZEN_S = 7.0
 """Longer than the lease, which is 5 s."""
-
-
-@pytest.fixture
-async def pair(make_program, database, unsafe):
-    """Two programs that run; whose database this is."""
-    programs = [make_program("--database-url", database, environment=unsafe, name=name) for name in ("a", "b")]
-    for program in programs:
-        program.start()  # both at once: one of them migrates
-    for program in programs:
-        await program.ready()
-    await deploy(programs[0].port, "one_task.bpmn")
-    yield programs
-    for program in programs:
-        program.end()
 
 
 async def roles(programs):
