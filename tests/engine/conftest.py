@@ -1,11 +1,18 @@
-"""What tests of engine tasks on PostgreSQL share."""
+"""What tests of engine tasks on PostgreSQL share.
 
+They may import the helper modules beside this file, and those of the core's tests (random models, serial runs).
+"""
+
+import sys
 from functools import partial
+from pathlib import Path
 
 import pytest
 
 from storage import driver
 from storage.migrate import migrate
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "core")]
 
 
 @pytest.fixture

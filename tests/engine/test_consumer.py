@@ -1,0 +1,256 @@
+"""The log consumer on PostgreSQL: what it leaves in the tables is what a serial run in memory comes to."""
+
+from random import Random, SystemRandom
+
+import pytest
+import trio
+from consumer_bench import (
+    Serial,
+    append,
+    beat,
+    dump,
+    event_log,
+    expected_event_log,
+    make_consumer,
+    mixed_runs,
+    pin_clock,
+    save_serially,
+    work_off,
+)
+from core_bench import raw
+from core_models import ONE_TASK
+from psycopg.conninfo import make_conninfo
+
+from engine.core.records import CancelInstance, CompleteJob, CreateInstance, decode_events
+from engine.core.replay import Recorded, replay
+from engine.core.state import State
+from storage import activation, driver, save
+
+
+@pytest.fixture
+def serial():
+    """A serial run of three random processes whose commands are mixed."""
+    seed = SystemRandom().randrange(2**31)
+    print(f"seed {seed}")
+    return mixed_runs(range(seed, seed + 3), Random(seed))
+
+
+@pytest.fixture
+async def second(connection, postgres_dsn):
+    """A connection to another database with the schema."""
+    dsn = make_conninfo(postgres_dsn, dbname="second_of_consumer_tests")
+    await connection.execute("CREATE DATABASE second_of_consumer_tests TEMPLATE template_for_tests STRATEGY file_copy")
+    other = await driver.connect(dsn, name="vivero second")
+    yield other
+    other.close()
+    await connection.execute("DROP DATABASE second_of_consumer_tests WITH (FORCE)")
+
+
+async def test_a_log_is_worked_off_to_what_a_serial_run_comes_to(migrated, connection, second, serial):
+    _, ears = await work_off(migrated, connection, serial)
+    await save_serially(second, serial)
+    assert await dump(connection, without={"version"}) == await dump(second, without={"version"})
+    assert await event_log(connection) == expected_event_log(serial)
+    positions = [logged.position for logged in serial.engine.log]
+    assert ears.told == positions, "each command is answered once, in order"
+    for logged in serial.engine.log:
+        assert ears.outcomes[logged.position].rejection == logged.handled[0].rejection
+    states = [row["state"] for (table, _), row in serial.rows.items() if table == "Instance"]
+    assert sorted(state for _, state in ears.ended) == sorted(state for state in states if state != "ACTIVATED")
+
+
+@pytest.mark.parametrize("commands", [1, 7])
+async def test_evicting_everything_changes_nothing(migrated, connection, second, serial, commands):
+    """One command at a time, each when the one before is committed and everything has been evicted."""
+    await pin_clock(connection)
+    consumer, ears = make_consumer(migrated, serial.resources, cache_bytes=0, batch_commands=commands, poll_s=5)
+    log = serial.commands
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        for first in range(0, len(log), commands):
+            last = await append(connection, log[first : first + commands])
+            consumer.wake()
+            await ears.reached(last)
+        nursery.cancel_scope.cancel()
+    assert consumer.stats.evicted > len(log) / commands / 3
+    await save_serially(second, serial)
+    assert await dump(connection, without={"version"}) == await dump(second, without={"version"})
+    assert await event_log(connection) == expected_event_log(serial)
+
+
+async def test_the_replay_of_the_event_log_gives_the_tables(migrated, connection, second, serial):
+    await work_off(migrated, connection, serial, batch_commands=9)
+    ends = [to for (to,) in (await connection.execute("SELECT to_pos FROM batches WHERE to_pos > 0 ORDER BY 1")).rows]
+    assert len(ends) > 3
+    rows = await connection.execute(
+        "SELECT position, to_epoch_ms(processed_at), events::text FROM event_log ORDER BY position, seq"
+    )
+    batches = {end: [] for end in ends}
+    for position, now, events in rows.rows:
+        batches[next(end for end in ends if end >= position)].append(Recorded(position, now, decode_events(events)))
+    state = State(1)
+    statements = []
+
+    def saved():
+        statements.append(list(save.statements_of(state, [], [], 0)))
+        State.saved(state)
+
+    state.saved = saved
+    replay(state, batches.values())
+    for calls in statements:
+        await second.pipeline([("BEGIN", ()), *calls, ("COMMIT", ())])
+    assert await dump(connection) == await dump(second)
+
+
+@pytest.mark.parametrize("cache_bytes", [0, 48_000_000])
+async def test_statements_per_batch_do_not_depend_on_its_size(migrated, connection, monkeypatch, cache_bytes):
+    """Creations, and then what ends them, in batches of 4, 40 and 400 commands: reads and writes alike."""
+    monkeypatch.setattr("engine.batch.COMPUTE_S", 60)
+    serial = Serial()
+    serial.deploy(ONE_TASK)
+    base = await append(connection, serial.commands)
+    consumer, ears = make_consumer(migrated, serial.resources, cache_bytes=cache_bytes, poll_s=5)
+    counter = Counter(consumer)
+    statements = []
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        await ears.reached(base)
+        for size in (4, 40, 400):
+            for log in (create(serial, size), finish(serial)):
+                before, batches = counter.statements, consumer.stats.batches
+                last = await append_at_once(connection, log)
+                consumer.wake()
+                await ears.reached(last)
+                assert consumer.stats.batches == batches + 1
+                statements.append(counter.statements - before)
+        nursery.cancel_scope.cancel()
+    assert (consumer.stats.evicted > 0) == (cache_bytes == 0)
+    assert statements == statements[:2] * 3
+    assert max(statements) <= 20
+
+
+def create(serial, count):
+    before = len(serial.engine.log)
+    for number in range(count):
+        serial.start(a=number, b=[2])
+    return serial.commands[before:]
+
+
+def finish(serial):
+    """Complete every other instance, cancel the rest."""
+    before = len(serial.engine.log)
+    for number, key in enumerate(list(serial.state.trees)):
+        if number % 2:
+            serial.cancel(key)
+        else:
+            serial.complete_at(key, "p/work", {"c": 3})
+    return serial.commands[before:]
+
+
+async def append_at_once(connection, commands):
+    """In one transaction, so that a batch sees all or nothing."""
+    async with connection.transaction():
+        return await append(connection, commands)
+
+
+class Counter:
+    """Counts the statements of a consumer's connections."""
+
+    def __init__(self, consumer) -> None:
+        self.statements = 0
+        connect = consumer._connect
+
+        async def counted(name):
+            connection = await connect(name)
+            self._wrap(connection)
+            return connection
+
+        consumer._connect = counted
+
+    def _wrap(self, connection):
+        execute, pipeline = connection.execute, connection.pipeline
+
+        async def counted_execute(*arguments, **options):
+            self.statements += 1
+            return await execute(*arguments, **options)
+
+        async def counted_pipeline(calls, **options):
+            self.statements += len(calls)
+            return await pipeline(calls, **options)
+
+        connection.execute, connection.pipeline = counted_execute, counted_pipeline
+
+
+async def test_a_job_lost_to_a_new_lease_cannot_be_completed(migrated, connection):
+    """The lease is read with each batch, although the tree is in memory all the time."""
+    serial = Serial()
+    serial.deploy(ONE_TASK)
+    serial.start()
+    job = serial.job("work").key
+    await append(connection, serial.commands)
+    consumer, ears = make_consumer(migrated, serial.resources)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        await ears.reached(2)
+        first, second = [await lease(connection, job) for _ in range(2)]
+        last = await append(connection, [("<default>", CompleteJob(job, lease=token)) for token in (first, second)])
+        consumer.wake()
+        await ears.reached(last)
+        nursery.cancel_scope.cancel()
+    assert ears.outcomes[3].rejection.code == "INVALID_STATE"
+    assert ears.outcomes[4].rejection is None
+
+
+async def lease(connection, job):
+    await connection.execute("UPDATE jobs SET ready = true WHERE job_key = $1", (job,))
+    (given,) = await activation.activate(connection, "work", "<default>", 1, 60_000, "w")
+    return given.token
+
+
+async def test_a_model_that_is_not_in_memory_is_waited_for(migrated, connection):
+    serial = Serial()
+    serial.deploy(ONE_TASK)
+    serial.start()
+    await append(connection, serial.commands)
+    consumer, ears = make_consumer(migrated, serial.resources)
+    consumer._definitions.cold.update(serial.resources)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        await ears.reached(2)
+        nursery.cancel_scope.cancel()
+    assert ears.outcomes[2].rejection is None
+    assert consumer.stats.not_loaded == 1
+
+
+async def test_a_model_that_cannot_be_had_rejects_its_command_only(migrated, connection):
+    serial = Serial()
+    serial.deploy(ONE_TASK)
+    serial.start()
+    last = await append(connection, [*serial.commands, ("<default>", CancelInstance(77))])
+    consumer, ears = make_consumer(migrated, {})
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        await ears.reached(last)
+        nursery.cancel_scope.cancel()
+    assert ears.outcomes[1].rejection is None
+    assert ears.outcomes[2].rejection.code == "PROCESSING_ERROR"
+    assert ears.outcomes[3].rejection.code == "NOT_FOUND"
+
+
+async def test_another_nodes_deployment_is_seen_with_the_next_batch(migrated, connection):
+    """`definitions_seq` moved without us: what is known of definitions is dropped and read again."""
+    serial = Serial()
+    serial.deploy(ONE_TASK)
+    await append(connection, serial.commands)
+    consumer, ears = make_consumer(migrated, serial.resources)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        await ears.reached(1)
+        async with connection.transaction():
+            await connection.execute("UPDATE process_definitions SET state = 'DELETED'")
+            await connection.execute("UPDATE definitions_seq SET n = n + 1")
+        last = await append(connection, [("<default>", CreateInstance("p", variables=raw({})))])
+        consumer.wake()
+        await ears.reached(last)
+        nursery.cancel_scope.cancel()
+    assert ears.outcomes[last].rejection.code == "NOT_FOUND"
