@@ -50,6 +50,7 @@ from engine.core.records import (
     TriggerTimer,
     WorkDeferred,
 )
+from engine.core.rules import TIMER_RULES, TimerRules
 from engine.core.shared.flows import enter
 from engine.core.state import Definition, Element, ElementState, Incident, Instance, Job, State, Timer, root_of
 from engine.core.view import View
@@ -64,6 +65,7 @@ class Limits:
     """How much one command may do before the rest is deferred."""
 
     slice_items: int = 500
+    timers: TimerRules = TIMER_RULES
     inline_follow_ups: bool = True
     """False: every follow-up goes through the log, so that the row that cannot be saved is itself a command."""
 
@@ -130,7 +132,7 @@ class Processor:
     ) -> None:
         """`find_model` gives the executable model of a definition if it is at hand, without waiting."""
         self.state = state
-        self.at = View(state, find_model)
+        self.at = View(state, find_model, limits.timers)
         self.notices = Notices()
         self._limit = limits.slice_items * ITEM_COST
         self._inline = limits.inline_follow_ups

@@ -8,6 +8,7 @@ from typing import Any
 from engine.bpmn.model import Node, Process
 from engine.core.needs import Need, NeedKind, NotLoaded
 from engine.core.records import Fail, IncidentType, Reject, RejectionCode
+from engine.core.rules import TIMER_RULES, TimerRules
 from engine.core.state import MISSING, Definition, Element, Family, Incident, Instance, Job, State, Timer, UserTask
 from engine.feel import Evaluation as FeelEvaluation
 from engine.feel import EvaluationError, Expression, from_json
@@ -50,11 +51,14 @@ class VariableScope(Mapping[str, Any]):
 class View:
     """Read access for one command. Made once per partition; `step` sets the command's own facts."""
 
-    __slots__ = ("find_model", "leases", "now", "position", "request", "state", "tenant")
+    __slots__ = ("find_model", "leases", "now", "position", "request", "rules", "state", "tenant")
 
-    def __init__(self, state: State, find_model: Callable[[Definition], Process | None]) -> None:
+    def __init__(
+        self, state: State, find_model: Callable[[Definition], Process | None], rules: TimerRules = TIMER_RULES
+    ) -> None:
         self.state = state
         self.find_model = find_model
+        self.rules = rules
         self.now = 0
         """Epoch milliseconds; the same for everything that one command does."""
         self.position = 0

@@ -63,7 +63,7 @@ def _happens(timer: Timer, at: View) -> Effects:
         yield TimerCanceled(timer.key)
         return
     yield TimerTriggered(timer.key)
-    following = next_due(timer)
+    following = next_due(timer, at.now, at.rules)
     if following is not None and _repeats(timer, element, at):
         yield TimerScheduled(
             at.key(),

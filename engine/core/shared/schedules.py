@@ -1,37 +1,37 @@
-"""When timers are due. BPMN 2.0.2 §10.5.5.2: a date, a duration, or a cycle: a repeating interval or a cron expression.
+"""When timers are due. BPMN 2.0.2 §10.5.5: a date, a duration, or a cycle: a repeating interval or a cron expression.
 
-Due dates are epoch milliseconds. The n-th due date of a cycle is its anchor plus n intervals, so that neither month
-ends nor late firing make it drift.
+Due dates are epoch milliseconds. The n-th due date of a repeating interval is its anchor plus n intervals, so that
+neither month ends nor late firing make it drift. Months and days are added in the zone that the start names, else in
+UTC. A cron expression is read in the zone of the rules.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import re
 from typing import Any, NamedTuple
-
-from cronsim import CronSim, CronSimError
 
 from engine.bpmn.model import TimerEvent
 from engine.core.records import Fail, IncidentType
+from engine.core.rules import TimerRules
 from engine.core.state import Element, Timer
 from engine.core.view import View
 from engine.feel import to_json
 from engine.feel.temporal.calendar import TemporalError
+from engine.feel.temporal.cron import parse_cron
 from engine.feel.temporal.timers import Interval, parse_cycle, parse_date_ms, parse_interval
 
 LATEST_MS = 253_402_300_799_999
 """The end of the year 9999."""
 SHORTEST_ENDLESS_MS = 1_000
 """An interval that repeats without end is at least this long."""
-CRON_NAMES = {
-    "@yearly": "0 0 0 1 1 *",
-    "@annually": "0 0 0 1 1 *",
-    "@monthly": "0 0 0 1 * *",
-    "@weekly": "0 0 0 * * 0",
-    "@daily": "0 0 0 * * *",
-    "@midnight": "0 0 0 * * *",
-    "@hourly": "0 0 * * * *",
-}
+MAX_REPETITIONS = 2**31 - 1
+MAX_TEXT = 1_000
+"""Characters of a date, duration or cycle."""
+
+_NAMED_ZONE = re.compile(r"[@\[]([^\]]+)\]?$")
+
+Cycle = tuple[str, str, int, int]
+"""What the next due date is made of: (interval or cron text, zone, anchor in epoch ms, number of this occurrence)."""
 
 
 class Due(NamedTuple):
@@ -39,7 +39,7 @@ class Due(NamedTuple):
 
     at: int
     repetitions: int = 1
-    cycle: tuple[str, str, int, int] | None = None
+    cycle: Cycle | None = None
 
 
 class InvalidSchedule(Exception):
@@ -54,76 +54,134 @@ def due_date(event: TimerEvent, element: Element, at: View) -> Due:
     """
     value = at.evaluate(event.expression, element)
     try:
-        return due_date_of(event.kind, value, at.now)
+        return due_date_of(event.kind, value, at.now, at.rules)
     except InvalidSchedule as error:
-        text = event.expression.text.removeprefix("=").strip()
-        raise Fail(
-            IncidentType.EXTRACT_VALUE_ERROR, f"Invalid timer {event.kind} expression '{text}': {error}"
-        ) from error
+        raise Fail(IncidentType.EXTRACT_VALUE_ERROR, describe(event, error)) from error
 
 
-def due_date_of(kind: str, value: Any, now: int) -> Due:
-    """When a timer of `kind` ("date", "duration", "cycle") with this value (text or a FEEL temporal) is due first."""
-    text = value if isinstance(value, str) else to_json(value).strip('"')
+def describe(event: TimerEvent, error: InvalidSchedule) -> str:
+    """What is wrong with a timer, for people."""
+    text = event.expression.text.removeprefix("=").strip()
+    return f"Invalid timer {event.kind} expression '{text}': {error}"
+
+
+def due_date_of(kind: str, value: Any, now: int, rules: TimerRules) -> Due:
+    """When a timer of `kind` ("date", "duration", "cycle") with this value (text or a FEEL temporal) is due first.
+
+    What is past is due at once.
+
+    Raises:
+        InvalidSchedule: the value is nothing of this kind, or leads where no timer can be kept.
+    """
+    text = _text_of(kind, value)
     try:
-        if kind == "date":
-            due = Due(parse_date_ms(text))
-        elif kind == "duration":
-            due = Due(max(parse_interval(text).added_to(now), now))
-        elif text.startswith("R"):
-            due = _first_of_interval(text, now)
-        else:
-            due = _first_of_cron(text, now)
-    except (TemporalError, OverflowError, CronSimError, ValueError) as error:
-        raise InvalidSchedule(str(error) or f"'{text}'") from error
+        due = _FIRST[kind](text, now, rules)
+    except (TemporalError, OverflowError) as error:
+        raise InvalidSchedule(str(error) or f"'{text}' leads too far") from error
     if not 0 <= due.at <= LATEST_MS:
         raise InvalidSchedule(f"'{text}' leads out of the years 1970 to 9999")
     return due
 
 
-def next_due(timer: Timer) -> Due | None:
-    """The occurrence after this one of a cycle, counted from its due date; None when there is none."""
+def _text_of(kind: str, value: Any) -> str:
+    if isinstance(value, str):
+        text = value.strip()
+    else:
+        text = to_json(value)
+        if not text.startswith('"'):
+            raise InvalidSchedule(f"its value is {text[:100]}, which is no {kind}")
+        text = text.strip('"')
+    if len(text) > MAX_TEXT:
+        raise InvalidSchedule(f"its value has {len(text)} characters, more than {MAX_TEXT}")
+    return text
+
+
+def _first_of_date(text: str, now: int, _rules: TimerRules) -> Due:
+    return Due(max(parse_date_ms(text), 0))
+
+
+def _first_of_duration(text: str, now: int, _rules: TimerRules) -> Due:
+    return Due(max(parse_interval(text).added_to(now), now))
+
+
+def _first_of_cycle(text: str, now: int, rules: TimerRules) -> Due:
+    return _first_of_interval(text, now) if text.startswith("R") else _first_of_cron(text, now, rules)
+
+
+_FIRST = {"date": _first_of_date, "duration": _first_of_duration, "cycle": _first_of_cycle}
+
+
+def next_due(timer: Timer, now: int, rules: TimerRules) -> Due | None:
+    """The occurrence after this one of a cycle, counted from its due date; None when there is none.
+
+    Of those that have been missed by `now` the last `missed_limit` fire; the others count as if they had.
+    """
     if timer.cycle is None or timer.repetitions == 1:
         return None
     text, zone, anchor, number = timer.cycle
-    left = timer.repetitions - 1 if timer.repetitions > 0 else -1
-    if not text.startswith("P"):
-        at = _cron_after(text, timer.due_at)
-    else:
-        at = _occurrence(parse_interval(text), anchor, number + 1, zone)
-    return Due(at, left, (text, zone, anchor, number + 1)) if at <= LATEST_MS else None
+    at: int | None
+    try:
+        if text.startswith("P"):
+            at, skipped = _next_of_interval(parse_interval(text), zone, anchor, number, now, rules)
+        else:
+            at, skipped = _next_of_cron(text, zone, timer.due_at, now, rules)
+    except OverflowError:
+        return None
+    left = timer.repetitions - 1 - skipped
+    if at is None or at > LATEST_MS or (timer.repetitions > 0 and left <= 0):
+        return None
+    return Due(at, left if timer.repetitions > 0 else -1, (text, zone, anchor, number + 1 + skipped))
+
+
+# ------------------------------------------------------------------------------------------------------ intervals
 
 
 def _first_of_interval(text: str, now: int) -> Due:
     """The first firing is the start, or one interval from now. A start in the past keeps its phase."""
     cycle = parse_cycle(text)
     interval, repetitions = cycle.interval, -1 if cycle.repetitions is None else cycle.repetitions
-    if not interval.is_positive and repetitions != 1:
-        raise InvalidSchedule(f"the interval of '{text}' does not lead forward")
+    head, length = text.rsplit("/", 1)
     if repetitions == 0:
         raise InvalidSchedule(f"'{text}' never fires")
-    parts = text.rsplit("/", 1)
-    zone = _zone_of(parts[0])
+    if repetitions > MAX_REPETITIONS:
+        raise InvalidSchedule(f"'{text}' repeats more often than {MAX_REPETITIONS} times")
+    if not interval.is_positive and repetitions != 1:
+        raise InvalidSchedule(f"the interval of '{text}' does not lead forward")
     if repetitions < 0 and interval.added_to(now) - now < SHORTEST_ENDLESS_MS:
         raise InvalidSchedule(f"the interval of '{text}' is shorter than a second, and repeats without end")
     if cycle.start_ms is None:
-        return Due(interval.added_to(now, zone), repetitions, (parts[1], zone, now, 1))
-    number = _first_not_before(interval, cycle.start_ms, now, zone)
+        return Due(max(interval.added_to(now), now), repetitions, (length, "Z", now, 1))
+    zone = _zone_of(head)
+    number = _first_at_or_after(interval, cycle.start_ms, now, zone) if interval.is_positive else 0
     at = _occurrence(interval, cycle.start_ms, number, zone)
-    return Due(at, repetitions, (parts[1], zone, cycle.start_ms, number))
+    return Due(at, repetitions, (length, zone, cycle.start_ms, number))
 
 
-def _first_not_before(interval: Interval, anchor: int, now: int, zone: str) -> int:
-    """The number of the first occurrence at or after `now`; 0 is the anchor."""
-    if anchor >= now:
+def _next_of_interval(
+    interval: Interval, zone: str, anchor: int, number: int, now: int, rules: TimerRules
+) -> tuple[int, int]:
+    """The next due date, and how many before it are skipped."""
+    following = number + 1
+    at = _occurrence(interval, anchor, following, zone)
+    if at > now:
+        return at, 0
+    earliest = _first_at_or_after(interval, anchor, now + 1, zone) - rules.missed_limit
+    chosen = max(following, earliest)
+    return _occurrence(interval, anchor, chosen, zone), chosen - following
+
+
+def _first_at_or_after(interval: Interval, anchor: int, moment: int, zone: str) -> int:
+    """The number of the first occurrence at or after a moment; 0 is the anchor. Occurrences rise with their number."""
+    if anchor >= moment:
         return 0
-    step = max(interval.added_to(anchor, zone) - anchor, 1)
-    number = max((now - anchor) // step - 1, 0)
-    while number > 0 and _occurrence(interval, anchor, number, zone) > now:
-        number = number * 9 // 10
-    while _occurrence(interval, anchor, number, zone) < now:
-        number += 1
-    return number
+    high = 1
+    while _occurrence(interval, anchor, high, zone) < moment:
+        high *= 2
+    low = high // 2
+    while low + 1 < high:
+        middle = (low + high) // 2
+        low, high = (middle, high) if _occurrence(interval, anchor, middle, zone) < moment else (low, middle)
+    return high
 
 
 def _occurrence(interval: Interval, anchor: int, number: int, zone: str) -> int:
@@ -131,22 +189,24 @@ def _occurrence(interval: Interval, anchor: int, number: int, zone: str) -> int:
     return times.added_to(anchor, zone)
 
 
-def _zone_of(text: str) -> str:
-    """The zone that a start names in brackets; calendar units are added in it. UTC without one."""
-    return text[text.index("[") + 1 : text.index("]")] if "[" in text and "]" in text else "Z"
+def _zone_of(start: str) -> str:
+    """The zone that a start names, in brackets or behind `@`: months and days are added in it. UTC without one."""
+    named = _NAMED_ZONE.search(start)
+    return "Z" if named is None else named[1]
 
 
-def _first_of_cron(text: str, now: int) -> Due:
-    return Due(_cron_after(text, now), -1, (text, "Z", now, 0))
+# ----------------------------------------------------------------------------------------------------------- cron
 
 
-def _cron_after(text: str, after_ms: int) -> int:
-    """Six fields, seconds first, in UTC; `?` means any, and the usual names (`@daily`) are known."""
-    fields = CRON_NAMES.get(text, text).replace("?", "*")
-    if len(fields.split()) != 6:
-        raise InvalidSchedule(f"'{text}' is neither a repeating interval nor a cron expression of six fields")
-    start = datetime.fromtimestamp(after_ms / 1000, UTC)
-    found = next(CronSim(fields, start), None)
-    if found is None:
-        raise InvalidSchedule(f"the cron expression '{text}' never fires")
-    return int(found.timestamp() * 1000)
+def _first_of_cron(text: str, now: int, rules: TimerRules) -> Due:
+    at = parse_cron(text).after(now, rules.cron_zone)
+    if at is None:
+        raise InvalidSchedule(f"the cron expression '{text}' never happens again")
+    return Due(at, -1, (text, rules.cron_zone, now, 0))
+
+
+def _next_of_cron(text: str, zone: str, due_at: int, now: int, rules: TimerRules) -> tuple[int | None, int]:
+    """The next due date; a cron expression has no number of repetitions, so that nobody counts the skipped."""
+    cron = parse_cron(text)
+    missed = cron.latest(rules.missed_limit, due_at, now, zone) if rules.missed_limit else None
+    return (cron.after(max(due_at, now), zone) if missed is None else missed), 0

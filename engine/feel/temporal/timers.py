@@ -19,6 +19,7 @@ from engine.feel.temporal.types import Date, DateTime
 _INTERVAL = re.compile(
     r"(-?)P(?:(-?\d{1,9})Y)?(?:(-?\d{1,9})M)?(?:(-?\d{1,9})W)?(?:(-?\d{1,9})D)?(T-?\d[-0-9.HMS]*)?", re.ASCII
 )
+_LOCAL_IN_ZONE = re.compile(r"(.*T[0-9:.]+)\[([^]@]+)\]", re.ASCII)
 _CYCLE = re.compile(r"R(\d{1,9})?/(?:(.+)/)?([^/]+)", re.ASCII)
 
 
@@ -89,10 +90,12 @@ def parse_cycle(text: str) -> Cycle:
 def parse_date_ms(text: str) -> int:
     """Epoch milliseconds of a date with time (UTC where it has no offset) or of a date.
 
+    A local time may name its zone in both ways: `2027-01-01T09:00:00[Europe/Berlin]`, and FEEL's with `@`.
+
     Raises TemporalError, also for a date beyond 64 bits of milliseconds (292 million years).
     """
     try:
-        return _in_64_bits(parse_date_time(text).epoch_ms)
+        return _in_64_bits(parse_date_time(_LOCAL_IN_ZONE.sub(r"\1@\2", text)).epoch_ms)
     except OverflowError as e:
         raise TemporalError(f"Failed to parse date-time from '{text}': {e}") from None
 

@@ -1,0 +1,27 @@
+"""What installations may choose about behaviour. Decisions made by these are in the events: replay needs none of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.feel.temporal.zones import resolve_zone
+
+
+@dataclass(frozen=True, slots=True)
+class TimerRules:
+    """How cycles are read, and what becomes of occurrences that were missed."""
+
+    cron_zone: str = "UTC"
+    """Cron expressions are read in this time zone."""
+    missed_limit: int = 1_000
+    """After downtime so many missed occurrences of a cycle still fire, the latest of them; 0: none, on to the next."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a zone that does not exist and for a negative limit."""
+        resolve_zone(self.cron_zone)
+        if self.missed_limit < 0:
+            raise ValueError("the limit of missed occurrences cannot be negative")
+
+
+TIMER_RULES = TimerRules()
+"""The defaults."""
