@@ -54,6 +54,9 @@ async def run(config: Config, console: Console, *, leave: bool, pace_s: float) -
 
     `pace_s` is how long the make-believe work of a job takes. Raises what `program.up` and the client raise.
     """
+    console.print(
+        f"[dim]Starting a server with a PostgreSQL of its own, whose data are in {config.database.data_dir} …[/]"
+    )
     stop = trio.Event()
     send, receive = trio.open_memory_channel[Ready](1)
     async with trio.open_nursery() as nursery:
@@ -157,9 +160,9 @@ class Show:
         self._console.print(f"[bold]Vivero[/] {ready.address}, PostgreSQL {ready.server.version}")
         await self._deploy()
         await self._start()
-        with Live(console=self._console, auto_refresh=False) as live:
+        with Live(console=self._console, auto_refresh=False, transient=True) as live:
             await self._watch(live)
-        self._console.print()
+        self._console.print(self._picture())
         await self._explain()
 
     def _step(self, number: int, text: str) -> None:
@@ -186,7 +189,8 @@ class Show:
         helped: set[str] = set()
         while True:
             await self._look()
-            live.update(self._picture(), refresh=True)
+            if self._console.is_terminal:
+                live.update(self._picture(), refresh=True)
             waiting = [order for order in self._orders.values() if order.state == "ACTIVE"]
             if not waiting:
                 return
@@ -211,8 +215,8 @@ class Show:
 
     def _picture(self) -> Table:
         made = Table(box=None, header_style="bold", pad_edge=False)
-        for name in ("  instance", "customer", "items", "state", "where"):
-            made.add_column(name, no_wrap=True)
+        for name, width in (("  instance", 18), ("customer", 8), ("items", 12), ("state", 15), ("where", 31)):
+            made.add_column(name, min_width=width, no_wrap=True)
         for order in self._orders.values():
             items = ", ".join(f"{item['quantity']} {item['sku']}" for item in order.variables["items"])
             where = ", ".join(order.at) if order.state == "ACTIVE" else ""

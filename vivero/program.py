@@ -63,9 +63,9 @@ async def up(
         nursery.start_soon(_stop_on_signal, stop, nursery.cancel_scope)
         listeners = await open_listeners(config.api.host, config.api.port)
         try:
-            address = listeners[0].socket.getsockname()
+            port = listeners[0].socket.getsockname()[1]
             node = node_name()
-            config = replace(config, api=replace(config.api, port=address[1], node_name=node))
+            config = replace(config, api=replace(config.api, port=port, node_name=node))
             async with AsyncExitStack() as held:
                 async with _unless(stop):
                     dsn, children = await held.enter_async_context(database(config))
@@ -81,7 +81,7 @@ async def up(
 
 
 def _ready(ready: Callable[[Ready], None], config: Config, dsn: str, server: Server, built: tree.Tree) -> None:
-    ready(Ready(_url(config), dsn, server, config.database.url is None, built))
+    ready(Ready(address(config), dsn, server, config.database.url is None, built))
 
 
 @asynccontextmanager
@@ -176,9 +176,10 @@ def tune_collector() -> None:
     gc.set_threshold(*GC_THRESHOLDS)
 
 
-def _url(config: Config) -> str:
-    host = config.api.host if config.api.host not in ("", "0.0.0.0", "::") else "localhost"
-    return f"http://{'localhost' if host == '127.0.0.1' else host}:{config.api.port}"
+def address(config: Config) -> str:
+    """The URL at which this machine reaches the program."""
+    host = "localhost" if config.api.host in ("", "0.0.0.0", "::", "127.0.0.1") else config.api.host
+    return f"http://{f'[{host}]' if ':' in host else host}:{config.api.port}"
 
 
 async def _stop_on_signal(stop: trio.Event, everything: trio.CancelScope) -> None:

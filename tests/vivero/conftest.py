@@ -213,6 +213,15 @@ class Program:
 
 
 @pytest.fixture
+def empty_database(postgres_dsn: str) -> Iterator[str]:
+    """The DSN of a database without our schema."""
+    with psycopg.connect(postgres_dsn, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE without_schema TEMPLATE template0 STRATEGY file_copy")
+        yield psycopg.conninfo.make_conninfo(postgres_dsn, dbname="without_schema")
+        connection.execute("DROP DATABASE without_schema WITH (FORCE)")
+
+
+@pytest.fixture
 def unused_port() -> Iterator[int]:
     """A port of the loopback on which nobody listens, and nobody will for the length of the test."""
     with socket.socket() as taken:

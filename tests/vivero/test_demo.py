@@ -11,7 +11,7 @@ from vivero import demo
 pytestmark = pytest.mark.process
 
 
-def test_the_show_ends_well_and_can_be_given_again(vivero, root):
+def test_the_show_ends_well_and_can_be_given_again(root, vivero):
     for run in (1, 2):
         program = vivero("demo", "--exit", "--port", "0", "--data-dir", str(root))
         assert program.ends(timeout=90) == 0, program.logged
@@ -28,7 +28,7 @@ def test_the_show_ends_well_and_can_be_given_again(vivero, root):
         assert program.logged == ""
 
 
-def test_it_stays_up_with_its_workers_until_told(vivero, root, eventually):
+def test_it_stays_up_with_its_workers_until_told(root, vivero, eventually):
     program = vivero("demo", "--port", "0", "--data-dir", str(root))
     eventually(lambda: "Ctrl-C stops it" in program.said or program.process.poll() is not None, timeout=90)
     assert program.process.poll() is None, program.logged
@@ -40,7 +40,7 @@ def test_it_stays_up_with_its_workers_until_told(vivero, root, eventually):
     assert program.ends() == 0, program.logged
 
 
-def test_a_port_that_is_taken_is_one_line(vivero, root):
+def test_a_port_that_is_taken_is_one_line(root, vivero):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

@@ -1,0 +1,224 @@
+"""The job worker against a server that is a function: what it asks for, what it reports, how it stops."""
+
+from collections import deque
+
+import pytest
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from vivero.client import Answer, ApiError, Unreachable
+from vivero.worker import MAX_MESSAGE, JobFailed, Outcome, Worker, WorkerSettings
+
+
+def job(key, retries=3):
+    return {"jobKey": str(key), "retries": retries, "jobLeaseToken": f"lease-{key}", "variables": {"n": key}}
+
+
+class Server:
+    """Gives out the jobs that wait, and remembers what it is told; `trouble` are errors to raise first."""
+
+    def __init__(self, *jobs) -> None:
+        self.jobs = deque(jobs)
+        self.told = []
+        self.limits = []
+        self.trouble = deque()
+        self.refusals = {}
+
+    def _stumble(self):
+        if self.trouble:
+            raise self.trouble.popleft()
+
+    async def activate(self, type, *, worker, timeout_ms, limit, wait_ms):
+        self._stumble()
+        self.limits.append(limit)
+        while not self.jobs:
+            await trio.sleep(wait_ms / 1000)
+            return []
+        return [self.jobs.popleft() for _ in range(min(limit, len(self.jobs)))]
+
+    async def complete(self, job, variables):
+        self._stumble()
+        return self._tell(job, ("complete", job["jobKey"], variables))
+
+    async def fail(self, job, message, retries, backoff_ms=0):
+        self._stumble()
+        return self._tell(job, ("fail", job["jobKey"], message, retries, backoff_ms))
+
+    def _tell(self, job, what):
+        if job["jobKey"] in self.refusals:
+            raise self.refusals[job["jobKey"]]
+        self.told.append(what)
+        return Answer(204, None, 10 + len(self.told))
+
+
+async def double(job):
+    return {"n": job["variables"]["n"] * 2}
+
+
+@pytest.fixture
+def reports():
+    return []
+
+
+@pytest.fixture
+def troubles():
+    return []
+
+
+@pytest.fixture
+def make(reports, troubles):
+    def worker(server, handler=double, **settings):
+        chosen = WorkerSettings(**{"max_jobs": len(server.jobs), **settings})
+        return Worker(server, "t", handler, chosen, report=reports.append, trouble=troubles.append)
+
+    return worker
+
+
+async def test_jobs_are_worked_and_reported(autojump_clock, make, reports):
+    server = Server(job(1), job(2))
+    await make(server).run()
+    assert server.told == [("complete", "1", {"n": 2}), ("complete", "2", {"n": 4})]
+    assert [(r.job["jobKey"], r.outcome, r.position) for r in reports] == [
+        ("1", "completed", 11),
+        ("2", "completed", 12),
+    ]
+
+
+async def test_no_more_jobs_are_asked_for_than_hands_are_free(autojump_clock, make):
+    at_once, most = 0, 0
+
+    async def slowly(_job):
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        await trio.sleep(1)
+        at_once -= 1
+        return {}
+
+    server = Server(*map(job, range(7)))
+    await make(server, slowly, concurrency=3).run()
+    assert most == 3
+    assert max(server.limits) == 3
+    assert len(server.told) == 7
+
+
+async def test_no_more_jobs_are_asked_for_than_it_is_to_do(autojump_clock, make):
+    server = Server(*map(job, range(9)))
+    await make(server, max_jobs=4, concurrency=3).run()
+    assert len(server.told) == 4
+    assert len(server.jobs) == 5
+
+
+@pytest.mark.parametrize(
+    ("error", "retries", "backoff_ms"),
+    [(JobFailed("no"), 2, 0), (JobFailed("no", retries=0), 0, 0), (JobFailed("no", backoff_ms=500), 2, 500)],
+)
+async def test_a_failure_is_told_with_what_is_left(autojump_clock, make, reports, error, retries, backoff_ms):
+    async def fail(_job):
+        raise error
+
+    server = Server(job(1))
+    await make(server, fail).run()
+    assert server.told == [("fail", "1", "no", retries, backoff_ms)]
+    assert (reports[0].outcome, reports[0].message) == (Outcome.FAILED, "no")
+
+
+async def test_no_retries_become_fewer_than_none(autojump_clock, make):
+    async def fail(_job):
+        raise JobFailed("x" * (MAX_MESSAGE + 1))
+
+    server = Server(job(1, retries=0))
+    await make(server, fail).run()
+    assert server.told == [("fail", "1", "x" * MAX_MESSAGE, 0, 0)]
+
+
+async def test_a_handler_that_takes_too_long_is_cancelled_and_its_job_failed(autojump_clock, make):
+    async def forever(_job):
+        await trio.sleep_forever()
+
+    server = Server(job(1))
+    await make(server, forever, timeout_s=2.5).run()
+    assert server.told == [("fail", "1", "not done within 2.5 s", 2, 0)]
+
+
+async def test_a_server_that_is_away_is_waited_for_with_patience(autojump_clock, make, troubles):
+    server = Server(job(1))
+    away = [
+        Unreachable("away"),
+        ApiError(503, "RESOURCE_EXHAUSTED", "busy", None, {}),
+        ApiError(429, "x", "", None, {}),
+    ]
+    server.trouble.extend(away)
+    began = trio.current_time()
+    await make(server).run()
+    assert server.told == [("complete", "1", {"n": 2})]
+    assert troubles == away
+    assert trio.current_time() - began == pytest.approx(0.1 + 0.2 + 0.4)
+
+
+async def test_work_that_was_done_is_told_until_it_is_heard(autojump_clock, make, troubles):
+    server = Server(job(1))
+
+    async def work(_job):
+        server.trouble.extend([Unreachable("cut off", in_doubt=True)] * 10)
+        return {}
+
+    await make(server, work).run()
+    assert server.told == [("complete", "1", {})]
+    assert len(troubles) == 10
+
+
+@pytest.mark.parametrize("status", [404, 409])
+async def test_a_job_that_somebody_else_has_is_lost(autojump_clock, make, reports, status):
+    server = Server(job(1), job(2))
+    server.refusals["1"] = ApiError(status, "X", "gone", 7, {})
+    await make(server).run()
+    assert [report.outcome for report in reports] == [Outcome.LOST, Outcome.COMPLETED]
+    assert reports[0].message == f"gone ({status} X)"
+
+
+async def test_an_answer_that_is_late_is_no_failure(autojump_clock, make, reports):
+    server = Server(job(1))
+    server.refusals["1"] = ApiError(504, "DEADLINE_EXCEEDED", "late", 7, {})
+    await make(server).run()
+    assert (reports[0].outcome, reports[0].position) == (Outcome.COMPLETED, 7)
+
+
+async def test_a_server_that_does_not_accept_how_it_is_asked_ends_it(autojump_clock, make):
+    server = Server(job(1))
+    server.trouble.append(ApiError(400, "INVALID_ARGUMENT", "no", None, {}))
+    with pytest.RaisesGroup(ApiError):
+        await make(server).run()
+
+
+async def test_told_to_stop_it_finishes_what_it_has_and_takes_no_more(nursery, make):
+    release = trio.Event()
+
+    async def wait(_job):
+        await release.wait()
+        return {}
+
+    server = Server(job(1), job(2))
+    worker = make(server, wait, max_jobs=None)
+    ended = trio.Event()
+
+    async def run():
+        await worker.run()
+        ended.set()
+
+    nursery.start_soon(run)
+    await wait_all_tasks_blocked()
+    worker.stop()
+    await wait_all_tasks_blocked()
+    assert not ended.is_set()
+    release.set()
+    await wait_all_tasks_blocked()
+    assert ended.is_set()
+    assert [key for _, key, _ in server.told] == ["1"]
+
+
+async def test_told_to_stop_while_it_waits_for_jobs_it_ends(nursery, make):
+    worker = make(Server(), max_jobs=None)
+    nursery.start_soon(worker.run)
+    await wait_all_tasks_blocked()
+    worker.stop()
