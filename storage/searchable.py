@@ -46,6 +46,8 @@ JOB_STATES = (
     "TIMED_OUT",
 )
 JOB_KINDS = ("BPMN_ELEMENT", "EXECUTION_LISTENER", "TASK_LISTENER", "AD_HOC_SUB_PROCESS")
+TIMER_TYPES = ("BOUNDARY", "EVENT_SUB_PROCESS", "INTERMEDIATE", "START_EVENT")
+TIMER_STATES = ("CANCELED", "FAILED", "PENDING", "TRIGGERED")
 LISTENER_EVENTS = (
     "ASSIGNING",
     "BEFORE_ALL",
@@ -352,6 +354,31 @@ JOBS = Resource(
         _filtered("creationTime", "j.created_at", TIME, sort=True),
         _filtered("lastUpdateTime", "j.updated_at", TIME),
         _filtered("priority", "j.priority", NUMBER, sort=True),
+    ),
+)
+
+# --------------------------------------------------------------------------------------------------------- timers
+
+TIMERS = Resource(
+    "Timer",
+    "timers t",
+    "t.timer_key",
+    (
+        _filtered("timerKey", "t.timer_key", KEY, sort=True),
+        _enum("type", "t.type", TIMER_TYPES, sort=True),
+        _enum("state", "t.state", TIMER_STATES, sort=True),
+        _filtered("dueDate", "from_epoch_ms(t.due_at_ms)", TIME, sort=True),
+        _filtered("repetitions", "t.repetitions", NUMBER, sort=True),
+        _filtered("elementId", "t.target_element_id", TEXT, sort=True),
+        _filtered("elementInstanceKey", "t.element_instance_key", KEY, sort=True),
+        _filtered("processDefinitionId", "t.process_id", TEXT, sort=True),
+        _filtered("processDefinitionKey", "t.process_definition_key", KEY, sort=True),
+        _filtered("processInstanceKey", "t.process_instance_key", KEY, sort=True),
+        Field("rootProcessInstanceKey", "t.root_key", KEY),
+        _filtered("tenantId", "t.tenant_id", TEXT, sort=True),
+        _filtered("creationTime", "t.created_at", TIME, sort=True),
+        _filtered("triggerTime", "t.triggered_at", TIME, sort=True),
+        _filtered("endTime", "t.ended_at", TIME, sort=True),
     ),
 )
 

@@ -21,6 +21,7 @@ from api.routes import (
     process_definitions,
     process_instances,
     resources,
+    timers,
     variables,
 )
 from api.services import Services
@@ -84,6 +85,11 @@ ROUTES = (
     Route("POST", "/v2/incidents/search", incidents.search),
     Route("GET", "/v2/incidents/{incidentKey}", incidents.get),
     Route("POST", "/v2/incidents/{incidentKey}/resolution", incidents.resolve),
+    # timers
+    Route("POST", "/v2/timers/search", timers.search),
+    Route("GET", "/v2/timers/{timerKey}", timers.get),
+    Route("PATCH", "/v2/timers/{timerKey}", timers.move),
+    Route("POST", "/v2/timers/{timerKey}/trigger", timers.trigger),
     # expressions
     Route("POST", "/v2/expression/evaluation", expressions.evaluate),
     # the clock

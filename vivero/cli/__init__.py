@@ -23,6 +23,8 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "start": ("processes:start", "Start a process; with --await, wait for its result."),
         "cancel": ("processes:cancel", "End a process instance, with everything in it."),
         "resolve": ("processes:resolve", "Resolve an incident: try again what failed."),
+        "fire": ("timers:fire", "Fire timers now."),
+        "move": ("timers:move", "Move the due date of a timer."),
         "worker": ("worker:worker", "Work jobs of a type with a shell command."),
     },
     "Looking": {
@@ -30,6 +32,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "instances": ("lists:instances", "List process instances."),
         "jobs": ("lists:jobs", "List jobs."),
         "incidents": ("lists:incidents", "List incidents: what waits for somebody's help."),
+        "timers": ("timers:timers", "List timers: what will happen when."),
         "show": ("show:show", "Show one process instance: elements, variables, incidents."),
         "events": ("show:events", "Show one command of the log, and the events it caused."),
     },

@@ -94,7 +94,7 @@ def instances(
         ("business id", field("businessId")),
         ("tags", lambda item: " ".join(item["tags"])),
     )
-    _list("process-instances", filter, "processInstanceKey", columns, oldest, View(**page))
+    list_page("process-instances", filter, "processInstanceKey", columns, oldest, View(**page))
 
 
 @click.command()
@@ -132,7 +132,7 @@ def jobs(
         ("created", time("creationTime")),
         ("message", field("errorMessage")),
     )
-    _list("jobs", filter, "jobKey", columns, oldest, View(**page))
+    list_page("jobs", filter, "jobKey", columns, oldest, View(**page))
 
 
 @click.command()
@@ -177,10 +177,10 @@ def incidents(
         ("since", time("creationTime")),
         ("message", field("errorMessage")),
     )
-    _list("incidents", filter, "incidentKey", columns, oldest, View(**page))
+    list_page("incidents", filter, "incidentKey", columns, oldest, View(**page))
 
 
-def _list(what: str, filter: dict[str, Any], key: str, columns: Sequence[Column], oldest: bool, view: View) -> None:
+def list_page(what: str, filter: dict[str, Any], key: str, columns: Sequence[Column], oldest: bool, view: View) -> None:
     """Print a page, or page after page."""
     chosen = {name: value for name, value in filter.items() if value is not None}
 
