@@ -1,0 +1,123 @@
+"""Commits that fail and backends that are killed while the next batch is being computed: every command exactly once."""
+
+import os
+from random import Random, SystemRandom
+
+import pytest
+import trio
+from consumer_bench import (
+    append,
+    dump,
+    event_log,
+    expected_event_log,
+    keep_leading,
+    make_consumer,
+    mixed_runs,
+    pin_clock,
+    save_serially,
+)
+from psycopg.conninfo import make_conninfo
+
+from storage import driver
+from storage.errors import Conflict, ConnectionLost
+
+RUNS = 14
+TORTURE_RUNS = 60
+
+FLAKY = """
+CREATE SEQUENCE commits;
+CREATE FUNCTION flaky() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF nextval('commits') % 3 = 0 THEN RAISE EXCEPTION 'flaky' USING ERRCODE = '40001'; END IF;
+    RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER flaky AFTER INSERT ON batches DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION flaky();
+"""
+"""Every third commit fails, when everything has been written."""
+
+KILL = """
+SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+WHERE datname = current_database() AND application_name = $1
+"""
+
+
+def some_seed():
+    chosen = int(os.environ.get("VIVERO_FAULTS_SEED") or SystemRandom().randrange(2**31))
+    print(f"VIVERO_FAULTS_SEED={chosen}")
+    return chosen
+
+
+@pytest.fixture
+async def second(connection, postgres_dsn):
+    """A connection to another database with the schema."""
+    await connection.execute("CREATE DATABASE second_of_fault_tests TEMPLATE template_for_tests STRATEGY file_copy")
+    other = await driver.connect(make_conninfo(postgres_dsn, dbname="second_of_fault_tests"), name="vivero second")
+    yield other
+    other.close()
+    await connection.execute("DROP DATABASE second_of_fault_tests WITH (FORCE)")
+
+
+class Killer:
+    """Ends a backend of the consumer whenever some more batches have been committed."""
+
+    def __init__(self, connection, ears, random) -> None:
+        self.connection, self.ears, self.random = connection, ears, random
+        self.killed = 0
+
+    async def run(self):
+        while True:
+            heard = self.ears.watermark + self.random.randint(5, 30)
+            await self.ears.until(lambda heard=heard: self.ears.watermark >= heard, 1_000)
+            name = self.random.choice(["vivero:consumer-writer", "vivero:consumer-reader"])
+            self.killed += (await self.connection.execute(KILL, (name,))).rows[0][0]
+
+
+async def survive(dsn, connection, second, connect, runs, *, cache_bytes):
+    seed = some_seed()
+    random = Random(seed)
+    serial = mixed_runs(range(seed, seed + runs), random)
+    await pin_clock(connection)
+    await connection.script(FLAKY)
+    last = await append(connection, serial.commands)
+    consumer, ears = make_consumer(dsn, serial.resources, batch_commands=7, cache_bytes=cache_bytes)
+    killer = Killer(await connect(), ears, random)
+    errors = []
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(keep_leading, consumer, errors)
+        nursery.start_soon(killer.run)
+        await reached_whatever_is_told(connection, ears, last)
+        nursery.cancel_scope.cancel()
+    conflicts = sum(isinstance(error, Conflict) for error in errors)
+    lost = sum(isinstance(error, ConnectionLost) for error in errors)
+    print(f"{last} commands, {len(ears.terms)} terms, {conflicts} failed commits, {killer.killed} killed, {lost} lost")
+    assert conflicts > 3
+    assert killer.killed > 1
+    assert ears.terms == sorted(set(ears.terms))
+    assert len(ears.told) == len(set(ears.told)), "no command is answered twice"
+    assert await event_log(connection) == expected_event_log(serial)
+    await save_serially(second, serial)
+    assert await dump(connection, without={"version"}) == await dump(second, without={"version"})
+
+
+async def reached_whatever_is_told(connection, ears, last):
+    """The batch whose answer is lost is told by nobody: then the table says that it was the last."""
+    while ears.watermark < last:
+        with trio.move_on_after(0.5):
+            await ears.reached(last)
+        (position,) = (await connection.execute("SELECT max(to_pos) FROM batches")).rows[0]
+        if position == last:
+            return
+
+
+@pytest.mark.parametrize("cache_bytes", [0, 48_000_000])
+async def test_failing_commits_and_killed_backends_lose_and_double_nothing(
+    migrated, connection, second, connect, cache_bytes
+):
+    await survive(migrated, connection, second, connect, RUNS, cache_bytes=cache_bytes)
+
+
+@pytest.mark.torture
+async def test_failing_commits_and_killed_backends_for_long(migrated, connection, second, connect):
+    runs = int(os.environ.get("VIVERO_FAULTS_RUNS", TORTURE_RUNS))
+    with trio.fail_after(600):
+        await survive(migrated, connection, second, connect, runs, cache_bytes=0)
