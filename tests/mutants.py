@@ -202,7 +202,7 @@ MUTANTS: tuple[Mutant, ...] = (
         f"{COMPLETIONS_TESTS}::test_who_registers_below_the_watermark_is_served_from_the_event_log",
         "engine/completions.py",
         (
-            "if not self._outcomes.add(waiter) and position <= self._watermarks.get(partition, 0):",
+            "if not self._outcomes.add(waiter) and position <= self._watermarks.get(partition, position):",
             "if not self._outcomes.add(waiter) and position <= 0:",
         ),
     ),

@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,11 +17,16 @@ from vivero.embedded.processes import is_postmaster, orphaned_backends
 
 
 @pytest.fixture
-def deep(tmp_path, monkeypatch) -> Path:
-    """A data root whose path is too long for a socket, and a temporary directory of its own."""
-    temporary = tmp_path / "t"
-    temporary.mkdir()
-    monkeypatch.setattr("tempfile.gettempdir", lambda: str(temporary))
+def temporary(monkeypatch) -> Iterator[Path]:
+    """A temporary directory of this test's own, with a short path: pytest's grow with every run."""
+    with tempfile.TemporaryDirectory(prefix="vt-") as directory:
+        monkeypatch.setattr("tempfile.gettempdir", lambda: directory)
+        yield Path(directory)
+
+
+@pytest.fixture
+def deep(tmp_path, temporary) -> Path:
+    """A data root whose path is too long for a socket."""
     return tmp_path / ("deep" * 30)
 
 
@@ -27,9 +34,9 @@ def test_a_short_path_keeps_its_sockets(tmp_path) -> None:
     assert open_layout(tmp_path / "root").run == tmp_path / "root" / "run"
 
 
-def test_a_long_path_gets_a_short_directory_of_its_own(deep, tmp_path) -> None:
+def test_a_long_path_gets_a_short_directory_of_its_own(deep, tmp_path, temporary) -> None:
     run = open_layout(deep).run
-    assert run.parent == tmp_path / "t"
+    assert run.parent == temporary
     assert run.stat().st_mode & 0o777 == 0o700
     assert open_layout(deep).run == run
     assert open_layout(tmp_path / ("else" * 30)).run != run
