@@ -16,6 +16,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from process_load import deploy
 from process_program import Program
+from process_server import Server
+
+from vivero import embedded
 
 UNSAFE = {"VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS": "true"}
 """The session's server has fsync off. No fault here is a crash of the machine, which alone could make a difference."""
@@ -58,6 +61,29 @@ def program(make_program, database):
     program = make_program("--database-url", database, environment=UNSAFE)
     yield program
     program.end()  # before its database goes
+
+
+@pytest.fixture
+def root(reachable_directory):
+    """A data root of the test's own, with a server that keeps what it is told."""
+    root = reachable_directory() / "root"
+    yield root
+    print("--- supervisor.log", (root / "supervisor.log").read_text()[-3000:], sep="\n")
+    embedded.wait_stopped(root)
+
+
+@pytest.fixture
+def program_with_own_server(root, make_program):
+    """A program and the PostgreSQL that it starts."""
+    program = make_program("--data-dir", str(root))
+    yield program
+    program.end()
+
+
+@pytest.fixture
+def server(root):
+    """The PostgreSQL of `root`, to be hurt."""
+    return Server(root)
 
 
 @pytest.fixture

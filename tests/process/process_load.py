@@ -95,7 +95,10 @@ class Load:
     async def _create_all(self, port):
         async with Caller(port) as caller:
             while not self._stop_creating:
-                await self._create(caller, next(self._numbers))
+                number = next(self._numbers)
+                await self._create(caller, number)
+                if number % 3 == 0 and number in self.books.started:
+                    await self._read(caller, self.books.started[number])
                 await trio.sleep(self._pause_s)
         self._open -= 1
         if not self._open:
@@ -129,6 +132,14 @@ class Load:
                 return
             books.certainly_not.discard(number)
             await trio.sleep(PAUSE_S)
+
+    async def _read(self, caller, key):
+        """What was answered can be read."""
+        try:
+            answer = await caller.call("GET", f"/v2/process-instances/{key}")
+        except Unanswered:
+            return
+        self._note("read", answer, (200, 503, 504))
 
     def _key(self, answer):
         """The instance, if the answer names one: a created one, or one that was created and is late."""

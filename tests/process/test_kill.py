@@ -9,36 +9,59 @@ from process_load import Load, deploy
 
 ROUNDS = 8
 TORTURE_ROUNDS = int(os.environ.get("VIVERO_KILLS", "50"))
+START_S = 1.5
+"""About as long as a start takes: some are killed in it."""
 
 
-async def kill_under_load(program, database, random, rounds):
+async def kill_under_load(program, dsn, random, rounds, kill):
+    """Start, load, and `kill()` again and again; then count."""
     await program.restart()
     await deploy(program.port, "one_task.bpmn")
     load = Load([program.port])
-    bites = down = 0
+    bites = starts = 0
+    longest_s = 0.0
     async with trio.open_nursery() as nursery:
         await nursery.start(load.run)
         for _ in range(rounds):
             await load.progress(random.randrange(1, 120))
             await trio.sleep(random.uniform(0, 0.01))
             bites += load.books.in_flight > 0
-            await program.kill()
+            await kill()
+            if random.random() < 0.3:
+                starts += 1
+                program.start()
+                await trio.sleep(random.uniform(0, START_S))
+                await kill()
             began = trio.current_time()
             await program.restart()
-            down = max(down, trio.current_time() - began)
+            longest_s = max(longest_s, trio.current_time() - began)
         await load.stop_creating()
-        await settled(database)
+        await settled(dsn)
         nursery.cancel_scope.cancel()
-    count = await audit(database, load.books)
-    print(f"{rounds} kills, {bites} with commands in flight; {count} instances; ready again in at most {down:.2f} s")
-    print(load.books)
+    count = await audit(dsn, load.books)
+    print(
+        f"{rounds} kills, {bites} with commands in flight, and {starts} during a start; {count} instances; {load.books}"
+    )
+    print(f"ready again in at most {longest_s:.2f} s")
     assert bites > 0
 
 
 async def test_kills_under_load(program, database, random_faults):
-    await kill_under_load(program, database, random_faults, ROUNDS)
+    await kill_under_load(program, database, random_faults, ROUNDS, program.kill)
 
 
 @pytest.mark.torture
 async def test_many_kills_under_load(program, database, random_faults):
-    await kill_under_load(program, database, random_faults, TORTURE_ROUNDS)
+    await kill_under_load(program, database, random_faults, TORTURE_ROUNDS, program.kill)
+
+
+@pytest.mark.torture
+async def test_many_kills_of_program_and_postgresql(program_with_own_server, server, random_faults):
+    """Everything goes at once, as in a crash of the machine (whose caches survive, though)."""
+    program = program_with_own_server
+
+    async def kill():
+        await program.kill()
+        await server.kill_both()
+
+    await kill_under_load(program, server.dsn, random_faults, TORTURE_ROUNDS // 2, kill)

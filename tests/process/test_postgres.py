@@ -1,95 +1,23 @@
 """PostgreSQL dies, freezes, or ends sessions under load: the program says so, resumes, and nothing is lost."""
 
-import os
-import re
 import signal
-from contextlib import contextmanager
 
-import psutil
 import psycopg
-import pytest
 import trio
 from process_audit import audit, settled
 from process_load import Load, deploy
 from process_program import eventually
 from process_status import StatusWatch
 
-from vivero import embedded
-
 RECOVERS_S = 40.0
-FROZEN_S = 7.0
-"""Longer than the deadline of any call."""
-
 NAMES = ("api", "appender", "completions", "listener", "announcer", "consumer-writer", "consumer-reader")
 
 
-@pytest.fixture
-def root(reachable_directory):
-    """A data root of the test's own, with a server that keeps what it is told."""
-    root = reachable_directory() / "root"
-    yield root
-    print("--- supervisor.log", (root / "supervisor.log").read_text()[-3000:], sep="\n")
-    embedded.wait_stopped(root)
-
-
-@pytest.fixture
-def program_with_own_server(root, make_program):
-    """A program and the PostgreSQL that it starts."""
-    program = make_program("--data-dir", str(root))
-    yield program
-    program.end()
-
-
-class Server:
-    """The embedded PostgreSQL of a data root, from outside."""
-
-    def __init__(self, root) -> None:
-        self._root = root
-
-    @property
-    def postmaster(self):
-        return int(re.findall(r"runs as process (\d+)", (self._root / "supervisor.log").read_text())[-1])
-
-    @property
-    def supervisor(self):
-        return int((self._root / "supervisor.lock").read_text())
-
-    async def kill_postmaster(self):
-        os.kill(self.postmaster, signal.SIGKILL)
-
-    async def stop_immediately(self):
-        os.kill(self.postmaster, signal.SIGQUIT)
-
-    async def stop_fast(self):
-        os.kill(self.postmaster, signal.SIGINT)
-
-    async def kill_supervisor(self):
-        os.kill(self.supervisor, signal.SIGKILL)
-
-    async def freeze(self):
-        """It stands still for a while."""
-        with self.frozen():
-            await trio.sleep(FROZEN_S)
-
-    @contextmanager
-    def frozen(self):
-        """Every process of it stands still: connections stay open, and nothing answers."""
-        whole = [psutil.Process(self.postmaster)]
-        whole += whole[0].children()
-        for process in whole:
-            process.suspend()
-        try:
-            yield
-        finally:
-            for process in reversed(whole):
-                process.resume()
-
-
-async def test_postgresql_goes_and_comes_back(program_with_own_server, root):
+async def test_postgresql_goes_and_comes_back(program_with_own_server, server):
     program = program_with_own_server
     await program.restart()
     await deploy(program.port, "one_task.bpmn")
-    server, dsn = Server(root), embedded.database_url(root)
+    dsn = server.dsn
     load, watch = Load([program.port]), StatusWatch(program.port)
     faults = (server.kill_postmaster, server.stop_immediately, server.stop_fast, server.freeze, server.kill_supervisor)
     bites = 0
@@ -154,7 +82,7 @@ async def _end_session(dsn, name):
         return len(await eventually(ended, f"there is a session {name}"))
 
 
-async def test_a_stop_while_postgresql_is_frozen(program_with_own_server, root):
+async def test_a_stop_while_postgresql_is_frozen(program_with_own_server, server):
     """What cannot be finished is given up in time, and its client is not told that it was done."""
     program = program_with_own_server
     await program.restart()
@@ -163,7 +91,7 @@ async def test_a_stop_while_postgresql_is_frozen(program_with_own_server, root):
     async with trio.open_nursery() as nursery:
         await nursery.start(load.run)
         await load.progress(4)
-        with Server(root).frozen():
+        with server.frozen():
             began = trio.current_time()
             await eventually(lambda: _all_wait(load), "every creator waits")
             program.signal(signal.SIGTERM)
@@ -172,9 +100,9 @@ async def test_a_stop_while_postgresql_is_frozen(program_with_own_server, root):
         await program.restart()
         nursery.start_soon(Load([program.port], creators=0).run)
         await load.stop_creating()
-        await settled(embedded.database_url(root))
+        await settled(server.dsn)
         nursery.cancel_scope.cancel()
-    print(f"{await audit(embedded.database_url(root), load.books)} instances; {load.books}")
+    print(f"{await audit(server.dsn, load.books)} instances; {load.books}")
 
 
 async def _all_wait(load):

@@ -1,0 +1,75 @@
+"""The embedded PostgreSQL of a data root, from outside: its processes, and what may happen to them."""
+
+import os
+import re
+import signal
+from contextlib import contextmanager
+
+import psutil
+import trio
+
+from vivero.embedded.layout import open_layout
+
+FROZEN_S = 7.0
+"""Longer than the deadline of any call."""
+
+
+class Server:
+    """One of them. What is done to it ends when it does."""
+
+    def __init__(self, root) -> None:
+        self._root = root
+
+    @property
+    def dsn(self):
+        return open_layout(self._root).dsn()
+
+    @property
+    def postmaster(self):
+        return int(re.findall(r"runs as process (\d+)", (self._root / "supervisor.log").read_text())[-1])
+
+    @property
+    def supervisor(self):
+        return int((self._root / "supervisor.lock").read_text())
+
+    async def kill_postmaster(self):
+        os.kill(self.postmaster, signal.SIGKILL)
+
+    async def stop_immediately(self):
+        os.kill(self.postmaster, signal.SIGQUIT)
+
+    async def stop_fast(self):
+        os.kill(self.postmaster, signal.SIGINT)
+
+    async def kill_supervisor(self):
+        os.kill(self.supervisor, signal.SIGKILL)
+
+    async def kill_both(self):
+        """Those that run: one that was killed during its start has not written its number yet."""
+        for process in psutil.process_iter(["cmdline"]):
+            if str(self._root) in " ".join(process.info["cmdline"] or ()) and process.pid in self._known():
+                process.kill()
+
+    def _known(self):
+        try:
+            return {self.supervisor, self.postmaster}
+        except (OSError, ValueError, IndexError):
+            return set()
+
+    async def freeze(self):
+        """It stands still for a while."""
+        with self.frozen():
+            await trio.sleep(FROZEN_S)
+
+    @contextmanager
+    def frozen(self):
+        """Every process of it stands still: connections stay open, and nothing answers."""
+        whole = [psutil.Process(self.postmaster)]
+        whole += whole[0].children()
+        for process in whole:
+            process.suspend()
+        try:
+            yield
+        finally:
+            for process in reversed(whole):
+                process.resume()
