@@ -18,19 +18,19 @@ class Server:
     """One of them. What is done to it ends when it does."""
 
     def __init__(self, root) -> None:
-        self._root = root
+        self.root = root
 
     @property
     def dsn(self):
-        return open_layout(self._root).dsn()
+        return open_layout(self.root).dsn()
 
     @property
     def postmaster(self):
-        return int(re.findall(r"runs as process (\d+)", (self._root / "supervisor.log").read_text())[-1])
+        return int(re.findall(r"runs as process (\d+)", (self.root / "supervisor.log").read_text())[-1])
 
     @property
     def supervisor(self):
-        return int((self._root / "supervisor.lock").read_text())
+        return int((self.root / "supervisor.lock").read_text())
 
     async def kill_postmaster(self):
         os.kill(self.postmaster, signal.SIGKILL)
@@ -47,7 +47,7 @@ class Server:
     async def kill_both(self):
         """Those that run: one that was killed during its start has not written its number yet."""
         for process in psutil.process_iter(["cmdline"]):
-            if str(self._root) in " ".join(process.info["cmdline"] or ()) and process.pid in self._known():
+            if str(self.root) in " ".join(process.info["cmdline"] or ()) and process.pid in self._known():
                 process.kill()
 
     def _known(self):

@@ -3,10 +3,13 @@
 Times are printed, not asserted: the machine may be busy. What is asserted is that everything recovers at all.
 """
 
+import contextlib
+
 import psycopg
 import pytest
 import trio
 from process_audit import audit, settled
+from process_http import Unanswered
 from process_load import Load, deploy
 from process_program import eventually
 from process_status import StatusWatch
@@ -76,3 +79,28 @@ async def test_a_node_that_gets_nowhere_says_so(program, database):
         await settled(database)
         nursery.cancel_scope.cancel()
     await audit(database, load.books)
+
+
+async def test_who_cannot_be_helped_ends(program, database):
+    """More failures than are tolerated: the process ends non-zero, and whoever started it can act. It takes several
+    children to fail that often, for each is started again more and more slowly."""
+    await program.restart()
+    await deploy(program.port, "one_task.bpmn")
+    load = Load([program.port])
+    async with trio.open_nursery() as nursery:
+        await nursery.start(load.run)
+        await load.progress(10)
+        hurt_s = trio.current_time()
+        with trio.fail_after(RECOVERS_S):
+            while program.running:
+                for child in CHILDREN[1:]:
+                    with contextlib.suppress(Unanswered):
+                        await program.hurt(child, "raise")
+        print(f"ended {trio.current_time() - hurt_s:.2f} s after the first failure")
+        assert await program.wait() == 70
+        assert "21 failures in 10 s" in program.said()
+        await program.restart()
+        await load.stop_creating()
+        await settled(database)
+        nursery.cancel_scope.cancel()
+    print(f"{await audit(database, load.books)} instances; {load.books}")
