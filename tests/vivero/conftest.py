@@ -1,6 +1,7 @@
 """Whole programs around an embedded server: starting them, finding its processes, waiting for what must happen."""
 
 import dataclasses
+import itertools
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, LiteralString
@@ -229,14 +231,18 @@ def unused_port() -> Iterator[int]:
         yield taken.getsockname()[1]
 
 
-@pytest.fixture
-def vivero(tmp_path: Path) -> Iterator[Callable[..., Program]]:
-    """Starts `python -m vivero …`; kills at the end of the test what still runs, and shows what it said."""
+UNSAFE = {"VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS": "on"}
+"""The tests' PostgreSQL does not sync; the program would refuse it."""
+
+
+@contextmanager
+def programs(directory: Path) -> Iterator[Callable[..., Program]]:
+    """Starts `python -m vivero …`; kills at the end what still runs, and shows what it said."""
     started: list[Program] = []
 
     def start(*arguments: str, **environment: str) -> Program:
         number = len(started)
-        output, errors = tmp_path / f"vivero-{number}.out", tmp_path / f"vivero-{number}.err"
+        output, errors = directory / f"vivero-{number}.out", directory / f"vivero-{number}.err"
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("VIVERO_", "CAMUNDA_"))}
         with output.open("wb") as out, errors.open("wb") as err:
             process = subprocess.Popen(
@@ -258,15 +264,55 @@ def vivero(tmp_path: Path) -> Iterator[Callable[..., Program]]:
 
 
 @pytest.fixture
+def vivero(tmp_path: Path) -> Iterator[Callable[..., Program]]:
+    """Starts `python -m vivero …` for the length of a test."""
+    with programs(tmp_path) as start:
+        yield start
+
+
+def serve(start: Callable[..., Program], wait: Callable[..., None], database: str, *arguments: str) -> Program:
+    """A server on a database, on a free port, once it is ready."""
+    program = start("up", "--port", "0", "--database-url", database, *arguments, **UNSAFE)
+    wait(lambda: program.address or program.process.poll() is not None, timeout=60)
+    assert program.address, program.logged
+    return program
+
+
+@pytest.fixture
 def up(vivero: Callable[..., Program], eventually: Callable[..., None]) -> Callable[..., Program]:
-    """Starts a server on a database, on a free port, and waits until it is ready."""
+    """Starts a server on a database and waits until it is ready."""
 
     def start(database: str, *arguments: str, **environment: str) -> Program:
-        # The tests' PostgreSQL does not sync; the program would refuse it.
-        environment = {"VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS": "on", **environment}
-        program = vivero("up", "--port", "0", "--database-url", database, *arguments, **environment)
-        eventually(lambda: program.address or program.process.poll() is not None, timeout=60)
-        assert program.address, program.logged
-        return program
+        return serve(lambda *given, **unsafe: vivero(*given, **unsafe, **environment), eventually, database, *arguments)
 
     return start
+
+
+@pytest.fixture(scope="module")
+def shared_server(
+    postgres_dsn: str,
+    template_database: str,
+    tmp_path_factory: pytest.TempPathFactory,
+    eventually: Callable[..., None],
+) -> Iterator[Program]:
+    """A server for all tests of a module: each has processes and job types of its own (`greeting`)."""
+    with psycopg.connect(postgres_dsn, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE shared TEMPLATE {template_database} STRATEGY file_copy")  # type: ignore[arg-type]
+        try:
+            with programs(tmp_path_factory.mktemp("shared")) as start:
+                yield serve(start, eventually, psycopg.conninfo.make_conninfo(postgres_dsn, dbname="shared"))
+        finally:
+            connection.execute("DROP DATABASE shared WITH (FORCE)")
+
+
+_greetings = itertools.count(1)
+
+
+@pytest.fixture
+def greeting(tmp_path: Path) -> tuple[str, Path]:
+    """The first example under a name of this test alone, which is also the type of its jobs; and its file."""
+    name = f"greet-{next(_greetings)}"
+    text = (REPOSITORY / "examples" / "first" / "greet.bpmn").read_text()
+    file = tmp_path / f"{name}.bpmn"
+    file.write_text(text.replace('id="greet"', f'id="{name}"').replace('type="greet"', f'type="{name}"'))
+    return name, file

@@ -11,7 +11,6 @@ from vivero.cli import main
 pytestmark = pytest.mark.process
 
 ORDER = Path(__file__).parents[2] / "examples" / "order" / "order.bpmn"
-GREET = Path(__file__).parents[2] / "examples" / "first" / "greet.bpmn"
 EMPTY = (
     '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">'
     '<process id="empty" isExecutable="true"><startEvent id="s"/></process></definitions>'
@@ -20,12 +19,11 @@ ITEMS = '{"items": [{"price": 2, "quantity": 3}]}'
 
 
 @pytest.fixture
-def run(up, database):
-    """Runs a command in this process, against a server on a database of its own."""
-    program = up(database)
+def run(shared_server):
+    """Runs a command in this process, against a server."""
 
     def invoke(*arguments, **options):
-        environment = {"VIVERO_ADDRESS": program.address, "COLUMNS": None}
+        environment = {"VIVERO_ADDRESS": shared_server.address, "COLUMNS": None}
         return CliRunner().invoke(main, arguments, env=environment, catch_exceptions=False, **options)
 
     return invoke
@@ -63,64 +61,69 @@ def test_from_deployment_to_end(run, tmp_path):
         assert word in table
 
     assert good(run("cancel", key)) == f"cancelled {key}\n"
-    [listed] = lines(good(run("instances", "--state", "terminated", "--json")))
+    [listed] = lines(good(run("instances", "--state", "terminated", "--process", "order", "--json")))
     assert listed["processInstanceKey"] == key
     again = run("cancel", key)
     assert again.exit_code == 1
     assert f"Expected to cancel a process instance with key '{key}'" in again.stderr
 
 
-def test_an_incident_is_listed_and_resolved(run):
-    good(run("deploy", str(GREET)))
-    key = good(run("start", "greet")).strip()
-    failing = ("worker", "greet", "--exec", "echo no name >&2; exit 1", "--max-jobs", "1")
+def test_an_incident_is_listed_and_resolved(run, greeting):
+    name, file = greeting
+    good(run("deploy", str(file)))
+    key = good(run("start", name)).strip()
+    failing = ("worker", name, "--exec", "echo no name >&2; exit 1", "--max-jobs", "1")
     for _ in range(3):
         good(run(*failing))
-    [incident] = lines(good(run("incidents", "--process", "greet", "--json")))
+    [incident] = lines(good(run("incidents", "--process", name, "--json")))
     assert (incident["errorType"], incident["errorMessage"]) == ("JOB_NO_RETRIES", "no name")
     assert incident["incidentKey"] in good(run("incidents", "--type", "job_no_retries", "--instance", key))
-    assert "incident" in good(run("instances", "--incident"))
+    assert "incident" in good(run("instances", "--incident", "--process", name))
 
     assert good(run("resolve", incident["incidentKey"], "--variables", '{"name": "Ada"}')).startswith("resolved ")
-    assert lines(good(run("incidents", "--json"))) == []
-    assert len(lines(good(run("incidents", "--state", "resolved", "--json")))) == 1
-    [job] = lines(good(run("jobs", "--instance", key, "--type", "greet", "--json")))
+    assert lines(good(run("incidents", "--process", name, "--json"))) == []
+    assert len(lines(good(run("incidents", "--state", "resolved", "--process", name, "--json")))) == 1
+    [job] = lines(good(run("jobs", "--instance", key, "--type", name, "--json")))
     assert job["retries"] == 1
 
-    good(run("worker", "greet", "--exec", "cat", "--max-jobs", "1"))
+    good(run("worker", name, "--exec", "cat", "--max-jobs", "1"))
     shown = json.loads(good(run("show", key, "--json")))
     assert shown["instance"]["state"] == "COMPLETED"
     assert {variable["name"]: variable["value"] for variable in shown["variables"]} == {"name": '"Ada"'}
 
 
-def test_lists_are_read_page_by_page(run):
-    good(run("deploy", str(GREET)))
-    keys = [good(run("start", "greet", "--tag", f"n{number}")).strip() for number in range(5)]
-    first = run("instances", "--limit", "2", "--oldest")
+def test_lists_are_read_page_by_page(run, greeting):
+    name, file = greeting
+    good(run("deploy", str(file)))
+    keys = [good(run("start", name, "--tag", f"n{number}")).strip() for number in range(5)]
+    listing = ("instances", "--process", name)
+    first = run(*listing, "--limit", "2", "--oldest")
     assert [key in good(first) for key in keys] == [True, True, False, False, False]
     assert first.stderr.startswith("2 of 5; the next: --after ")
     after = first.stderr.split()[-1]
-    rest = run("instances", "--limit", "3", "--oldest", "--after", after)
+    rest = run(*listing, "--limit", "3", "--oldest", "--after", after)
     assert [key in good(rest) for key in keys] == [False, False, True, True, True]
-    everything = lines(good(run("instances", "--limit", "2", "--all", "--json")))
+    everything = lines(good(run(*listing, "--limit", "2", "--all", "--json")))
     assert [item["processInstanceKey"] for item in everything] == keys[::-1]
-    [tagged] = lines(good(run("instances", "--tag", "n3", "--json")))
+    [tagged] = lines(good(run(*listing, "--tag", "n3", "--json")))
     assert tagged["processInstanceKey"] == keys[3]
     assert run("instances", "--process", "nothing").stderr == "0 of 0\n"
 
 
-def test_nothing_is_cut_off_where_the_output_is_no_terminal(run):
-    good(run("deploy", str(GREET)))
-    key = good(run("start", "greet", "--business-id", "B" * 100)).strip()
-    assert all(word in good(run("instances")) for word in (key, "B" * 100))
+def test_nothing_is_cut_off_where_the_output_is_no_terminal(run, greeting):
+    name, file = greeting
+    good(run("deploy", str(file)))
+    key = good(run("start", name, "--business-id", "B" * 100)).strip()
+    assert all(word in good(run("instances", "--process", name)) for word in (key, "B" * 100))
 
 
-def test_a_command_of_the_log_with_its_events(run):
-    deployed = json.loads(good(run("deploy", str(GREET), "--json")))
+def test_a_command_of_the_log_with_its_events(run, greeting):
+    name, file = greeting
+    deployed = json.loads(good(run("deploy", str(file), "--json")))
     said = good(run("events", deployed["commandPosition"]))
     assert said.startswith(f"DEPLOYMENT:CREATE at position {deployed['commandPosition']}: PROCESSED after ")
     assert "DefinitionAdded" in said
-    created = json.loads(good(run("start", "greet", "--json")))
+    created = json.loads(good(run("start", name, "--json")))
     command = json.loads(good(run("events", created["commandPosition"], "--json")))
     assert command["events"][0]["type"] == "InstanceCreated"
     rejected = run("start", "nothing")
@@ -139,9 +142,10 @@ def test_what_cannot_be_deployed_is_said_with_all_problems(run, tmp_path):
     assert "Traceback" not in result.stderr
 
 
-def test_an_instance_that_does_not_end_in_time(run):
-    good(run("deploy", str(GREET)))
-    result = run("start", "greet", "--await", "--timeout", "0.05")
+def test_an_instance_that_does_not_end_in_time(run, greeting):
+    name, file = greeting
+    good(run("deploy", str(file)))
+    result = run("start", name, "--await", "--timeout", "0.05")
     assert result.exit_code == 1
     assert "504 DEADLINE_EXCEEDED" in result.stderr
 
