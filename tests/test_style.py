@@ -141,6 +141,7 @@ LONG = {
     "engine/supervision.py": "one supervisor with its reasons",
     "engine/core/state.py": "the rows and the state they are in",
     "engine/appender.py": "one task with its batching, retries and drain",
+    "storage/searchable.py": "the fields of every resource, one after the other",
 }
 MOST_LINES = 400
 
