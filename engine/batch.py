@@ -1,11 +1,11 @@
-"""A batch of the log worked through the core: log rows in, statements and notices out. No task, no connection of its own.
+"""A batch of the log worked through the core: log rows in, statements and notices out. No task, no connection its own.
 
 What ends a batch early: 50 ms of computing, or something that nobody declared and that must be loaded first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -13,9 +13,10 @@ import msgspec
 import structlog
 import trio
 
+from engine.core.channels import Channel
 from engine.core.dispatch import COMMANDS
 from engine.core.needs import Need, NotLoaded
-from engine.core.records import Command, Rejection, RejectionCode, decode_command
+from engine.core.records import Command, Rejection, RejectionCode, TriggerTimer, decode_command
 from engine.core.state import Instance
 from engine.core.step import Entry, Handled, Notices, Processor
 from storage import save
@@ -28,7 +29,12 @@ log = structlog.get_logger(__name__)
 CHECKPOINT_EVERY_S = 0.001
 """The API shares this thread: it waits no longer than this for the engine."""
 COMPUTE_S = 0.05
+ROUNDS = 4
+"""How often a batch loads what its follow-ups lack; what is still missing then goes through the log."""
 EMPTY_ANSWER = b"null"
+
+Fill = Callable[[list[Need]], Awaitable[None]]
+"""Loads what is needed; each call is a constant number of statements."""
 
 
 @dataclass(slots=True)
@@ -39,7 +45,7 @@ class Work:
     next_key: int
     commands: int
     calls: list[Call]
-    roots: list[Instance]
+    roots: list[Instance | Channel]
     notices: Notices
     outcomes: list[Outcome]
     moves_definitions: bool
@@ -47,7 +53,7 @@ class Work:
 
 @dataclass(slots=True)
 class Decoded:
-    """A log row with its command, or with why it cannot be read."""
+    """A log row with its command, or with why it is rejected; with both if it is a trigger, whose timer then fails."""
 
     row: LogRow
     command: Command | None
@@ -68,10 +74,10 @@ def decode(rows: Iterable[LogRow], refused: Mapping[int, Rejection]) -> list[Dec
 
 
 def _decode(row: LogRow, refused: Rejection | None) -> Decoded:
-    if refused is not None:
+    if refused is not None and row.intent != TriggerTimer.intent:
         return Decoded(row, None, refused)
     try:
-        return Decoded(row, decode_command(row.intent, row.payload))
+        return Decoded(row, decode_command(row.intent, row.payload), refused)
     except (KeyError, msgspec.DecodeError) as error:
         reason = f"the log row at position {row.position} ({row.intent}) cannot be read: {error}"
         return Decoded(row, None, Rejection(RejectionCode.PROCESSING_ERROR, reason))
@@ -88,9 +94,14 @@ def needs_of(decoded: Iterable[Decoded]) -> list[Need]:
 
 
 async def compute(
-    processor: Processor, decoded: list[Decoded], now: int, leases: Mapping[int, str | None]
+    processor: Processor, decoded: list[Decoded], now: int, leases: Mapping[int, str | None], fill: Fill
 ) -> tuple[Work | None, Need | None]:
-    """Run the commands in order; what to commit (None when not one was run), and what is missing for the next."""
+    """Run the commands in order; what to commit (None when not one was run), and what is missing for the next.
+
+    Follow-ups that lack something (a channel whose key was only now evaluated, the tree that a message reaches) come
+    after all commands, when `fill` has loaded it, and in the same transaction: whoever is told of a command's outcome
+    finds its follow-ups done.
+    """
     collected, missing = _Collected(), None
     started = turn = perf_counter()
     for one in decoded:
@@ -108,28 +119,41 @@ async def compute(
             break
     if not collected.commands:
         return None, missing
+    for _ in range(ROUNDS):
+        if not processor.parked:
+            break
+        await fill([need for parked in processor.parked for need in parked.needs])
+        _collect_more(collected, processor.go_on())
+    processor.give_up_parked()
     return await _finish(processor, collected, now), missing
 
 
 def _process(processor: Processor, one: Decoded, now: int, leases: Mapping[int, str | None]) -> list[Handled]:
     row = one.row
+    if one.rejection is not None and isinstance(one.command, TriggerTimer):
+        return processor.refuse(Entry(row.position, row.tenant, one.command, row.request), now, one.rejection)
     if one.command is None:
         return [Handled(0, None, row.request, [], one.rejection)]
     return processor.process(Entry(row.position, row.tenant, one.command, row.request), now, leases)
 
 
 def _collect(collected: _Collected, row: LogRow, handled: list[Handled]) -> None:
+    collected.last = row.position
+    collected.commands += 1
+    _collect_more(collected, handled)
+
+
+def _collect_more(collected: _Collected, handled: list[Handled]) -> None:
+    position = collected.last
     for one in handled:
         response = None
         if one.answered:
             response = EMPTY_ANSWER if one.response is None else msgspec.json.encode(one.response)
-        collected.log_rows.append(save.log_row(row.position, one, response))
+        collected.log_rows.append(save.log_row(position, one, response))
         rejected = one.rejection is not None and one.seq == 0 and one.request is None
         if one.answered or rejected:
-            to = row.position if one.request is None else one.request
+            to = position if one.request is None else one.request
             collected.outcomes.append(Outcome(to, one.rejection, None if one.response is None else response))
-    collected.last = row.position
-    collected.commands += 1
 
 
 async def _finish(processor: Processor, collected: _Collected, now: int) -> Work:

@@ -19,7 +19,7 @@ from engine.appender import Consumed
 from engine.batch import Work
 from engine.bpmn.model import Process
 from engine.core.needs import Need, NeedKind
-from engine.core.records import Rejection, RejectionCode
+from engine.core.records import Rejection, RejectionCode, TriggerTimer
 from engine.core.state import Definition, State
 from engine.core.step import Limits, Processor
 from engine.supervision import Beat, leaves
@@ -271,7 +271,7 @@ class Term:
             leases = await load.fill(self._reader, self._state, self._needs(decoded))
             await self._find_missing_model()
         self._processor.set_inline(not careful)
-        work, missing = await batch.compute(self._processor, decoded, self._now, leases)
+        work, missing = await batch.compute(self._processor, decoded, self._now, leases, self._fill)
         self._note_missing(missing, decoded[0] if work is None else None)
         self._ahead = decoded if work is None else decoded[work.commands :]
         if work is not None:
@@ -302,6 +302,15 @@ class Term:
             needs.append(self._missing)
         return needs
 
+    async def _fill(self, needs: list[Need]) -> None:
+        """What follow-ups of the batch lack."""
+        with self._beat.waiting(self._settings.call_timeout_s):
+            await load.fill(self._reader, self._state, needs)
+            for need in needs:
+                definition = self._state.definitions.get(need.key) if need.kind is NeedKind.MODEL else None
+                if definition is not None and definition.key not in self._state.models:
+                    await self._definitions_of(definition)
+
     async def _find_missing_model(self) -> None:
         missing = self._missing
         if missing is not None and missing.kind is NeedKind.MODEL:
@@ -324,7 +333,9 @@ class Term:
             self._consumer.stats.not_loaded += 1
             if stuck is not None and missing == self._missing:
                 reason = f"{missing.kind.name} {missing.key}, which the command needs, cannot be loaded"
-                stuck.command, stuck.rejection = None, Rejection(RejectionCode.PROCESSING_ERROR, reason)
+                stuck.rejection = Rejection(RejectionCode.PROCESSING_ERROR, reason)
+                if not isinstance(stuck.command, TriggerTimer):
+                    stuck.command = None
         self._missing = missing
 
     # ---- after computing

@@ -6,7 +6,7 @@ has already is never read again: it may be newer than what the database shows wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import Any
 
 import msgspec
@@ -17,6 +17,7 @@ from engine.core.state import (
     INCIDENT_WEIGHT,
     INSTANCE_WEIGHT,
     JOB_WEIGHT,
+    SUBSCRIPTION_WEIGHT,
     TIMER_WEIGHT,
     Definition,
     Element,
@@ -27,10 +28,12 @@ from engine.core.state import (
     LoopItem,
     LoopState,
     State,
+    Subscription,
     Timer,
     Usage,
     Variable,
 )
+from storage import channels
 from storage.driver import Call, Connection
 from storage.sql_files import SQL_DIRECTORY, load
 
@@ -71,8 +74,10 @@ async def read_batch(reader: Connection, partition: int, after: int, limit: int)
 
 async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> dict[int, str | None]:
     """Load what `needs` name and the state lacks; the lease tokens that were asked for."""
+    needs = list(needs)
+    signalled = await channels.fill(reader, state, needs)
     wanted = _Wanted(state, needs)
-    roots, leases = await _references(reader, state, wanted)
+    roots, leases = await _references(reader, state, wanted, signalled)
     scopes = await _trees(reader, state, roots)
     await _around(reader, state, scopes, {root for root in roots if root in state.trees})
     return leases
@@ -86,6 +91,7 @@ class _Wanted:
         self.incidents: set[int] = set()
         self.elements: set[int] = set()
         self.timers: set[int] = set()
+        self.subscriptions: set[int] = set()
         self.leases: set[int] = set()
         self.families: set[tuple[str, str]] = set()
         self.definitions: set[int] = set()
@@ -95,6 +101,7 @@ class _Wanted:
             NeedKind.ELEMENT: (self.elements, state.elements),
             NeedKind.INSTANCE: (self.elements, state.elements),
             NeedKind.TIMER: (self.timers, state.timers),
+            NeedKind.SUBSCRIPTION: (self.subscriptions, state.subscriptions),
             NeedKind.LEASE: (self.leases, ()),
             NeedKind.FAMILY: (self.families, state.families),
             NeedKind.DEFINITION: (self.definitions, state.definitions),
@@ -106,26 +113,26 @@ class _Wanted:
                     asked.add(need.key)
 
 
-async def _references(reader: Connection, state: State, wanted: _Wanted) -> tuple[list[int], dict[int, str | None]]:
+async def _references(
+    reader: Connection, state: State, wanted: _Wanted, roots: set[int]
+) -> tuple[list[int], dict[int, str | None]]:
     calls: list[Call] = []
     keys = [sorted(wanted.jobs), sorted(wanted.incidents), sorted(wanted.elements), sorted(wanted.timers)]
+    keys.append(sorted(wanted.subscriptions))
     if any(keys):
         calls.append((_sql["roots"], keys))
-    if wanted.timers:
-        calls.append((_sql["start_timers"], (sorted(wanted.timers),)))
     if wanted.leases:
         calls.append((_sql["leases"], (sorted(wanted.leases),)))
-    if wanted.families or wanted.definitions:
-        calls.append(_families(state, wanted.families, wanted.definitions))
-    if not calls:
+    if wanted.families or wanted.definitions or wanted.timers:
+        calls += _families(state, wanted.families, wanted.definitions, wanted.timers)
+    if not calls and not roots:
         return [], {}
-    results = await reader.pipeline(calls)
+    results = await reader.pipeline(calls) if calls else []
     answers = {call[0]: result.rows for call, result in zip(calls, results, strict=True)}
-    _take_families(state, wanted.families, answers.get(_sql["families"], []))
-    for row in answers.get(_sql["start_timers"], []):
-        _start_timer(state, row)
-    found = {root for _, root in answers.get(_sql["roots"], [])}
-    missing = sorted(root for root in found if root not in state.trees and root not in state.ended)
+    _take_families(state, wanted.families, answers.get(_sql["families"], []), answers.get(_sql["start_timers"], []))
+    found = roots | {root for _, root in answers.get(_sql["roots"], [])}
+    gone = state.ended | state.ended_in_batch()
+    missing = sorted(root for root in found if root not in state.trees and root not in gone)
     return missing, dict(answers.get(_sql["leases"], []))
 
 
@@ -133,9 +140,9 @@ async def _trees(reader: Connection, state: State, roots: list[int]) -> list[int
     """All live rows of the trees but their variables; the keys of the scopes that those are asked for with."""
     if not roots:
         return []
-    names = ("instances", "elements", "jobs", "incidents", "timers")
+    names = ("instances", "elements", "jobs", "incidents", "timers", "subscriptions")
     results = await reader.pipeline([(_sql[name], (roots,)) for name in names])
-    instances, elements, jobs, incidents, timers = (result.rows for result in results)
+    instances, elements, jobs, incidents, timers, subscriptions = (result.rows for result in results)
     keys = []
     for row in sorted(instances + elements, key=lambda row: row[0]):
         element = _instance(state, row) if len(row) == _INSTANCE_WIDTH else _element(state, row)
@@ -149,6 +156,8 @@ async def _trees(reader: Connection, state: State, roots: list[int]) -> list[int
         _incident(state, row)
     for row in timers:
         _timer(state, row)
+    for row in subscriptions:
+        _subscription(state, row)
     return keys
 
 
@@ -159,9 +168,9 @@ async def _around(reader: Connection, state: State, scopes: list[int], roots: se
     instances = [element for key in scopes if isinstance(element := state.elements[key], Instance)]
     definitions = {i.definition_key for i in instances if i.definition_key not in state.definitions}
     bodies = [key for key in scopes if state.elements[key].loop is not None]
-    calls = [(_sql["variables"], (scopes,)), (_sql["loop_items"], (bodies,))]
+    calls: list[Call] = [(_sql["variables"], (scopes,)), (_sql["loop_items"], (bodies,))]
     if definitions:
-        calls.append(_families(state, set(), definitions))
+        calls += _families(state, set(), definitions)
     results = await reader.pipeline(calls)
     for key, scope_key, name, value in results[0].rows:
         scope = state.elements[scope_key]
@@ -171,18 +180,26 @@ async def _around(reader: Connection, state: State, scopes: list[int], roots: se
         body = state.elements[body_key]
         body.items.append(LoopItem(index, body, item, result))
     if definitions:
-        _take_families(state, set(), results[2].rows)
+        _take_families(state, set(), results[2].rows, results[3].rows)
     for root in roots:
         state.weight += state.trees[root].weight
 
 
-def _families(state: State, families: set[tuple[str, str]], definitions: set[int]) -> tuple[Any, Any]:
+def _families(
+    state: State, families: set[tuple[str, str]], definitions: set[int], timers: Set[int] = frozenset()
+) -> tuple[Call, Call]:
+    """The calls for families that are named, or that these definitions or timers belong to, and for their timers."""
     pairs = sorted(families)
-    tenants, processes = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    return _sql["families"], (tenants, processes, sorted(definitions), state.partition)
+    named = [pair[0] for pair in pairs], [pair[1] for pair in pairs], sorted(definitions)
+    return (
+        (_sql["families"], (*named, state.partition, sorted(timers))),
+        (_sql["start_timers"], (*named, sorted(timers))),
+    )
 
 
-def _take_families(state: State, asked: set[tuple[str, str]], rows: Rows) -> None:
+def _take_families(state: State, asked: set[tuple[str, str]], rows: Rows, timers: Rows) -> None:
+    for row in timers:
+        _start_timer(state, row)
     fresh: dict[tuple[str, str], dict[int, Definition]] = {pair: {} for pair in asked}
     for key, deployment, tenant, process_id, version, name, tag, resource, sha256, status, at, running in rows:
         definition = Definition(key, deployment, tenant, process_id, version, name, tag, resource, sha256, status, at)
@@ -194,14 +211,16 @@ def _take_families(state: State, asked: set[tuple[str, str]], rows: Rows) -> Non
     state.families.update(fresh)
 
 
-_INSTANCE_WIDTH = 24
+_INSTANCE_WIDTH = 26
 
 
 def _instance(state: State, row: tuple[Any, ...]) -> Instance:
     (key, root_key, parent, caller, definition, process_id, number, tag, name, tenant, business_id, tags, depth) = row[
         :13
     ]
-    (status, tokens, live, then, interrupted, request, incidents, started, work, revision, position) = row[13:]
+    (status, tokens, live, then, interrupted, request, incidents, started, work, revision, position, start, lock) = row[
+        13:
+    ]
     instance = Instance(
         key,
         process_id,
@@ -229,6 +248,8 @@ def _instance(state: State, row: tuple[Any, ...]) -> Instance:
         depth=depth,
         created_position=position,
         parent_instance=parent,
+        start=_decode(start, type=tuple[str, dict[str, str]]) if start else None,
+        start_lock=lock,
         work=tuple((item[0], item[1], item[2]) for item in _decode(work)) if work else (),
         revision=revision,
     )
@@ -292,7 +313,7 @@ def _incident(state: State, row: tuple[Any, ...]) -> None:
 
 
 def _timer(state: State, row: tuple[Any, ...]) -> None:
-    (key, element_key, target, type_, due_at, repetitions, cycle, made) = row
+    (key, element_key, target, type_, due_at, repetitions, cycle, made, status) = row
     element = state.elements[element_key]
     instance = element.instance
     timer = Timer(
@@ -307,18 +328,31 @@ def _timer(state: State, row: tuple[Any, ...]) -> None:
         instance.definition_key,
         instance.process_id,
         instance.tenant,
+        status,
     )
     state.timers[key] = element.timers[key] = timer
     element.root.weight += TIMER_WEIGHT
 
 
+def _subscription(state: State, row: tuple[Any, ...]) -> None:
+    key, element_key, *columns = row
+    element = state.elements[element_key]
+    subscription = Subscription(key, element, *columns)
+    state.subscriptions[key] = element.subscriptions[key] = subscription
+    if subscription.kind == "SIGNAL":
+        state.signals.setdefault((element.instance.tenant, subscription.name), {})[key] = subscription
+    element.root.weight += SUBSCRIPTION_WEIGHT
+
+
 def _start_timer(state: State, row: tuple[Any, ...]) -> None:
-    key, target, type_, due_at, repetitions, cycle, made, definition, process_id, tenant = row
-    if key not in state.timers:
-        cycle = _cycle(cycle)
-        state.timers[key] = Timer(
-            key, None, target, type_, due_at, repetitions, cycle, made, definition, process_id, tenant
+    """Of a family that was loaded before, the state knows better: what is not there has ended."""
+    key, target, type_, due_at, repetitions, cycle, made, definition, process_id, tenant, status = row
+    process = (tenant, process_id)
+    if process not in state.families:
+        timer = Timer(
+            key, None, target, type_, due_at, repetitions, _cycle(cycle), made, definition, process_id, tenant, status
         )
+        state.timers[key] = state.start_timers.setdefault(process, {})[key] = timer
 
 
 def _cycle(text: str | None) -> tuple[str, str, int, int] | None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from engine.core.channels import ChannelSubscription, Correlation, Expiry, Message, Start, StartLock
 from engine.core.records import EVENT_FORMAT, PARTITION_SHIFT, encode_command, encode_events
 from engine.core.state import (
     Definition,
@@ -22,6 +23,7 @@ from engine.core.state import (
     LoopItem,
     Row,
     State,
+    Subscription,
     Timer,
     Usage,
     Variable,
@@ -158,6 +160,8 @@ def _new_instance(row: Instance) -> Document:
         "depth": row.depth,
         "started_at": row.started_at,
         "position": row.created_position,
+        "start": row.start,
+        "start_lock": row.start_lock,
     }
 
 
@@ -276,16 +280,77 @@ def _new_incident(row: Incident) -> Document:
     }
 
 
+def _changed_subscription(row: Subscription) -> Document:
+    return {"key": row.key, "state": row.state, "updated_at": row.updated_at, "ended_at": row.ended_at}
+
+
+def _new_subscription(row: Subscription) -> Document:
+    element, instance = row.element, row.element.instance
+    return _changed_subscription(row) | {
+        "root": instance.root.key,
+        "instance": instance.key,
+        "element": element.key,
+        "definition": instance.definition_key,
+        "process_id": instance.process_id,
+        "process_name": instance.name,
+        "number": instance.version_number,
+        "target": row.target,
+        "type": row.type,
+        "kind": row.kind,
+        "name": row.name,
+        "correlation_key": row.correlation_key,
+        "interrupting": row.interrupting,
+        "business_id": instance.business_id,
+        "tenant": instance.tenant,
+        "created_at": row.created_at,
+    }
+
+
+def _changed_message(row: Message) -> Document:
+    return {"key": row.key, "given": row.given}
+
+
+def _new_message(row: Message) -> Document:
+    return _changed_message(row) | {
+        "tenant": row.channel.tenant,
+        "name": row.name,
+        "correlation_key": row.channel.correlation_key,
+        "message_id": row.message_id,
+        "deadline": row.deadline,
+        "variables": row.variables,
+    }
+
+
+def _state_of(row: ChannelSubscription | StartLock | Start) -> Document:
+    return {"key": row.key, "state": row.state}
+
+
+def _new_channel_subscription(row: ChannelSubscription) -> Document:
+    return _new_start_lock(row) | {"name": row.name, "interrupting": row.interrupting}
+
+
+def _new_start_lock(row: StartLock | ChannelSubscription) -> Document:
+    return _state_of(row) | {
+        "tenant": row.channel.tenant,
+        "correlation_key": row.channel.correlation_key,
+        "process_id": row.process_id,
+    }
+
+
+def _columns(row: Row) -> Document:
+    return {name: getattr(row, name) for name in row.__struct_fields__}
+
+
+def _expiry(row: Expiry) -> Document:
+    return {"until": row.key}
+
+
 def _deployment(row: Deployment) -> Document:
     return {"key": row.key, "tenant": row.tenant, "deployed_at": row.deployed_at}
 
 
 def _changed_definition(row: Definition) -> Document:
     return {"key": row.key, "state": row.state}
-
-
-def _new_definition(row: Definition) -> Document:
-    return {name: getattr(row, name) for name in row.__struct_fields__}
 
 
 def _usage(row: Usage) -> Document:
@@ -300,12 +365,24 @@ _TABLES: dict[type[Row], tuple[Statement, Callable[[Any], Document], Statement, 
     Job: (_sql["new_jobs"], _new_job, _sql["jobs"], _changed_job),
     Timer: (_sql["new_timers"], _new_timer, _sql["timers"], _changed_timer),
     Incident: (_sql["new_incidents"], _new_incident, _sql["incidents"], _changed_incident),
-    Definition: (_sql["new_definitions"], _new_definition, _sql["definitions"], _changed_definition),
+    Definition: (_sql["new_definitions"], _columns, _sql["definitions"], _changed_definition),
+    Subscription: (_sql["new_subscriptions"], _new_subscription, _sql["subscriptions"], _changed_subscription),
+    Start: (_sql["new_start_subscriptions"], _columns, _sql["start_subscriptions"], _state_of),
+    Message: (_sql["new_messages"], _new_message, _sql["messages"], _changed_message),
+    Expiry: (_sql["expired_messages"], _expiry, _sql["expired_messages"], _expiry),
+    ChannelSubscription: (
+        _sql["new_channel_subscriptions"],
+        _new_channel_subscription,
+        _sql["channel_subscriptions"],
+        _state_of,
+    ),
+    StartLock: (_sql["new_start_locks"], _new_start_lock, _sql["start_locks"], _state_of),
+    Correlation: (_sql["message_correlations"], _columns, _sql["message_correlations"], _columns),
     Deployment: (_sql["new_deployments"], _deployment, _sql["new_deployments"], _deployment),
     Usage: (_sql["usage"], _usage, _sql["usage"], _usage),
 }
 """Row → the statement and document of a new one, and of a changed one."""
 
-_WITH_PARTITION = {_sql["usage"], _sql["new_timers"]}
+_WITH_PARTITION = {_sql["usage"], _sql["new_timers"], _sql["new_messages"], _sql["expired_messages"]}
 _ORDER = {statement: place for place, statement in enumerate(_sql.values())}
 """Tables are written in the order of the file: every batch takes its locks in the same order."""

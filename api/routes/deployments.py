@@ -17,7 +17,8 @@ from api.response import Response, json_response
 from api.services import Services
 from engine.bpmn.parser import Parsed
 from engine.bpmn.resources import read_resource
-from engine.core.records import Deploy, DeployedProcess, DeploymentReply, ProcessMetadata, ResourceReference
+from engine.core.records import Deploy, DeployedProcess, DeploymentReply, ResourceReference
+from engine.core.shared.starts import InvalidStart, metadata_of
 from storage.definitions import store_resources
 
 MAX_NAME = 500
@@ -79,6 +80,10 @@ def _check(files: list[Part], parsed: list[Parsed]) -> None:
                     " a process id can be deployed only once at a time"
                 )
             places[process.id] = resource.resource
+            try:
+                metadata_of(process)
+            except InvalidStart as error:
+                problems.append(f"'{resource.resource}': {error}")
     names = [file.file_name for file in files]
     problems += [
         f"'{name}': there is more than one file of this name" for name in {n for n in names if names.count(n) > 1}
@@ -94,8 +99,7 @@ def _check(files: list[Part], parsed: list[Parsed]) -> None:
 
 
 def _reference(resource: Parsed, digest: str) -> ResourceReference:
-    processes = (ProcessMetadata(each.id, each.name, each.version_tag) for each in resource.processes)
-    return ResourceReference(resource.resource, digest, tuple(processes))
+    return ResourceReference(resource.resource, digest, tuple(map(metadata_of, resource.processes)))
 
 
 def _content(parts: list[Part]) -> bytes:

@@ -8,12 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 NOT_EXECUTABLE_YET: Mapping[str, str] = {
-    "message": "a message event is not executable yet",
-    "publishMessage": "native publishing of messages is not executable yet",
-    "signal": "a signal event is not executable yet",
-    "timer": "a timer event is not executable yet",
-    "receiveTask": "a receive task is not executable yet",
-    "eventBasedGateway": "an event-based gateway is not executable yet",
     "calledDecision": "a called decision (zeebe:calledDecision) is not executable yet",
 }
 

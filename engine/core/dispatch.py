@@ -12,7 +12,17 @@ from typing import Any
 
 from engine.bpmn.model import FlowId, Node, Process
 from engine.core import records
-from engine.core.commands import catalogue, incident, instance, job, timer, variable
+from engine.core.commands import (
+    catalogue,
+    incident,
+    instance,
+    job,
+    message,
+    signal,
+    subscription,
+    timer,
+    variable,
+)
 from engine.core.commands import user_task as user_task_commands
 from engine.core.elements import (
     boundary_event,
@@ -28,7 +38,9 @@ from engine.core.elements import (
     multi_instance,
     parallel_gateway,
     process,
+    receive_task,
     script_task,
+    send_task,
     service_task,
     start_event,
     sub_process,
@@ -46,7 +58,7 @@ class Behaviour:
 
     arrive: Callable[[Node, FlowId, Element, View], Effects]
     activate: Callable[[Element, View], Effects]
-    collect: Callable[[Element, Element, View], Effects]
+    collect: Callable[[Element, Element, View], Effects] | None
     settle: Callable[[Element, View], Effects]
     awaits: Callable[[Node, Process], Iterator[Node]] | None
     trigger: Callable[[Element, Node, dict[str, str], View], Effects]
@@ -71,7 +83,8 @@ ELEMENTS: dict[str, Behaviour] = {
     "BOUNDARY_EVENT": behaviour(boundary_event),
     "EVENT_BASED_GATEWAY": behaviour(event_based_gateway),
     "SERVICE_TASK": behaviour(service_task),
-    "SEND_TASK": behaviour(service_task),
+    "SEND_TASK": behaviour(send_task),
+    "RECEIVE_TASK": behaviour(receive_task),
     "BUSINESS_RULE_TASK": behaviour(service_task),
     "SCRIPT_TASK": behaviour(script_task),
     "USER_TASK": behaviour(user_task),
@@ -107,6 +120,18 @@ COMMANDS: dict[type[records.Command], Handler] = {
     records.ClaimUserTask: Handler(user_task_commands.needs, user_task_commands.claim),
     records.UpdateUserTask: Handler(user_task_commands.needs, user_task_commands.update),
     records.CompleteUserTask: Handler(user_task_commands.needs, user_task_commands.complete),
+    records.PublishMessage: Handler(message.needs_publish, message.publish),
+    records.CorrelateMessage: Handler(message.needs_publish, message.correlate),
+    records.OpenSubscription: Handler(message.needs_channel, message.open_subscription),
+    records.CloseSubscription: Handler(message.needs_channel, message.close_subscription),
+    records.AcknowledgeCorrelation: Handler(message.needs_channel, message.acknowledge),
+    records.RejectCorrelation: Handler(message.needs_channel, message.reject),
+    records.ReleaseStart: Handler(message.needs_release, message.release),
+    records.ExpireMessages: Handler(message.needs_expire, message.expire),
+    records.TriggerSubscription: Handler(subscription.needs, subscription.trigger),
+    records.StartInstance: Handler(subscription.needs_start, subscription.start),
+    records.BroadcastSignal: Handler(signal.needs_broadcast, signal.broadcast),
+    records.DeliverSignal: Handler(signal.needs_deliver, signal.deliver),
     records.SetVariables: Handler(variable.needs, variable.set_variables),
     records.Deploy: Handler(catalogue.needs_deploy, catalogue.deploy),
     records.DeleteResource: Handler(catalogue.needs_delete, catalogue.delete),

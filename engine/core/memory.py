@@ -11,8 +11,10 @@ from hashlib import sha256
 
 from engine.bpmn.model import Problem, Process
 from engine.bpmn.resources import read_resource
-from engine.core.needs import NeedKind, NotLoaded
-from engine.core.records import Command, Deploy, DeploymentReply, ProcessMetadata, ResourceReference
+from engine.core.channels import Channel, Starts
+from engine.core.needs import Need, NeedKind, NotLoaded
+from engine.core.records import Command, Deploy, DeploymentReply, ResourceReference
+from engine.core.shared.starts import metadata_of
 from engine.core.state import Definition, State
 from engine.core.step import DEFAULT_LIMITS, Entry, Handled, Limits, Processor
 
@@ -40,7 +42,11 @@ class Logged:
 class MemoryEngine:
     """One partition, whose log is a list. `now` (epoch ms) is what the next commands are given as the time."""
 
-    def __init__(self, limits: Limits = DEFAULT_LIMITS, partition: int = 1) -> None:
+    def __init__(
+        self, limits: Limits = DEFAULT_LIMITS, partition: int = 1, enabled: frozenset[str] = frozenset()
+    ) -> None:
+        """`enabled`: kinds of `engine.bpmn.not_yet` that may be deployed."""
+        self._enabled = enabled
         self.state = State(partition)
         self.log: list[Logged] = []
         self.now = 0
@@ -53,12 +59,12 @@ class MemoryEngine:
         Raises:
             Refused: it cannot be executed; with all problems.
         """
-        parsed = read_resource(name, content)
+        parsed = read_resource(name, content, enabled=self._enabled)
         if parsed.problems:
             raise Refused(tuple(parsed.problems))
         digest = sha256(content).hexdigest()
         self._resources[digest] = {process.id: process for process in parsed.processes}
-        metadata = tuple(ProcessMetadata(p.id, p.name, p.version_tag) for p in parsed.processes)
+        metadata = tuple(metadata_of(process) for process in parsed.processes)
         handled = self.run(Deploy((ResourceReference(name, digest, metadata),)), tenant)
         assert isinstance(handled.response, DeploymentReply)
         return handled.response
@@ -85,14 +91,30 @@ class MemoryEngine:
                 handled = self.processor.process(entry, self.now)
                 break
             except NotLoaded as missing:
-                if missing.need.kind is not NeedKind.FAMILY or missing.need.key in self.state.families:
-                    raise
-                self.state.families[missing.need.key] = {}
+                self._begin(missing.need)
+        while self.processor.parked:
+            for parked in self.processor.parked:
+                self._begin(parked.needs[-1])
+            handled += self.processor.go_on()
         self.log.append(Logged(position, self.now, command, handled))
         roots = self.state.seal()
         self.state.saved()
         self.state.committed(roots)
         return handled
+
+    def _begin(self, need: Need) -> None:
+        """There is nothing but what is in memory: what has not been there yet begins empty."""
+        state = self.state
+        if need.kind is NeedKind.FAMILY and need.key not in state.families:
+            state.families[need.key] = {}
+        elif need.kind is NeedKind.CHANNEL and need.key not in state.channels:
+            state.channels[need.key] = Channel(*need.key)
+        elif need.kind is NeedKind.STARTS and state.starts is None:
+            state.starts = Starts()
+        elif need.kind is NeedKind.SIGNAL:
+            state.signal_pages[need.key] = None
+        elif need.kind not in (NeedKind.SUBSCRIPTION, NeedKind.DEFINITION):
+            raise NotLoaded(need)
 
     def _find_model(self, definition: Definition) -> Process | None:
         processes = self._resources.get(definition.sha256)

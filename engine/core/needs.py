@@ -22,6 +22,18 @@ class NeedKind(Enum):
     """The tree that a timer belongs to, or the timer itself when it starts a process; key: the timer's key."""
     USER_TASK = auto()
     """The tree that a user task belongs to; key: the user task's key."""
+    SUBSCRIPTION = auto()
+    """The tree that a subscription belongs to; key: the subscription's key."""
+    SIGNAL = auto()
+    """The trees of the next page of who waits for a signal; key: (tenant, name, the key that it begins behind)."""
+    CHANNEL = auto()
+    """A channel with its first page of messages; key: (tenant, correlation key)."""
+    MESSAGES = auto()
+    """The next page of a channel's messages; key: (tenant, correlation key, the last message known)."""
+    MESSAGE_ID = auto()
+    """Messages of a channel that have an id; key: (tenant, correlation key, name, id)."""
+    STARTS = auto()
+    """All start events that wait for messages or signals; key: None."""
     LEASE = auto()
     """The lease token that a job has now, never cached; key: the job's key."""
     FAMILY = auto()

@@ -175,12 +175,167 @@ class CompleteUserTask(Command, frozen=True):
     action: str = "complete"
 
 
+class PublishMessage(Command, frozen=True):
+    """A message for whoever waits for `name` with `correlation_key`, or starts with `name`.
+
+    It is kept for `time_to_live_ms` for those who begin to wait later. `answered`: a client waits for the message's
+    key; false when a process publishes it.
+    """
+
+    intent: ClassVar[str] = "MESSAGE:PUBLISH"
+    name: str
+    correlation_key: str = ""
+    time_to_live_ms: int = 0
+    message_id: str | None = None
+    variables: Variables = {}
+    answered: bool = True
+
+
+class CorrelateMessage(Command, frozen=True):
+    """A message that is never kept, and whose publisher is told which process instance got it."""
+
+    intent: ClassVar[str] = "MESSAGE_CORRELATION:CORRELATE"
+    name: str
+    correlation_key: str = ""
+    variables: Variables = {}
+
+
+class OpenSubscription(Command, frozen=True):
+    """Internal, to a channel: an element (its subscription has this key) waits for messages from now on."""
+
+    intent: ClassVar[str] = "MESSAGE_SUBSCRIPTION:CREATE"
+    key: int
+    tenant: str
+    name: str
+    correlation_key: str
+    process_id: str
+    interrupting: bool
+
+
+class CloseSubscription(Command, frozen=True):
+    """Internal, to a channel: an element waits no longer."""
+
+    intent: ClassVar[str] = "MESSAGE_SUBSCRIPTION:DELETE"
+    key: int
+    tenant: str
+    correlation_key: str
+
+
+class Offer(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """What a subscription is offered: a message, or (`message` None) a signal. `variables` are JSON text.
+
+    `request`: the position of the command whose client is told who got the message.
+    """
+
+    name: str
+    variables: dict[str, str] = {}
+    message: int | None = None
+    correlation_key: str = ""
+    request: int | None = None
+
+
+class TriggerSubscription(Command, frozen=True):
+    """Internal, to a tree: what the subscription `key` waits for has happened."""
+
+    intent: ClassVar[str] = "PROCESS_MESSAGE_SUBSCRIPTION:CORRELATE"
+    key: int
+    offer: Offer
+
+
+class AcknowledgeCorrelation(Command, frozen=True):
+    """Internal, to a channel: the subscription took the message, and still waits."""
+
+    intent: ClassVar[str] = "MESSAGE_SUBSCRIPTION:CORRELATE"
+    key: int
+    tenant: str
+    offer: Offer
+
+
+class RejectCorrelation(Command, frozen=True):
+    """Internal, to a channel: the subscription waits no longer; the message goes to the next one of its process."""
+
+    intent: ClassVar[str] = "MESSAGE_SUBSCRIPTION:REJECT"
+    key: int
+    tenant: str
+    offer: Offer
+
+
+class StartInstance(Command, frozen=True):
+    """Internal: an event starts a process at its start event `element`. `key` is the instance's, given out already.
+
+    `start_lock`: the correlation key that keeps others with it from being started meanwhile. `variables` are JSON text.
+    `offer`: the message that started it.
+    """
+
+    intent: ClassVar[str] = "PROCESS_INSTANCE:START"
+    key: int
+    definition_key: int
+    element: str
+    variables: dict[str, str] = {}
+    start_lock: str | None = None
+    subscription: int | None = None
+    offer: Offer | None = None
+
+
+class ReleaseStart(Command, frozen=True):
+    """Internal, to a channel: the instance `key`, which a message has started, has ended; the next one may start."""
+
+    intent: ClassVar[str] = "MESSAGE_START_EVENT_SUBSCRIPTION:RELEASE"
+    key: int
+    tenant: str
+    process_id: str
+    correlation_key: str
+
+
+class ExpireMessages(Command, frozen=True):
+    """Internal: delete this partition's messages whose time ended at `until` (epoch ms) or before."""
+
+    intent: ClassVar[str] = "MESSAGE_BATCH:EXPIRE"
+    until: int
+
+
+class BroadcastSignal(Command, frozen=True):
+    """A signal for everybody who waits for `name` now. `answered` as of a published message."""
+
+    intent: ClassVar[str] = "SIGNAL:BROADCAST"
+    name: str
+    variables: Variables = {}
+    answered: bool = True
+
+
+class DeliverSignal(Command, frozen=True):
+    """Internal: the next page of the subscriptions that a signal is for: those with a key in (after, upto)."""
+
+    intent: ClassVar[str] = "SIGNAL:DELIVER"
+    key: int
+    name: str
+    after: int
+    variables: dict[str, str] = {}
+
+    @property
+    def upto(self) -> int:
+        """The signal's own key: whoever waits since later has a greater one, so a loop is not hit twice."""
+        return self.key
+
+
+class StartMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """A start event of a process that waits for a message or signal (`kind`: MESSAGE or SIGNAL) called `name`.
+
+    Or for a timer (`kind`: TIMER_DATE, TIMER_CYCLE); `name` is then the text of its expression.
+    """
+
+    element: str
+    kind: str
+    name: str
+
+
 class ProcessMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What the catalogue needs to know of one executable process of a resource."""
 
     id: str
     name: str | None = None
     version_tag: str | None = None
+    starts: tuple[StartMetadata, ...] = ()
 
 
 class ResourceReference(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -223,6 +378,18 @@ COMMANDS: dict[str, type[Command]] = {
         TriggerTimer,
         FireTimer,
         MoveTimer,
+        PublishMessage,
+        CorrelateMessage,
+        OpenSubscription,
+        CloseSubscription,
+        TriggerSubscription,
+        AcknowledgeCorrelation,
+        RejectCorrelation,
+        StartInstance,
+        ReleaseStart,
+        ExpireMessages,
+        BroadcastSignal,
+        DeliverSignal,
         AssignUserTask,
         ClaimUserTask,
         UpdateUserTask,
@@ -259,7 +426,11 @@ class Event(msgspec.Struct, frozen=True, array_like=True, tag_field="event", tag
 
 
 class InstanceCreated(Event, frozen=True):
-    """A process instance, ACTIVATING. `parent` is the call activity's key, None for a root."""
+    """A process instance, ACTIVATING. `parent` is the call activity's key, None for a root.
+
+    `start`: the start event that has happened, and the variables (JSON text) that it brings; None: the none start
+    event. `start_lock`: the correlation key of the message that has started it.
+    """
 
     key: int
     definition_key: int
@@ -271,6 +442,8 @@ class InstanceCreated(Event, frozen=True):
     business_id: str | None
     tags: tuple[str, ...]
     parent: int | None = None
+    start: tuple[str, dict[str, str]] | None = None
+    start_lock: str | None = None
 
 
 class ElementActivating(Event, frozen=True):
@@ -363,11 +536,148 @@ class TimerCanceled(Event, frozen=True):
     key: int
 
 
+class TimerFailed(Event, frozen=True):
+    """Handling its trigger raised: it does not fire until a person tries again (resolve, fire or move)."""
+
+    key: int
+
+
 class TimerMoved(Event, frozen=True):
     """A person has given the timer another due date (epoch ms)."""
 
     key: int
     due_at: int
+
+
+class SubscriptionOpened(Event, frozen=True):
+    """`element` waits at the node `target` for a message or a signal (`kind`: MESSAGE, SIGNAL) called `name`.
+
+    `type`: BOUNDARY, EVENT_SUB_PROCESS or INTERMEDIATE. `correlation_key` is None for signals.
+    """
+
+    key: int
+    element: int
+    target: str
+    type: str
+    kind: str
+    name: str
+    correlation_key: str | None = None
+    interrupting: bool = True
+
+
+class SubscriptionTriggered(Event, frozen=True):
+    """What an element waited for has happened. An interrupting subscription takes nothing more until it is closed."""
+
+    key: int
+
+
+class SubscriptionClosed(Event, frozen=True):
+    key: int
+
+
+class MessageReceived(Event, frozen=True):
+    """For the history: the instance (and, unless the message started it, the element) that got a message."""
+
+    message: int
+    subscription: int
+    name: str
+    correlation_key: str
+    instance: int
+    target: str
+    element: int | None = None
+
+
+class MessagePublished(Event, frozen=True):
+    """`deadline` (epoch ms): until when it is kept; None: not at all, and `variables` (JSON text) are left out."""
+
+    key: int
+    tenant: str
+    name: str
+    correlation_key: str
+    message_id: str | None = None
+    deadline: int | None = None
+    variables: dict[str, str] = {}
+
+
+class MessageCorrelated(Event, frozen=True):
+    """The message goes to a process: to `subscription`, or, None, it starts an instance."""
+
+    message: int
+    tenant: str
+    correlation_key: str
+    process_id: str
+    subscription: int | None = None
+
+
+class CorrelationAnswered(Event, frozen=True):
+    """The subscription took the message and waits on; or it did not (`accepted` false) and is gone."""
+
+    message: int
+    tenant: str
+    correlation_key: str
+    subscription: int
+    accepted: bool
+
+
+class MessagesExpired(Event, frozen=True):
+    """All messages of the partition whose deadline is at `until` (epoch ms) or before it are deleted."""
+
+    until: int
+
+
+class ChannelSubscribed(Event, frozen=True):
+    key: int
+    tenant: str
+    correlation_key: str
+    name: str
+    process_id: str
+    interrupting: bool
+
+
+class ChannelUnsubscribed(Event, frozen=True):
+    key: int
+    tenant: str
+    correlation_key: str
+
+
+class StartLocked(Event, frozen=True):
+    """The instance `key` of `process_id` was started with this correlation key; until it ends no other one is."""
+
+    key: int
+    tenant: str
+    correlation_key: str
+    process_id: str
+
+
+class StartReleased(Event, frozen=True):
+    key: int
+    tenant: str
+    correlation_key: str
+    process_id: str
+
+
+class StartOpened(Event, frozen=True):
+    """Messages or signals called `name` start `definition` at its start event `element`."""
+
+    key: int
+    definition: int
+    tenant: str
+    process_id: str
+    element: str
+    kind: str
+    name: str
+
+
+class StartClosed(Event, frozen=True):
+    key: int
+
+
+class SignalBroadcast(Event, frozen=True):
+    """Everybody who waits for `name` since before `key` was given out gets `variables` (JSON text)."""
+
+    key: int
+    name: str
+    variables: dict[str, str] = {}
 
 
 class LoopStarted(Event, frozen=True):
@@ -619,10 +929,14 @@ class Fail(Exception):
 
 
 class Reply(msgspec.Struct, frozen=True, gc=False):
-    """The answer to a client's command: `to` is its position, None for the command being handled."""
+    """The answer to a client's command: `to` is its position, None for the command being handled.
+
+    `rejection`: what a command that was to be answered later has come to.
+    """
 
     body: msgspec.Struct | None = None
     to: int | None = None
+    rejection: Rejection | None = None
 
 
 class ReplyLater(msgspec.Struct, frozen=True, gc=False):
@@ -674,3 +988,18 @@ class DeploymentReply(msgspec.Struct, frozen=True, rename="camel", gc=False):
     deployment_key: int
     tenant_id: str
     processes: tuple[DeployedProcess, ...]
+
+
+class MessageReply(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    """What publishing a message answers; correlating one also tells the process instance that got it."""
+
+    tenant_id: str
+    message_key: int
+    process_instance_key: int | None = None
+
+
+class SignalReply(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    """What broadcasting a signal answers."""
+
+    tenant_id: str
+    signal_key: int

@@ -16,7 +16,17 @@ from typing import Any
 import msgspec
 
 from engine.bpmn.model import Node, Process
+from engine.core.channels import (
+    MAX_MESSAGES_IN_MEMORY,
+    Channel,
+    ChannelKey,
+    ChannelSubscription,
+    Message,
+    StartLock,
+    Starts,
+)
 from engine.core.records import PARTITION_SHIFT
+from engine.core.rows import Row as Row
 
 MISSING: Any = object()
 
@@ -25,6 +35,7 @@ INSTANCE_WEIGHT = 2400
 JOB_WEIGHT = 900
 INCIDENT_WEIGHT = 700
 TIMER_WEIGHT = 700
+SUBSCRIPTION_WEIGHT = 700
 USER_TASK_WEIGHT = 1200
 VARIABLE_WEIGHT = 350
 """Estimated bytes of a row in memory, with its share of the dictionaries."""
@@ -41,13 +52,7 @@ class ElementState(StrEnum):
     TERMINATED = "TERMINATED"
 
 
-class Row(msgspec.Struct):
-    """A row of a table. `key` is unique over all tables of a partition."""
-
-    key: int
-
-
-class Element(Row):
+class Element(Row, msgspec.Struct):  # the second base tells the linter that defaults are copied
     """A live element instance: a row of `element_instances`, or, as `Instance`, of `process_instances`."""
 
     element: str
@@ -84,6 +89,7 @@ class Element(Row):
     variables: dict[str, Variable] = {}
     open_incidents: dict[int, Incident] = {}
     timers: dict[int, Timer] = {}
+    subscriptions: dict[int, Subscription] = {}
     user_task: UserTask | None = None
     items: list[LoopItem] = []
     """Of a body: what its inner instances are made for, and their results."""
@@ -119,6 +125,10 @@ class Instance(Element, kw_only=True):
     depth: int
     created_position: int
     parent_instance: int | None = None
+    start: tuple[str, dict[str, str]] | None = None
+    """The start event that has happened, and the variables (JSON text) that it brings; None: the none start event."""
+    start_lock: str | None = None
+    """Of an instance that a message has started: its correlation key, with which nothing else starts meanwhile."""
     work: tuple[tuple[int, str, Any], ...] = ()
     """Of a root: work items that a later command goes on with."""
     revision: int = 0
@@ -207,6 +217,25 @@ class Timer(Row):
     ended_at: int | None = None
 
 
+class Subscription(Row):
+    """A row of `subscriptions`: an element waits for a message or a signal. `correlation_key`: None for a signal.
+
+    CREATED; CORRELATED: it has happened; DELETED: it has not, and never will.
+    """
+
+    element: Element
+    target: str
+    type: str
+    kind: str
+    name: str
+    correlation_key: str | None
+    interrupting: bool
+    created_at: int
+    updated_at: int
+    state: str = "CREATED"
+    ended_at: int | None = None
+
+
 class Variable(Row):
     """A row of `variables`; `value` is JSON text, `decoded` its FEEL value once somebody asked."""
 
@@ -276,6 +305,18 @@ class State:
         self.incidents: dict[int, Incident] = {}
         self.timers: dict[int, Timer] = {}
         self.user_tasks: dict[int, UserTask] = {}
+        self.subscriptions: dict[int, Subscription] = {}
+        self.signals: dict[tuple[str, str], dict[int, Subscription]] = {}
+        """Open subscriptions of signals in the cached trees, by tenant and name."""
+        self.signal_pages: dict[tuple[str, str, int], int | None] = {}
+        """Of this batch, by tenant, name and the key that it begins behind: a page's last key, None of the last."""
+        self.channels: dict[ChannelKey, Channel] = {}
+        """Least recently used first."""
+        self.channels_weight = 0
+        self.starts: Starts | None = None
+        """Start events that wait for messages and signals; None until they are loaded."""
+        self.start_timers: dict[tuple[str, str], dict[int, Timer]] = {}
+        """Timers that start a process, by tenant and process id: all of them, of every process in `families`."""
         self.trees: dict[int, Instance] = {}
         """Roots by key, least recently used first."""
         self.ended: set[int] = set()
@@ -376,8 +417,9 @@ class State:
         roots = {id(root): root for row in self.dirty.values() if (root := root_of(row)) is not None}
         return list(roots.values())
 
-    def seal(self) -> list[Instance]:
+    def seal(self) -> list[Instance | Channel]:
         """End of a batch: pin what it changed, and give the trees their next revision."""
+        channels = self._seal_channels()
         roots = self.touched_roots()
         for root in roots:
             root.revision += 1
@@ -388,30 +430,65 @@ class State:
                 self.trees[root.key] = root
             else:
                 self.ended.add(root.key)
-        return roots
+        return [*roots, *channels]
+
+    def _seal_channels(self) -> list[Channel]:
+        self.signal_pages.clear()
+        touched = {id(row.channel): row.channel for row in self.dirty.values() if isinstance(row, _CHANNEL_ROWS)}
+        for channel in touched.values():
+            channel.pins += 1
+            self.channels.pop(channel.id, None)
+            self.channels[channel.id] = channel
+            self.weigh_channel(channel)
+        return list(touched.values())
+
+    def weigh_channel(self, channel: Channel) -> None:
+        """What a channel takes counts for the cache's limit."""
+        weight = channel.estimate()
+        self.channels_weight += weight - channel.weight
+        channel.weight = weight
+
+    def ended_in_batch(self) -> set[int]:
+        """Roots that have ended in the batch that is being computed; the tables still show them."""
+        return {row.key for row in self.dirty.values() if isinstance(row, Instance) and row.ended_at is not None}
 
     def saved(self) -> None:
         """The changes of a sealed batch are on their way to the database: from now on it is the next batch."""
         self.dirty.clear()
         self.fresh.clear()
 
-    def committed(self, roots: list[Instance]) -> None:
+    def committed(self, pinned: list[Instance | Channel]) -> None:
         """The commit of a sealed batch is known: what it changed may be evicted again.
 
         The next batch may be half computed: a tree that it has ended is no tombstone before that batch is sealed.
         """
-        for root in roots:
-            root.pins -= 1
-            if root.key in self.ended and not root.pins:
-                self.ended.remove(root.key)
-                forget_links(root)
+        for one in pinned:
+            one.pins -= 1
+            if isinstance(one, Channel):
+                if len(one.messages) > MAX_MESSAGES_IN_MEMORY and self._is_clean(one):
+                    self._forget_channel(one)
+            elif one.key in self.ended and not one.pins:
+                self.ended.remove(one.key)
+                forget_links(one)
+
+    def _is_clean(self, channel: Channel) -> bool:
+        """Whether neither a batch on its way nor the one that is being computed has changed the channel."""
+        return not channel.pins and not any(
+            isinstance(row, _CHANNEL_ROWS) and row.channel is channel for row in self.dirty.values()
+        )
+
+    def _forget_channel(self, channel: Channel) -> None:
+        del self.channels[channel.id]
+        self.channels_weight -= channel.weight
+        channel.messages, channel.subscriptions, channel.locks = {}, {}, {}
 
     def evict(self, limit: int) -> int:
         """Forget trees that are not pinned, least recently used first, until at most `limit` bytes are held.
 
-        Only between batches: what a batch has changed is pinned when it is sealed.
+        Only between batches: what a batch has changed is pinned when it is sealed. Channels may have a quarter.
         """
-        count = 0
+        count = self._evict_channels(limit // 4)
+        limit -= self.channels_weight
         if self.weight > limit:
             for root in [root for root in self.trees.values() if not root.pins]:
                 if self.weight <= limit:
@@ -420,13 +497,28 @@ class State:
                 count += 1
         return count
 
+    def _evict_channels(self, limit: int) -> int:
+        count = 0
+        if self.channels_weight > limit:
+            for channel in [channel for channel in self.channels.values() if not channel.pins]:
+                if self.channels_weight <= limit:
+                    break
+                self._forget_channel(channel)
+                count += 1
+        return count
+
     def forget_catalogue(self) -> None:
         """Drop what is known of definitions, and the trees that count on it; nothing may be pinned."""
         for root in list(self.trees.values()):
             self.forget(root)
+        for timers in self.start_timers.values():
+            for key in timers:
+                del self.timers[key]
+        self.start_timers.clear()
         self.families.clear()
         self.definitions.clear()
         self.usage.clear()
+        self.starts = None
 
     def forget(self, root: Instance) -> None:
         """Drop a clean tree from the cache."""
@@ -440,6 +532,13 @@ class State:
                 del self.incidents[key]
             for key in element.timers:
                 del self.timers[key]
+            for key, subscription in element.subscriptions.items():
+                del self.subscriptions[key]
+                if subscription.kind == "SIGNAL":
+                    waiting = self.signals[element.instance.tenant, subscription.name]
+                    waiting.pop(key, None)
+                    if not waiting:
+                        del self.signals[element.instance.tenant, subscription.name]
             if element.user_task is not None:
                 del self.user_tasks[element.user_task.key]
             forget_links(element)
@@ -467,8 +566,12 @@ _ROOT_OF: dict[type[Row], Callable[[Any], Instance | None]] = {
     Incident: lambda row: row.element.root,
     LoopItem: lambda row: row.body.root,
     UserTask: lambda row: row.element.root,
+    Subscription: lambda row: row.element.root,
     Timer: lambda row: None if row.element is None else row.element.root,
 }
+
+
+_CHANNEL_ROWS = (Message, ChannelSubscription, StartLock)
 
 
 def descendants(element: Element) -> Iterator[Element]:
@@ -487,6 +590,7 @@ def forget_links(element: Element) -> None:
     element.variables = {}
     element.open_incidents = {}
     element.timers = {}
+    element.subscriptions = {}
     element.user_task = None
     element.items = []
     element.scope = None

@@ -27,7 +27,7 @@ from engine.core.lifecycle import (
     first_stage_of_activation,
     first_stage_of_completion,
 )
-from engine.core.needs import NotLoaded
+from engine.core.needs import Need, NeedKind, NotLoaded
 from engine.core.records import (
     COMMAND_STAGE,
     Command,
@@ -42,17 +42,19 @@ from engine.core.records import (
     Reject,
     Rejection,
     RejectionCode,
+    ReleaseStart,
     Reply,
     ReplyLater,
     RetireDefinition,
     ScopeEmptied,
     Send,
+    TimerFailed,
     TriggerTimer,
     WorkDeferred,
 )
 from engine.core.rules import TIMER_RULES, TimerRules
 from engine.core.shared.flows import enter
-from engine.core.state import Definition, Element, ElementState, Incident, Instance, Job, State, Timer, root_of
+from engine.core.state import Definition, Element, ElementState, Incident, Instance, Job, Row, State, Timer, root_of
 from engine.core.view import View
 
 ITEM_COST = 4
@@ -95,6 +97,16 @@ class Handled:
     rejection: Rejection | None = None
     answered: bool = False
     response: msgspec.Struct | None = None
+
+
+@dataclass(slots=True)
+class Parked:
+    """Follow-ups of a command that are to go on in this batch, as soon as what the first one needs has been loaded."""
+
+    commands: list[Command]
+    tenant: str
+    request: int
+    needs: list[Need]
 
 
 @dataclass(slots=True)
@@ -143,6 +155,10 @@ class Processor:
         self._replies: list[Reply] = []
         self._later = False
         self._sends: list[Send] = []
+        self._last = self._seq = 0
+        """The last position that was processed, and how many rows it has."""
+        self.parked: list[Parked] = []
+        """Follow-ups of this batch that wait for something to be loaded; then `go_on` handles them."""
 
     def set_inline(self, inline: bool) -> None:
         """Whether follow-ups are handled with their command (see `Limits.inline_follow_ups`)."""
@@ -163,18 +179,66 @@ class Processor:
         self._used = 0
         follow_ups: deque[Command] = deque()
         rows = self._handle(entry.command, 0, entry.request, follow_ups)
+        self._last, self._seq = entry.position, len(rows)
+        rows += self._follow_up(follow_ups)
+        if isinstance(entry.command, TriggerTimer):
+            self._note_untriggered(entry.command.key)
+        return rows
+
+    def go_on(self) -> list[Handled]:
+        """Handle the follow-ups that were parked, now that what they need has been loaded.
+
+        Their rows belong to the last position that was processed, and name the request that they go back to: so the
+        order of the rows is the order in which all of it happened.
+        """
+        at, rows = self.at, []
+        parked, self.parked = self.parked, []
+        for one in parked:
+            at.tenant, at.request = one.tenant, one.request
+            at.position = self.state.position = self._last
+            self._used = 0
+            rows += self._follow_up(deque(one.commands), loaded=len(one.commands))
+        return rows
+
+    def give_up_parked(self) -> None:
+        """What still is not there after several rounds goes through the log."""
+        for one in self.parked:
+            self.notices.spilled += [Spilled(command, one.tenant, one.request) for command in one.commands]
+        self.parked = []
+
+    def _follow_up(self, follow_ups: deque[Command], loaded: int = 0) -> list[Handled]:
+        """Handle follow-ups in their order; for the first `loaded` of them the database has been asked already."""
+        rows: list[Handled] = []
         while follow_ups:
             command = follow_ups.popleft()
             if self._used >= self._limit or not self._inline:
                 self._spill(command)
                 continue
             try:
-                rows += self._handle(command, len(rows), at.request, follow_ups)
-            except NotLoaded:
-                self._spill(command)
-        if isinstance(entry.command, TriggerTimer):
-            self._note_untriggered(entry.command.key)
+                if loaded <= 0:
+                    self._check_loaded(command)
+                handled = self._handle(command, self._seq, self.at.request, follow_ups)
+            except NotLoaded as missing:
+                self._park([command, *follow_ups], missing.need)
+                break
+            loaded -= 1
+            self._used += ITEM_COST
+            self._seq += len(handled)
+            rows += handled
         return rows
+
+    def _check_loaded(self, command: Command) -> None:
+        """What is not in memory may be in the database, or nowhere: a handler cannot tell."""
+        for need in COMMANDS[type(command)].needs(command, self.at.tenant):
+            table = _TABLES.get(need.kind)
+            if table is not None and need.key not in getattr(self.state, table):
+                raise NotLoaded(need)
+
+    def _park(self, commands: list[Command], missing: Need) -> None:
+        """Whatever follows waits, too: it must not overtake."""
+        at = self.at
+        needs = [need for command in commands for need in COMMANDS[type(command)].needs(command, at.tenant)]
+        self.parked.append(Parked(commands, at.tenant, at.request, [*needs, missing]))
 
     def _handle(self, command: Command, seq: int, request: int | None, follow_ups: deque[Command]) -> list[Handled]:
         """One command as a unit: all of it happens, or nothing."""
@@ -381,27 +445,40 @@ class Processor:
         """A bug of ours: its tree gets an incident that parks the command, so that a person can try it again."""
         self.notices.poisoned.append((self.at.position, bug))
         reason = f"handling the command raised {type(bug).__name__}: {bug}"
-        root = self._tree_of(command)
-        if root is not None:
+        self._take(self._parked(command, reason))
+        return Rejection(RejectionCode.PROCESSING_ERROR, reason)
+
+    def refuse(self, entry: Entry, now: int, rejection: Rejection) -> list[Handled]:
+        """A command of ours cannot be handled or saved: it is rejected, and parked like one that raises."""
+        at = self.at
+        at.now = self.state.now = now
+        at.position = self.state.position = entry.position
+        at.request = entry.position if entry.request is None else entry.request
+        at.tenant = entry.tenant
+        self._begin()
+        self._take(self._parked(entry.command, rejection.reason))
+        rows = self._rows(0, entry.request, rejection)
+        self.state.keep()
+        return rows
+
+    def _parked(self, command: Command, reason: str) -> Effects:
+        """An incident that keeps the command; a timer does not fire again by itself (KERNEL.md section 2)."""
+        timer = self.state.timers.get(command.key) if isinstance(command, TriggerTimer) else None
+        if timer is not None:
+            yield TimerFailed(timer.key)
+        place = self._tree_of(command) if timer is None or timer.element is None else timer.element
+        if place is not None:
             parked = {"intent": command.intent, "command": records.encode_command(command).decode()}
             message = f"Command '{command.intent}' at position {self.at.position}: {reason}"
-            self._take(
-                iter(
-                    (
-                        IncidentRaised(
-                            self.at.key(), root.key, COMMAND_STAGE, IncidentType.UNKNOWN, message, None, parked
-                        ),
-                    )
-                )
-            )
-        return Rejection(RejectionCode.PROCESSING_ERROR, reason)
+            yield IncidentRaised(self.at.key(), place.key, COMMAND_STAGE, IncidentType.UNKNOWN, message, None, parked)
 
     def _tree_of(self, command: Command) -> Instance | None:
         key = getattr(command, "key", None)
         if key is None:
             return None
         state = self.state
-        row = state.elements.get(key) or state.jobs.get(key) or state.incidents.get(key) or state.user_tasks.get(key)
+        tables = (state.elements, state.jobs, state.incidents, state.user_tasks, state.subscriptions)
+        row: Row | None = next((table[key] for table in tables if key in table), None)
         root = root_of(row) if row is not None else None
         return root if root is not None and root.key in state.elements else None
 
@@ -416,10 +493,11 @@ class Processor:
         own.answered = rejection is None and request is None and not self._later
         rows = [own]
         for reply in self._replies:
-            if reply.to is None or reply.to == self.at.request:
+            if reply.rejection is None and (reply.to is None or reply.to == self.at.request):
                 own.answered, own.response = True, reply.body
             else:
-                rows.append(Handled(seq + len(rows), own.root, reply.to, [], None, True, reply.body))
+                to = self.at.request if reply.to is None else reply.to
+                rows.append(Handled(seq + len(rows), own.root, to, [], reply.rejection, True, reply.body))
         return rows
 
     def _root(self) -> int | None:
@@ -450,6 +528,9 @@ class Processor:
                 self._queue.append((row.scope.key, "enter", row.then[1:]))
         if isinstance(row, Instance):
             self._ended.append((row.key, row.state.value))
+            if row.start_lock is not None:
+                released = ReleaseStart(row.key, row.tenant, row.process_id, row.start_lock)
+                self._sends.append(Send(released))
             definition = self.state.definitions.get(row.definition_key)
             if definition is not None and definition.state == "DRAINING" and not self.at.running(definition.key):
                 self._sends.append(Send(RetireDefinition(definition.key)))
@@ -512,11 +593,22 @@ FOLLOW: dict[type[Event], Callable[[Processor, Any, Any], None]] = {
     records.IncidentResolved: Processor._resolved,
     records.TimerScheduled: Processor._timed,
     records.TimerMoved: Processor._timed,
+    records.TimerFailed: Processor._timed,
     records.TimerTriggered: Processor._timed,
     records.TimerCanceled: Processor._timed,
     records.JobCreated: Processor._offered,
     records.JobFailed: Processor._offered,
     records.JobReleased: Processor._offered,
 }
+
+_TABLES = {
+    NeedKind.INSTANCE: "elements",
+    NeedKind.ELEMENT: "elements",
+    NeedKind.JOB: "jobs",
+    NeedKind.TIMER: "timers",
+    NeedKind.SUBSCRIPTION: "subscriptions",
+    NeedKind.DEFINITION: "definitions",
+}
+"""Where the state has what a need asks for by its key."""
 
 _EVENTS = {kind: (applier, FOLLOW.get(kind, Processor._nothing)) for kind, applier in APPLY.items()}

@@ -6,10 +6,23 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from engine.bpmn.model import Node, Process
+from engine.core.channels import Channel, Starts
 from engine.core.needs import Need, NeedKind, NotLoaded
 from engine.core.records import Fail, IncidentType, Reject, RejectionCode
 from engine.core.rules import TIMER_RULES, TimerRules
-from engine.core.state import MISSING, Definition, Element, Family, Incident, Instance, Job, State, Timer, UserTask
+from engine.core.state import (
+    MISSING,
+    Definition,
+    Element,
+    Family,
+    Incident,
+    Instance,
+    Job,
+    State,
+    Subscription,
+    Timer,
+    UserTask,
+)
 from engine.feel import Evaluation as FeelEvaluation
 from engine.feel import EvaluationError, Expression, from_json
 
@@ -90,8 +103,36 @@ class View:
     def user_task(self, key: int) -> UserTask | None:
         return self.state.user_tasks.get(key)
 
+    def subscription(self, key: int) -> Subscription | None:
+        return self.state.subscriptions.get(key)
+
+    def start_timers(self, process_id: str) -> list[int]:
+        """The keys of the timers that start a process of the command's tenant; its family must be loaded."""
+        return list(self.state.start_timers.get((self.tenant, process_id), ()))
+
     def incident(self, key: int) -> Incident | None:
         return self.state.incidents.get(key)
+
+    # ---- messages and signals
+
+    def channel(self, tenant: str, correlation_key: str) -> Channel:
+        try:
+            return self.state.channels[tenant, correlation_key]
+        except KeyError:
+            raise NotLoaded(Need(NeedKind.CHANNEL, (tenant, correlation_key))) from None
+
+    def starts(self) -> Starts:
+        """Start events that wait for messages and signals."""
+        if self.state.starts is None:
+            raise NotLoaded(Need(NeedKind.STARTS, None))
+        return self.state.starts
+
+    def signal_page(self, name: str, after: int) -> int | None:
+        """The last key of the page of subscriptions behind `after` that has been loaded; None of the last page."""
+        try:
+            return self.state.signal_pages[self.tenant, name, after]
+        except KeyError:
+            raise NotLoaded(Need(NeedKind.SIGNAL, (self.tenant, name, after))) from None
 
     # ---- catalogue
 
@@ -177,7 +218,7 @@ class View:
             return value
         text = (
             f"Expected result of the expression '{expression.text.removeprefix('=').strip()}' to be "
-            f"'{_type_name(expected)}', but was '{_type_name(type(value))}'."
+            f"'{type_name(expected)}', but was '{type_name(type(value))}'."
         )
         if warnings:
             told = "\n".join(f"[{warning.type}] {warning.message}" for warning in warnings)
@@ -189,7 +230,8 @@ _TYPE_NAMES = {"NoneType": "NULL", "bool": "BOOLEAN", "str": "STRING", "int": "N
 _TYPE_NAMES |= {"list": "ARRAY", "dict": "OBJECT"}
 
 
-def _type_name(type_: type) -> str:
+def type_name(type_: type) -> str:
+    """A type of values in FEEL's words, for messages."""
     return _TYPE_NAMES.get(type_.__name__, type_.__name__.upper())
 
 

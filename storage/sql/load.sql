@@ -13,7 +13,9 @@ ORDER BY b.position;
 
 -- name: roots
 -- The trees that keys belong to. Only live ones: who refers to something that ended is told that it is not there.
-SELECT timer_key, root_key FROM timers WHERE timer_key = ANY ($4::bigint[]) AND state = 'PENDING' AND root_key IS NOT NULL
+SELECT timer_key, root_key FROM timers WHERE timer_key = ANY ($4::bigint[]) AND ended_at IS NULL AND root_key IS NOT NULL
+UNION ALL
+SELECT subscription_key, root_key FROM subscriptions WHERE subscription_key = ANY ($5::bigint[]) AND ended_at IS NULL
 UNION ALL
 SELECT job_key, root_key FROM jobs WHERE job_key = ANY ($1::bigint[]) AND ended_at IS NULL
 UNION ALL
@@ -24,10 +26,16 @@ UNION ALL
 SELECT process_instance_key, root_key FROM process_instances WHERE process_instance_key = ANY ($3::bigint[]) AND ended_at IS NULL;
 
 -- name: start_timers
--- Those that start processes belong to no tree.
+-- Those that start processes belong to no tree: they come with the family of their process, all of them.
 SELECT timer_key, target_element_id, type, due_at_ms, repetitions, cycle::text, to_epoch_ms(created_at),
-       process_definition_key, process_id, tenant_id
-FROM timers WHERE timer_key = ANY ($1::bigint[]) AND state = 'PENDING' AND root_key IS NULL;
+       process_definition_key, process_id, tenant_id, state
+FROM timers
+WHERE root_key IS NULL AND ended_at IS NULL AND process_definition_key = ANY (ARRAY (
+    SELECT process_definition_key FROM process_definitions WHERE (tenant_id, process_id) IN (
+        SELECT * FROM unnest($1::text[], $2::text[])
+        UNION SELECT tenant_id, process_id FROM process_definitions WHERE process_definition_key = ANY ($3::bigint[])
+        UNION SELECT tenant_id, process_id FROM timers WHERE timer_key = ANY ($4::bigint[]) AND root_key IS NULL)))
+ORDER BY timer_key;
 
 -- name: leases
 -- As they are now: activation changes them behind the cache's back.
@@ -37,7 +45,8 @@ SELECT job_key, lease_token::text FROM jobs WHERE job_key = ANY ($1::bigint[]);
 -- By root, on the partial index of live rows.
 SELECT process_instance_key, root_key, parent_process_instance_key, parent_element_instance_key, process_definition_key,
        process_id, process_version, version_tag, process_name, tenant_id, business_id, tags, depth, state, tokens::text,
-       live, then_::text, interrupted, request, incidents, to_epoch_ms(started_at), work::text, version, created_position
+       live, then_::text, interrupted, request, incidents, to_epoch_ms(started_at), work::text, version, created_position,
+       start::text, start_lock
 FROM process_instances WHERE root_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY process_instance_key;
 
 -- name: elements
@@ -54,9 +63,16 @@ SELECT job_key, element_instance_key, type, kind, listener_event, listener_index
 FROM jobs WHERE root_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY job_key;
 
 -- name: timers
--- Pending ones only.
-SELECT timer_key, element_instance_key, target_element_id, type, due_at_ms, repetitions, cycle::text, to_epoch_ms(created_at)
-FROM timers WHERE root_key = ANY ($1::bigint[]) AND state = 'PENDING' ORDER BY timer_key;
+-- Pending and failed ones.
+SELECT timer_key, element_instance_key, target_element_id, type, due_at_ms, repetitions, cycle::text,
+       to_epoch_ms(created_at), state
+FROM timers WHERE root_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY timer_key;
+
+-- name: subscriptions
+-- Open ones only.
+SELECT subscription_key, element_instance_key, target_element_id, type, kind, name, correlation_key, interrupting,
+       to_epoch_ms(created_at), to_epoch_ms(updated_at), state
+FROM subscriptions WHERE root_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY subscription_key;
 
 -- name: incidents
 -- Open ones only.
@@ -79,4 +95,5 @@ FROM process_definitions d
 LEFT JOIN definition_usage u ON u.process_definition_key = d.process_definition_key AND u.partition_id = $4
 WHERE (d.tenant_id, d.process_id) IN (
     SELECT * FROM unnest($1::text[], $2::text[])
-    UNION SELECT tenant_id, process_id FROM process_definitions WHERE process_definition_key = ANY ($3::bigint[]));
+    UNION SELECT tenant_id, process_id FROM process_definitions WHERE process_definition_key = ANY ($3::bigint[])
+    UNION SELECT tenant_id, process_id FROM timers WHERE timer_key = ANY ($5::bigint[]) AND root_key IS NULL);

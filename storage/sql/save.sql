@@ -19,14 +19,16 @@ ORDER BY x.ord;
 -- Rows born in this batch, in their last state: an instance that also ended is written once.
 INSERT INTO process_instances (process_instance_key, root_key, parent_process_instance_key, parent_element_instance_key,
     process_definition_key, process_id, process_version, version_tag, process_name, tenant_id, business_id, tags, depth,
-    state, tokens, live, then_, interrupted, request, incidents, started_at, ended_at, work, version, created_position)
+    state, tokens, live, then_, interrupted, request, incidents, started_at, ended_at, work, version, created_position,
+    start, start_lock)
 SELECT x.key, x.root, x.parent, x.caller, x.definition, x.process_id, x.number, x.version_tag, x.name, x.tenant,
     x.business_id, x.tags, x.depth, x.state, x.tokens, x.live, x.then_, x.interrupted, x.request, x.incidents,
-    from_epoch_ms(x.started_at), from_epoch_ms(x.ended_at), x.work, x.revision, x.position
+    from_epoch_ms(x.started_at), from_epoch_ms(x.ended_at), x.work, x.revision, x.position,
+    x.start, x.start_lock
 FROM json_to_recordset($1) AS x(key bigint, root bigint, parent bigint, caller bigint, definition bigint, process_id text,
     number int, version_tag text, name text, tenant text, business_id text, tags text[], depth int, state text,
     tokens json, live int, then_ json, interrupted boolean, request bigint, incidents int, started_at bigint, ended_at bigint, work json,
-    revision bigint, position bigint);
+    revision bigint, position bigint, start json, start_lock text);
 
 -- name: instances
 -- What may change after birth; `ended_at` is the one indexed column among it.
@@ -176,3 +178,89 @@ SELECT pg_notify($2, x::text) FROM json_array_elements($1) AS x;
 INSERT INTO definition_usage (partition_id, process_definition_key, running)
 SELECT $2, x.key, x.running FROM json_to_recordset($1) AS x(key bigint, running bigint)
 ON CONFLICT (partition_id, process_definition_key) DO UPDATE SET running = excluded.running;
+
+-- name: new_subscriptions
+-- Of elements; one that was opened and closed in the batch is written in its last state.
+INSERT INTO subscriptions (subscription_key, root_key, process_instance_key, element_instance_key, process_definition_key,
+    process_id, process_name, process_version, target_element_id, type, kind, name, correlation_key, interrupting, state,
+    business_id, tenant_id, created_at, updated_at, ended_at)
+SELECT x.key, x.root, x.instance, x.element, x.definition, x.process_id, x.process_name, x.number, x.target, x.type, x.kind,
+    x.name, x.correlation_key, x.interrupting, x.state, x.business_id, x.tenant, from_epoch_ms(x.created_at),
+    from_epoch_ms(x.updated_at), from_epoch_ms(x.ended_at)
+FROM json_to_recordset($1) AS x(key bigint, root bigint, instance bigint, element bigint, definition bigint, process_id text,
+    process_name text, number int, target text, type text, kind text, name text, correlation_key text, interrupting boolean,
+    state text, business_id text, tenant text, created_at bigint, updated_at bigint, ended_at bigint);
+
+-- name: subscriptions
+-- What may change after birth.
+UPDATE subscriptions t SET state = x.state, updated_at = from_epoch_ms(x.updated_at), ended_at = from_epoch_ms(x.ended_at)
+FROM json_to_recordset($1) AS x(key bigint, state text, updated_at bigint, ended_at bigint)
+WHERE t.subscription_key = x.key;
+
+-- name: new_start_subscriptions
+-- Of latest versions only.
+INSERT INTO start_subscriptions (subscription_key, process_definition_key, tenant_id, process_id, element_id, kind, name,
+    opened_at)
+SELECT x.key, x.definition, x.tenant, x.process_id, x.element, x.kind, x.name, from_epoch_ms(x.opened_at)
+FROM json_to_recordset($1) AS x(key bigint, definition bigint, tenant text, process_id text, element text, kind text,
+    name text, opened_at bigint, state text)
+WHERE x.state <> 'CLOSED';
+
+-- name: start_subscriptions
+-- They change by being closed.
+DELETE FROM start_subscriptions t USING json_to_recordset($1) AS x(key bigint, state text)
+WHERE t.subscription_key = x.key AND x.state = 'CLOSED';
+
+-- name: new_messages
+-- Those that are kept.
+INSERT INTO messages (message_key, partition_id, tenant_id, name, correlation_key, message_id, deadline_ms, variables, given)
+SELECT x.key, $2, x.tenant, x.name, x.correlation_key, x.message_id, x.deadline, x.variables, x.given
+FROM json_to_recordset($1) AS x(key bigint, tenant text, name text, correlation_key text, message_id text, deadline bigint,
+    variables json, given text[]);
+
+-- name: messages
+-- To whom it was given; nothing else changes. It may have expired meanwhile.
+UPDATE messages t SET given = x.given
+FROM json_to_recordset($1) AS x(key bigint, given text[])
+WHERE t.message_key = x.key;
+
+-- name: expired_messages
+-- After the new ones: a batch may end what it has published. How many that are is the sender's care.
+DELETE FROM messages t USING json_to_recordset($1) AS x(until bigint)
+WHERE t.partition_id = $2 AND t.deadline_ms <= x.until;
+
+-- name: new_channel_subscriptions
+-- What was closed in the same batch has never been there.
+INSERT INTO channel_subscriptions (subscription_key, tenant_id, correlation_key, name, process_id, interrupting, state)
+SELECT x.key, x.tenant, x.correlation_key, x.name, x.process_id, x.interrupting, x.state
+FROM json_to_recordset($1) AS x(key bigint, tenant text, correlation_key text, name text, process_id text,
+    interrupting boolean, state text)
+WHERE x.state <> 'CLOSED';
+
+-- name: channel_subscriptions
+-- Closed ones go: their history is in subscriptions.
+WITH changed AS (SELECT * FROM json_to_recordset($1) AS x(key bigint, state text)),
+     gone AS (DELETE FROM channel_subscriptions t USING changed x WHERE t.subscription_key = x.key AND x.state = 'CLOSED')
+UPDATE channel_subscriptions t SET state = x.state FROM changed x
+WHERE t.subscription_key = x.key AND x.state <> 'CLOSED';
+
+-- name: new_start_locks
+-- By instance; one for each process and correlation key.
+INSERT INTO start_locks (process_instance_key, tenant_id, correlation_key, process_id)
+SELECT x.key, x.tenant, x.correlation_key, x.process_id
+FROM json_to_recordset($1) AS x(key bigint, tenant text, correlation_key text, process_id text, state text)
+WHERE x.state <> 'CLOSED';
+
+-- name: start_locks
+-- They change by being released.
+DELETE FROM start_locks t USING json_to_recordset($1) AS x(key bigint, state text)
+WHERE t.process_instance_key = x.key AND x.state = 'CLOSED';
+
+-- name: message_correlations
+-- For the history; each happens once.
+INSERT INTO message_correlations (message_key, subscription_key, name, correlation_key, root_key, process_instance_key,
+    process_definition_key, process_id, business_id, element_id, element_instance_key, tenant_id, correlated_at)
+SELECT x.key, x.subscription, x.name, x.correlation_key, x.root, x.instance, x.definition, x.process_id, x.business_id,
+    x.target, x.element, x.tenant, from_epoch_ms(x.at)
+FROM json_to_recordset($1) AS x(key bigint, subscription bigint, name text, correlation_key text, root bigint, instance bigint,
+    definition bigint, process_id text, business_id text, target text, element bigint, tenant text, at bigint);

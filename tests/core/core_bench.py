@@ -7,6 +7,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints, is_typeddic
 
 import msgspec
 
+from engine.core.channels import Channel
 from engine.core.memory import MemoryEngine
 from engine.core.records import (
     CancelInstance,
@@ -225,6 +226,8 @@ def _is_index(field):
 
 
 def _plain(value):
+    if isinstance(value, Channel):
+        return list(value.id)
     return value.key if isinstance(value, Row) else msgspec.to_builtins(value)
 
 

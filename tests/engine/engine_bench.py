@@ -4,13 +4,15 @@ import hashlib
 from contextlib import asynccontextmanager
 from functools import partial
 
+import msgspec
 import trio
 
 from engine.appender import Append, Appender
 from engine.bpmn.not_yet import ALL_KINDS
 from engine.bpmn.parser import parse
 from engine.consumer import Consumer, ConsumerSettings
-from engine.core.records import CreateInstance, Deploy, ProcessMetadata, ResourceReference
+from engine.core.records import CreateInstance, Deploy, ResourceReference
+from engine.core.shared.starts import metadata_of
 from engine.definitions import DefinitionCache
 from engine.supervision import Beat, SupervisionSettings
 from engine.timers import Timers, TimerSettings
@@ -34,6 +36,16 @@ def waits(expression, kind="timeDuration", id="p"):
         f"<timerEventDefinition><{kind}>{expression}</{kind}></timerEventDefinition></intermediateCatchEvent>"
         '<endEvent id="end"/><sequenceFlow id="a" sourceRef="start" targetRef="wait"/>'
         '<sequenceFlow id="b" sourceRef="wait" targetRef="end"/></process></definitions>'
+    ).encode()
+
+
+def starts(expression, kind="timeCycle", id="p", note=""):
+    """A process that a timer starts, and that can be started by hand, too."""
+    return (
+        f'{HEAD}<process id="{id}" name="{note}" isExecutable="true"><startEvent id="byHand"/><startEvent id="byTimer">'
+        f"<timerEventDefinition><{kind}>{expression}</{kind}></timerEventDefinition></startEvent>"
+        '<endEvent id="end"/><sequenceFlow id="a" sourceRef="byTimer" targetRef="end"/>'
+        '<sequenceFlow id="b" sourceRef="byHand" targetRef="end"/></process></definitions>'
     ).encode()
 
 
@@ -123,9 +135,10 @@ class EngineBench:
             parsed = parse(content, f"{number}.bpmn", enabled=ALL_KINDS)
             assert not parsed.problems, parsed.problems
             self.definitions.put(sha, parsed)
-            processes = tuple(ProcessMetadata(p.id, p.name, p.version_tag) for p in parsed.processes)
+            processes = tuple(map(metadata_of, parsed.processes))
             outcome = await self.run(Deploy((ResourceReference(f"{number}.bpmn", sha, processes),)))
             assert outcome.rejection is None, outcome.rejection
+        return [p["processDefinitionKey"] for p in msgspec.json.decode(outcome.response)["processes"]]
 
     async def create(self, process_id="p", count=1):
         """Instances of a process, appended together."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.core import records
-from engine.core.apply import catalogue, data, elements, incidents, jobs, timers, user_tasks
+from engine.core.apply import catalogue, channels, data, elements, incidents, jobs, subscriptions, timers, user_tasks
 from engine.core.state import Row, State
 
 APPLY: dict[type[records.Event], Callable[[State, Any], Row]] = {
@@ -28,6 +28,22 @@ APPLY: dict[type[records.Event], Callable[[State, Any], Row]] = {
     records.TimerTriggered: timers.timer_triggered,
     records.TimerCanceled: timers.timer_canceled,
     records.TimerMoved: timers.timer_moved,
+    records.TimerFailed: timers.timer_failed,
+    records.SubscriptionOpened: subscriptions.subscription_opened,
+    records.SubscriptionTriggered: subscriptions.subscription_triggered,
+    records.SubscriptionClosed: subscriptions.subscription_closed,
+    records.MessageReceived: subscriptions.message_received,
+    records.MessagePublished: channels.message_published,
+    records.MessageCorrelated: channels.message_correlated,
+    records.CorrelationAnswered: channels.correlation_answered,
+    records.MessagesExpired: channels.messages_expired,
+    records.ChannelSubscribed: channels.channel_subscribed,
+    records.ChannelUnsubscribed: channels.channel_unsubscribed,
+    records.StartLocked: channels.start_locked,
+    records.StartReleased: channels.start_released,
+    records.StartOpened: channels.start_opened,
+    records.StartClosed: channels.start_closed,
+    records.SignalBroadcast: channels.signal_broadcast,
     records.LoopStarted: data.loop_started,
     records.ItemCollected: data.item_collected,
     records.LoopResultSet: data.loop_result_set,

@@ -31,6 +31,8 @@ def instance_created(state: State, event: records.InstanceCreated) -> Instance:
         depth=1 if caller is None else caller.instance.depth + 1,
         created_position=state.position,
         parent_instance=None if caller is None else caller.instance.key,
+        start=event.start,
+        start_lock=event.start_lock,
     )
     instance.instance = instance
     if caller is None:

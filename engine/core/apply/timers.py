@@ -26,6 +26,8 @@ def timer_scheduled(state: State, event: records.TimerScheduled) -> Timer:
     if element is not None:
         state.link(element.timers, event.key, timer)
         state.weigh(element.root, TIMER_WEIGHT)
+    else:
+        _of_process(state, timer, link=True)
     return timer
 
 
@@ -43,6 +45,15 @@ def timer_moved(state: State, event: records.TimerMoved) -> Timer:
     timer = state.timers[event.key]
     state.edit(timer)
     timer.due_at = event.due_at
+    timer.state = "PENDING"
+    return timer
+
+
+def timer_failed(state: State, event: records.TimerFailed) -> Timer:
+    """It stays with its element, so that it can be tried again, and ends with it."""
+    timer = state.timers[event.key]
+    state.edit(timer)
+    timer.state = "FAILED"
     return timer
 
 
@@ -55,4 +66,17 @@ def _end(state: State, key: int, to: str) -> Timer:
     if timer.element is not None:
         state.unlink(timer.element.timers, key)
         state.weigh(timer.element.root, -TIMER_WEIGHT)
+    else:
+        _of_process(state, timer, link=False)
     return timer
+
+
+def _of_process(state: State, timer: Timer, *, link: bool) -> None:
+    """The timers that start a process, found by its id."""
+    process = (timer.tenant, timer.process_id)
+    if process not in state.start_timers:
+        state.link(state.start_timers, process, {})
+    if link:
+        state.link(state.start_timers[process], timer.key, timer)
+    else:
+        state.unlink(state.start_timers[process], timer.key)

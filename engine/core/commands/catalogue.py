@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from engine.core.commands.instance import latest
 from engine.core.needs import Need, NeedKind, Needs
@@ -22,12 +22,18 @@ from engine.core.records import (
     Reply,
     ResourceReference,
     RetireDefinition,
+    StartClosed,
+    StartMetadata,
+    StartOpened,
 )
+from engine.core.shared import start_timers
+from engine.core.shared.starts import starts_of
 from engine.core.state import Definition
 from engine.core.view import View
 
 
 def needs_deploy(command: Deploy, tenant: str) -> Needs:
+    yield Need(NeedKind.STARTS, None)
     for _, process in _processes(command):
         yield Need(NeedKind.FAMILY, (tenant, process.id))
 
@@ -56,8 +62,23 @@ def deploy(command: Deploy, at: View) -> Effects:
             resource.name,
             resource.sha256,
         )
+        yield from _move_starts(key, process.id, process.starts, at)
         deployed.append(_answer(key, version, resource, process, at))
     yield Reply(DeploymentReply(deployment, at.tenant, tuple(deployed)))
+
+
+def _move_starts(
+    definition: int, process_id: str, starts: Iterable[StartMetadata], at: View, *, restored: bool = False
+) -> Effects:
+    """What a process starts with is what its latest version starts with."""
+    for start in at.starts().of_process(at.tenant, process_id):
+        yield StartClosed(start.key)
+    yield from start_timers.close_timers(process_id, at)
+    for new in starts:
+        if new.kind in start_timers.KINDS:
+            yield from start_timers.open_timer(new, definition, process_id, at, restored=restored)
+        else:
+            yield StartOpened(at.key(), definition, at.tenant, process_id, new.element, new.kind, new.name)
 
 
 def _processes(command: Deploy) -> Iterator[tuple[ResourceReference, ProcessMetadata]]:
@@ -77,6 +98,7 @@ def _answer(key: int, version: int, resource: ResourceReference, process: Proces
 
 
 def needs_delete(command: DeleteResource, tenant: str) -> Needs:
+    yield Need(NeedKind.STARTS, None)
     yield Need(NeedKind.DEFINITION, command.key)
 
 
@@ -88,11 +110,22 @@ def delete(command: DeleteResource, at: View) -> Effects:
             RejectionCode.NOT_FOUND,
             f"Expected to delete resource but no resource found with key `{command.key}`",
         )
+    newest = latest(definition.process_id, at)
+    if newest is definition:
+        yield from _restore_starts(definition, at)
     if at.running(definition.key):
         if definition.state == "ACTIVE":
             yield DefinitionDraining(definition.key)
     else:
         yield DefinitionDeleted(definition.key)
+
+
+def _restore_starts(deleted: Definition, at: View) -> Effects:
+    """The version before starts with what it has started with."""
+    active = [d for d in at.family(deleted.process_id).values() if d.state == "ACTIVE" and d is not deleted]
+    before = max(active, key=lambda d: d.version, default=None)
+    starts = starts_of(at.model(before.key)) if before is not None else ()
+    yield from _move_starts(0 if before is None else before.key, deleted.process_id, starts, at, restored=True)
 
 
 def needs_retire(command: RetireDefinition, tenant: str) -> Needs:

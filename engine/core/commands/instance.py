@@ -32,7 +32,11 @@ def needs_create(command: CreateInstance, tenant: str) -> Needs:
 
 def create(command: CreateInstance, at: View) -> Effects:
     definition = _definition(command, at)
-    at.model(definition.key)
+    if at.model(definition.key).root.start is None:
+        raise Reject(
+            RejectionCode.INVALID_STATE,
+            "Expected to create instance of process with none start event, but there is no such event",
+        )
     key = at.key()
     yield InstanceCreated(
         key,

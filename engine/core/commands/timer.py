@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from engine.core.needs import Need, NeedKind, Needs
 from engine.core.records import (
+    COMMAND_STAGE,
     Effects,
     FireTimer,
     MoveTimer,
     Reject,
     RejectionCode,
+    Send,
+    StartInstance,
     TimerCanceled,
     TimerMoved,
     TimerScheduled,
     TimerTriggered,
     TriggerTimer,
+    decode_command,
 )
 from engine.core.shared import events
 from engine.core.shared.schedules import LATEST_MS, next_due
+from engine.core.shared.start_timers import scheduled
 from engine.core.state import Element, ElementState, Timer
 from engine.core.view import View, reject_not_found
 
@@ -31,7 +36,7 @@ def trigger(command: TriggerTimer, at: View) -> Effects:
     Nor does one that comes before its due date: somebody has set the clock back. It will come again.
     """
     timer = at.timer(command.key)
-    if timer is not None and timer.due_at == command.due_at <= at.now:
+    if timer is not None and timer.due_at == command.due_at <= at.now and not _is_parked(timer):
         yield from _happens(timer, at)
 
 
@@ -58,7 +63,9 @@ def _known(key: int, doing: str, at: View) -> Timer:
 
 def _happens(timer: Timer, at: View) -> Effects:
     element = timer.element
-    assert element is not None, "timers of process starts are not scheduled yet"
+    if element is None:
+        yield from _starts(timer, at)
+        return
     if not _can_happen(timer, element, at):
         yield TimerCanceled(timer.key)
         return
@@ -75,6 +82,24 @@ def _happens(timer: Timer, at: View) -> Effects:
             following.cycle,
         )
     yield from events.happens(element, timer.target, {}, at)
+
+
+def _starts(timer: Timer, at: View) -> Effects:
+    """A process starts at the start event that the timer belongs to."""
+    yield TimerTriggered(timer.key)
+    following = next_due(timer, at.now, at.rules)
+    if following is not None:
+        yield scheduled(at.key(), timer.target, following, timer.definition, timer.process_id, timer.tenant)
+    yield Send(StartInstance(at.key(), timer.definition, timer.target))
+
+
+def _is_parked(timer: Timer) -> bool:
+    """Its trigger raised, and nobody has resolved the incident that holds it."""
+    if timer.state != "FAILED" or timer.element is None:
+        return timer.state == "FAILED"
+    parked = (i.argument for i in timer.element.open_incidents.values() if i.stage == COMMAND_STAGE)
+    commands = (decode_command(one["intent"], one["command"].encode()) for one in parked)
+    return any(isinstance(command, TriggerTimer) and command.key == timer.key for command in commands)
 
 
 def _can_happen(timer: Timer, element: Element, at: View) -> bool:

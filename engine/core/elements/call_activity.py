@@ -24,6 +24,12 @@ def activate(call: Element, at: View) -> Effects:
             f"The call activity has reached the maximum depth of {MAX_DEPTH} processes that call each other.",
         )
     definition = _definition(call, called, process_id, at)
+    if at.model(definition.key).root.start is None:
+        raise Fail(
+            IncidentType.CALLED_ELEMENT_ERROR,
+            f"Expected process with BPMN process id '{process_id}' to have a none start event, "
+            "but there is no such event.",
+        )
     key = at.key()
     yield InstanceCreated(
         key,

@@ -1,22 +1,16 @@
 """End event. BPMN 2.0.2 §10.5.3: its token ends; what its definition says happens. None: nothing more. Error: the
 nearest catcher takes over, and the event never completes. Escalation: likewise, but an interrupting catcher alone
-keeps it from completing. Terminate: everything else in its scope ends, and the scope completes.
+keeps it from completing. Terminate: everything else in its scope ends, and the scope completes. Message and signal:
+sent as by an intermediate throw event.
 
-Not here: message, signal and compensation end events.
+Not here: compensation end events.
 """
 
 from __future__ import annotations
 
-from engine.bpmn.model import ErrorEvent, EscalationEvent, TerminateEvent
+from engine.bpmn.model import ErrorEvent, TerminateEvent
 from engine.core.elements import intermediate_throw_event
-from engine.core.records import (
-    Effects,
-    ElementCompleted,
-    ElementCompleting,
-    Fail,
-    IncidentType,
-    ScopeInterrupted,
-)
+from engine.core.records import Effects, ElementCompleted, Fail, IncidentType, ScopeInterrupted
 from engine.core.shared import events
 from engine.core.state import Element
 from engine.core.view import View
@@ -26,10 +20,8 @@ def activate(event: Element, at: View) -> Effects:
     definition = at.node(event).event
     if isinstance(definition, ErrorEvent):
         yield from _throw_error(event, definition, at)
-    elif isinstance(definition, EscalationEvent):
-        yield from intermediate_throw_event.escalate(event, definition, at)
     else:
-        yield ElementCompleting(event.key)
+        yield from intermediate_throw_event.activate(event, at)
 
 
 def _throw_error(event: Element, error: ErrorEvent, at: View) -> Effects:

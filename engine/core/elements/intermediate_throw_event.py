@@ -1,25 +1,33 @@
 """Intermediate throw event. BPMN 2.0.2 §10.5.4: its token goes on when what it throws is thrown. None: at once.
 Escalation: the nearest catcher hears it; only an interrupting one keeps the token from going on. Link: the token
-goes on at the catching link event of the same name in this scope (§10.5.5.10).
+goes on at the catching link event of the same name in this scope (§10.5.5). Message: published, or a job for a worker.
+Signal: everybody who waits for it gets it.
 
-Not here: message, signal and compensation throw events.
+Not here: compensation throw events.
 """
 
 from __future__ import annotations
 
-from engine.bpmn.model import EscalationEvent, LinkEvent
+from engine.bpmn.model import EscalationEvent, LinkEvent, MessageEvent, SignalEvent
 from engine.core.records import Effects, ElementCompleted, ElementCompleting, IncidentType
-from engine.core.shared import events
+from engine.core.shared import events, throwing
 from engine.core.shared.flows import enter
+from engine.core.shared.jobs import create_job
 from engine.core.state import Element
 from engine.core.view import View
 
 
 def activate(event: Element, at: View) -> Effects:
-    definition = at.node(event).event
-    if isinstance(definition, EscalationEvent):
-        yield from escalate(event, definition, at)
+    node = at.node(event)
+    if node.job is not None:
+        yield from create_job(event, node.job, at)
+    elif isinstance(node.event, EscalationEvent):
+        yield from escalate(event, node.event, at)
     else:
+        if isinstance(node.event, MessageEvent):
+            yield from throwing.publish(event, node.event, at)
+        elif isinstance(node.event, SignalEvent):
+            yield from throwing.broadcast(event, node.event, at)
         yield ElementCompleting(event.key)
 
 

@@ -1,16 +1,22 @@
-"""Process. BPMN 2.0.2 §13.5.1: started at its none start event; it completes when all its tokens have ended.
-
-Not here: message, timer and signal start events; several start events.
+"""Process. BPMN 2.0.2 §13.5.1: started at its none start event, or at the start event that has happened; it completes
+when all its tokens have ended.
 """
 
 from __future__ import annotations
 
 from engine.core.elements import sub_process
 from engine.core.records import Effects, ElementCompleted
-from engine.core.state import Element
+from engine.core.shared.flows import enter
+from engine.core.state import Element, Instance
 from engine.core.view import View
 
-activate = sub_process.activate
+
+def activate(process: Element, at: View) -> Effects:
+    if isinstance(process, Instance) and process.start is not None:
+        element, variables = process.start
+        yield from enter(at.model(process.definition_key).nodes[element], process, at, occurred=variables)
+    else:
+        yield from sub_process.activate(process, at)
 
 
 def leave(process: Element, at: View) -> Effects:

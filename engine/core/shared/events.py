@@ -132,3 +132,10 @@ def happens(element: Element, target: str, variables: dict[str, str], at: View) 
         yield from catch(Catcher(element, node), variables, at)
     else:
         yield Happens(element.key, target, variables)
+
+
+def can_happen(type_: str, element: Element) -> bool:
+    """Whether the element still catches what it waits for: `type_` as of its timers and subscriptions."""
+    if type_ == "BOUNDARY":
+        return element.state in (ElementState.ACTIVATED, ElementState.COMPLETING)
+    return element.is_open if type_ == "EVENT_SUB_PROCESS" else element.state is ElementState.ACTIVATED

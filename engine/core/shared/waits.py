@@ -7,13 +7,26 @@ says so, for events of its own. Each wait hangs on the element's row and names i
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from decimal import Decimal
 
-from engine.bpmn.model import Node, Process, TimerEvent
-from engine.core.records import Effects, TimerCanceled, TimerScheduled
+from engine.bpmn.model import MessageEvent, Node, Process, SignalEvent, TimerEvent
+from engine.core.records import (
+    CloseSubscription,
+    Effects,
+    Fail,
+    IncidentType,
+    OpenSubscription,
+    Send,
+    SubscriptionClosed,
+    SubscriptionOpened,
+    TimerCanceled,
+    TimerScheduled,
+)
 from engine.core.shared.catching import boundaries_of, event_node, event_sub_processes_of
 from engine.core.shared.schedules import due_date
 from engine.core.state import Element
-from engine.core.view import View
+from engine.core.view import View, type_name
+from engine.feel import Expression, to_json
 
 Awaits = Callable[[Node, Process], Iterator[Node]] | None
 
@@ -37,6 +50,42 @@ def _open(element: Element, target: Node, type_: str, at: View) -> Effects:
     if isinstance(event, TimerEvent):
         due = due_date(event, element, at)
         yield TimerScheduled(at.key(), element.key, target.id, type_, due.at, due.repetitions, due.cycle)
+    elif isinstance(event, SignalEvent):
+        name = at.typed(event.name, element, str, IncidentType.EXTRACT_VALUE_ERROR)
+        interrupting = _interrupts(target, type_, element, at)
+        yield SubscriptionOpened(at.key(), element.key, target.id, type_, "SIGNAL", name, interrupting=interrupting)
+    elif isinstance(event, MessageEvent):
+        yield from _open_message(element, target, type_, event, at)
+
+
+def _open_message(element: Element, target: Node, type_: str, event: MessageEvent, at: View) -> Effects:
+    """The element's own row, and word to the channel of the correlation key."""
+    name = at.typed(event.name, element, str, IncidentType.EXTRACT_VALUE_ERROR)
+    assert event.correlation_key is not None, f"the parser lets no message without a key be awaited: {target.id}"
+    correlation_key = key_of(event.correlation_key, element, at)
+    interrupting = _interrupts(target, type_, element, at)
+    instance, key = element.instance, at.key()
+    yield SubscriptionOpened(key, element.key, target.id, type_, "MESSAGE", name, correlation_key, interrupting)
+    yield Send(OpenSubscription(key, instance.tenant, name, correlation_key, instance.process_id, interrupting))
+
+
+def _interrupts(target: Node, type_: str, element: Element, at: View) -> bool:
+    """Whether the wait is over once it has happened: what an element waits for itself happens once."""
+    return type_ == "INTERMEDIATE" or event_node(target, element, at).interrupting
+
+
+def key_of(expression: Expression, element: Element, at: View, what: str = "correlation key") -> str:
+    """A correlation key is text; a number and its text are one key."""
+    value = at.evaluate(expression, element)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int | Decimal) and not isinstance(value, bool):
+        return to_json(value)
+    raise Fail(
+        IncidentType.EXTRACT_VALUE_ERROR,
+        f"Failed to extract the {what} for '{expression.text.removeprefix('=').strip()}': "
+        f"The value must be either a string or a number, but was '{type_name(type(value))}'.",
+    )
 
 
 def close(element: Element, targets: Collection[str] | None = None) -> Effects:
@@ -44,3 +93,9 @@ def close(element: Element, targets: Collection[str] | None = None) -> Effects:
     for timer in element.timers.values():
         if targets is None or timer.target in targets:
             yield TimerCanceled(timer.key)
+    for subscription in element.subscriptions.values():
+        if targets is None or subscription.target in targets:
+            yield SubscriptionClosed(subscription.key)
+            if subscription.correlation_key is not None:
+                tenant = element.instance.tenant
+                yield Send(CloseSubscription(subscription.key, tenant, subscription.correlation_key))

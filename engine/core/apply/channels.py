@@ -1,0 +1,168 @@
+"""Channels: kept messages, who waits for them, and locks; and the start events that messages and signals are for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.core import records
+from engine.core.channels import (
+    CLOSED,
+    CORRELATING,
+    OPEN,
+    Channel,
+    ChannelSubscription,
+    Expiry,
+    Message,
+    Start,
+    StartLock,
+    Starts,
+)
+from engine.core.rows import Row
+from engine.core.state import State
+
+
+def message_published(state: State, event: records.MessagePublished) -> Row:
+    if event.deadline is None:
+        return Row(event.key)
+    channel = _channel(state, event.tenant, event.correlation_key)
+    message = Message(event.key, channel, event.name, event.message_id, event.deadline, event.variables)
+    state.add(message)
+    state.link(channel.messages, event.key, message)
+    channel.bytes += message.size()
+    return message
+
+
+def message_correlated(state: State, event: records.MessageCorrelated) -> Row:
+    channel = _channel(state, event.tenant, event.correlation_key)
+    message = channel.messages.get(event.message)
+    if message is not None:
+        state.edit(message)
+        message.given = (*message.given, event.process_id)
+    subscription = None if event.subscription is None else channel.subscriptions.get(event.subscription)
+    if subscription is not None:
+        state.edit(subscription)
+        subscription.state = CORRELATING
+    return subscription or message or Row(event.message)
+
+
+def correlation_answered(state: State, event: records.CorrelationAnswered) -> Row:
+    channel = _channel(state, event.tenant, event.correlation_key)
+    subscription = channel.subscriptions.get(event.subscription)
+    if subscription is None:
+        return Row(event.subscription)
+    state.edit(subscription)
+    subscription.state = OPEN
+    if not event.accepted:
+        _take_back(state, channel, event.message, subscription.process_id)
+        _close(state, channel, subscription)
+    return subscription
+
+
+def _take_back(state: State, channel: Channel, key: int, process_id: str) -> None:
+    message = channel.messages.get(key)
+    if message is not None:
+        state.edit(message)
+        message.given = tuple(given for given in message.given if given != process_id)
+
+
+def messages_expired(state: State, event: records.MessagesExpired) -> Row:
+    """Whatever is in memory has expired as well, and is not given to anybody any more; eviction forgets it."""
+    expiry = Expiry(event.until)
+    state.add(expiry)
+    return expiry
+
+
+def channel_subscribed(state: State, event: records.ChannelSubscribed) -> Row:
+    channel = _channel(state, event.tenant, event.correlation_key)
+    subscription = ChannelSubscription(event.key, channel, event.name, event.process_id, event.interrupting)
+    state.add(subscription)
+    state.link(channel.subscriptions, event.key, subscription)
+    return subscription
+
+
+def channel_unsubscribed(state: State, event: records.ChannelUnsubscribed) -> Row:
+    channel = _channel(state, event.tenant, event.correlation_key)
+    subscription = channel.subscriptions[event.key]
+    state.edit(subscription)
+    _close(state, channel, subscription)
+    return subscription
+
+
+def _close(state: State, channel: Channel, subscription: ChannelSubscription) -> None:
+    subscription.state = CLOSED
+    state.unlink(channel.subscriptions, subscription.key)
+
+
+def start_locked(state: State, event: records.StartLocked) -> Row:
+    channel = _channel(state, event.tenant, event.correlation_key)
+    lock = StartLock(event.key, channel, event.process_id)
+    state.add(lock)
+    state.link(channel.locks, event.process_id, lock)
+    return lock
+
+
+def start_released(state: State, event: records.StartReleased) -> Row:
+    channel = _channel(state, event.tenant, event.correlation_key)
+    lock = channel.locks[event.process_id]
+    state.edit(lock)
+    lock.state = CLOSED
+    state.unlink(channel.locks, event.process_id)
+    return lock
+
+
+def start_opened(state: State, event: records.StartOpened) -> Row:
+    start = Start(
+        event.key,
+        event.definition,
+        event.tenant,
+        event.process_id,
+        event.element,
+        event.kind,
+        event.name,
+        state.now,
+    )
+    state.add(start)
+    for where, key in _places(_starts(state), start):
+        if key not in where:
+            state.link(where, key, {})
+        state.link(where[key], start.key, start)
+    state.link(_starts(state).rows, start.key, start)
+    return start
+
+
+def start_closed(state: State, event: records.StartClosed) -> Row:
+    starts = _starts(state)
+    start = starts.rows[event.key]
+    state.edit(start)
+    start.state = CLOSED
+    for where, key in _places(starts, start):
+        state.unlink(where[key], start.key)
+    state.unlink(starts.rows, start.key)
+    return start
+
+
+def signal_broadcast(_state: State, event: records.SignalBroadcast) -> Row:
+    """For the audit trail: what follows from it is in other events."""
+    return Row(event.key)
+
+
+def _places(starts: Starts, start: Start) -> tuple[tuple[dict[Any, Any], Any], ...]:
+    return (
+        (starts.by_name, (start.tenant, start.kind, start.name)),
+        (starts.by_process, (start.tenant, start.process_id)),
+    )
+
+
+def _channel(state: State, tenant: str, correlation_key: str) -> Channel:
+    """Handlers have loaded it; only in a replay it begins here."""
+    channel = state.channels.get((tenant, correlation_key))
+    if channel is None:
+        channel = Channel(tenant, correlation_key)
+        state.link(state.channels, channel.id, channel)
+    return channel
+
+
+def _starts(state: State) -> Starts:
+    if state.starts is None:
+        state.starts = Starts()
+    return state.starts

@@ -1,0 +1,80 @@
+"""What elements wait for, other than time: messages and signals."""
+
+from __future__ import annotations
+
+from engine.core import records
+from engine.core.channels import Correlation
+from engine.core.state import SUBSCRIPTION_WEIGHT, Instance, State, Subscription
+
+
+def subscription_opened(state: State, event: records.SubscriptionOpened) -> Subscription:
+    element = state.elements[event.element]
+    subscription = Subscription(
+        event.key,
+        element,
+        event.target,
+        event.type,
+        event.kind,
+        event.name,
+        event.correlation_key,
+        event.interrupting,
+        state.now,
+        state.now,
+    )
+    state.add(subscription)
+    state.link(state.subscriptions, event.key, subscription)
+    state.link(element.subscriptions, event.key, subscription)
+    if event.kind == "SIGNAL":
+        place = (element.instance.tenant, event.name)
+        if place not in state.signals:
+            state.link(state.signals, place, {})
+        state.link(state.signals[place], event.key, subscription)
+    state.weigh(element.root, SUBSCRIPTION_WEIGHT)
+    return subscription
+
+
+def subscription_triggered(state: State, event: records.SubscriptionTriggered) -> Subscription:
+    subscription = state.subscriptions[event.key]
+    state.edit(subscription)
+    subscription.updated_at = state.now
+    if subscription.interrupting:
+        subscription.state = "CORRELATED"
+    return subscription
+
+
+def subscription_closed(state: State, event: records.SubscriptionClosed) -> Subscription:
+    subscription = state.subscriptions[event.key]
+    element = subscription.element
+    state.edit(subscription)
+    if subscription.state == "CREATED":
+        subscription.state = "DELETED"
+        subscription.updated_at = state.now
+    subscription.ended_at = state.now
+    state.unlink(state.subscriptions, event.key)
+    state.unlink(element.subscriptions, event.key)
+    if subscription.kind == "SIGNAL":
+        state.unlink(state.signals[element.instance.tenant, subscription.name], event.key)
+    state.weigh(element.root, -SUBSCRIPTION_WEIGHT)
+    return subscription
+
+
+def message_received(state: State, event: records.MessageReceived) -> Correlation:
+    instance = state.elements[event.instance]
+    assert isinstance(instance, Instance), f"{event.instance} is no process instance"
+    correlation = Correlation(
+        event.message,
+        event.subscription,
+        event.name,
+        event.correlation_key,
+        instance.root.key,
+        instance.key,
+        instance.definition_key,
+        instance.process_id,
+        instance.business_id,
+        event.target,
+        event.element,
+        instance.tenant,
+        state.now,
+    )
+    state.add(correlation)
+    return correlation

@@ -1,0 +1,174 @@
+"""The aggregates of messages in memory: channels, and who starts at what (CORE D12).
+
+A channel is a tenant's correlation key: messages that are kept for it, elements that wait with it, and locks of
+instances that a message with it has started. Its messages are loaded in pages, oldest first, because there may be a
+million.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from engine.core.rows import Row
+
+CHANNEL_WEIGHT = 900
+CHANNEL_ROW_WEIGHT = 450
+"""Estimated bytes of a channel, and of a row in it, with their share of the dictionaries."""
+
+MESSAGES_A_PAGE = 100
+MAX_MESSAGES_IN_MEMORY = 2_000
+"""A channel with more is forgotten after each batch, and begins again with its first page."""
+
+OPEN = "OPEN"
+CORRELATING = "CORRELATING"
+CLOSED = "CLOSED"
+
+ChannelKey = tuple[str, str]
+"""Tenant and correlation key."""
+
+
+class Channel(msgspec.Struct, eq=False):
+    """See the module. It is not a row itself."""
+
+    tenant: str
+    correlation_key: str
+    messages: dict[int, Message] = {}
+    """Kept messages by their keys: all up to `known_to`, and some behind it."""
+    subscriptions: dict[int, ChannelSubscription] = {}
+    locks: dict[str, StartLock] = {}
+    """By process id."""
+    known_to: int | None = None
+    """The last message of the pages loaded so far; None when there are no more."""
+    asked: set[tuple[str, str]] = set()
+    """(name, message id) that have been looked for in the database."""
+    bytes: int = 0
+    """Of the messages, about."""
+    weight: int = 0
+    pins: int = 0
+    """Batches that changed it and whose commit is not known yet."""
+
+    @property
+    def id(self) -> ChannelKey:
+        return self.tenant, self.correlation_key
+
+    def estimate(self) -> int:
+        """How many bytes it takes."""
+        rows = len(self.messages) + len(self.subscriptions) + len(self.locks) + len(self.asked)
+        return CHANNEL_WEIGHT + CHANNEL_ROW_WEIGHT * rows + self.bytes
+
+    def kept(self, now: int) -> Iterator[Message]:
+        """The messages that have not expired, oldest first, as far as they are known without a gap."""
+        for message in self.messages.values():
+            if self.known_to is not None and message.key > self.known_to:
+                return
+            if message.deadline > now:
+                yield message
+
+    def waiting(self, name: str) -> Iterator[ChannelSubscription]:
+        """Who waits for messages of this name, the longest wait first."""
+        return (one for one in self.subscriptions.values() if one.name == name)
+
+    def add_page(self, messages: list[Message], known_to: int | None) -> None:
+        """The next page has been loaded. What was there already may be newer, and stays."""
+        for message in messages:
+            if self.messages.setdefault(message.key, message) is message:
+                self.bytes += message.size()
+        rows = sorted(self.messages.items())
+        self.messages.clear()
+        self.messages.update(rows)
+        self.known_to = known_to
+
+
+class Message(Row):
+    """A row of `messages`. `deadline` is epoch milliseconds, `variables` are JSON text."""
+
+    channel: Channel
+    name: str
+    message_id: str | None
+    deadline: int
+    variables: dict[str, str]
+    given: tuple[str, ...] = ()
+    """The process ids that got it: each gets it once."""
+
+    def size(self) -> int:
+        return sum(len(name) + len(value) for name, value in self.variables.items())
+
+
+class ChannelSubscription(Row):
+    """A row of `channel_subscriptions`: an element waits for a message; its own subscription has the same key.
+
+    OPEN; CORRELATING: a message is on its way to it; CLOSED: it is deleted.
+    """
+
+    channel: Channel
+    name: str
+    process_id: str
+    interrupting: bool
+    state: str = OPEN
+
+
+class StartLock(Row):
+    """A row of `start_locks`; `key` is the instance's. CLOSED: it is deleted."""
+
+    channel: Channel
+    process_id: str
+    state: str = OPEN
+
+
+class Start(Row):
+    """A row of `start_subscriptions`: a start event of the latest version of a process. CLOSED: it is deleted."""
+
+    definition: int
+    tenant: str
+    process_id: str
+    element: str
+    kind: str
+    name: str
+    opened_at: int
+    state: str = OPEN
+
+
+class Correlation(Row):
+    """A row of `message_correlations`, for the history. `key` is the message's."""
+
+    subscription: int
+    name: str
+    correlation_key: str
+    root: int
+    instance: int
+    definition: int
+    process_id: str
+    business_id: str | None
+    target: str
+    element: int | None
+    tenant: str
+    at: int
+
+
+class Expiry(Row):
+    """No row but the deletion of many: the partition's messages with a deadline at `key` (epoch ms) or before it."""
+
+
+class Starts(msgspec.Struct, eq=False):
+    """The open start subscriptions of a partition's catalogue, each found in three ways."""
+
+    rows: dict[int, Start] = {}
+    by_name: dict[tuple[str, str, str], dict[int, Start]] = {}
+    """By tenant, kind and name."""
+    by_process: dict[tuple[str, str], dict[int, Start]] = {}
+    """By tenant and process id."""
+
+    def named(self, tenant: str, kind: str, name: str) -> list[Start]:
+        """The start events that a message or signal (`kind`) of this name is for."""
+        return list(self.by_name.get((tenant, kind, name), {}).values())
+
+    def of_process(self, tenant: str, process_id: str) -> list[Start]:
+        return list(self.by_process.get((tenant, process_id), {}).values())
+
+    def add(self, start: Start) -> None:
+        """What was loaded; appliers link rows instead, so that it can be undone."""
+        self.rows[start.key] = start
+        self.by_name.setdefault((start.tenant, start.kind, start.name), {})[start.key] = start
+        self.by_process.setdefault((start.tenant, start.process_id), {})[start.key] = start

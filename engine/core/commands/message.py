@@ -1,0 +1,276 @@
+"""Channels: messages are published, kept, and given to who waits for them (CORE D12).
+
+A message goes once to each process id that waits for it, in whatever version: to the one that waits longest, else to
+a new instance of the latest version, if it starts with the message. What is kept is given, oldest first, to those who
+begin to wait before it expires.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from engine.core.channels import OPEN, Channel, ChannelSubscription, Message, Start
+from engine.core.needs import Need, NeedKind, Needs, NotLoaded
+from engine.core.records import (
+    AcknowledgeCorrelation,
+    ChannelSubscribed,
+    ChannelUnsubscribed,
+    CloseSubscription,
+    CorrelateMessage,
+    CorrelationAnswered,
+    Effects,
+    ExpireMessages,
+    MessageCorrelated,
+    MessagePublished,
+    MessageReply,
+    MessagesExpired,
+    Offer,
+    OpenSubscription,
+    PublishMessage,
+    Reject,
+    RejectCorrelation,
+    Rejection,
+    RejectionCode,
+    ReleaseStart,
+    Reply,
+    ReplyLater,
+    Send,
+    StartInstance,
+    StartLocked,
+    StartReleased,
+    TriggerSubscription,
+)
+from engine.core.shared.variables import texts_of
+from engine.core.view import View
+
+# ---- publishing
+
+
+def needs_publish(command: PublishMessage | CorrelateMessage, tenant: str) -> Needs:
+    yield Need(NeedKind.CHANNEL, (tenant, command.correlation_key))
+    yield Need(NeedKind.STARTS, None)
+    if isinstance(command, PublishMessage) and command.message_id is not None:
+        yield Need(NeedKind.MESSAGE_ID, (tenant, command.correlation_key, command.name, command.message_id))
+
+
+def publish(command: PublishMessage, at: View) -> Effects:
+    channel = at.channel(at.tenant, command.correlation_key)
+    _refuse_duplicate(command, channel, at)
+    key, variables = at.key(), texts_of(command.variables)
+    deadline = at.now + command.time_to_live_ms if command.time_to_live_ms > 0 else None
+    yield MessagePublished(
+        key,
+        at.tenant,
+        command.name,
+        command.correlation_key,
+        command.message_id,
+        deadline,
+        {} if deadline is None else variables,
+    )
+    offer = Offer(command.name, variables, key, command.correlation_key)
+    for receiver in _receivers(command.name, channel, at, kept=deadline is not None):
+        if isinstance(receiver, Start):
+            yield from _start(offer, receiver, at.key())
+        else:
+            yield from _correlate(offer, receiver)
+    if command.answered:
+        yield Reply(MessageReply(at.tenant, key))
+
+
+def _refuse_duplicate(command: PublishMessage, channel: Channel, at: View) -> None:
+    """An id is unique among the messages of a name and correlation key that are kept."""
+    if command.message_id is None:
+        return
+    if channel.known_to is not None and (command.name, command.message_id) not in channel.asked:
+        raise NotLoaded(
+            Need(NeedKind.MESSAGE_ID, (at.tenant, command.correlation_key, command.name, command.message_id))
+        )
+    for message in channel.messages.values():
+        if (message.name, message.message_id) == (command.name, command.message_id) and message.deadline > at.now:
+            raise Reject(
+                RejectionCode.ALREADY_EXISTS,
+                f"Expected to publish a new message with id '{command.message_id}', but a message with that id was "
+                "already published",
+            )
+
+
+def _receivers(name: str, channel: Channel, at: View, *, kept: bool) -> list[ChannelSubscription | Start]:
+    """One for each process: the element that waits longest, else a start event whose process no lock holds up."""
+    found: dict[str, ChannelSubscription | Start] = {}
+    for subscription in channel.waiting(name):
+        if _takes(subscription, kept):
+            found.setdefault(subscription.process_id, subscription)
+    for start in at.starts().named(at.tenant, "MESSAGE", name):
+        if start.process_id not in channel.locks:
+            found.setdefault(start.process_id, start)
+    return list(found.values())
+
+
+def _takes(subscription: ChannelSubscription, kept: bool) -> bool:
+    """One that has a message on its way takes what is kept in its order, later; what is not kept it takes at once,
+    if it goes on waiting."""
+    return subscription.state == OPEN or not (subscription.interrupting or kept)
+
+
+def _correlate(offer: Offer, subscription: ChannelSubscription) -> Effects:
+    assert offer.message is not None
+    yield MessageCorrelated(
+        offer.message, subscription.channel.tenant, offer.correlation_key, subscription.process_id, subscription.key
+    )
+    yield Send(TriggerSubscription(subscription.key, offer))
+
+
+def _start(offer: Offer, start: Start, instance: int) -> Effects:
+    """A new instance. With a correlation key it is the only one of its process until it ends."""
+    assert offer.message is not None
+    lock = offer.correlation_key or None
+    yield MessageCorrelated(offer.message, start.tenant, offer.correlation_key, start.process_id)
+    if lock is not None:
+        yield StartLocked(instance, start.tenant, offer.correlation_key, start.process_id)
+    yield Send(StartInstance(instance, start.definition, start.element, offer.variables, lock, start.key, offer))
+
+
+def correlate(command: CorrelateMessage, at: View) -> Effects:
+    """Like publishing what is not kept; the client is told the first instance that gets it."""
+    channel = at.channel(at.tenant, command.correlation_key)
+    receivers = _receivers(command.name, channel, at, kept=False)
+    if not receivers:
+        raise Reject(RejectionCode.NOT_FOUND, _nobody(command.name, command.correlation_key))
+    key = at.key()
+    yield MessagePublished(key, at.tenant, command.name, command.correlation_key)
+    offer = Offer(command.name, texts_of(command.variables), key, command.correlation_key, at.request)
+    for receiver in receivers:
+        if not isinstance(receiver, Start):
+            yield from _correlate(offer, receiver)
+            if offer.request is not None:
+                yield ReplyLater()
+        else:
+            instance = at.key()
+            yield from _start(offer, receiver, instance)
+            if offer.request is not None:
+                yield Reply(MessageReply(at.tenant, key, instance))
+        offer = msgspec.structs.replace(offer, request=None)
+
+
+def _nobody(name: str, correlation_key: str) -> str:
+    return (
+        f"Expected to find subscription for message with name '{name}' and correlation key '{correlation_key}', "
+        "but none was found."
+    )
+
+
+# ---- waiting
+
+
+def needs_channel(
+    command: OpenSubscription | CloseSubscription | AcknowledgeCorrelation | RejectCorrelation, tenant: str
+) -> Needs:
+    key = command.offer.correlation_key if hasattr(command, "offer") else command.correlation_key
+    yield Need(NeedKind.CHANNEL, (command.tenant, key))
+    if isinstance(command, OpenSubscription):
+        yield Need(NeedKind.SUBSCRIPTION, command.key)
+
+
+def open_subscription(command: OpenSubscription, at: View) -> Effects:
+    """The oldest message that is kept, and that its process has not had, is for it. Nothing if it waits no longer."""
+    channel = at.channel(command.tenant, command.correlation_key)
+    if at.subscription(command.key) is None or command.key in channel.subscriptions:
+        return
+    yield ChannelSubscribed(
+        command.key,
+        command.tenant,
+        command.correlation_key,
+        command.name,
+        command.process_id,
+        command.interrupting,
+    )
+    message = _oldest(channel, {command.name}, command.process_id, at)
+    if message is not None:
+        subscription = ChannelSubscription(command.key, channel, command.name, command.process_id, command.interrupting)
+        yield from _correlate(_offer_of(message), subscription)
+
+
+def close_subscription(command: CloseSubscription, at: View) -> Effects:
+    channel = at.channel(command.tenant, command.correlation_key)
+    if command.key in channel.subscriptions:
+        yield ChannelUnsubscribed(command.key, command.tenant, command.correlation_key)
+
+
+def acknowledge(command: AcknowledgeCorrelation, at: View) -> Effects:
+    """The subscription waits on, and takes the next message that is kept."""
+    offer = command.offer
+    assert offer.message is not None
+    channel = at.channel(command.tenant, offer.correlation_key)
+    subscription = channel.subscriptions.get(command.key)
+    if subscription is None:
+        return
+    yield CorrelationAnswered(offer.message, command.tenant, offer.correlation_key, command.key, True)
+    message = _oldest(channel, {subscription.name}, subscription.process_id, at)
+    if message is not None:
+        yield from _correlate(_offer_of(message), subscription)
+
+
+def reject(command: RejectCorrelation, at: View) -> Effects:
+    """The next subscription of the process gets the message; without any, nobody of that process has had it."""
+    offer = command.offer
+    assert offer.message is not None
+    channel = at.channel(command.tenant, offer.correlation_key)
+    gone = channel.subscriptions.get(command.key)
+    yield CorrelationAnswered(offer.message, command.tenant, offer.correlation_key, command.key, False)
+    others = (one for one in channel.waiting(offer.name) if one.key != command.key and one.state == OPEN)
+    following = next((one for one in others if gone is None or one.process_id == gone.process_id), None)
+    if following is not None:
+        yield from _correlate(offer, following)
+    elif offer.request is not None:
+        reason = _nobody(offer.name, offer.correlation_key)
+        yield Reply(to=offer.request, rejection=Rejection(RejectionCode.NOT_FOUND, reason))
+
+
+def _oldest(channel: Channel, names: set[str], process_id: str, at: View) -> Message | None:
+    """The oldest kept message of these names that the process has not had.
+
+    Raises:
+        NotLoaded: there may be one on the next page.
+    """
+    for message in channel.kept(at.now):
+        if message.name in names and process_id not in message.given:
+            return message
+    if channel.known_to is not None:
+        raise NotLoaded(Need(NeedKind.MESSAGES, (channel.tenant, channel.correlation_key, channel.known_to)))
+    return None
+
+
+def _offer_of(message: Message) -> Offer:
+    return Offer(message.name, message.variables, message.key, message.channel.correlation_key)
+
+
+# ---- the one-instance lock, and the end of messages
+
+
+def needs_release(command: ReleaseStart, tenant: str) -> Needs:
+    yield Need(NeedKind.CHANNEL, (command.tenant, command.correlation_key))
+    yield Need(NeedKind.STARTS, None)
+
+
+def release(command: ReleaseStart, at: View) -> Effects:
+    """The oldest kept message that the latest version starts with starts the next instance."""
+    channel = at.channel(command.tenant, command.correlation_key)
+    lock = channel.locks.get(command.process_id)
+    if lock is None or lock.key != command.key:
+        return
+    yield StartReleased(command.key, command.tenant, command.correlation_key, command.process_id)
+    starts = at.starts().of_process(command.tenant, command.process_id)
+    by_name = {start.name: start for start in starts if start.kind == "MESSAGE"}
+    if by_name:
+        message = _oldest(channel, set(by_name), command.process_id, at)
+        if message is not None:
+            yield from _start(_offer_of(message), by_name[message.name], at.key())
+
+
+def needs_expire(command: ExpireMessages, tenant: str) -> Needs:
+    return iter(())
+
+
+def expire(command: ExpireMessages, at: View) -> Effects:
+    """What has not expired yet stays, whatever the command says."""
+    yield MessagesExpired(min(command.until, at.now))

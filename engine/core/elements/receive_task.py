@@ -1,0 +1,24 @@
+"""Receive task. BPMN 2.0.2 §10.3.3: it waits for a message, and completes when the message has come.
+
+Behind an event-based gateway the gateway has waited, and the task is entered when the message is there.
+
+Not here: receive tasks that start a process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.bpmn.model import Node, Process
+from engine.core.elements import boundary_event
+from engine.core.records import Effects
+from engine.core.state import Element
+from engine.core.view import View
+
+
+def awaits(node: Node, model: Process) -> Iterator[Node]:
+    yield node
+
+
+def activate(task: Element, at: View) -> Effects:
+    return iter(()) if task.occurred is None else boundary_event.activate(task, at)

@@ -1,0 +1,21 @@
+"""Send task. BPMN 2.0.2 §10.3.3: it sends a message, and completes when the message is sent: published by the engine
+(`zeebe:publishMessage`), or by a worker with a job.
+"""
+
+from __future__ import annotations
+
+from engine.bpmn.model import MessageEvent
+from engine.core.elements import service_task
+from engine.core.records import Effects, ElementCompleting
+from engine.core.shared.throwing import publish
+from engine.core.state import Element
+from engine.core.view import View
+
+
+def activate(task: Element, at: View) -> Effects:
+    message = at.node(task).event
+    if isinstance(message, MessageEvent):
+        yield from publish(task, message, at)
+        yield ElementCompleting(task.key)
+    else:
+        yield from service_task.activate(task, at)

@@ -1,0 +1,54 @@
+"""Messages and signals that elements throw. They carry the element's local variables: those of its input mappings."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import msgspec
+
+from engine.bpmn.model import MessageEvent, SignalEvent
+from engine.core.records import BroadcastSignal, Effects, Fail, IncidentType, PublishMessage, Send, Variables
+from engine.core.shared.waits import key_of
+from engine.core.state import Element
+from engine.core.view import View
+from engine.feel import Expression, to_json
+from engine.feel.temporal.calendar import TemporalError
+from engine.feel.temporal.timers import parse_interval
+
+LONGEST_MS = int(timedelta(days=36_500).total_seconds() * 1000)
+
+
+def publish(element: Element, message: MessageEvent, at: View) -> Effects:
+    """Publish natively. An id that a kept message has already means: published before, and nothing more happens."""
+    name = at.typed(message.name, element, str, IncidentType.EXTRACT_VALUE_ERROR)
+    key = "" if message.correlation_key is None else key_of(message.correlation_key, element, at)
+    id_ = None if message.message_id is None else key_of(message.message_id, element, at, "message id")
+    ttl = 0 if message.time_to_live is None else _milliseconds(message.time_to_live, element, at)
+    yield Send(PublishMessage(name, key, ttl, id_, _local(element), answered=False))
+
+
+def broadcast(element: Element, signal: SignalEvent, at: View) -> Effects:
+    name = at.typed(signal.name, element, str, IncidentType.EXTRACT_VALUE_ERROR)
+    yield Send(BroadcastSignal(name, _local(element), answered=False))
+
+
+def _local(element: Element) -> Variables:
+    return {name: msgspec.Raw(variable.value.encode()) for name, variable in element.variables.items()}
+
+
+def _milliseconds(expression: Expression, element: Element, at: View) -> int:
+    """A duration: ISO 8601 text, or a FEEL value; not negative."""
+    value = at.evaluate(expression, element)
+    text = value if isinstance(value, str) else to_json(value).strip('"')
+    try:
+        milliseconds = parse_interval(text).added_to(at.now) - at.now
+    except (TemporalError, OverflowError, ValueError) as error:
+        raise _invalid(expression, str(error)) from error
+    if not 0 <= milliseconds <= LONGEST_MS:
+        raise _invalid(expression, f"'{text}' is negative, or longer than a century")
+    return milliseconds
+
+
+def _invalid(expression: Expression, why: str) -> Fail:
+    text = expression.text.removeprefix("=").strip()
+    return Fail(IncidentType.EXTRACT_VALUE_ERROR, f"Invalid time to live expression '{text}': {why}")

@@ -1,0 +1,165 @@
+"""Channels, start events and pages of who waits for signals, from the tables into the state.
+
+Whatever number of them a batch needs, each kind is one statement. What the state has already is never replaced: it may
+be newer than what the database shows while a batch is on its way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from engine.core.channels import (
+    MESSAGES_A_PAGE,
+    Channel,
+    ChannelKey,
+    ChannelSubscription,
+    Message,
+    Start,
+    StartLock,
+    Starts,
+)
+from engine.core.commands.signal import SUBSCRIPTIONS_A_PAGE
+from engine.core.needs import Need, NeedKind
+from engine.core.state import State
+from storage.driver import Call, Connection
+from storage.sql_files import SQL_DIRECTORY, load
+
+_sql = load(SQL_DIRECTORY / "channels.sql")
+_texts = msgspec.json.Decoder(dict[str, str])
+
+Rows = list[tuple[Any, ...]]
+
+
+class _Wanted:
+    """The needs that this module answers, without what the state has."""
+
+    def __init__(self, state: State, needs: Iterable[Need]) -> None:
+        self.channels: set[ChannelKey] = set()
+        self.pages: dict[ChannelKey, int] = {}
+        self.ids: set[tuple[str, str, str, str]] = set()
+        self.signals: set[tuple[str, str, int]] = set()
+        self.starts = False
+        for need in needs:
+            if need.kind is NeedKind.CHANNEL and need.key not in state.channels:
+                self.channels.add(need.key)
+            elif need.kind is NeedKind.MESSAGES:
+                tenant, correlation_key, after = need.key
+                self.pages[tenant, correlation_key] = after
+            elif need.kind is NeedKind.MESSAGE_ID and not _knows(state, need.key):
+                self.ids.add(need.key)
+            elif need.kind is NeedKind.SIGNAL and need.key not in state.signal_pages:
+                self.signals.add(need.key)
+            elif need.kind is NeedKind.STARTS and state.starts is None:
+                self.starts = True
+
+    def calls(self) -> dict[str, Call]:
+        calls: dict[str, Call] = {}
+        if self.channels:
+            places = _columns(self.channels, 2)
+            calls["subscriptions"] = (_sql["subscriptions"], places)
+            calls["locks"] = (_sql["locks"], places)
+        pages = {**dict.fromkeys(self.channels, 0), **self.pages}
+        if pages:
+            asked = _columns(((*place, after) for place, after in pages.items()), 3)
+            calls["messages"] = (_sql["messages"], (*asked, MESSAGES_A_PAGE))
+        if self.ids:
+            calls["message_ids"] = (_sql["message_ids"], _columns(self.ids, 4))
+        if self.signals:
+            calls["signals"] = (_sql["signals"], (*_columns(self.signals, 3), SUBSCRIPTIONS_A_PAGE))
+        if self.starts:
+            calls["starts"] = (_sql["starts"], ())
+        return calls
+
+
+def _knows(state: State, key: tuple[str, str, str, str]) -> bool:
+    """Whether the state can tell if there is a message with this id, or will, once the channel's page is there."""
+    channel = state.channels.get(key[:2])
+    return channel is not None and (channel.known_to is None or key[2:] in channel.asked)
+
+
+def _columns(rows: Iterable[tuple[Any, ...]], width: int) -> tuple[list[Any], ...]:
+    ordered = sorted(rows)
+    return tuple([row[i] for row in ordered] for i in range(width))
+
+
+async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> set[int]:
+    """Load what `needs` name of this kind and the state lacks; the roots of trees that signals are for."""
+    wanted = _Wanted(state, needs)
+    calls = wanted.calls()
+    if not calls:
+        return set()
+    results = await reader.pipeline(list(calls.values()))
+    rows = {name: result.rows for name, result in zip(calls, results, strict=True)}
+    if wanted.starts and state.starts is None:
+        state.starts = _starts(rows["starts"])
+    _take_channels(state, wanted, rows)
+    return _take_signals(state, wanted, rows.get("signals", []))
+
+
+def _starts(rows: Rows) -> Starts:
+    starts = Starts()
+    for row in rows:
+        starts.add(Start(*row))
+    return starts
+
+
+def _take_channels(state: State, wanted: _Wanted, rows: dict[str, Rows]) -> None:
+    fresh = {place: Channel(*place) for place in wanted.channels if place not in state.channels}
+    for tenant, correlation_key, key, name, process_id, interrupting, status in rows.get("subscriptions", []):
+        channel = fresh.get((tenant, correlation_key))
+        if channel is not None:
+            channel.subscriptions[key] = ChannelSubscription(key, channel, name, process_id, interrupting, status)
+    for tenant, correlation_key, key, process_id in rows.get("locks", []):
+        channel = fresh.get((tenant, correlation_key))
+        if channel is not None:
+            channel.locks[process_id] = StartLock(key, channel, process_id)
+    state.channels.update(fresh)
+    _take_messages(state, wanted, fresh, rows)
+    for channel in fresh.values():
+        state.weigh_channel(channel)
+
+
+def _take_messages(state: State, wanted: _Wanted, fresh: dict[ChannelKey, Channel], rows: dict[str, Rows]) -> None:
+    pages: dict[ChannelKey, list[Message]] = {place: [] for place in (*fresh, *wanted.pages)}
+    for row in rows.get("messages", []):
+        channel = state.channels.get(row[:2])
+        if channel is not None and channel.id in pages:
+            pages[channel.id].append(_message(channel, row))
+    for place, page in pages.items():
+        channel = state.channels.get(place)
+        if channel is not None and (place in fresh or channel.known_to == wanted.pages[place]):
+            full = len(page) == MESSAGES_A_PAGE
+            channel.add_page(page, page[-1].key if full else None)
+    found: dict[ChannelKey, list[Message]] = {}
+    for row in rows.get("message_ids", []):
+        channel = state.channels.get(row[:2])
+        if channel is not None:
+            found.setdefault(channel.id, []).append(_message(channel, row))
+    for tenant, correlation_key, name, message_id in wanted.ids:
+        channel = state.channels.get((tenant, correlation_key))
+        if channel is not None:
+            channel.asked.add((name, message_id))
+            channel.add_page(found.pop(channel.id, []), channel.known_to)
+
+
+def _message(channel: Channel, row: tuple[Any, ...]) -> Message:
+    _, _, key, name, message_id, deadline, variables, given = row
+    return Message(key, channel, name, message_id, deadline, _texts.decode(variables), tuple(given))
+
+
+def _take_signals(state: State, wanted: _Wanted, rows: Rows) -> set[int]:
+    pages: dict[tuple[str, str, int], list[int]] = {page: [] for page in wanted.signals}
+    for tenant, name, after, key, _root in rows:
+        pages[tenant, name, after].append(key)
+    for page, keys in pages.items():
+        state.signal_pages[page] = keys[-1] if len(keys) == SUBSCRIPTIONS_A_PAGE else None
+    return {row[4] for row in rows}
+
+
+async def expired(connection: Connection, partition: int, limit: int) -> int | None:
+    """Up to which deadline (epoch ms) the oldest `limit` expired messages go; None when none has expired."""
+    found: int | None = (await connection.execute(_sql["expired"], (partition, limit))).rows[0][0]
+    return found

@@ -1,0 +1,64 @@
+-- name: starts
+-- All of the partition's catalogue: a start event for each message or signal that starts a process.
+SELECT subscription_key, process_definition_key, tenant_id, process_id, element_id, kind, name, to_epoch_ms(opened_at)
+FROM start_subscriptions ORDER BY subscription_key;
+
+-- name: subscriptions
+-- Who waits in the channels; OFFSET 0 keeps it a look-up by index for each.
+SELECT k.tenant, k.correlation_key, c.subscription_key, c.name, c.process_id, c.interrupting, c.state
+FROM unnest($1::text[], $2::text[]) k(tenant, correlation_key), LATERAL (
+    SELECT * FROM channel_subscriptions t
+    WHERE t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key) AND t.correlation_key = k.correlation_key
+    OFFSET 0
+) c
+ORDER BY c.subscription_key;
+
+-- name: locks
+-- Of the channels: instances that a message has started.
+SELECT k.tenant, k.correlation_key, c.process_instance_key, c.process_id
+FROM unnest($1::text[], $2::text[]) k(tenant, correlation_key), LATERAL (
+    SELECT * FROM start_locks t
+    WHERE t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key) AND t.correlation_key = k.correlation_key
+    OFFSET 0
+) c
+ORDER BY c.process_instance_key;
+
+-- name: messages
+-- A page of each channel, behind a message, of what has not expired.
+SELECT k.tenant, k.correlation_key, c.message_key, c.name, c.message_id, c.deadline_ms, c.variables::text, c.given
+FROM unnest($1::text[], $2::text[], $3::bigint[]) k(tenant, correlation_key, after), LATERAL (
+    SELECT * FROM messages t
+    WHERE t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key) AND t.correlation_key = k.correlation_key
+      AND t.message_key > k.after AND t.deadline_ms > to_epoch_ms(clock_now())
+    ORDER BY t.message_key LIMIT $4
+) c
+ORDER BY c.message_key;
+
+-- name: message_ids
+-- Messages of channels that have these names and ids.
+SELECT k.tenant, k.correlation_key, c.message_key, c.name, c.message_id, c.deadline_ms, c.variables::text, c.given
+FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) k(tenant, correlation_key, name, message_id), LATERAL (
+    SELECT * FROM messages t
+    WHERE t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key) AND t.correlation_key = k.correlation_key
+      AND md5(t.message_id) = md5(k.message_id) AND t.message_id = k.message_id AND t.name = k.name
+    OFFSET 0
+) c
+ORDER BY c.message_key;
+
+-- name: signals
+-- A page of those who wait for each signal, behind a subscription.
+SELECT k.tenant, k.name, k.after, c.subscription_key, c.root_key
+FROM unnest($1::text[], $2::text[], $3::bigint[]) k(tenant, name, after), LATERAL (
+    SELECT * FROM subscriptions t
+    WHERE t.tenant_id = k.tenant AND md5(t.name) = md5(k.name) AND t.name = k.name AND t.kind = 'SIGNAL'
+      AND t.ended_at IS NULL AND t.subscription_key > k.after
+    ORDER BY t.subscription_key LIMIT $4
+) c
+ORDER BY c.subscription_key;
+
+-- name: expired
+-- Up to where at most so many messages have expired; NULL when none has.
+SELECT max(deadline_ms) FROM (
+    SELECT deadline_ms FROM messages WHERE partition_id = $1 AND deadline_ms <= to_epoch_ms(clock_now())
+    ORDER BY deadline_ms LIMIT $2
+) e;

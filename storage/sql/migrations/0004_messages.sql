@@ -1,0 +1,99 @@
+-- Messages and signals: who waits, what is kept, and what it came to. Names and keys may be longer than an index entry,
+-- so they are indexed by their MD5.
+
+ALTER TABLE process_instances ADD COLUMN start json, ADD COLUMN start_lock text;
+
+-- What elements wait for, kept for the history. correlation_key: NULL for signals.
+CREATE TABLE subscriptions (
+    subscription_key       bigint PRIMARY KEY,
+    root_key               bigint NOT NULL,
+    process_instance_key   bigint NOT NULL,
+    element_instance_key   bigint NOT NULL,
+    process_definition_key bigint NOT NULL,
+    process_id             text NOT NULL,
+    process_name           text,
+    process_version        int NOT NULL,
+    target_element_id      text NOT NULL,
+    type                   text NOT NULL CHECK (type IN ('BOUNDARY', 'INTERMEDIATE', 'EVENT_SUB_PROCESS')),
+    kind                   text NOT NULL CHECK (kind IN ('MESSAGE', 'SIGNAL')),
+    name                   text NOT NULL,
+    correlation_key        text,
+    interrupting           boolean NOT NULL,
+    state                  text NOT NULL CHECK (state IN ('CREATED', 'CORRELATED', 'DELETED')),
+    business_id            text,
+    tenant_id              text NOT NULL,
+    created_at             timestamptz NOT NULL,
+    updated_at             timestamptz NOT NULL,
+    ended_at               timestamptz
+) WITH (fillfactor = 85);
+CREATE INDEX subscriptions_live ON subscriptions (root_key) WHERE ended_at IS NULL;
+CREATE INDEX subscriptions_signal ON subscriptions (tenant_id, md5(name), subscription_key)
+    WHERE kind = 'SIGNAL' AND ended_at IS NULL;
+CREATE INDEX subscriptions_instance ON subscriptions (process_instance_key, subscription_key);
+CREATE INDEX subscriptions_ended ON subscriptions (ended_at) WHERE ended_at IS NOT NULL;
+
+-- Start events of the latest versions.
+CREATE TABLE start_subscriptions (
+    subscription_key       bigint PRIMARY KEY,
+    process_definition_key bigint NOT NULL,
+    tenant_id              text NOT NULL,
+    process_id             text NOT NULL,
+    element_id             text NOT NULL,
+    kind                   text NOT NULL CHECK (kind IN ('MESSAGE', 'SIGNAL')),
+    name                   text NOT NULL,
+    opened_at              timestamptz NOT NULL
+);
+
+-- A channel is (tenant_id, correlation_key): its kept messages, who waits, and the locks of instances that it started.
+CREATE TABLE messages (
+    message_key     bigint PRIMARY KEY,
+    partition_id    int NOT NULL,
+    tenant_id       text NOT NULL,
+    name            text NOT NULL,
+    correlation_key text NOT NULL,
+    message_id      text,
+    deadline_ms     bigint NOT NULL,
+    variables       json NOT NULL,
+    given           text[] NOT NULL
+) WITH (fillfactor = 90);
+CREATE INDEX messages_channel ON messages (tenant_id, md5(correlation_key), message_key);
+CREATE INDEX messages_id ON messages (tenant_id, md5(correlation_key), md5(message_id)) WHERE message_id IS NOT NULL;
+CREATE INDEX messages_deadline ON messages (partition_id, deadline_ms);
+
+CREATE TABLE channel_subscriptions (
+    subscription_key bigint PRIMARY KEY,
+    tenant_id        text NOT NULL,
+    correlation_key  text NOT NULL,
+    name             text NOT NULL,
+    process_id       text NOT NULL,
+    interrupting     boolean NOT NULL,
+    state            text NOT NULL CHECK (state IN ('OPEN', 'CORRELATING'))
+) WITH (fillfactor = 90);
+CREATE INDEX channel_subscriptions_channel ON channel_subscriptions (tenant_id, md5(correlation_key), subscription_key);
+
+CREATE TABLE start_locks (
+    process_instance_key bigint PRIMARY KEY,
+    tenant_id            text NOT NULL,
+    correlation_key      text NOT NULL,
+    process_id           text NOT NULL
+);
+CREATE INDEX start_locks_channel ON start_locks (tenant_id, md5(correlation_key));
+
+-- The history: which instance got which message.
+CREATE TABLE message_correlations (
+    message_key            bigint NOT NULL,
+    subscription_key       bigint NOT NULL,
+    name                   text NOT NULL,
+    correlation_key        text NOT NULL,
+    root_key               bigint NOT NULL,
+    process_instance_key   bigint NOT NULL,
+    process_definition_key bigint NOT NULL,
+    process_id             text NOT NULL,
+    business_id            text,
+    element_id             text NOT NULL,
+    element_instance_key   bigint,
+    tenant_id              text NOT NULL,
+    correlated_at          timestamptz NOT NULL,
+    PRIMARY KEY (message_key, subscription_key)
+);
+CREATE INDEX message_correlations_instance ON message_correlations (process_instance_key);
