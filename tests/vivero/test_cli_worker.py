@@ -43,6 +43,11 @@ async def test_no_output_is_no_variables():
     assert await execute("cat > /dev/null", JOB) == {}
 
 
+async def test_what_it_says_besides_is_passed_on(capsys):
+    assert await execute("echo working >&2; echo '{}'", JOB) == {}
+    assert capsys.readouterr().err == "working\n"
+
+
 async def test_a_command_need_not_read():
     big = JOB | {"variables": {"x": "y" * 1_000_000}}
     assert await execute("exec 0<&-; echo '{\"a\": 1}'", big) == {"a": 1}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from benchmarks.__main__ import main
+from vivero.cli.failures import Failure
 
 
 @click.command(
@@ -14,4 +15,7 @@ from benchmarks.__main__ import main
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def bench(arguments: tuple[str, ...]) -> None:
     """Measure this machine: the core alone, appending, the engine, the whole over HTTP."""
-    main(arguments)
+    try:
+        main(arguments)
+    except ModuleNotFoundError as error:
+        raise Failure(f"this benchmark needs the package {error.name}, which `make install` brings") from error

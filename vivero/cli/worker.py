@@ -55,7 +55,7 @@ def worker(
 
     CMD gets the job's variables as a JSON object on standard input. A JSON object on its standard output becomes
     variables of the process. With an exit code other than 0 the job fails: what CMD wrote to standard error is the
-    message, and the job has one retry less; with none left, it becomes an incident.
+    message, and the job has one retry less; with none left, it becomes an incident. Otherwise that is shown here.
 
     In its environment CMD finds VIVERO_JOB_KEY, VIVERO_JOB_TYPE, VIVERO_JOB_RETRIES, VIVERO_JOB_HEADERS (JSON),
     VIVERO_PROCESS_INSTANCE_KEY, VIVERO_PROCESS_ID and VIVERO_ELEMENT_ID.
@@ -120,6 +120,8 @@ async def execute(command: str, job: Document) -> Mapping[str, Any]:
     status, output, errors = await _run(command, json.dumps(job["variables"]).encode(), _environment(job))
     if status != 0:
         raise JobFailed(_message(status, errors))
+    if errors:
+        click.echo(errors.decode(errors="replace").rstrip(), err=True)
     if not output.strip():
         return {}
     try:
