@@ -12,7 +12,8 @@ FROM json_to_recordset($1) AS x(position bigint, seq smallint, root_key bigint, 
 -- Follow-ups for later, written in the batch's own transaction; the appender moves them to the log.
 INSERT INTO inbox (target_partition, request, tenant_id, intent, key, payload)
 SELECT x.partition, x.request, x.tenant, x.intent, x.key, convert_to(x.payload, 'UTF8')
-FROM json_to_recordset($1) WITH ORDINALITY AS x(partition int, request bigint, tenant text, intent text, key bigint, payload text, ord bigint)
+FROM ROWS FROM (json_to_recordset($1) AS (partition int, request bigint, tenant text, intent text, key bigint, payload text))
+    WITH ORDINALITY AS x(partition, request, tenant, intent, key, payload, ord)
 ORDER BY x.ord;
 
 -- name: new_instances

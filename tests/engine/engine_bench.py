@@ -122,6 +122,15 @@ class EngineBench:
             while not condition():
                 await self._moved.wait()
 
+    async def until_value(self, expected, query, *values, within_s=20):
+        """Wait for a commit after which a query gives this value."""
+        with trio.fail_after(within_s):
+            while True:
+                moved = self._moved
+                if await self.value(query, *values) == expected:
+                    return
+                await moved.wait()
+
     async def run(self, command):
         """Append a command and wait for its answer."""
         appended = await self.appender.append(Append(command, TENANT), deadline_s=10)

@@ -23,7 +23,7 @@ CREATE TABLE timers (
 CREATE UNIQUE INDEX timers_pending_target ON timers (element_instance_key, target_element_id)
     WHERE state = 'PENDING' AND element_instance_key IS NOT NULL;
 CREATE INDEX timers_due ON timers (partition_id, due_at_ms, timer_key) WHERE state = 'PENDING';
-CREATE INDEX timers_live ON timers (root_key) WHERE state = 'PENDING' AND root_key IS NOT NULL;
+CREATE INDEX timers_live ON timers (root_key) WHERE ended_at IS NULL AND root_key IS NOT NULL;
 CREATE INDEX timers_instance ON timers (process_instance_key, timer_key);
-CREATE INDEX timers_definition ON timers (process_definition_key) WHERE state = 'PENDING' AND root_key IS NULL;
+CREATE INDEX timers_definition ON timers (process_definition_key) WHERE ended_at IS NULL AND root_key IS NULL;
 CREATE INDEX timers_ended ON timers (ended_at) WHERE ended_at IS NOT NULL;

@@ -1,0 +1,74 @@
+"""Timers that start processes: of the latest version only, evaluated when it becomes that, without variables."""
+
+from __future__ import annotations
+
+from engine.bpmn.model import TimerEvent
+from engine.core.records import Effects, Reject, RejectionCode, StartMetadata, TimerCanceled, TimerScheduled
+from engine.core.rules import TIMER_RULES, TimerRules
+from engine.core.shared.schedules import Due, InvalidSchedule, describe, due_date_of
+from engine.core.view import View
+from engine.feel import EvaluationError, compile_attribute
+
+KINDS = {"TIMER_DATE": "date", "TIMER_CYCLE": "cycle"}
+"""Kind of a start event's metadata → kind of the timer. Its `name` is the text of the expression."""
+SOME_TIME_MS = 1_800_000_000_000
+"""When the catalogue is not asked yet: whether an expression can be evaluated hardly depends on the time."""
+
+
+def metadata(element: str, event: TimerEvent) -> StartMetadata:
+    """What the catalogue keeps of a start event.
+
+    Raises:
+        InvalidSchedule: the expression is no date or cycle, or needs variables.
+    """
+    kind = next(name for name, kind in KINDS.items() if kind == event.kind)
+    value = event.expression.static_value if event.expression.is_static else None
+    text = value if isinstance(value, str) else "=" + event.expression.text.removeprefix("=")
+    found = StartMetadata(element, kind, text)
+    _due(found, SOME_TIME_MS, TIMER_RULES)
+    return found
+
+
+def open_timer(start: StartMetadata, definition: int, process_id: str, at: View, *, restored: bool) -> Effects:
+    """Schedule the timer of a start event. `restored`: the version was the latest before; its dates had their time.
+
+    Raises:
+        Reject: the expression has no value that can be kept.
+    """
+    try:
+        due = _due(start, at.now, at.rules)
+    except InvalidSchedule as error:
+        raise Reject(
+            RejectionCode.INVALID_ARGUMENT,
+            f"Expected to deploy process '{process_id}', but element '{start.element}': {error}",
+        ) from error
+    if not (restored and due.cycle is None and due.at <= at.now):
+        yield scheduled(at.key(), start.element, due, definition, process_id, at.tenant)
+
+
+def close_timers(process_id: str, at: View) -> Effects:
+    for key in at.start_timers(process_id):
+        yield TimerCanceled(key)
+
+
+def scheduled(key: int, element: str, due: Due, definition: int, process_id: str, tenant: str) -> TimerScheduled:
+    """The event that a start event's timer is scheduled."""
+    return TimerScheduled(
+        key, None, element, "START_EVENT", due.at, due.repetitions, due.cycle, definition, process_id, tenant
+    )
+
+
+def _due(start: StartMetadata, now: int, rules: TimerRules) -> Due:
+    expression = compile_attribute(start.name)
+    kind = KINDS[start.kind]
+    try:
+        value = expression.static_value if expression.is_static else expression.evaluate({}, now=now).value
+        if expression.is_static and not start.name.startswith("="):
+            value = start.name
+        return due_date_of(kind, value, now, rules)
+    except InvalidSchedule as error:
+        raise InvalidSchedule(describe(TimerEvent(kind, expression), error)) from error
+    except EvaluationError as error:
+        raise InvalidSchedule(
+            f"the timer {kind} '{start.name}' cannot be evaluated without variables: {error}"
+        ) from error
