@@ -3,15 +3,18 @@
 import os
 import re
 import signal
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import psutil
+import psycopg
 import trio
 
 from vivero.embedded.layout import open_layout
 
 FROZEN_S = 7.0
 """Longer than the deadline of any call."""
+
+REFUSES_S = 3.0
 
 
 class Server:
@@ -73,3 +76,36 @@ class Server:
         finally:
             for process in reversed(whole):
                 process.resume()
+
+    async def read_only(self):
+        """As after a failover to a standby: reads work, writes are refused."""
+        with self._session() as connection:
+            connection.execute("ALTER SYSTEM SET default_transaction_read_only = on")
+            connection.execute("SELECT pg_reload_conf()")
+            await trio.sleep(REFUSES_S)
+            connection.execute("SET default_transaction_read_only = off")
+            connection.execute("ALTER SYSTEM RESET default_transaction_read_only")
+            connection.execute("SELECT pg_reload_conf()")
+
+    async def no_connection_left(self):
+        """Everybody's sessions are ended, and others take their places."""
+        with ExitStack() as taken:
+            first = taken.enter_context(self._session())
+            first.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'vivero:%'"
+            )
+            until = trio.current_time() + REFUSES_S
+            while trio.current_time() < until:
+                try:
+                    taken.enter_context(self._session())
+                except psycopg.OperationalError:
+                    await trio.sleep(0.05)
+
+    async def table_lock(self):
+        """Somebody changes a table, and takes his time."""
+        with self._session() as connection, connection.transaction():
+            connection.execute("LOCK TABLE jobs, event_log IN ACCESS EXCLUSIVE MODE")
+            await trio.sleep(REFUSES_S)
+
+    def _session(self):
+        return psycopg.connect(self.dsn, autocommit=True, application_name="test")

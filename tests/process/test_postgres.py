@@ -14,12 +14,20 @@ NAMES = ("api", "appender", "completions", "listener", "announcer", "consumer-wr
 
 
 async def test_postgresql_goes_and_comes_back(program_with_own_server, server):
-    program = program_with_own_server
+    faults = (server.kill_postmaster, server.stop_immediately, server.stop_fast, server.freeze, server.kill_supervisor)
+    await hurt(program_with_own_server, server, faults)
+
+
+async def test_postgresql_refuses_for_a_while(program_with_own_server, server):
+    await hurt(program_with_own_server, server, (server.read_only, server.no_connection_left, server.table_lock))
+
+
+async def hurt(program, server, faults):
+    """One fault after the other, under load: each is seen, and costs nothing."""
     await program.restart()
     await deploy(program.port, "one_task.bpmn")
     dsn = server.dsn
     load, watch = Load([program.port]), StatusWatch(program.port)
-    faults = (server.kill_postmaster, server.stop_immediately, server.stop_fast, server.freeze, server.kill_supervisor)
     bites = 0
     async with trio.open_nursery() as nursery:
         await nursery.start(load.run)
