@@ -16,6 +16,7 @@ from engine.core.records import (
     StartInstance,
     SubscriptionTriggered,
     TriggerSubscription,
+    VariableSet,
 )
 from engine.core.shared import events
 from engine.core.state import Subscription
@@ -61,13 +62,16 @@ def needs_start(command: StartInstance, tenant: str) -> Needs:
 
 
 def start(command: StartInstance, at: View) -> Effects:
-    """A definition that was deleted meanwhile starts nothing any more, and its lock is given back."""
+    """What the event brings is there before anything else is evaluated, unless mappings of the start event choose.
+
+    A definition that was deleted meanwhile starts nothing any more, and its lock is given back.
+    """
     definition = at.definition(command.definition_key)
     if definition is None or definition.state == "DELETED":
         if command.start_lock is not None and definition is not None:
             yield Send(ReleaseStart(command.key, definition.tenant, definition.process_id, command.start_lock))
         return
-    at.model(definition.key)
+    maps = bool(at.model(definition.key).nodes[command.element].outputs)
     yield InstanceCreated(
         command.key,
         definition.key,
@@ -79,9 +83,11 @@ def start(command: StartInstance, at: View) -> Effects:
         None,
         (),
         None,
-        (command.element, command.variables),
+        (command.element, command.variables if maps else {}),
         command.start_lock,
     )
+    for name, value in () if maps else command.variables.items():
+        yield VariableSet(at.key(), command.key, name, value)
     offer = command.offer
     if offer is not None and offer.message is not None and command.subscription is not None:
         yield MessageReceived(
