@@ -77,8 +77,9 @@ def _decode(row: LogRow, refused: Rejection | None) -> Decoded:
     if refused is not None and row.intent != TriggerTimer.intent:
         return Decoded(row, None, refused)
     try:
+        row.payload.decode()  # values are kept as they are, so that nobody else would look into them
         return Decoded(row, decode_command(row.intent, row.payload), refused)
-    except (KeyError, msgspec.DecodeError) as error:
+    except (KeyError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         reason = f"the log row at position {row.position} ({row.intent}) cannot be read: {error}"
         return Decoded(row, None, Rejection(RejectionCode.PROCESSING_ERROR, reason))
 

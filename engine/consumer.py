@@ -22,6 +22,7 @@ from engine.core.needs import Need, NeedKind
 from engine.core.records import Rejection, RejectionCode, TriggerTimer
 from engine.core.state import Definition, State
 from engine.core.step import Limits, Processor
+from engine.definitions import UnreadableResource
 from engine.supervision import Beat, leaves
 from storage import load, partitions, save
 from storage.driver import Call, Connection
@@ -91,6 +92,15 @@ class ConsumerStats:
     poisoned: int = 0
 
 
+class Suspected(Exception):
+    """The database refuses something of the commands at positions `first` … `last`, `commands` in number."""
+
+    def __init__(self, first: int, last: int, commands: int, poison: DataPoison) -> None:
+        super().__init__(str(poison))
+        self.first, self.last, self.commands = first, last, commands
+        self.poison = poison
+
+
 class Consumer:
     """The handle of a partition's consumer; `run` is the child. It survives the child's restarts."""
 
@@ -146,8 +156,8 @@ class Consumer:
         while True:
             try:
                 await self._run_term(beat)
-            except DataPoison as poison:
-                self._suspect(poison)
+            except Suspected as suspected:
+                self._suspect(suspected)
 
     async def _run_term(self, beat: Beat) -> None:
         """One term. No beat before the claim: a node that cannot get at the partition's row is not healthy."""
@@ -189,16 +199,13 @@ class Consumer:
         finally:
             term.leading = False
 
-    def _suspect(self, poison: DataPoison) -> None:
-        """A batch could not be saved: find the culprit by committing one by one; reject it when it was alone."""
-        term = self._term
-        if term is None:
-            raise poison
+    def _suspect(self, suspected: Suspected) -> None:
+        """A batch could not be loaded for or saved: find the culprit one by one; reject it when it was alone."""
         self.stats.poisoned += 1
-        first, last = term.in_flight
-        log.error("the database refuses a batch", first=first, last=last, error=str(poison))
-        if self.careful_until >= last and term.in_flight_commands == 1:
-            reason = f"the database refuses what the command would write: {poison.message}"
+        last = suspected.last
+        log.error("the database refuses a batch", first=suspected.first, last=last, error=str(suspected.poison))
+        if self.careful_until >= last and suspected.commands == 1:
+            reason = f"the database refuses what the command names or would write: {suspected.poison.message}"
             self.refused[last] = Rejection(RejectionCode.PROCESSING_ERROR, reason)
         self.careful_until = max(last, self.careful_until)
 
@@ -236,8 +243,6 @@ class Term:
         self.leading = True
         self.last = claim.position
         self.per_second = 0.0
-        self.in_flight = (claim.position, claim.position)
-        self.in_flight_commands = 0
 
     def progressing(self) -> bool:
         """Idle, or the position has moved within the last two seconds."""
@@ -267,11 +272,15 @@ class Term:
             self._idle, self._moved = False, trio.current_time()
         await self._notice(read)
         started = trio.current_time()
-        with self._beat.waiting(self._settings.call_timeout_s):
-            leases = await load.fill(self._reader, self._state, self._needs(decoded))
-            await self._find_missing_model()
-        self._processor.set_inline(not careful)
-        work, missing = await batch.compute(self._processor, decoded, self._now, leases, self._fill)
+        try:
+            with self._beat.waiting(self._settings.call_timeout_s):
+                leases = await load.fill(self._reader, self._state, self._needs(decoded))
+                await self._find_missing_model()
+            self._processor.set_inline(not careful)
+            work, missing = await batch.compute(self._processor, decoded, self._now, leases, self._fill)
+        except DataPoison as poison:
+            await self._settled()
+            raise Suspected(self.last + 1, decoded[-1].row.position, len(decoded), poison) from poison
         self._note_missing(missing, decoded[0] if work is None else None)
         self._ahead = decoded if work is None else decoded[work.commands :]
         if work is not None:
@@ -319,7 +328,11 @@ class Term:
                 await self._definitions_of(definition)
 
     async def _definitions_of(self, definition: Definition) -> None:
-        processes = await self._consumer._definitions.resource(definition.sha256)
+        try:
+            processes = await self._consumer._definitions.resource(definition.sha256)
+        except UnreadableResource as error:  # of one definition: the others' instances go on
+            log.error("a deployed file cannot be read any more", definition=definition.key, problems=str(error))
+            return
         if processes is not None:
             self._state.models[definition.key] = processes[definition.process_id]
 
@@ -346,17 +359,19 @@ class Term:
         await self._settled()
         claim = self._claim
         fence = save.fence(claim.partition, claim.epoch, self.last, work.last, work.next_key)
-        self.in_flight, self.in_flight_commands = (self.last + 1, work.last), work.commands
         calls = [("BEGIN", ()), fence, *work.calls, ("COMMIT", ())]
-        self.last = work.last
+        first, self.last = self.last + 1, work.last
         if work.moves_definitions:
             self._definitions_seq = (self._definitions_seq or 0) + 1
         self._previous = trio.Event()
-        nursery.start_soon(self._commit, work, calls, self._previous)
+        nursery.start_soon(self._commit, work, first, calls, self._previous)
         await trio.lowlevel.checkpoint()
 
-    async def _commit(self, work: Work, calls: list[Call], done: trio.Event) -> None:
-        await self._writer.pipeline(calls, deadline=trio.current_time() + COMMIT_DEADLINE_S)
+    async def _commit(self, work: Work, first: int, calls: list[Call], done: trio.Event) -> None:
+        try:
+            await self._writer.pipeline(calls, deadline=trio.current_time() + COMMIT_DEADLINE_S)
+        except DataPoison as poison:
+            raise Suspected(first, work.last, work.commands, poison) from poison
         self._tell(work, len(calls))
         done.set()
 
