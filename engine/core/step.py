@@ -299,7 +299,7 @@ class Processor:
                 if self._take(function(element, self.at, argument), element, stage, argument):
                     following = NEXT.get(stage)
                     if following is not None:
-                        self._queue.append((key, following, 0))
+                        self._queue.appendleft((key, following, 0))  # before another can change what it has set
 
     def _arrive(self, scope: Element, flow: str) -> None:
         if scope.state is ElementState.ACTIVATED and scope.then is None:
@@ -511,8 +511,9 @@ class Processor:
         self._queue.append((row.key, first_stage_of_activation(row), 0))
 
     def _completing(self, row: Element, _event: Event) -> None:
+        """It completes before anything else happens: a loop collects of each inner instance what that one has set."""
         self.at.node(row)
-        self._queue.append((row.key, first_stage_of_completion(row), 0))
+        self._queue.appendleft((row.key, first_stage_of_completion(row), 0))
 
     def _completed(self, row: Element, event: records.ElementCompleted) -> None:
         scope = row.scope

@@ -5,9 +5,9 @@ when all its tokens have ended.
 from __future__ import annotations
 
 from engine.core.elements import sub_process
-from engine.core.records import Effects, ElementCompleted
+from engine.core.records import Effects, ElementCompleted, ElementCompleting
 from engine.core.shared.flows import enter
-from engine.core.state import Element, Instance
+from engine.core.state import Element, ElementState, Instance
 from engine.core.view import View
 
 
@@ -20,4 +20,8 @@ def activate(process: Element, at: View) -> Effects:
 
 
 def leave(process: Element, at: View) -> Effects:
+    """Its caller completes at once, before another process can change the variables that this one has given it."""
     yield ElementCompleted(process.key)
+    caller = process.scope
+    if caller is not None and caller.state is ElementState.ACTIVATED:
+        yield ElementCompleting(caller.key)
