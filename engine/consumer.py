@@ -20,6 +20,7 @@ from engine.batch import Work
 from engine.bpmn.model import Process
 from engine.core.needs import Need, NeedKind
 from engine.core.records import Rejection, RejectionCode, TriggerTimer
+from engine.core.rules import TIMER_RULES, TimerRules
 from engine.core.state import Definition, State
 from engine.core.step import Limits, Processor
 from engine.definitions import UnreadableResource
@@ -112,10 +113,12 @@ class Consumer:
         listeners: Listeners,
         settings: ConsumerSettings | None = None,
         partition: int = 1,
+        timer_rules: TimerRules = TIMER_RULES,
     ) -> None:
         """`connect(name)` makes a connection; `node` is unique to this process."""
         self.partition = partition
         self.settings = settings or ConsumerSettings()
+        self.timer_rules = timer_rules
         self.stats = ConsumerStats()
         self._connect = connect
         self._node = node
@@ -227,7 +230,7 @@ class Term:
         self._claim = claim
         self._beat = beat
         self._state = State(claim.partition, claim.next_key)
-        self._limits = Limits(consumer.settings.slice_items)
+        self._limits = Limits(consumer.settings.slice_items, consumer.timer_rules)
         self._processor = Processor(self._state, self._limits, self._find_model)
         self._previous: trio.Event | None = None
         self._missing: Need | None = None

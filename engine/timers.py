@@ -23,6 +23,7 @@ import trio
 from engine.admission import Draining, NotAppended
 from engine.appender import Append, Appended
 from engine.core.records import TriggerTimer
+from engine.core.rules import TIMER_RULES, TimerRules
 from engine.supervision import Beat
 from engine.timer_window import Window
 from storage import timers
@@ -55,8 +56,18 @@ class TimerSettings:
     """No sleep is longer, and the window is read again this often, whatever was told."""
     append_timeout_s: float = 5.0
     call_timeout_s: float = 5.0
+    cron_zone: str = TIMER_RULES.cron_zone
+    """Cron expressions are read in this time zone."""
+    missed_limit: int = TIMER_RULES.missed_limit
+    """After downtime so many missed occurrences of a cycle still fire, the latest of them; 0: none, on to the next."""
+
+    @property
+    def rules(self) -> TimerRules:
+        """What the core must know of it. Raises ValueError for a zone that does not exist and for a negative limit."""
+        return TimerRules(self.cron_zone, self.missed_limit)
 
     def __post_init__(self) -> None:
+        _ = self.rules
         if not 0 < self.batch <= self.in_flight <= MAX_IN_FLIGHT:
             raise ValueError(f"timers need 0 < batch <= in_flight <= {MAX_IN_FLIGHT}")
 

@@ -167,7 +167,13 @@ def build(
     announcer = Announcer(before("announcer"))
     switchboard = Switchboard(completions, definitions, job_board, announcer)
     consumer = Consumer(
-        lambda name: driver.connect(dsn, name=name), node, definitions, switchboard, config.consumer, PARTITION
+        lambda name: driver.connect(dsn, name=name),
+        node,
+        definitions,
+        switchboard,
+        config.consumer,
+        PARTITION,
+        config.timers.rules,
     )
     appender = Appender(
         connection("appender"),
