@@ -39,7 +39,12 @@ class SearchBody(Body, frozen=True):
     page: PageBody | None = None
 
 
+class StatisticsBody(Body, frozen=True):
+    filter: dict[str, Any] | None = None
+
+
 _search_decoder = decoder(SearchBody)
+_statistics_decoder = decoder(StatisticsBody)
 
 
 def searching(resource: Resource) -> Handler:
@@ -81,6 +86,19 @@ async def found(services: Services, prepared: Prepared) -> Response:
     """The answer to a search."""
     page = await read(services, lambda connection: storage_search.run(connection, prepared))
     return json_response(_document(page))
+
+
+def prepare_statistics(
+    request: Request, resource: Resource, settings: ApiSettings, *extra: tuple[str, Any]
+) -> Prepared | None:
+    """Understand a request for statistics; None when it has no filter. Raises Problem 400."""
+    body = decode_optional(request, _statistics_decoder, settings)
+    if not body.filter:
+        return None
+    try:
+        return storage_search.prepare_statistics(resource, body.filter, *extra)
+    except BadQuery as error:
+        raise _problem_of(error) from error
 
 
 def read_query(request: Request, resource: Resource, settings: ApiSettings) -> Query:

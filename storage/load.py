@@ -19,6 +19,7 @@ from engine.core.state import (
     JOB_WEIGHT,
     SUBSCRIPTION_WEIGHT,
     TIMER_WEIGHT,
+    USER_TASK_WEIGHT,
     Definition,
     Element,
     ElementState,
@@ -31,6 +32,7 @@ from engine.core.state import (
     Subscription,
     Timer,
     Usage,
+    UserTask,
     Variable,
 )
 from storage import channels
@@ -92,6 +94,7 @@ class _Wanted:
         self.elements: set[int] = set()
         self.timers: set[int] = set()
         self.subscriptions: set[int] = set()
+        self.user_tasks: set[int] = set()
         self.leases: set[int] = set()
         self.families: set[tuple[str, str]] = set()
         self.definitions: set[int] = set()
@@ -102,6 +105,7 @@ class _Wanted:
             NeedKind.INSTANCE: (self.elements, state.elements),
             NeedKind.TIMER: (self.timers, state.timers),
             NeedKind.SUBSCRIPTION: (self.subscriptions, state.subscriptions),
+            NeedKind.USER_TASK: (self.user_tasks, state.user_tasks),
             NeedKind.LEASE: (self.leases, ()),
             NeedKind.FAMILY: (self.families, state.families),
             NeedKind.DEFINITION: (self.definitions, state.definitions),
@@ -121,6 +125,8 @@ async def _references(
     keys.append(sorted(wanted.subscriptions))
     if any(keys):
         calls.append((_sql["roots"], keys))
+    if wanted.user_tasks:
+        calls.append((_sql["user_task_roots"], (sorted(wanted.user_tasks),)))
     if wanted.leases:
         calls.append((_sql["leases"], (sorted(wanted.leases),)))
     if wanted.families or wanted.definitions or wanted.timers:
@@ -130,7 +136,7 @@ async def _references(
     results = await reader.pipeline(calls) if calls else []
     answers = {call[0]: result.rows for call, result in zip(calls, results, strict=True)}
     _take_families(state, wanted.families, answers.get(_sql["families"], []), answers.get(_sql["start_timers"], []))
-    found = roots | {root for _, root in answers.get(_sql["roots"], [])}
+    found = roots | {root for name in ("roots", "user_task_roots") for _, root in answers.get(_sql[name], [])}
     gone = state.ended | state.ended_in_batch()
     missing = sorted(root for root in found if root not in state.trees and root not in gone)
     return missing, dict(answers.get(_sql["leases"], []))
@@ -168,9 +174,12 @@ async def _around(reader: Connection, state: State, scopes: list[int], roots: se
     instances = [element for key in scopes if isinstance(element := state.elements[key], Instance)]
     definitions = {i.definition_key for i in instances if i.definition_key not in state.definitions}
     bodies = [key for key in scopes if state.elements[key].loop is not None]
+    people = {e.root.key for key in scopes if (e := state.elements[key]).type == "USER_TASK"}
     calls: list[Call] = [(_sql["variables"], (scopes,)), (_sql["loop_items"], (bodies,))]
     if definitions:
         calls += _families(state, set(), definitions)
+    if people:
+        calls.append((_sql["user_tasks"], (sorted(people),)))
     results = await reader.pipeline(calls)
     for key, scope_key, name, value in results[0].rows:
         scope = state.elements[scope_key]
@@ -181,6 +190,8 @@ async def _around(reader: Connection, state: State, scopes: list[int], roots: se
         body.items.append(LoopItem(index, body, item, result))
     if definitions:
         _take_families(state, set(), results[2].rows, results[3].rows)
+    for row in results[-1].rows if people else []:
+        _user_task(state, row)
     for root in roots:
         state.weight += state.trees[root].weight
 
@@ -342,6 +353,26 @@ def _subscription(state: State, row: tuple[Any, ...]) -> None:
     if subscription.kind == "SIGNAL":
         state.signals.setdefault((element.instance.tenant, subscription.name), {})[key] = subscription
     element.root.weight += SUBSCRIPTION_WEIGHT
+
+
+def _user_task(state: State, row: tuple[Any, ...]) -> None:
+    (key, element_key, assignee, groups, users, due_at, follow_up_at, priority, headers, form, form_key, made) = row
+    element = state.elements[element_key]
+    element.user_task = state.user_tasks[key] = UserTask(
+        key,
+        element,
+        assignee,
+        tuple(groups),
+        tuple(users),
+        due_at,
+        follow_up_at,
+        priority,
+        _decode(headers),
+        form,
+        form_key,
+        made,
+    )
+    element.root.weight += USER_TASK_WEIGHT
 
 
 def _start_timer(state: State, row: tuple[Any, ...]) -> None:

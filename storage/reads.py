@@ -66,3 +66,34 @@ async def scope(connection: Connection, key: int | None) -> tuple[int, bytes | N
     if key is not None and not exists:
         return now_ms, None
     return now_ms, (variables or "{}").encode()
+
+
+async def user_task_exists(connection: Connection, key: int) -> bool:
+    """Whether there is, or was, a user task with this key."""
+    return bool((await connection.execute(_sql["user_task_exists"], (key,))).rows)
+
+
+async def sequence_flows(connection: Connection, instance_key: int) -> bytes:
+    """The sequence flows that an instance has taken: a JSON array, in the words of the API."""
+    return await _json(connection, "sequence_flows", instance_key)
+
+
+async def call_hierarchy(connection: Connection, instance_key: int) -> bytes | None:
+    """The instance and who called it, the root first: a JSON array; None when there is no such instance."""
+    rows = (await connection.execute(_sql["call_hierarchy"], (instance_key,))).rows
+    return rows[0][0]  # type: ignore[no-any-return]  # JSON comes as bytes
+
+
+async def instance_statistics(connection: Connection, instance_key: int) -> bytes:
+    """How many instances of each element a process instance has in each state: a JSON array."""
+    return await _json(connection, "instance_statistics", instance_key)
+
+
+async def definition_statistics(connection: Connection, definition_key: int) -> bytes:
+    """Of all instances of a definition together: a JSON array."""
+    return await _json(connection, "definition_statistics", definition_key)
+
+
+async def _json(connection: Connection, name: str, key: int) -> bytes:
+    document: bytes = (await connection.execute(_sql[name], (key,))).rows[0][0]
+    return document

@@ -17,6 +17,7 @@ from engine.core.state import (
     Definition,
     Deployment,
     Element,
+    ElementState,
     Incident,
     Instance,
     Job,
@@ -26,6 +27,7 @@ from engine.core.state import (
     Subscription,
     Timer,
     Usage,
+    UserTask,
     Variable,
 )
 from engine.core.step import Handled, Spilled
@@ -47,6 +49,7 @@ def statements_of(state: State, log_rows: Sequence[bytes], spilled: Sequence[Spi
     if spilled:
         yield _sql["inbox"], (_encode([_spilled(one, state.partition) for one in spilled]),)
     yield from _tables(state)
+    yield from _counts(state)
     definitions = [row for row in state.dirty.values() if isinstance(row, Definition)]
     if definitions:
         told = [{"tenant": row.tenant, "processId": row.process_id, "key": row.key} for row in definitions]
@@ -103,6 +106,26 @@ def _tables(state: State) -> Iterator[Call]:
         yield statement, (_encode(rows), state.partition) if statement in _WITH_PARTITION else (_encode(rows),)
 
 
+def _counts(state: State) -> Iterator[Call]:
+    """By how many each element has more in each state. The body of a loop is none: its instances are."""
+    counts: dict[tuple[int, str], list[int]] = {}
+    for identity, row in state.dirty.items():
+        fresh = identity in state.fresh
+        if type(row) is Element and row.type != "MULTI_INSTANCE_BODY" and (fresh or row.ended_at is not None):
+            count = counts.setdefault((row.instance.definition_key, row.element), [0, 0, 0])
+            count[_COUNTED.get(row.state, _ACTIVE)] += 1
+            if not fresh:
+                count[_ACTIVE] -= 1
+    if counts:
+        keys = sorted(counts)
+        columns = ([counts[key][column] for key in keys] for column in range(3))
+        yield _sql["element_counts"], (state.partition, [key for key, _ in keys], [id for _, id in keys], *columns)
+
+
+_ACTIVE = 0
+_COUNTED = {ElementState.COMPLETED: 1, ElementState.TERMINATED: 2}
+
+
 def _changed_element(row: Element) -> Document:
     return {
         "key": row.key,
@@ -116,6 +139,7 @@ def _changed_element(row: Element) -> Document:
         "incidents": row.incidents,
         "incident": row.incident,
         "ended_at": row.ended_at,
+        "flows": row.flows or None,
     }
 
 
@@ -257,6 +281,42 @@ def _new_timer(row: Timer) -> Document:
     }
 
 
+def _changed_user_task(row: UserTask) -> Document:
+    return {
+        "key": row.key,
+        "state": row.state,
+        "assignee": row.assignee,
+        "groups": row.candidate_groups,
+        "users": row.candidate_users,
+        "due_at": row.due_at,
+        "follow_up_at": row.follow_up_at,
+        "priority": row.priority,
+        "ended_at": row.ended_at,
+    }
+
+
+def _new_user_task(row: UserTask) -> Document:
+    element, instance = row.element, row.element.instance
+    return _changed_user_task(row) | {
+        "root": instance.root.key,
+        "instance": instance.key,
+        "element": element.key,
+        "definition": instance.definition_key,
+        "process_id": instance.process_id,
+        "number": instance.version_number,
+        "process_name": instance.name,
+        "element_id": element.element,
+        "name": element.label,
+        "headers": row.headers,
+        "external_form": row.external_form,
+        "form_key": row.form_key,
+        "business_id": instance.business_id,
+        "tags": instance.tags,
+        "tenant": instance.tenant,
+        "created_at": row.created_at,
+    }
+
+
 def _changed_incident(row: Incident) -> Document:
     return {"key": row.key, "state": row.state, "resolved_at": row.resolved_at}
 
@@ -364,6 +424,7 @@ _TABLES: dict[type[Row], tuple[Statement, Callable[[Any], Document], Statement, 
     Variable: (_sql["new_variables"], _new_variable, _sql["variables"], _changed_variable),
     Job: (_sql["new_jobs"], _new_job, _sql["jobs"], _changed_job),
     Timer: (_sql["new_timers"], _new_timer, _sql["timers"], _changed_timer),
+    UserTask: (_sql["new_user_tasks"], _new_user_task, _sql["user_tasks"], _changed_user_task),
     Incident: (_sql["new_incidents"], _new_incident, _sql["incidents"], _changed_incident),
     Definition: (_sql["new_definitions"], _columns, _sql["definitions"], _changed_definition),
     Subscription: (_sql["new_subscriptions"], _new_subscription, _sql["subscriptions"], _changed_subscription),

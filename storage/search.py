@@ -133,6 +133,34 @@ async def get(connection: Connection, resource: Resource, key: int) -> bytes | N
     return rows[0][0] if rows else None
 
 
+def prepare_statistics(resource: Resource, filter: Mapping[str, Any], *extra: tuple[str, Any]) -> Prepared:
+    """The statement that counts the elements of the process instances that fit: a JSON array. Raises BadQuery."""
+    parameters = Parameters()
+    conditions = [condition(resource.by_name[name], value, name, parameters) for name, value in extra]
+    conditions += _conditions(resource, filter, "filter", parameters)
+    text = _STATISTICS.format(f"SELECT {resource.key} FROM {resource.source} WHERE {_all(conditions)}")
+    return Prepared(text, parameters.values, False)
+
+
+_STATISTICS = """
+SELECT coalesce(json_agg(s ORDER BY s."elementId"), '[]') FROM (
+    SELECT e.element_id AS "elementId", count(*) FILTER (WHERE e.ended_at IS NULL AND e.incidents = 0) AS active,
+        count(*) FILTER (WHERE e.state = 'TERMINATED') AS canceled,
+        count(*) FILTER (WHERE e.ended_at IS NULL AND e.incidents > 0) AS incidents,
+        count(*) FILTER (WHERE e.state = 'COMPLETED') AS completed
+    FROM element_instances e
+    WHERE e.process_instance_key IN ({}) AND e.element_type <> 'MULTI_INSTANCE_BODY'
+    GROUP BY e.element_id
+) s
+"""
+
+
+async def run_statistics(connection: Connection, prepared: Prepared) -> bytes:
+    """The counts, as a JSON array."""
+    document: bytes = (await connection.execute(prepared.text, prepared.values)).rows[0][0]
+    return document
+
+
 def statement(resource: Resource, query: Query, *extra: tuple[str, Any]) -> tuple[str, list[Any]]:
     """The statement of a query and its parameters. Each row: total, document, cursor values; at least one row."""
     parameters = Parameters()

@@ -21,7 +21,7 @@ from storage.fields import (
     Unparsable,
     condition,
 )
-from storage.search import Nested, Resource
+from storage.search import Nested, Resource, Special
 
 PREVIEW = 8191
 """Characters of a variable's value in a search that truncates."""
@@ -163,28 +163,34 @@ PROCESS_DEFINITIONS = Resource(
 _VALUE = _filtered("value", "v.value", TEXT, hashed=True)
 
 
-def _has_variables(value: Any, path: str, parameters: Parameters) -> str:
-    """Every entry {name, value} must fit a variable of the instance; the value is compared as JSON text."""
-    parts = []
-    for i, entry in enumerate(_list_of(value, path, MAX_VARIABLES)):
-        at = f"{path}[{i}]"
-        if type(entry) is not dict or entry.keys() != {"name", "value"} or type(entry["name"]) is not str:
-            raise Unparsable(at)
-        name = parameters.add(entry["name"], "text")
-        fits = condition(_VALUE, entry["value"], f"{at}.value", parameters)
-        parts.append(
-            "EXISTS (SELECT FROM variables v WHERE v.process_instance_key = p.process_instance_key"
-            f" AND v.name = {name} AND ({fits}))"
-        )
-    return " AND ".join(parts) or "true"
+def has_variables(where: str) -> Special:
+    """Every entry {name, value} must fit a variable of those that `where` lets through; values are JSON text."""
+
+    def has(value: Any, path: str, parameters: Parameters) -> str:
+        parts = []
+        for i, entry in enumerate(_list_of(value, path, MAX_VARIABLES)):
+            at = f"{path}[{i}]"
+            if type(entry) is not dict or entry.keys() != {"name", "value"} or type(entry["name"]) is not str:
+                raise Unparsable(at)
+            name = parameters.add(entry["name"], "text")
+            fits = condition(_VALUE, entry["value"], f"{at}.value", parameters)
+            parts.append(f"EXISTS (SELECT FROM variables v WHERE {where} AND v.name = {name} AND ({fits}))")
+        return " AND ".join(parts) or "true"
+
+    return has
 
 
-def _has_tags(value: Any, path: str, parameters: Parameters) -> str:
-    tags = _list_of(value, path, MAX_TAGS)
-    if any(type(tag) is not str for tag in tags):
-        raise Unparsable(path)
-    # The second condition is what the index on tags is restricted to.
-    return f"p.tags @> {parameters.add(tags, 'text[]')} AND p.tags <> '{{}}'" if tags else "true"
+def has_tags(column: str) -> Special:
+    """All of these tags must be in the column."""
+
+    def has(value: Any, path: str, parameters: Parameters) -> str:
+        tags = _list_of(value, path, MAX_TAGS)
+        if any(type(tag) is not str for tag in tags):
+            raise Unparsable(path)
+        # The second condition is what the index on tags is restricted to.
+        return f"{column} @> {parameters.add(tags, 'text[]')} AND {column} <> '{{}}'" if tags else "true"
+
+    return has
 
 
 def _has_retries_left(value: Any, path: str, _parameters: Parameters) -> str:
@@ -245,8 +251,8 @@ PROCESS_INSTANCES = Resource(
         _filtered("batchOperationKey", "NULL::text", TEXT, shown=False),
     ),
     special={
-        "variables": _has_variables,
-        "tags": _has_tags,
+        "variables": has_variables("v.process_instance_key = p.process_instance_key"),
+        "tags": has_tags("p.tags"),
         "hasRetriesLeft": _has_retries_left,
         "incidentErrorHashCode": _not_supported,
     },
@@ -395,15 +401,20 @@ _VARIABLE_FIELDS = (
 )
 
 
-def _variables(*truncation: Field, preview: bool = False) -> Resource:
-    *fields, value = _VARIABLE_FIELDS
-    shown = replace(value, shown_sql=f"left(v.value, {PREVIEW})") if preview else value
-    return Resource("Variable", "variables v", "v.variable_key", (*fields, shown, *truncation))
-
-
-VARIABLE = _variables()
+_WHOLE = (*_VARIABLE_FIELDS, _plain("isTruncated", "false", FLAG))
+_PREVIEW = (
+    *_VARIABLE_FIELDS[:-1],
+    replace(_VARIABLE_FIELDS[-1], shown_sql=f"left(v.value, {PREVIEW})"),
+    _plain("isTruncated", f"(length(v.value) > {PREVIEW})", FLAG),
+)
+VARIABLE = Resource("Variable", "variables v", "v.variable_key", _VARIABLE_FIELDS)
 """A variable that is read by itself."""
-VARIABLES = _variables(_plain("isTruncated", "false", FLAG))
-"""Variables that are searched for with whole values."""
-VARIABLE_PREVIEWS = _variables(_plain("isTruncated", f"(length(v.value) > {PREVIEW})", FLAG), preview=True)
-"""Variables that are searched for with the beginnings of their values."""
+
+
+def variables(source: str, preview: bool, *more: Field) -> Resource:
+    """Variables, `v` in the FROM clause, that are searched for with whole values, or with their beginnings."""
+    return Resource("Variable", source, "v.variable_key", (*(_PREVIEW if preview else _WHOLE), *more))
+
+
+VARIABLES = variables("variables v", False)
+VARIABLE_PREVIEWS = variables("variables v", True)

@@ -21,7 +21,9 @@ from api.routes import (
     process_definitions,
     process_instances,
     resources,
+    statistics,
     timers,
+    user_tasks,
     variables,
 )
 from api.services import Services
@@ -61,12 +63,30 @@ ROUTES = (
     Route("POST", "/v2/process-definitions/search", process_definitions.search),
     Route("GET", "/v2/process-definitions/{processDefinitionKey}", process_definitions.get),
     Route("GET", "/v2/process-definitions/{processDefinitionKey}/xml", process_definitions.xml),
+    Route(
+        "POST",
+        "/v2/process-definitions/{processDefinitionKey}/statistics/element-instances",
+        statistics.of_definition,
+    ),
     # process instances
     Route("POST", "/v2/process-instances", process_instances.create),
     Route("POST", "/v2/process-instances/search", process_instances.search),
     Route("GET", "/v2/process-instances/{processInstanceKey}", process_instances.get),
     Route("POST", "/v2/process-instances/{processInstanceKey}/cancellation", process_instances.cancel),
     Route("POST", "/v2/process-instances/{processInstanceKey}/incidents/search", incidents.search_of_instance),
+    Route("GET", "/v2/process-instances/{processInstanceKey}/call-hierarchy", statistics.call_hierarchy),
+    Route("GET", "/v2/process-instances/{processInstanceKey}/sequence-flows", statistics.sequence_flows),
+    Route("GET", "/v2/process-instances/{processInstanceKey}/statistics/element-instances", statistics.of_instance),
+    # user tasks
+    Route("POST", "/v2/user-tasks/search", user_tasks.search),
+    Route("GET", "/v2/user-tasks/{userTaskKey}", user_tasks.get),
+    Route("PATCH", "/v2/user-tasks/{userTaskKey}", user_tasks.update),
+    Route("POST", "/v2/user-tasks/{userTaskKey}/assignment", user_tasks.assign),
+    Route("DELETE", "/v2/user-tasks/{userTaskKey}/assignee", user_tasks.unassign),
+    Route("POST", "/v2/user-tasks/{userTaskKey}/completion", user_tasks.complete),
+    Route("GET", "/v2/user-tasks/{userTaskKey}/form", user_tasks.form),
+    Route("POST", "/v2/user-tasks/{userTaskKey}/variables/search", user_tasks.variables),
+    Route("POST", "/v2/user-tasks/{userTaskKey}/effective-variables/search", user_tasks.effective),
     # jobs
     Route("POST", "/v2/jobs/activation", job_activation.activate),
     Route("POST", "/v2/jobs/search", jobs.search),

@@ -91,6 +91,8 @@ class Element(Row, msgspec.Struct):  # the second base tells the linter that def
     timers: dict[int, Timer] = {}
     subscriptions: dict[int, Subscription] = {}
     user_task: UserTask | None = None
+    flows: tuple[str, ...] = ()
+    """Sequence flows that were taken when it completed."""
     items: list[LoopItem] = []
     """Of a body: what its inner instances are made for, and their results."""
     node: Node = MISSING

@@ -25,6 +25,10 @@ SELECT element_instance_key, root_key FROM element_instances WHERE element_insta
 UNION ALL
 SELECT process_instance_key, root_key FROM process_instances WHERE process_instance_key = ANY ($3::bigint[]) AND ended_at IS NULL;
 
+-- name: user_task_roots
+-- Apart from the other references: a batch that is about people's tasks is rare.
+SELECT user_task_key, root_key FROM user_tasks WHERE user_task_key = ANY ($1::bigint[]) AND ended_at IS NULL;
+
 -- name: start_timers
 -- Those that start processes belong to no tree: they come with the family of their process, all of them.
 SELECT timer_key, target_element_id, type, due_at_ms, repetitions, cycle::text, to_epoch_ms(created_at),
@@ -78,6 +82,12 @@ FROM subscriptions WHERE root_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDE
 -- Open ones only.
 SELECT incident_key, element_instance_key, stage, argument::text, type, message, job_key, to_epoch_ms(created_at)
 FROM incidents WHERE root_key = ANY ($1::bigint[]) AND resolved_at IS NULL ORDER BY incident_key;
+
+-- name: user_tasks
+-- Open ones only.
+SELECT user_task_key, element_instance_key, assignee, candidate_groups, candidate_users, to_epoch_ms(due_at),
+       to_epoch_ms(follow_up_at), priority, headers::text, external_form, form_key, to_epoch_ms(created_at)
+FROM user_tasks WHERE root_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY user_task_key;
 
 -- name: loop_items
 -- Of live bodies.

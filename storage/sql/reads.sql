@@ -41,3 +41,59 @@ LEFT JOIN (
     UNION ALL
     SELECT ARRAY[process_instance_key] FROM process_instances WHERE process_instance_key = $1
 ) scope ON true;
+
+-- name: user_task_exists
+-- By primary key.
+SELECT FROM user_tasks WHERE user_task_key = $1;
+
+-- name: sequence_flows
+-- Those that an instance has taken, in the words of the API.
+SELECT coalesce(json_agg(json_build_object(
+    'sequenceFlowId', p.process_instance_key || '_' || f.flow_id, 'processInstanceKey', p.process_instance_key::text,
+    'rootProcessInstanceKey', p.root_key::text, 'processDefinitionKey', p.process_definition_key::text,
+    'processDefinitionId', p.process_id, 'elementId', f.flow_id, 'tenantId', p.tenant_id) ORDER BY f.flow_id), '[]')
+FROM process_instances p JOIN (
+    SELECT DISTINCT unnest(flows) AS flow_id FROM element_instances WHERE process_instance_key = $1
+) f ON true
+WHERE p.process_instance_key = $1;
+
+-- name: call_hierarchy
+-- From the root to the instance: up by primary key, one row a level.
+WITH RECURSIVE up AS (
+    SELECT p.process_instance_key, p.parent_process_instance_key, p.process_definition_key, p.process_name, p.process_id, p.depth
+    FROM process_instances p WHERE p.process_instance_key = $1
+    UNION ALL
+    SELECT p.process_instance_key, p.parent_process_instance_key, p.process_definition_key, p.process_name, p.process_id, p.depth
+    FROM up JOIN process_instances p ON p.process_instance_key = up.parent_process_instance_key
+)
+SELECT json_agg(json_build_object(
+    'processInstanceKey', process_instance_key::text, 'processDefinitionKey', process_definition_key::text,
+    'processDefinitionName', coalesce(process_name, process_id)) ORDER BY depth)
+FROM up;
+
+-- name: instance_statistics
+-- By the index on (process_instance_key, element_instance_key). The body of a loop is not counted, its instances are.
+SELECT coalesce(json_agg(s ORDER BY s."elementId"), '[]') FROM (
+    SELECT element_id AS "elementId", count(*) FILTER (WHERE ended_at IS NULL AND incidents = 0) AS active,
+        count(*) FILTER (WHERE state = 'TERMINATED') AS canceled,
+        count(*) FILTER (WHERE ended_at IS NULL AND incidents > 0) AS incidents,
+        count(*) FILTER (WHERE state = 'COMPLETED') AS completed
+    FROM element_instances
+    WHERE process_instance_key = $1 AND element_type <> 'MULTI_INSTANCE_BODY'
+    GROUP BY element_id
+) s;
+
+-- name: definition_statistics
+-- From what the batches have counted; those with incidents, which are few, by their own index.
+SELECT coalesce(json_agg(s ORDER BY s."elementId"), '[]') FROM (
+    SELECT c.element_id AS "elementId", sum(c.active) - coalesce(i.n, 0) AS active, sum(c.canceled) AS canceled,
+        coalesce(i.n, 0) AS incidents, sum(c.completed) AS completed
+    FROM element_counts c
+    LEFT JOIN (
+        SELECT element_id, count(*) AS n FROM element_instances
+        WHERE process_definition_key = $1 AND incidents > 0 AND ended_at IS NULL AND element_type <> 'MULTI_INSTANCE_BODY'
+        GROUP BY element_id
+    ) i ON i.element_id = c.element_id
+    WHERE c.process_definition_key = $1
+    GROUP BY c.element_id, i.n
+) s;

@@ -44,22 +44,29 @@ WHERE t.process_instance_key = x.key;
 -- Most elements are born and end in one batch (events, gateways): one insert, no update.
 INSERT INTO element_instances (element_instance_key, root_key, process_instance_key, scope_key, path,
     process_definition_key, process_id, element_id, element_name, element_type, tenant_id, state, loop_index, tokens, live,
-    then_, interrupted, occurred, loop, request, incidents, incident_key, started_at, ended_at)
+    then_, interrupted, occurred, loop, request, incidents, incident_key, started_at, ended_at, flows)
 SELECT x.key, x.root, x.instance, x.scope, x.path, x.definition, x.process_id, x.element, x.name, x.type, x.tenant,
     x.state, x.index, x.tokens, x.live, x.then_, x.interrupted, x.occurred, x.loop, x.request, x.incidents, x.incident, from_epoch_ms(x.started_at),
-    from_epoch_ms(x.ended_at)
+    from_epoch_ms(x.ended_at), x.flows
 FROM json_to_recordset($1) AS x(key bigint, root bigint, instance bigint, scope bigint, path bigint[], definition bigint,
     process_id text, element text, name text, type text, tenant text, state text, index int, tokens json, live int,
-    then_ json, interrupted boolean, occurred json, loop json, request bigint, incidents int, incident bigint, started_at bigint, ended_at bigint);
+    then_ json, interrupted boolean, occurred json, loop json, request bigint, incidents int, incident bigint, started_at bigint, ended_at bigint, flows text[]);
 
 -- name: elements
 -- What may change after birth.
 UPDATE element_instances t
 SET state = x.state, tokens = x.tokens, live = x.live, then_ = x.then_, interrupted = x.interrupted, request = x.request, incidents = x.incidents,
-    incident_key = x.incident, loop = x.loop, ended_at = from_epoch_ms(x.ended_at)
+    incident_key = x.incident, loop = x.loop, ended_at = from_epoch_ms(x.ended_at), flows = x.flows
 FROM json_to_recordset($1) AS x(key bigint, state text, tokens json, live int, then_ json, interrupted boolean, request bigint, incidents int,
-    loop json, incident bigint, ended_at bigint)
+    loop json, incident bigint, ended_at bigint, flows text[])
 WHERE t.element_instance_key = x.key;
+
+-- name: element_counts
+-- Changes since the last batch: the owner does not know what they add up to.
+INSERT INTO element_counts AS t (partition_id, process_definition_key, element_id, active, completed, canceled)
+SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[])
+ON CONFLICT (partition_id, process_definition_key, element_id) DO UPDATE
+SET active = t.active + excluded.active, completed = t.completed + excluded.completed, canceled = t.canceled + excluded.canceled;
 
 -- name: new_loop_items
 -- In pieces of the batch that starts the loop; a result may already be there.
@@ -128,6 +135,29 @@ FROM json_to_recordset($1) AS x(key bigint, root bigint, instance bigint, elemen
     target text, type text, due_at bigint, repetitions int, cycle json, state text, tenant text, created_at bigint,
     triggered_at bigint, ended_at bigint)
 ORDER BY x.key;
+
+-- name: new_user_tasks
+-- Tags and business id are those of the instance, which never change.
+INSERT INTO user_tasks (user_task_key, root_key, process_instance_key, element_instance_key, process_definition_key, process_id,
+    process_version, process_name, element_id, name, state, assignee, candidate_groups, candidate_users, due_at, follow_up_at,
+    priority, headers, external_form, form_key, business_id, tags, tenant_id, created_at, ended_at)
+SELECT x.key, x.root, x.instance, x.element, x.definition, x.process_id, x.number, x.process_name, x.element_id, x.name,
+    x.state, x.assignee, x.groups, x.users, from_epoch_ms(x.due_at), from_epoch_ms(x.follow_up_at), x.priority, x.headers,
+    x.external_form, x.form_key, x.business_id, x.tags, x.tenant, from_epoch_ms(x.created_at), from_epoch_ms(x.ended_at)
+FROM json_to_recordset($1) AS x(key bigint, root bigint, instance bigint, element bigint, definition bigint, process_id text,
+    number int, process_name text, element_id text, name text, state text, assignee text, groups text[], users text[],
+    due_at bigint, follow_up_at bigint, priority int, headers json, external_form text, form_key bigint, business_id text,
+    tags text[], tenant text, created_at bigint, ended_at bigint);
+
+-- name: user_tasks
+-- What people may change, and the end.
+UPDATE user_tasks t
+SET state = x.state, assignee = x.assignee, candidate_groups = x.groups, candidate_users = x.users,
+    due_at = from_epoch_ms(x.due_at), follow_up_at = from_epoch_ms(x.follow_up_at), priority = x.priority,
+    ended_at = from_epoch_ms(x.ended_at)
+FROM json_to_recordset($1) AS x(key bigint, state text, assignee text, groups text[], users text[], due_at bigint,
+    follow_up_at bigint, priority int, ended_at bigint)
+WHERE t.user_task_key = x.key;
 
 -- name: new_incidents
 -- `stage` and `argument` name the work that resolving runs again.

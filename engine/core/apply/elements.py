@@ -91,6 +91,7 @@ def element_terminating(state: State, event: records.ElementTerminating) -> Elem
 
 def element_completed(state: State, event: records.ElementCompleted) -> Element:
     element = _end(state, event.key, ElementState.COMPLETED)
+    element.flows = event.flows
     scope = element.scope
     if event.flows and scope is not None:
         scope.tokens = moved(scope.tokens, (), event.flows)

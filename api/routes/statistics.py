@@ -1,0 +1,48 @@
+"""What became of elements: how many are where, which flows were taken, and who called whom."""
+
+from __future__ import annotations
+
+from api.problems import not_found
+from api.reading import read
+from api.request import Request
+from api.response import Response, json_response
+from api.search import prepare_statistics
+from api.services import Services
+from storage import reads
+from storage.search import run_statistics
+from storage.searchable import PROCESS_INSTANCES
+
+
+async def of_instance(request: Request, services: Services) -> Response:
+    """GET /v2/process-instances/{key}/statistics/element-instances: nothing for an unknown instance."""
+    key = request.key("processInstanceKey")
+    return _items(await read(services, lambda connection: reads.instance_statistics(connection, key)))
+
+
+async def of_definition(request: Request, services: Services) -> Response:
+    """POST /v2/process-definitions/{key}/statistics/element-instances: of all its instances, or of those that fit."""
+    key = request.key("processDefinitionKey")
+    fits = ("processDefinitionKey", str(key))
+    prepared = prepare_statistics(request, PROCESS_INSTANCES, services.settings, fits)
+    if prepared is None:
+        return _items(await read(services, lambda connection: reads.definition_statistics(connection, key)))
+    return _items(await read(services, lambda connection: run_statistics(connection, prepared)))
+
+
+async def sequence_flows(request: Request, services: Services) -> Response:
+    """GET /v2/process-instances/{key}/sequence-flows: those that were taken, each once."""
+    key = request.key("processInstanceKey")
+    return _items(await read(services, lambda connection: reads.sequence_flows(connection, key)))
+
+
+async def call_hierarchy(request: Request, services: Services) -> Response:
+    """GET /v2/process-instances/{key}/call-hierarchy: from the root to the instance itself."""
+    key = request.key("processInstanceKey")
+    entries = await read(services, lambda connection: reads.call_hierarchy(connection, key))
+    if entries is None:
+        raise not_found(PROCESS_INSTANCES.name, key)
+    return json_response(entries)
+
+
+def _items(items: bytes) -> Response:
+    return json_response(b'{"items":%b}' % items)

@@ -1,0 +1,179 @@
+"""User tasks: read, search, assign, update, complete; their forms, and the variables that are seen from them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api import commands
+from api.decoding import Body, Int32, Violations, as_variables, decode, decode_optional, decoder
+from api.problems import not_found
+from api.reading import read
+from api.request import Request
+from api.response import Response, no_content
+from api.search import found, getting, prepare, searching
+from api.services import Services
+from engine.core.records import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask, UserTaskChanges
+from engine.core.shared.schedules import LATEST_MS
+from engine.feel.temporal.calendar import TemporalError
+from engine.feel.temporal.timers import parse_date_ms
+from storage import reads
+from storage.search import Resource
+from storage.searchable_tasks import USER_TASKS, effective_variables, variables_seen
+
+get = getting(USER_TASKS, "userTaskKey")
+search = searching(USER_TASKS)
+
+MAX_NAME = 256
+MAX_CANDIDATES = 1000
+MAX_ACTION = 1000
+HIGHEST_PRIORITY = 100
+
+
+class AssignmentBody(Body, frozen=True):
+    assignee: str | None = None
+    allow_override: bool | None = None
+    action: str | None = None
+
+
+class CompletionBody(Body, frozen=True):
+    variables: dict[str, Any] | None = None
+    action: str | None = None
+
+
+class Changeset(Body, frozen=True):
+    """Null leaves an attribute as it is; an empty date or list takes it away."""
+
+    due_date: str | None = None
+    follow_up_date: str | None = None
+    candidate_users: tuple[str, ...] | None = None
+    candidate_groups: tuple[str, ...] | None = None
+    priority: Int32 | None = None
+
+
+class UpdateBody(Body, frozen=True):
+    changeset: Changeset | None = None
+    action: str | None = None
+
+
+_assignment_decoder = decoder(AssignmentBody)
+_completion_decoder = decoder(CompletionBody)
+_update_decoder = decoder(UpdateBody)
+
+
+async def assign(request: Request, services: Services) -> Response:
+    """POST /v2/user-tasks/{key}/assignment: give it to somebody; with `allowOverride` false, unless another has it."""
+    key = request.key("userTaskKey")
+    body = decode(request, _assignment_decoder, services.settings)
+    found = Violations()
+    found.require("assignee", body.assignee and body.assignee.strip())
+    found.longest("assignee", body.assignee, MAX_NAME)
+    found.longest("action", body.action, MAX_ACTION)
+    found.check()
+    assignee = body.assignee or ""
+    if body.allow_override is False:
+        claim = ClaimUserTask(key, assignee, body.action or "claim")
+        return await commands.command(request, services, claim, key)
+    return await commands.command(request, services, AssignUserTask(key, assignee, body.action or "assign"), key)
+
+
+async def unassign(request: Request, services: Services) -> Response:
+    """DELETE /v2/user-tasks/{key}/assignee: give it to nobody."""
+    key = request.key("userTaskKey")
+    return await commands.command(request, services, AssignUserTask(key, None, "unassign"), key)
+
+
+async def update(request: Request, services: Services) -> Response:
+    """PATCH /v2/user-tasks/{key}: other dates, candidates, or another priority."""
+    key = request.key("userTaskKey")
+    body = decode_optional(request, _update_decoder, services.settings)
+    found = Violations()
+    changes = _changes(body.changeset or Changeset(), found)
+    found.longest("action", body.action, MAX_ACTION)
+    if not changes and not body.action:
+        found.add(
+            'No update data provided. Provide at least an "action" or a non-null value for a supported attribute in '
+            'the "changeset"'
+        )
+    found.check()
+    return await commands.command(request, services, UpdateUserTask(key, changes, body.action or "update"), key)
+
+
+def _changes(given: Changeset, found: Violations) -> UserTaskChanges:
+    changes: UserTaskChanges = {}
+    if given.due_date is not None:
+        changes["due_at"] = _date("due date", given.due_date, found)
+    if given.follow_up_date is not None:
+        changes["follow_up_at"] = _date("follow-up date", given.follow_up_date, found)
+    if given.candidate_users is not None:
+        changes["candidate_users"] = _names("candidateUsers", given.candidate_users, found)
+    if given.candidate_groups is not None:
+        changes["candidate_groups"] = _names("candidateGroups", given.candidate_groups, found)
+    if given.priority is not None:
+        changes["priority"] = given.priority
+        if not 0 <= given.priority <= HIGHEST_PRIORITY:
+            found.add(
+                f"The value for priority is '{given.priority}' but must be within the [0,{HIGHEST_PRIORITY}] range"
+            )
+    return changes
+
+
+def _date(name: str, text: str, found: Violations) -> int | None:
+    """Epoch milliseconds; an empty text is no date."""
+    if not text:
+        return None
+    try:
+        epoch_ms = parse_date_ms(text)
+    except TemporalError:
+        epoch_ms = -1
+    if not 0 <= epoch_ms <= LATEST_MS:
+        found.add(f"The provided {name} '{text[:100]}' cannot be parsed as a date according to RFC 3339, section 5.6")
+    return epoch_ms
+
+
+def _names(name: str, names: tuple[str, ...], found: Violations) -> tuple[str, ...]:
+    if len(names) > MAX_CANDIDATES:
+        found.add(f"The provided {name} are {len(names)} but must not be more than {MAX_CANDIDATES}")
+    for each in names:
+        found.longest(f"name in {name}", each, MAX_NAME)
+    return names
+
+
+async def complete(request: Request, services: Services) -> Response:
+    """POST /v2/user-tasks/{key}/completion: the work is done; its variables go to the process."""
+    key = request.key("userTaskKey")
+    body = decode_optional(request, _completion_decoder, services.settings)
+    found = Violations()
+    found.longest("action", body.action, MAX_ACTION)
+    found.check()
+    variables = as_variables(body.variables, services.settings)
+    command = CompleteUserTask(key, variables, body.action or "complete")
+    return await commands.command(request, services, command, key)
+
+
+async def form(request: Request, services: Services) -> Response:
+    """GET /v2/user-tasks/{key}/form: 204, because forms cannot be deployed yet."""
+    await _must_exist(request.key("userTaskKey"), services)
+    return no_content()
+
+
+async def variables(request: Request, services: Services) -> Response:
+    """POST /v2/user-tasks/{key}/variables/search: all of the scopes around the task, hidden ones too."""
+    return await _variables(request, services, variables_seen(request.flag("truncateValues", True)))
+
+
+async def effective(request: Request, services: Services) -> Response:
+    """POST /v2/user-tasks/{key}/effective-variables/search: of each name the one that the task sees."""
+    return await _variables(request, services, effective_variables(request.flag("truncateValues", True)))
+
+
+async def _variables(request: Request, services: Services, resource: Resource) -> Response:
+    key = request.key("userTaskKey")
+    prepared = prepare(request, resource, services.settings, ("userTaskKey", str(key)))
+    await _must_exist(key, services)
+    return await found(services, prepared)
+
+
+async def _must_exist(key: int, services: Services) -> None:
+    """Raises Problem 404."""
+    if not await read(services, lambda connection: reads.user_task_exists(connection, key)):
+        raise not_found(USER_TASKS.name, key)

@@ -1,0 +1,127 @@
+"""Statistics of elements, sequence flows and the hierarchy of calls, over rows of the database."""
+
+import importlib
+import re
+
+import pytest
+
+KEY = 2251799813685249
+NOW = "2026-11-18T11:06:40.123Z"
+
+
+def decode(name, document):
+    module = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+    pytest.importorskip("camunda_orchestration_sdk.models", reason="the official client is not installed")
+    return getattr(importlib.import_module(f"camunda_orchestration_sdk.models.{module}"), name).from_dict(document)
+
+
+@pytest.fixture
+def elements(rows):
+    """Two instances of a definition; elements in all states, one with an incident, and a loop's body."""
+    rows.instance()
+    rows.instance(KEY + 100, state="COMPLETED", ended_at=NOW)
+    for number, row in enumerate(
+        [
+            {},
+            {"incidents": 1},
+            {"state": "TERMINATED", "ended_at": NOW},
+            {"state": "COMPLETED", "ended_at": NOW},
+            {"element_type": "MULTI_INSTANCE_BODY"},
+            {"element_id": "start", "state": "COMPLETED", "ended_at": NOW},
+            {"process_instance_key": KEY + 100, "state": "COMPLETED", "ended_at": NOW},
+        ]
+    ):
+        rows.element(KEY + 1 + number, **row)
+
+
+def item(element, active=0, canceled=0, incidents=0, completed=0):
+    counts = {"active": active, "canceled": canceled, "incidents": incidents, "completed": completed}
+    return {"elementId": element, **counts}
+
+
+async def test_an_instance(elements, reader):
+    answer = await reader("GET", f"/v2/process-instances/{KEY}/statistics/element-instances")
+    assert answer.json == {"items": [item("start", completed=1), item("task", 1, 1, 1, 1)]}
+    assert len(decode("ProcessInstanceElementStatisticsQueryResult", answer.json).items) == 2
+
+
+async def test_an_instance_that_is_not_there(elements, reader):
+    answer = await reader("GET", f"/v2/process-instances/{KEY + 7}/statistics/element-instances")
+    assert (answer.status, answer.json) == (200, {"items": []})
+
+
+DEFINITION = f"/v2/process-definitions/{KEY}/statistics/element-instances"
+
+
+async def test_a_definition_is_answered_from_what_was_counted(elements, rows, reader):
+    put = "INSERT INTO element_counts VALUES (%s, %s, %s, %s, %s, %s)"
+    rows.execute(put, (1, KEY, "task", 40, 50, 60))
+    rows.execute(put, (2, KEY, "task", 2, 0, 0))
+    rows.execute(put, (1, KEY + 1, "task", 1, 1, 1))
+    answer = await reader("POST", DEFINITION)
+    assert answer.json == {"items": [item("task", 41, 60, 1, 50)]}
+    assert decode("ProcessDefinitionElementStatisticsQueryResult", answer.json).items[0].active == 41
+
+
+@pytest.mark.parametrize(
+    ("filter", "items"),
+    [
+        ({"state": "ACTIVE"}, [item("start", completed=1), item("task", 1, 1, 1, 1)]),
+        ({"state": "COMPLETED"}, [item("task", completed=1)]),
+        ({"processInstanceKey": str(KEY + 100)}, [item("task", completed=1)]),
+        (
+            {"$or": [{"state": "ACTIVE"}, {"state": "COMPLETED"}]},
+            [item("start", completed=1), item("task", 1, 1, 1, 2)],
+        ),
+        ({"elementId": "start"}, [item("start", completed=1), item("task", 1, 1, 1, 1)]),
+        ({"businessId": "nobody"}, []),
+    ],
+)
+async def test_a_definition_with_a_filter(elements, reader, filter, items):
+    assert (await reader("POST", DEFINITION, {"filter": filter})).json == {"items": items}
+
+
+async def test_a_filter_that_cannot_be_read(elements, reader):
+    problem = (await reader("POST", DEFINITION, {"filter": {"state": "MEOW"}})).problem
+    assert problem["detail"].startswith("Unexpected value 'MEOW' for enum field 'state'")
+    problem = (await reader("POST", DEFINITION, {"page": {}})).problem
+    assert problem["detail"] == "Request property [page] cannot be parsed"
+
+
+async def test_sequence_flows(rows, reader):
+    rows.instance()
+    rows.element(KEY + 1, flows=["b", "a"])
+    rows.element(KEY + 2, flows=["a"])
+    rows.element(KEY + 3, flows=None)
+    rows.element(KEY + 4, flows=["c"], process_instance_key=KEY + 1)
+    answer = await reader("GET", f"/v2/process-instances/{KEY}/sequence-flows")
+    assert [flow["elementId"] for flow in answer.json["items"]] == ["a", "b"]
+    assert answer.json["items"][0] == {
+        "sequenceFlowId": f"{KEY}_a",
+        "processInstanceKey": str(KEY),
+        "rootProcessInstanceKey": str(KEY),
+        "processDefinitionKey": str(KEY),
+        "processDefinitionId": "order",
+        "elementId": "a",
+        "tenantId": "<default>",
+    }
+    decode("ProcessInstanceSequenceFlowsQueryResult", answer.json)
+    assert (await reader("GET", f"/v2/process-instances/{KEY + 5}/sequence-flows")).json == {"items": []}
+
+
+async def test_the_hierarchy_of_calls(rows, reader):
+    rows.instance(process_name="Order")
+    rows.instance(KEY + 1, parent_process_instance_key=KEY, depth=2, process_id="pay", process_definition_key=KEY + 9)
+    rows.instance(KEY + 2, parent_process_instance_key=KEY + 1, depth=3, process_name="Book")
+    rows.instance(KEY + 3, parent_process_instance_key=KEY)
+    answer = await reader("GET", f"/v2/process-instances/{KEY + 2}/call-hierarchy")
+    assert answer.json == [
+        {"processInstanceKey": str(KEY), "processDefinitionKey": str(KEY), "processDefinitionName": "Order"},
+        {"processInstanceKey": str(KEY + 1), "processDefinitionKey": str(KEY + 9), "processDefinitionName": "pay"},
+        {"processInstanceKey": str(KEY + 2), "processDefinitionKey": str(KEY), "processDefinitionName": "Book"},
+    ]
+    decode("ProcessInstanceCallHierarchyEntry", answer.json[0])
+    (only,) = (await reader("GET", f"/v2/process-instances/{KEY}/call-hierarchy")).json
+    assert only["processInstanceKey"] == str(KEY)
+    problem = (await reader("GET", f"/v2/process-instances/{KEY + 77}/call-hierarchy")).problem
+    assert (problem["status"], problem["detail"]) == (404, f"Process Instance with key '{KEY + 77}' not found")
