@@ -45,8 +45,9 @@ def inputs(element: Element, at: View, _argument: object) -> Effects:
 
 
 def activate(element: Element, at: View, _argument: object) -> Effects:
-    behaviour = ELEMENTS[element.type]
-    if element.occurred is None:
+    behaviour, node = ELEMENTS[element.type], at.node(element)
+    waits_itself = element.occurred is None and (behaviour.awaits or node.boundaries)
+    if waits_itself or node.event_sub_processes:
         yield from waits.open_all(element, behaviour.awaits, at)
     yield ElementActivated(element.key)
     yield from behaviour.activate(element, at)
@@ -58,8 +59,9 @@ def outputs(element: Element, at: View, _argument: object) -> Effects:
 
 def leave(element: Element, at: View, _argument: object) -> Effects:
     scope = element.scope
-    if scope is not None:
-        yield from ELEMENTS[scope.type].collect(scope, element, at)
+    collect = None if scope is None else ELEMENTS[scope.type].collect
+    if scope is not None and collect is not None:
+        yield from collect(scope, element, at)
     yield from waits.close(element)
     yield from ELEMENTS[element.type].leave(element, at)
 

@@ -24,9 +24,8 @@ def activate(element: Element, at: View) -> Effects:
     yield ElementCompleting(element.key)
 
 
-def collect(scope: Element, child: Element, at: View) -> Effects:
-    """A child of the scope completes."""
-    return iter(())
+collect = None
+"""A child of the scope completes: a function of the scope, the child and the view."""
 
 
 def settle(scope: Element, at: View) -> Effects:
