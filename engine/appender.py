@@ -22,7 +22,15 @@ import structlog
 import trio
 
 from engine.admission import Draining, InDoubt, NotAppended, Overloaded, Refused, Unavailable
-from engine.core.records import Command, CreateInstance, Deploy, encode_command
+from engine.core.records import (
+    BroadcastSignal,
+    Command,
+    CorrelateMessage,
+    CreateInstance,
+    Deploy,
+    PublishMessage,
+    encode_command,
+)
 from engine.supervision import Beat
 from storage import log
 from storage.driver import CONNECT_TIMEOUT_S, Connection
@@ -45,7 +53,7 @@ __all__ = [
 
 _logger = structlog.get_logger(__name__)
 
-NEW: tuple[type[Command], ...] = (CreateInstance, Deploy)
+NEW: tuple[type[Command], ...] = (CreateInstance, Deploy, PublishMessage, CorrelateMessage, BroadcastSignal)
 """What makes more work, and is therefore refused first. All else is accepted as long as there is room."""
 
 OVERHEAD_BYTES = 200

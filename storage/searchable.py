@@ -418,3 +418,67 @@ def variables(source: str, preview: bool, *more: Field) -> Resource:
 
 VARIABLES = variables("variables v", False)
 VARIABLE_PREVIEWS = variables("variables v", True)
+
+# -------------------------------------------------------------------------------------------- message subscriptions
+
+SUBSCRIPTION_STATES = ("CORRELATED", "CREATED", "DELETED", "MIGRATED")
+SUBSCRIPTION_TYPES = ("PROCESS_EVENT", "START_EVENT")
+
+_NO_TEXT = "NULL::text"
+
+MESSAGE_SUBSCRIPTIONS = Resource(
+    "Message subscription",
+    "message_subscriptions s",
+    "s.subscription_key",
+    (
+        _filtered("messageSubscriptionKey", "s.subscription_key", KEY, sort=True),
+        _filtered("processDefinitionId", "s.process_id", TEXT, sort=True),
+        _filtered("processDefinitionKey", "s.process_definition_key", KEY),
+        _filtered("processDefinitionName", "s.process_name", TEXT, sort=True),
+        _filtered("processDefinitionVersion", "s.process_version", NUMBER, sort=True),
+        _filtered("processInstanceKey", "s.process_instance_key", KEY, sort=True),
+        Field("rootProcessInstanceKey", "s.root_key", KEY),
+        _filtered("elementId", "s.element_id", TEXT, sort=True),
+        _filtered("elementInstanceKey", "s.element_instance_key", KEY, sort=True),
+        _enum("messageSubscriptionState", "s.state", SUBSCRIPTION_STATES, sort=True),
+        _enum("messageSubscriptionType", "s.subscription_type", SUBSCRIPTION_TYPES, sort=True),
+        _filtered("lastUpdatedDate", "s.updated_at", TIME, sort=True),
+        _filtered("messageName", "s.name", TEXT, sort=True, sort_sql=f"left(s.name, {SORTED_PREFIX})"),
+        _filtered(
+            "correlationKey", "s.correlation_key", TEXT, sort=True, sort_sql=f"left(s.correlation_key, {SORTED_PREFIX})"
+        ),
+        _filtered("tenantId", "s.tenant_id", TEXT, sort=True),
+        _filtered("toolName", _NO_TEXT, TEXT, sort=True),
+        _filtered("inboundConnectorType", _NO_TEXT, TEXT, sort=True),
+        _filtered("businessId", "s.business_id", TEXT),
+        Field("toolProperties", "'{}'::json", OTHER),
+    ),
+)
+
+MESSAGE_CORRELATIONS = Resource(
+    "Correlated message subscription",
+    "message_correlations c",
+    "c.message_correlation_key",
+    (
+        _filtered("messageKey", "c.message_key", KEY, sort=True),
+        _filtered("subscriptionKey", "c.subscription_key", KEY, sort=True),
+        _filtered("messageName", "c.name", TEXT, sort=True, sort_sql=f"left(c.name, {SORTED_PREFIX})"),
+        _filtered(
+            "correlationKey",
+            "nullif(c.correlation_key, '')",
+            TEXT,
+            sort=True,
+            sort_sql=f"left(c.correlation_key, {SORTED_PREFIX})",
+        ),
+        _filtered("correlationTime", "c.correlated_at", TIME, sort=True),
+        _filtered("elementId", "c.element_id", TEXT, sort=True),
+        _filtered("elementInstanceKey", "c.element_instance_key", KEY, sort=True),
+        _filtered("processDefinitionId", "c.process_id", TEXT, sort=True),
+        _filtered("processDefinitionKey", "c.process_definition_key", KEY, sort=True),
+        _filtered("processInstanceKey", "c.process_instance_key", KEY, sort=True),
+        Field("rootProcessInstanceKey", "c.root_key", KEY),
+        _filtered("partitionId", "(c.message_key >> 51)", NUMBER, sort=True),
+        _filtered("tenantId", "c.tenant_id", TEXT, sort=True),
+        _filtered("businessId", "c.business_id", TEXT, sort=True),
+    ),
+)

@@ -19,6 +19,7 @@ from api.http1.settings import ServerSettings
 from api.settings import ApiSettings
 from engine.appender import AppenderSettings
 from engine.consumer import ConsumerSettings
+from engine.expiry import ExpirySettings
 from engine.supervision import SupervisionSettings
 from engine.timers import TimerSettings
 
@@ -52,6 +53,7 @@ class Config:
     appender: AppenderSettings = field(default_factory=AppenderSettings)
     consumer: ConsumerSettings = field(default_factory=ConsumerSettings)
     timers: TimerSettings = field(default_factory=TimerSettings)
+    expiry: ExpirySettings = field(default_factory=ExpirySettings)
     supervision: SupervisionSettings = field(default_factory=SupervisionSettings)
     chaos: bool = False
     """Serve POST /chaos/children/{name}, which hurts the program on purpose. For tests."""

@@ -23,6 +23,7 @@ from engine.appender import Appender
 from engine.completions import Completions
 from engine.consumer import Consumer
 from engine.definitions import DefinitionCache
+from engine.expiry import Expiry
 from engine.supervision import Beat, Child, Supervisor
 from engine.timers import Changes, Timers
 from engine.watchdog import Watchdog
@@ -183,6 +184,7 @@ def build(
         owned=lambda: (PARTITION,) if consumer.leads else (),
     )
     timers = Timers(connection("timers"), appender, config.timers, PARTITION, lambda: consumer.leads)
+    expiry = Expiry(connection("expiry"), appender, config.expiry, PARTITION, lambda: consumer.leads)
     switchboard.consumer, switchboard.appender, switchboard.timers = consumer, appender, timers
     listener = Listener(before("listener"), CHANNELS, switchboard.heard, switchboard.connected)
 
@@ -205,6 +207,7 @@ def build(
             Child("appender", appender.run, appender.close, appender.drain),
             Child("consumer", consumer.run, consumer.close),
             Child("timers", timers.run, timers.close),
+            Child("expiry", expiry.run, expiry.close),
             Child("completions", completions.run, completions.close),
             Child("listener", listener.run, listener.abort),
             Child("announcer", announcer.run, announcer.abort),

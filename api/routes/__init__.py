@@ -18,9 +18,11 @@ from api.routes import (
     incidents,
     job_activation,
     jobs,
+    messages,
     process_definitions,
     process_instances,
     resources,
+    signals,
     statistics,
     timers,
     user_tasks,
@@ -110,6 +112,12 @@ ROUTES = (
     Route("GET", "/v2/timers/{timerKey}", timers.get),
     Route("PATCH", "/v2/timers/{timerKey}", timers.move),
     Route("POST", "/v2/timers/{timerKey}/trigger", timers.trigger),
+    # messages and signals
+    Route("POST", "/v2/messages/publication", messages.publish),
+    Route("POST", "/v2/messages/correlation", messages.correlate),
+    Route("POST", "/v2/message-subscriptions/search", messages.search),
+    Route("POST", "/v2/correlated-message-subscriptions/search", messages.search_correlated),
+    Route("POST", "/v2/signals/broadcast", signals.broadcast),
     # expressions
     Route("POST", "/v2/expression/evaluation", expressions.evaluate),
     # the clock

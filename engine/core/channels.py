@@ -131,8 +131,9 @@ class Start(Row):
 
 
 class Correlation(Row):
-    """A row of `message_correlations`, for the history. `key` is the message's."""
+    """A row of `message_correlations`, for the history: a message went to an instance."""
 
+    message: int
     subscription: int
     name: str
     correlation_key: str

@@ -578,6 +578,7 @@ class SubscriptionClosed(Event, frozen=True):
 class MessageReceived(Event, frozen=True):
     """For the history: the instance (and, unless the message started it, the element) that got a message."""
 
+    key: int
     message: int
     subscription: int
     name: str

@@ -289,9 +289,9 @@ WHERE t.process_instance_key = x.key AND x.state = 'CLOSED';
 
 -- name: message_correlations
 -- For the history; each happens once.
-INSERT INTO message_correlations (message_key, subscription_key, name, correlation_key, root_key, process_instance_key,
+INSERT INTO message_correlations (message_correlation_key, message_key, subscription_key, name, correlation_key, root_key, process_instance_key,
     process_definition_key, process_id, business_id, element_id, element_instance_key, tenant_id, correlated_at)
-SELECT x.key, x.subscription, x.name, x.correlation_key, x.root, x.instance, x.definition, x.process_id, x.business_id,
+SELECT x.key, x.message, x.subscription, x.name, x.correlation_key, x.root, x.instance, x.definition, x.process_id, x.business_id,
     x.target, x.element, x.tenant, from_epoch_ms(x.at)
-FROM json_to_recordset($1) AS x(key bigint, subscription bigint, name text, correlation_key text, root bigint, instance bigint,
+FROM json_to_recordset($1) AS x(key bigint, message bigint, subscription bigint, name text, correlation_key text, root bigint, instance bigint,
     definition bigint, process_id text, business_id text, target text, element bigint, tenant text, at bigint);

@@ -339,7 +339,8 @@ def test_two_hosts_around_each_other_both_wait_and_the_longer_wait_gets_it(bench
     [
         throw("say", "m", inputs(n="=k") + publish()),
         throw("say", "m", inputs(n="=k") + publish(), tag="endEvent"),
-        f'<sendTask id="say" messageRef="m"><extensionElements>{inputs(n="=k")}{publish()}</extensionElements></sendTask>',
+        '<sendTask id="say" messageRef="m"><extensionElements>'
+        f"{inputs(n='=k')}{publish()}</extensionElements></sendTask>",
     ],
 )
 def test_a_process_publishes_with_its_local_variables(bench, thrower):

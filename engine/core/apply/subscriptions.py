@@ -62,6 +62,7 @@ def message_received(state: State, event: records.MessageReceived) -> Correlatio
     instance = state.elements[event.instance]
     assert isinstance(instance, Instance), f"{event.instance} is no process instance"
     correlation = Correlation(
+        event.key,
         event.message,
         event.subscription,
         event.name,

@@ -38,6 +38,7 @@ def trigger(command: TriggerSubscription, at: View) -> Effects:
     yield SubscriptionTriggered(subscription.key)
     if offer.message is not None:
         yield MessageReceived(
+            at.key(),
             offer.message,
             subscription.key,
             offer.name,
@@ -91,5 +92,11 @@ def start(command: StartInstance, at: View) -> Effects:
     offer = command.offer
     if offer is not None and offer.message is not None and command.subscription is not None:
         yield MessageReceived(
-            offer.message, command.subscription, offer.name, offer.correlation_key, command.key, command.element
+            at.key(),
+            offer.message,
+            command.subscription,
+            offer.name,
+            offer.correlation_key,
+            command.key,
+            command.element,
         )

@@ -81,6 +81,7 @@ CREATE INDEX start_locks_channel ON start_locks (tenant_id, md5(correlation_key)
 
 -- The history: which instance got which message.
 CREATE TABLE message_correlations (
+    message_correlation_key bigint PRIMARY KEY,
     message_key            bigint NOT NULL,
     subscription_key       bigint NOT NULL,
     name                   text NOT NULL,
@@ -93,7 +94,18 @@ CREATE TABLE message_correlations (
     element_id             text NOT NULL,
     element_instance_key   bigint,
     tenant_id              text NOT NULL,
-    correlated_at          timestamptz NOT NULL,
-    PRIMARY KEY (message_key, subscription_key)
+    correlated_at          timestamptz NOT NULL
 );
+CREATE INDEX message_correlations_message ON message_correlations (message_key);
 CREATE INDEX message_correlations_instance ON message_correlations (process_instance_key);
+
+-- What the REST API calls a message subscription: of elements, and of start events.
+CREATE VIEW message_subscriptions AS
+SELECT subscription_key, process_id, process_definition_key, process_name, process_version, process_instance_key, root_key,
+       target_element_id AS element_id, element_instance_key, state, 'PROCESS_EVENT' AS subscription_type, updated_at, name,
+       correlation_key, tenant_id, business_id
+FROM subscriptions WHERE kind = 'MESSAGE'
+UNION ALL
+SELECT s.subscription_key, s.process_id, s.process_definition_key, d.name, d.version, NULL, NULL, s.element_id, NULL,
+       'CREATED', 'START_EVENT', s.opened_at, s.name, NULL, s.tenant_id, NULL
+FROM start_subscriptions s JOIN process_definitions d USING (process_definition_key) WHERE s.kind = 'MESSAGE';

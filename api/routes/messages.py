@@ -1,0 +1,90 @@
+"""Messages: publish, correlate, and who waits for them or got them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from api import commands
+from api.decoding import Body, Int64, Violations, as_int64, as_variables, check_tenant, decode, decoder
+from api.request import Request
+from api.response import Response, json_response
+from api.search import searching
+from api.services import Services
+from engine.core.records import CorrelateMessage, MessageReply, PublishMessage
+from storage.searchable import MESSAGE_CORRELATIONS, MESSAGE_SUBSCRIPTIONS
+
+search = searching(MESSAGE_SUBSCRIPTIONS)
+search_correlated = searching(MESSAGE_CORRELATIONS)
+
+MAX_TEXT = 32_768
+"""Characters of a name, a correlation key or an id."""
+MAX_TIME_TO_LIVE_MS = 100 * 365 * 24 * 3600 * 1000
+
+
+class CorrelationBody(Body, frozen=True):
+    name: str | None = None
+    correlation_key: str | None = None
+    variables: dict[str, Any] | None = None
+    tenant_id: str | None = None
+    business_id: str | None = None
+
+
+class PublicationBody(CorrelationBody, frozen=True):
+    time_to_live: Int64 | None = None
+    message_id: str | None = None
+
+
+_publication_decoder = decoder(PublicationBody)
+_correlation_decoder = decoder(CorrelationBody)
+_reply_decoder = msgspec.json.Decoder(MessageReply)
+
+
+async def publish(request: Request, services: Services) -> Response:
+    """POST /v2/messages/publication: for whoever waits for it, now or until its time to live has passed."""
+    body = decode(request, _publication_decoder, services.settings)
+    time_to_live_ms = as_int64(body.time_to_live, "timeToLive") or 0
+    found = _checked(body)
+    found.longest("messageId", body.message_id, MAX_TEXT)
+    found.at_least("timeToLive", time_to_live_ms, 0)
+    found.check()
+    check_tenant(body.tenant_id, "Publish Message")
+    command = PublishMessage(
+        body.name or "",
+        body.correlation_key or "",
+        min(time_to_live_ms, MAX_TIME_TO_LIVE_MS),
+        body.message_id or None,
+        as_variables(body.variables, services.settings),
+    )
+    return await _answered(request, services, command)
+
+
+async def correlate(request: Request, services: Services) -> Response:
+    """POST /v2/messages/correlation: answers which process instance got it; 404 when nobody waits for it now."""
+    body = decode(request, _correlation_decoder, services.settings)
+    _checked(body).check()
+    check_tenant(body.tenant_id, "Correlate Message")
+    variables = as_variables(body.variables, services.settings)
+    return await _answered(request, services, CorrelateMessage(body.name or "", body.correlation_key or "", variables))
+
+
+def _checked(body: CorrelationBody) -> Violations:
+    found = Violations()
+    found.require("name", body.name)
+    found.longest("name", body.name, MAX_TEXT)
+    found.longest("correlationKey", body.correlation_key, MAX_TEXT)
+    if body.business_id is not None:
+        found.add("Giving messages to instances by their business id (businessId) is not supported")
+    return found
+
+
+async def _answered(request: Request, services: Services, command: PublishMessage | CorrelateMessage) -> Response:
+    submitted = await commands.submit(request, services, command)
+    if submitted.outcome is None:
+        return await commands.accepted(services, submitted.appended)
+    reply = _reply_decoder.decode(submitted.outcome.response or b"")
+    document = {"tenantId": reply.tenant_id, "messageKey": str(reply.message_key)}
+    if reply.process_instance_key is not None:
+        document["processInstanceKey"] = str(reply.process_instance_key)
+    return json_response(document, submitted.position)

@@ -1,0 +1,42 @@
+"""Signals: broadcast."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from api import commands
+from api.decoding import Body, Violations, as_variables, check_tenant, decode, decoder
+from api.request import Request
+from api.response import Response, json_response
+from api.services import Services
+from engine.core.records import BroadcastSignal, SignalReply
+
+MAX_NAME = 32_768
+
+
+class BroadcastBody(Body, frozen=True):
+    signal_name: str | None = None
+    variables: dict[str, Any] | None = None
+    tenant_id: str | None = None
+
+
+_broadcast_decoder = decoder(BroadcastBody)
+_reply_decoder = msgspec.json.Decoder(SignalReply)
+
+
+async def broadcast(request: Request, services: Services) -> Response:
+    """POST /v2/signals/broadcast: for everybody who waits for it now. Answered before all of them have been told."""
+    body = decode(request, _broadcast_decoder, services.settings)
+    found = Violations()
+    found.require("signalName", body.signal_name)
+    found.longest("signalName", body.signal_name, MAX_NAME)
+    found.check()
+    check_tenant(body.tenant_id, "Broadcast Signal")
+    command = BroadcastSignal(body.signal_name or "", as_variables(body.variables, services.settings))
+    submitted = await commands.submit(request, services, command)
+    if submitted.outcome is None:
+        return await commands.accepted(services, submitted.appended)
+    reply = _reply_decoder.decode(submitted.outcome.response or b"")
+    return json_response({"tenantId": reply.tenant_id, "signalKey": str(reply.signal_key)}, submitted.position)
