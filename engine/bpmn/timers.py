@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from engine.bpmn.draft import Place
 from engine.bpmn.model import TimerEvent
 from engine.bpmn.references import Reading
@@ -11,13 +9,10 @@ from engine.bpmn.report import quote
 from engine.bpmn.values import is_expression, text_or_expression
 from engine.bpmn.xml import Element, bpmn_children, text_of
 from engine.feel.temporal.calendar import TemporalError
+from engine.feel.temporal.cron import parse_cron
 from engine.feel.temporal.timers import parse_cycle, parse_date_ms, parse_interval
 
 KINDS = {"timeDate": "date", "timeDuration": "duration", "timeCycle": "cycle"}
-
-_CRON = re.compile(
-    r"[-0-9*/,?#A-Za-z]+( +[-0-9*/,?#A-Za-z]+){5}|@(yearly|annually|monthly|weekly|daily|midnight|hourly)"
-)
 
 
 def timer(reading: Reading) -> TimerEvent | None:
@@ -57,7 +52,9 @@ def _check(kind: str, tag: str, text: str, at: Element, reading: Reading) -> Non
             parse_date_ms(text)
         elif kind == "duration":
             parse_interval(text)
-        elif not _CRON.fullmatch(text) and not parse_cycle(text).interval.is_positive:
+        elif not text.startswith("R"):
+            parse_cron(text)
+        elif not parse_cycle(text).interval.is_positive:
             reading.refuse(f"{tag}: {quote(text)} repeats without any time in between", at=at)
     except (TemporalError, OverflowError):
         examples = {"date": "2030-01-31T12:00:00Z", "duration": "PT15M", "cycle": "R3/PT10M or 0 0 9 * * MON-FRI"}

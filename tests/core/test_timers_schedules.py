@@ -1,7 +1,9 @@
 """Due dates: dates, durations, cycles and cron, against rules written down another way."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from itertools import islice, pairwise
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -341,3 +343,20 @@ def test_cron_in_a_zone_rises_and_happens_at_its_local_times(start, text, zone):
             assert local.hour in cron.hours or shifted
         moment = following
     assert timedelta(0) < timedelta(milliseconds=moment - start * 1000)
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "timers.md"
+
+
+def test_every_example_of_the_page_is_a_due_date():
+    """The table of dates, durations and cycles; what is said of cron below it."""
+    table = re.findall(r"^\| `time(\w+)` \| (.*?) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    examples = [(kind.lower(), text) for kind, cell in table for text in re.findall("`([^`]+)`", cell)]
+    assert len(examples) >= 11
+    for kind, text in examples:
+        assert first(kind, text).at >= NOW
+    cron = PAGE.read_text(encoding="utf-8").split("### Cron")[1].split("##")[0]
+    for text in re.findall("`(@\\w+|0 [^`]+)`", cron):
+        assert first("cycle", text).at > NOW
+    for text in re.findall("`([?L]|L-3|LW|15W)`", cron):
+        assert first("cycle", f"0 0 0 {text} * ?").at > NOW

@@ -32,7 +32,7 @@ def demo(leave: bool, port: int | None, data_dir: Path | None) -> None:
       vivero demo --exit --port 0
     """
     root = data_dir or embedded.default_root().with_name("vivero-demo")
-    chosen = settings(None, api__port=port, database__data_dir=root)
+    chosen = settings(None, api__port=port, database__data_dir=root, control_clock=True)
     logs.configure(chosen.log_format, "warning")
     console = pictures.console()
     pace_s = PACE_S if console.is_terminal else 0.0
