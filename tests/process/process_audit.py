@@ -36,14 +36,9 @@ async def settled(dsn, within_s=60.0):
     """Wait until every command was processed and every instance has ended."""
 
     async def nothing_open():
-        return await unsettled(dsn) == 0
+        return await _ask(dsn, UNSETTLED) == [(0,)]
 
     await eventually(nothing_open, "every command is processed and every instance has ended", within_s=within_s)
-
-
-async def unsettled(dsn):
-    """How many commands wait, and how many instances live."""
-    return (await _ask(dsn, UNSETTLED))[0][0]
 
 
 async def _ask(dsn, query):
