@@ -118,8 +118,8 @@ def duplicates(draft: Draft) -> None:
     for starts in draft.starts.values():
         if starts and draft.place_of(starts[0]) is Place.PROCESS_START:
             _each_once(starts, draft)
-    for ids in draft.attached.values():
-        _each_once((draft.members[node] for node in ids), draft)
+    for host, ids in draft.attached.items():
+        _each_once((draft.members[node] for node in (host, *ids)), draft)  # a receive task waits itself, too
     for ids in draft.event_sub_processes.values():
         _each_once((start for node in ids for start in draft.starts.get(node, [])[:1]), draft)
     for gateway in draft.of_type("EVENT_BASED_GATEWAY"):

@@ -24,7 +24,7 @@ from engine.core.state import (
     UserTask,
 )
 from engine.feel import Evaluation as FeelEvaluation
-from engine.feel import EvaluationError, Expression, from_json
+from engine.feel import EvaluationError, Expression, from_json, to_json
 
 
 class VariableScope(Mapping[str, Any]):
@@ -224,6 +224,18 @@ class View:
             told = "\n".join(f"[{warning.type}] {warning.message}" for warning in warnings)
             text += f" The evaluation reported the following warnings:\n{told}"
         raise Fail(failure, text)
+
+
+def json_of(value: Any, failure: IncidentType = IncidentType.EXTRACT_VALUE_ERROR) -> str:
+    """The JSON text of a value that an expression gave.
+
+    Raises:
+        Fail: it is larger, or nested deeper, than a variable may be; of type `failure`.
+    """
+    try:
+        return to_json(value)
+    except EvaluationError as error:
+        raise Fail(failure, f"The value of an expression cannot be kept. {error}") from error
 
 
 _TYPE_NAMES = {"NoneType": "NULL", "bool": "BOOLEAN", "str": "STRING", "int": "NUMBER", "Decimal": "NUMBER"}

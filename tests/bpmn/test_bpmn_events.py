@@ -486,6 +486,10 @@ REFUSED = {
         f"\n<boundaryEvent id='b' attachedToRef='h' cancelActivity='false'>{MESSAGE}</boundaryEvent>",
         [("b", 3, "'a' waits for the message 'M' already")],
     ),
+    "a receive task and its boundary for one message": (
+        f"{S}<receiveTask id='a' messageRef='m' />\n<boundaryEvent id='b' attachedToRef='a'>{MESSAGE}</boundaryEvent>",
+        [("b", 3, "'a' waits for the message 'M' already")],
+    ),
     "two event sub-processes for one signal": (
         f"{S}<subProcess id='a' triggeredByEvent='true'><startEvent id='as'>{SIGNAL}</startEvent></subProcess>"
         f"\n<subProcess id='b' triggeredByEvent='true'><startEvent id='bs'>{SIGNAL}</startEvent></subProcess>",

@@ -22,15 +22,14 @@ from engine.core.records import (
 from engine.core.shared.flows import enter_inner
 from engine.core.shared.variables import owner_of
 from engine.core.state import Element, LoopState
-from engine.core.view import View
-from engine.feel import to_json
+from engine.core.view import View, json_of
 
 CHUNK = 100
 
 
 def activate(body: Element, at: View) -> Effects:
     items = at.typed(_loop(body, at).collection, body, list, IncidentType.EXTRACT_VALUE_ERROR)
-    yield LoopStarted(body.key, tuple(to_json(item) for item in items))
+    yield LoopStarted(body.key, tuple(json_of(item) for item in items))
 
 
 def settle(body: Element, at: View) -> Effects:
@@ -49,7 +48,7 @@ def collect(body: Element, inner: Element, at: View) -> Effects:
     loop, state = _loop(body, at), _state(body)
     if loop.output is not None:
         value = at.evaluate(loop.output, inner)
-        yield ItemCollected(body.key, inner.index, to_json(value))
+        yield ItemCollected(body.key, inner.index, json_of(value))
     if loop.until is not None and body.then is None:
         counters = {
             "numberOfInstances": state.size,

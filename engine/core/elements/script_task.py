@@ -8,8 +8,7 @@ from engine.core.elements import service_task
 from engine.core.records import Effects, ElementCompleting
 from engine.core.shared.variables import merge_texts, set_texts
 from engine.core.state import Element
-from engine.core.view import View
-from engine.feel import to_json
+from engine.core.view import View, json_of
 
 
 def activate(task: Element, at: View) -> Effects:
@@ -17,6 +16,6 @@ def activate(task: Element, at: View) -> Effects:
     if script is None:
         yield from service_task.activate(task, at)
         return
-    result = {script.result: to_json(at.evaluate(script.expression, task))}
+    result = {script.result: json_of(at.evaluate(script.expression, task))}
     yield from (set_texts if at.node(task).outputs else merge_texts)(task, result, at)
     yield ElementCompleting(task.key)

@@ -11,8 +11,8 @@ from engine.core.records import Effects, Fail, IncidentType, UserTaskCreated
 from engine.core.shared.jobs import create_job, whole
 from engine.core.shared.schedules import LATEST_MS
 from engine.core.state import Element
-from engine.core.view import View
-from engine.feel import Expression, to_json
+from engine.core.view import View, json_of
+from engine.feel import Expression
 from engine.feel.temporal.calendar import TemporalError
 from engine.feel.temporal.timers import parse_date_ms
 
@@ -82,7 +82,7 @@ def _date(expression: Expression | None, task: Element, at: View) -> int | None:
     value = None if expression is None else at.evaluate(expression, task)
     if expression is None or value is None or value == "":
         return None
-    text = value if isinstance(value, str) else to_json(value).strip('"')
+    text = value if isinstance(value, str) else json_of(value).strip('"')
     try:
         epoch_ms = parse_date_ms(text)
     except TemporalError as error:

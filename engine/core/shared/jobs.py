@@ -8,8 +8,8 @@ from decimal import Decimal
 from engine.bpmn.model import JobDefinition
 from engine.core.records import Effects, Fail, IncidentType, JobCreated
 from engine.core.state import Element
-from engine.core.view import View
-from engine.feel import Expression, from_json, to_json
+from engine.core.view import View, json_of
+from engine.feel import Expression, from_json
 
 INT32 = 2**31 - 1
 MAX_TYPE_BYTES = 1024
@@ -37,7 +37,7 @@ def create_job(element: Element, job: JobDefinition, at: View) -> Effects:
 def _computed(element: Element, job: JobDefinition, at: View) -> Iterator[tuple[str, str]]:
     """Headers are text: what is no text in JSON stays JSON."""
     for name, expression in job.computed.items():
-        text = to_json(at.evaluate(expression, element))
+        text = json_of(at.evaluate(expression, element))
         value = from_json(text)
         if value is not None:
             yield name, value if isinstance(value, str) else text

@@ -8,8 +8,8 @@ from engine.bpmn.model import Mapping
 from engine.core.records import Effects, IncidentType
 from engine.core.shared.variables import owner_of, set_in
 from engine.core.state import Element
-from engine.core.view import VariableScope, View
-from engine.feel import from_json, to_json
+from engine.core.view import VariableScope, View, json_of
+from engine.feel import from_json
 
 
 def take_inputs(element: Element, at: View) -> Effects:
@@ -19,7 +19,7 @@ def take_inputs(element: Element, at: View) -> Effects:
         value = at.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR, seen)
         seen[mapping.root] = placed(mapping, seen.get(mapping.root), value)
     for name, value in seen.items():
-        yield set_in(element, name, to_json(value), at)
+        yield set_in(element, name, json_of(value, IncidentType.IO_MAPPING_ERROR), at)
 
 
 def _loop_variables(element: Element, at: View) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def give_outputs(element: Element, at: View) -> Effects:
             before = VariableScope(around, {}).get(mapping.root)
         seen[mapping.root] = placed(mapping, before, value)
     for name, value in seen.items():
-        yield set_in(owner_of(name, around), name, to_json(value), at)
+        yield set_in(owner_of(name, around), name, json_of(value, IncidentType.IO_MAPPING_ERROR), at)
 
 
 def placed(mapping: Mapping, before: Any, value: Any) -> Any:

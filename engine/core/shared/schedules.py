@@ -15,7 +15,7 @@ from engine.core.records import Fail, IncidentType
 from engine.core.rules import TimerRules
 from engine.core.state import Element, Timer
 from engine.core.view import View
-from engine.feel import to_json
+from engine.feel import EvaluationError, to_json
 from engine.feel.temporal.calendar import TemporalError
 from engine.feel.temporal.cron import parse_cron
 from engine.feel.temporal.timers import Interval, parse_cycle, parse_date_ms, parse_interval
@@ -87,7 +87,10 @@ def _text_of(kind: str, value: Any) -> str:
     if isinstance(value, str):
         text = value.strip()
     else:
-        text = to_json(value)
+        try:
+            text = to_json(value)
+        except EvaluationError as error:
+            raise InvalidSchedule(f"its value is no {kind}: {error}") from error
         if not text.startswith('"'):
             raise InvalidSchedule(f"its value is {text[:100]}, which is no {kind}")
         text = text.strip('"')

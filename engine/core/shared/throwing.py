@@ -10,8 +10,8 @@ from engine.bpmn.model import MessageEvent, SignalEvent
 from engine.core.records import BroadcastSignal, Effects, Fail, IncidentType, PublishMessage, Send, Variables
 from engine.core.shared.waits import key_of
 from engine.core.state import Element
-from engine.core.view import View
-from engine.feel import Expression, to_json
+from engine.core.view import View, json_of
+from engine.feel import Expression
 from engine.feel.temporal.calendar import TemporalError
 from engine.feel.temporal.timers import parse_interval
 
@@ -39,7 +39,7 @@ def _local(element: Element) -> Variables:
 def _milliseconds(expression: Expression, element: Element, at: View) -> int:
     """A duration: ISO 8601 text, or a FEEL value; not negative."""
     value = at.evaluate(expression, element)
-    text = value if isinstance(value, str) else to_json(value).strip('"')
+    text = value if isinstance(value, str) else json_of(value).strip('"')
     try:
         milliseconds = parse_interval(text).added_to(at.now) - at.now
     except (TemporalError, OverflowError, ValueError) as error:
