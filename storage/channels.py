@@ -38,7 +38,7 @@ class _Wanted:
 
     def __init__(self, state: State, needs: Iterable[Need]) -> None:
         self.channels: set[ChannelKey] = set()
-        self.pages: dict[ChannelKey, int] = {}
+        self.pages: set[tuple[str, str, str, str, int]] = set()
         self.ids: set[tuple[str, str, str, str]] = set()
         self.signals: set[tuple[str, str, int]] = set()
         self.starts = False
@@ -46,8 +46,7 @@ class _Wanted:
             if need.kind is NeedKind.CHANNEL and need.key not in state.channels:
                 self.channels.add(need.key)
             elif need.kind is NeedKind.MESSAGES:
-                tenant, correlation_key, after = need.key
-                self.pages[tenant, correlation_key] = after
+                self.pages.add(need.key)
             elif need.kind is NeedKind.MESSAGE_ID and not _knows(state, need.key):
                 self.ids.add(need.key)
             elif need.kind is NeedKind.SIGNAL and need.key not in state.signal_pages:
@@ -61,10 +60,9 @@ class _Wanted:
             places = _columns(self.channels, 2)
             calls["subscriptions"] = (_sql["subscriptions"], places)
             calls["locks"] = (_sql["locks"], places)
-        pages = {**dict.fromkeys(self.channels, 0), **self.pages}
-        if pages:
-            asked = _columns(((*place, after) for place, after in pages.items()), 3)
-            calls["messages"] = (_sql["messages"], (*asked, MESSAGES_A_PAGE))
+            calls["messages"] = (_sql["messages"], (*places, MESSAGES_A_PAGE + 1))
+        if self.pages:
+            calls["pages"] = (_sql["pages"], (*_columns(self.pages, 5), MESSAGES_A_PAGE))
         if self.ids:
             calls["message_ids"] = (_sql["message_ids"], _columns(self.ids, 4))
         if self.signals:
@@ -77,7 +75,7 @@ class _Wanted:
 def _knows(state: State, key: tuple[str, str, str, str]) -> bool:
     """Whether the state can tell if there is a message with this id, or will, once the channel's page is there."""
     channel = state.channels.get(key[:2])
-    return channel is not None and (channel.known_to is None or key[2:] in channel.asked)
+    return channel is not None and (channel.complete or key[2:] in channel.asked)
 
 
 def _columns(rows: Iterable[tuple[Any, ...]], width: int) -> tuple[list[Any], ...]:
@@ -123,30 +121,46 @@ def _take_channels(state: State, wanted: _Wanted, rows: dict[str, Rows]) -> None
 
 
 def _take_messages(state: State, wanted: _Wanted, fresh: dict[ChannelKey, Channel], rows: dict[str, Rows]) -> None:
-    pages: dict[ChannelKey, list[Message]] = {place: [] for place in (*fresh, *wanted.pages)}
-    for row in rows.get("messages", []):
-        channel = state.channels.get(row[:2])
-        if channel is not None and channel.id in pages:
-            pages[channel.id].append(_message(channel, row))
-    for place, page in pages.items():
-        channel = state.channels.get(place)
-        if channel is not None and (place in fresh or channel.known_to == wanted.pages[place]):
-            full = len(page) == MESSAGES_A_PAGE
-            channel.add_page(page, page[-1].key if full else None)
+    few = _by_channel(state, rows.get("messages", []))
+    for place, channel in fresh.items():
+        messages = few.get(place, [])
+        channel.complete = len(messages) <= MESSAGES_A_PAGE
+        if channel.complete:
+            channel.add_loaded(messages)
+    for found in (rows.get("pages", []), rows.get("message_ids", [])):
+        for place, messages in _by_channel(state, found).items():
+            state.channels[place].add_loaded(messages)
+    _note_pages(state, wanted, rows.get("pages", []))
+    for tenant, correlation_key, name, message_id in wanted.ids:
+        asked = state.channels.get((tenant, correlation_key))
+        if asked is not None:
+            asked.asked.add((name, message_id))
+
+
+def _by_channel(state: State, rows: Rows) -> dict[ChannelKey, list[Message]]:
+    """Messages of channels that are in the state."""
     found: dict[ChannelKey, list[Message]] = {}
-    for row in rows.get("message_ids", []):
+    for row in rows:
         channel = state.channels.get(row[:2])
         if channel is not None:
             found.setdefault(channel.id, []).append(_message(channel, row))
-    for tenant, correlation_key, name, message_id in wanted.ids:
+    return found
+
+
+def _note_pages(state: State, wanted: _Wanted, rows: Rows) -> None:
+    """Up to where the channels know now what they were asked for."""
+    keys: dict[tuple[str, str, str, str], list[int]] = {}
+    for row in rows:
+        keys.setdefault((row[0], row[1], row[3], row[8]), []).append(row[2])
+    for tenant, correlation_key, name, process_id, after in wanted.pages:
         channel = state.channels.get((tenant, correlation_key))
-        if channel is not None:
-            channel.asked.add((name, message_id))
-            channel.add_page(found.pop(channel.id, []), channel.known_to)
+        if channel is not None and channel.known.get((name, process_id), 0) == after:
+            page = keys.get((tenant, correlation_key, name, process_id), [])
+            channel.known[name, process_id] = page[-1] if len(page) == MESSAGES_A_PAGE else None
 
 
 def _message(channel: Channel, row: tuple[Any, ...]) -> Message:
-    _, _, key, name, message_id, deadline, variables, given = row
+    key, name, message_id, deadline, variables, given = row[2:8]
     return Message(key, channel, name, message_id, deadline, _texts.decode(variables), tuple(given))
 
 

@@ -1,8 +1,8 @@
 """The aggregates of messages in memory: channels, and who starts at what (CORE D12).
 
 A channel is a tenant's correlation key: messages that are kept for it, elements that wait with it, and locks of
-instances that a message with it has started. Its messages are loaded in pages, oldest first, because there may be a
-million.
+instances that a message with it has started. Few messages are loaded whole. Of many, because there may be a million,
+only those that somebody asks for: the oldest of a name that a process has not had.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from engine.core.needs import Need, NeedKind, NotLoaded
 from engine.core.rows import Row
 
 CHANNEL_WEIGHT = 900
@@ -18,8 +19,9 @@ CHANNEL_ROW_WEIGHT = 450
 """Estimated bytes of a channel, and of a row in it, with their share of the dictionaries."""
 
 MESSAGES_A_PAGE = 100
+"""With more than these a channel's messages are not loaded whole; and so many of a name are loaded at a time."""
 MAX_MESSAGES_IN_MEMORY = 2_000
-"""A channel with more is forgotten after each batch, and begins again with its first page."""
+"""A channel with more is forgotten after each batch."""
 
 OPEN = "OPEN"
 CORRELATING = "CORRELATING"
@@ -35,12 +37,14 @@ class Channel(msgspec.Struct, eq=False):
     tenant: str
     correlation_key: str
     messages: dict[int, Message] = {}
-    """Kept messages by their keys: all up to `known_to`, and some behind it."""
+    """Kept messages by their keys, rising."""
     subscriptions: dict[int, ChannelSubscription] = {}
     locks: dict[str, StartLock] = {}
     """By process id."""
-    known_to: int | None = None
-    """The last message of the pages loaded so far; None when there are no more."""
+    complete: bool = True
+    """Whether `messages` are all there are; else `known` says which are."""
+    known: dict[tuple[str, str], int | None] = {}
+    """By name and process id: up to which message all that the process has not had are here; None: all of them."""
     asked: set[tuple[str, str]] = set()
     """(name, message id) that have been looked for in the database."""
     bytes: int = 0
@@ -58,27 +62,34 @@ class Channel(msgspec.Struct, eq=False):
         rows = len(self.messages) + len(self.subscriptions) + len(self.locks) + len(self.asked)
         return CHANNEL_WEIGHT + CHANNEL_ROW_WEIGHT * rows + self.bytes
 
-    def kept(self, now: int) -> Iterator[Message]:
-        """The messages that have not expired, oldest first, as far as they are known without a gap."""
+    def oldest(self, name: str, process_id: str, now: int) -> Message | None:
+        """The oldest message of this name that has not expired, and that the process has not had.
+
+        Raises:
+            NotLoaded: there may be one that is not here.
+        """
+        upto = None if self.complete else self.known.get((name, process_id), 0)
         for message in self.messages.values():
-            if self.known_to is not None and message.key > self.known_to:
-                return
-            if message.deadline > now:
-                yield message
+            if upto is not None and message.key > upto:
+                break
+            if message.name == name and message.deadline > now and process_id not in message.given:
+                return message
+        if upto is not None:
+            raise NotLoaded(Need(NeedKind.MESSAGES, (self.tenant, self.correlation_key, name, process_id, upto)))
+        return None
 
     def waiting(self, name: str) -> Iterator[ChannelSubscription]:
         """Who waits for messages of this name, the longest wait first."""
         return (one for one in self.subscriptions.values() if one.name == name)
 
-    def add_page(self, messages: list[Message], known_to: int | None) -> None:
-        """The next page has been loaded. What was there already may be newer, and stays."""
+    def add_loaded(self, messages: list[Message]) -> None:
+        """What was there already may be newer, and stays."""
         for message in messages:
             if self.messages.setdefault(message.key, message) is message:
                 self.bytes += message.size()
         rows = sorted(self.messages.items())
         self.messages.clear()
         self.messages.update(rows)
-        self.known_to = known_to
 
 
 class Message(Row):

@@ -27,9 +27,9 @@ class NeedKind(Enum):
     SIGNAL = auto()
     """The trees of the next page of who waits for a signal; key: (tenant, name, the key that it begins behind)."""
     CHANNEL = auto()
-    """A channel with its first page of messages; key: (tenant, correlation key)."""
+    """A channel, with its messages if they are few; key: (tenant, correlation key)."""
     MESSAGES = auto()
-    """The next page of a channel's messages; key: (tenant, correlation key, the last message known)."""
+    """Messages of a name that a process has not had; key: (tenant, correlation key, name, process id, last known)."""
     MESSAGE_ID = auto()
     """Messages of a channel that have an id; key: (tenant, correlation key, name, id)."""
     STARTS = auto()

@@ -24,13 +24,26 @@ FROM unnest($1::text[], $2::text[]) k(tenant, correlation_key), LATERAL (
 ORDER BY c.process_instance_key;
 
 -- name: messages
--- A page of each channel, behind a message, of what has not expired.
+-- Of each channel as many as are loaded whole, and one more, which says that there are too many.
 SELECT k.tenant, k.correlation_key, c.message_key, c.name, c.message_id, c.deadline_ms, c.variables::text, c.given
-FROM unnest($1::text[], $2::text[], $3::bigint[]) k(tenant, correlation_key, after), LATERAL (
+FROM unnest($1::text[], $2::text[]) k(tenant, correlation_key), LATERAL (
     SELECT * FROM messages t
     WHERE t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key) AND t.correlation_key = k.correlation_key
-      AND t.message_key > k.after AND t.deadline_ms > to_epoch_ms(clock_now())
-    ORDER BY t.message_key LIMIT $4
+      AND t.deadline_ms > to_epoch_ms(clock_now())
+    LIMIT $3
+) c
+ORDER BY c.message_key;
+
+-- name: pages
+-- Of channels with many messages: the next ones of a name that a process has not had.
+SELECT k.tenant, k.correlation_key, c.message_key, c.name, c.message_id, c.deadline_ms, c.variables::text, c.given, k.process_id
+FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[]) k(tenant, correlation_key, name, process_id, after),
+LATERAL (
+    SELECT * FROM messages t
+    WHERE t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key) AND t.correlation_key = k.correlation_key
+      AND md5(t.name) = md5(k.name) AND t.name = k.name AND t.message_key > k.after
+      AND t.deadline_ms > to_epoch_ms(clock_now()) AND NOT t.given @> ARRAY[k.process_id]
+    ORDER BY t.message_key LIMIT $6
 ) c
 ORDER BY c.message_key;
 

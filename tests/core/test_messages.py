@@ -21,6 +21,7 @@ from engine.core.records import (
     CloseSubscription,
     CorrelateMessage,
     ExpireMessages,
+    MessageReceived,
     Offer,
     OpenSubscription,
     PublishMessage,
@@ -188,8 +189,9 @@ def test_kept_messages_come_first_in_first_out(bench):
     say(bench, ttl_ms=1000, n=2)
     first = bench.start(k="x")
     assert bench.variables_of(first)["n"] == 2, "both were given, the first one first"
-    names = [line.split()[1] for line in bench.trace if "MessageReceived" in line]
-    assert names == [f"message={key}" for key in sorted(channel(bench).messages)]
+    events = [event for logged in bench.engine.log for row in logged.handled for event in row.events]
+    received = [event.message for event in events if isinstance(event, MessageReceived)]
+    assert received == sorted(channel(bench).messages)
 
 
 def test_a_process_gets_a_kept_message_once_however_many_wait(bench):

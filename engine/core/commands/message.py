@@ -81,7 +81,7 @@ def _refuse_duplicate(command: PublishMessage, channel: Channel, at: View) -> No
     """An id is unique among the messages of a name and correlation key that are kept."""
     if command.message_id is None:
         return
-    if channel.known_to is not None and (command.name, command.message_id) not in channel.asked:
+    if not channel.complete and (command.name, command.message_id) not in channel.asked:
         raise NotLoaded(
             Need(NeedKind.MESSAGE_ID, (at.tenant, command.correlation_key, command.name, command.message_id))
         )
@@ -184,7 +184,7 @@ def open_subscription(command: OpenSubscription, at: View) -> Effects:
         command.process_id,
         command.interrupting,
     )
-    message = _oldest(channel, {command.name}, command.process_id, at)
+    message = channel.oldest(command.name, command.process_id, at.now)
     if message is not None:
         subscription = ChannelSubscription(command.key, channel, command.name, command.process_id, command.interrupting)
         yield from _correlate(_offer_of(message), subscription)
@@ -205,7 +205,7 @@ def acknowledge(command: AcknowledgeCorrelation, at: View) -> Effects:
     if subscription is None:
         return
     yield CorrelationAnswered(offer.message, command.tenant, offer.correlation_key, command.key, True)
-    message = _oldest(channel, {subscription.name}, subscription.process_id, at)
+    message = channel.oldest(subscription.name, subscription.process_id, at.now)
     if message is not None:
         yield from _correlate(_offer_of(message), subscription)
 
@@ -224,20 +224,6 @@ def reject(command: RejectCorrelation, at: View) -> Effects:
     elif offer.request is not None:
         reason = _nobody(offer.name, offer.correlation_key)
         yield Reply(to=offer.request, rejection=Rejection(RejectionCode.NOT_FOUND, reason))
-
-
-def _oldest(channel: Channel, names: set[str], process_id: str, at: View) -> Message | None:
-    """The oldest kept message of these names that the process has not had.
-
-    Raises:
-        NotLoaded: there may be one on the next page.
-    """
-    for message in channel.kept(at.now):
-        if message.name in names and process_id not in message.given:
-            return message
-    if channel.known_to is not None:
-        raise NotLoaded(Need(NeedKind.MESSAGES, (channel.tenant, channel.correlation_key, channel.known_to)))
-    return None
 
 
 def _offer_of(message: Message) -> Offer:
@@ -261,10 +247,10 @@ def release(command: ReleaseStart, at: View) -> Effects:
     yield StartReleased(command.key, command.tenant, command.correlation_key, command.process_id)
     starts = at.starts().of_process(command.tenant, command.process_id)
     by_name = {start.name: start for start in starts if start.kind == "MESSAGE"}
-    if by_name:
-        message = _oldest(channel, set(by_name), command.process_id, at)
-        if message is not None:
-            yield from _start(_offer_of(message), by_name[message.name], at.key())
+    kept = [channel.oldest(name, command.process_id, at.now) for name in by_name]
+    message = min((one for one in kept if one is not None), key=lambda one: one.key, default=None)
+    if message is not None:
+        yield from _start(_offer_of(message), by_name[message.name], at.key())
 
 
 def needs_expire(command: ExpireMessages, tenant: str) -> Needs:

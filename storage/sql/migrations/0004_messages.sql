@@ -56,7 +56,7 @@ CREATE TABLE messages (
     variables       json NOT NULL,
     given           text[] NOT NULL
 ) WITH (fillfactor = 90);
-CREATE INDEX messages_channel ON messages (tenant_id, md5(correlation_key), message_key);
+CREATE INDEX messages_channel ON messages (tenant_id, md5(correlation_key), md5(name), message_key);
 CREATE INDEX messages_id ON messages (tenant_id, md5(correlation_key), md5(message_id)) WHERE message_id IS NOT NULL;
 CREATE INDEX messages_deadline ON messages (partition_id, deadline_ms);
 
