@@ -45,9 +45,14 @@ search = searching(PROCESS_INSTANCES)
 MAX_ID = 1000
 MAX_BUSINESS_ID = 256
 MAX_TAGS = 10
+MAX_START = 100
 MAX_FETCHED = 1000
 TAG = re.compile(r"[A-Za-z][A-Za-z0-9_\-:.]{0,99}")
 LOOK_AGAIN_S = 0.2
+
+
+class StartInstruction(Body, frozen=True):
+    element_id: str | None = None
 
 
 class CreationBody(Body, frozen=True):
@@ -57,7 +62,7 @@ class CreationBody(Body, frozen=True):
     variables: dict[str, Any] | None = None
     tenant_id: str | None = None
     operation_reference: Int64 | None = None
-    start_instructions: list[Any] | None = None
+    start_instructions: tuple[StartInstruction, ...] | None = None
     runtime_instructions: list[Any] | None = None
     await_completion: bool | None = None
     fetch_variables: list[str] | None = None
@@ -104,6 +109,7 @@ async def create(request: Request, services: Services) -> Response:
         body.tags or (),
         body.business_id,
         awaits,
+        tuple(instruction.element_id or "" for instruction in body.start_instructions or ()),
     )
     deadline = trio.current_time() + (_limit_s(request, body, services) if awaits else settings.response_timeout_s)
     submitted = await commands.submit(request, services, command, deadline=deadline, insists=awaits)
@@ -131,8 +137,7 @@ def _check(body: CreationBody) -> None:
     elif body.process_definition_id and body.process_definition_key is not None:
         found.add(f"Only one of {both} is allowed")
     found.longest("processDefinitionId", body.process_definition_id, MAX_ID)
-    if body.start_instructions:
-        found.add("Starting at given elements (startInstructions) is not supported")
+    _check_start(body.start_instructions or (), found)
     if body.runtime_instructions:
         found.add("Instructions for the run (runtimeInstructions) are not supported")
     if body.business_id is not None:
@@ -145,6 +150,13 @@ def _check(body: CreationBody) -> None:
     found.check()
     check_tenant(body.tenant_id, "Create Process Instance")
     check_reference(body.operation_reference)
+
+
+def _check_start(instructions: tuple[StartInstruction, ...], found: Violations) -> None:
+    if len(instructions) > MAX_START:
+        found.add(f"The provided startInstructions are {len(instructions)} but must not be more than {MAX_START}")
+    if not all(instruction.element_id for instruction in instructions):
+        found.add("No elementId provided")
 
 
 def _check_tags(tags: tuple[str, ...], found: Violations) -> None:

@@ -7,7 +7,7 @@ function of an element that yields effects and may `Fail`: then none of its effe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from engine.core.dispatch import ELEMENTS
@@ -22,6 +22,7 @@ from engine.core.records import (
     UserTaskEnded,
 )
 from engine.core.shared import mappings, waits
+from engine.core.shared.beginnings import begin_at
 from engine.core.state import Element, ElementState
 from engine.core.view import View
 
@@ -44,13 +45,17 @@ def inputs(element: Element, at: View, _argument: object) -> Effects:
     yield from mappings.take_inputs(element, at)
 
 
-def activate(element: Element, at: View, _argument: object) -> Effects:
+def activate(element: Element, at: View, begin: Sequence[str] | int) -> Effects:
+    """`begin`: of a scope, the elements below it that it begins with; 0 otherwise."""
     behaviour, node = ELEMENTS[element.type], at.node(element)
     waits_itself = element.occurred is None and (behaviour.awaits or node.boundaries)
     if waits_itself or node.event_sub_processes:
         yield from waits.open_all(element, behaviour.awaits, at)
     yield ElementActivated(element.key)
-    yield from behaviour.activate(element, at)
+    if isinstance(begin, int):
+        yield from behaviour.activate(element, at)
+    else:
+        yield from begin_at(element, begin, at)
 
 
 def outputs(element: Element, at: View, _argument: object) -> Effects:

@@ -36,7 +36,10 @@ Variables = dict[str, msgspec.Raw]
 
 
 class CreateInstance(Command, frozen=True):
-    """Start a process: by `definition_key`, or by `process_id` and `version` (-1: the latest)."""
+    """Start a process: by `definition_key`, or by `process_id` and `version` (-1: the latest).
+
+    With `start_elements` (ids) it begins before each of these, instead of at its none start event.
+    """
 
     intent: ClassVar[str] = "PROCESS_INSTANCE_CREATION:CREATE"
     process_id: str | None = None
@@ -46,6 +49,7 @@ class CreateInstance(Command, frozen=True):
     tags: tuple[str, ...] = ()
     business_id: str | None = None
     awaited: bool = False
+    start_elements: tuple[str, ...] = ()
 
 
 class CancelInstance(Command, frozen=True):
@@ -429,7 +433,7 @@ class InstanceCreated(Event, frozen=True):
     """A process instance, ACTIVATING. `parent` is the call activity's key, None for a root.
 
     `start`: the start event that has happened, and the variables (JSON text) that it brings; None: the none start
-    event. `start_lock`: the correlation key of the message that has started it.
+    event. `start_lock`: the correlation key of the message that has started it. `begin`: as of an element.
     """
 
     key: int
@@ -444,12 +448,14 @@ class InstanceCreated(Event, frozen=True):
     parent: int | None = None
     start: tuple[str, dict[str, str]] | None = None
     start_lock: str | None = None
+    begin: tuple[str, ...] = ()
 
 
 class ElementActivating(Event, frozen=True):
     """A token entered `element` in `scope`; it took one token from each of `consumed`.
 
     `index`: of an inner instance of a loop. `occurred`: of an event that has already happened, the variables it brings.
+    `begin`: of a scope, the elements below it that it begins with, instead of its start event.
     """
 
     key: int
@@ -460,6 +466,7 @@ class ElementActivating(Event, frozen=True):
     index: int = -1
     name: str | None = None
     occurred: dict[str, str] | None = None
+    begin: tuple[str, ...] = ()
 
 
 class ElementActivated(Event, frozen=True):

@@ -506,9 +506,12 @@ class Processor:
 
     # ---- what follows an event (CORE D4); `row` is what the event is about, which may have ended
 
-    def _entered(self, row: Element, _event: Event) -> None:
+    def _entered(self, row: Element, event: records.InstanceCreated | records.ElementActivating) -> None:
         self.at.node(row)
-        self._queue.append((row.key, first_stage_of_activation(row), 0))
+        if event.begin:
+            self._queue.append((row.key, "activate", event.begin))
+        else:
+            self._queue.append((row.key, first_stage_of_activation(row), 0))
 
     def _completing(self, row: Element, _event: Event) -> None:
         """It completes before anything else happens: a loop collects of each inner instance what that one has set."""

@@ -18,6 +18,7 @@ from engine.core.records import (
     VariableSet,
     WorkResumed,
 )
+from engine.core.shared import beginnings
 from engine.core.shared.variables import texts_of
 from engine.core.state import Definition, ElementState
 from engine.core.view import View, reject_not_found
@@ -32,7 +33,9 @@ def needs_create(command: CreateInstance, tenant: str) -> Needs:
 
 def create(command: CreateInstance, at: View) -> Effects:
     definition = _definition(command, at)
-    if at.model(definition.key).root.start is None:
+    model = at.model(definition.key)
+    beginnings.check(model, command.start_elements)
+    if model.root.start is None and not command.start_elements:
         raise Reject(
             RejectionCode.INVALID_STATE,
             "Expected to create instance of process with none start event, but there is no such event",
@@ -48,6 +51,7 @@ def create(command: CreateInstance, at: View) -> Effects:
         at.tenant,
         command.business_id,
         command.tags,
+        begin=command.start_elements,
     )
     for name, value in texts_of(command.variables).items():
         yield VariableSet(at.key(), key, name, value)
