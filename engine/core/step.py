@@ -486,7 +486,7 @@ class Processor:
         """The command's own row, and one more for each answer to another request."""
         notices = self.notices
         notices.ended += self._ended
-        notices.timers.update(self._timers)
+        notices.timers |= self._timers
         for available in self._available:
             notices.available[available] = notices.available.get(available, 0) + 1
         own = Handled(seq, self._root(), request, self._events, rejection)
