@@ -98,7 +98,7 @@ class Bench:
         self.accepted(CompleteJob(self._job_at(root, place), raw(variables)))
 
     def fail_at(self, root, place, variables):
-        self.accepted(FailJob(self._job_at(root, place), 0, variables=raw(variables)))
+        self.accepted(FailJob(self._job_at(root, place), 0, 0, "boom", raw(variables)))
 
     def resolve_job_at(self, root, place):
         self.accepted(UpdateJob(self._job_at(root, place), retries=1))

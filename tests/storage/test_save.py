@@ -1,0 +1,190 @@
+"""What saves rows: every column is written at birth, and what may change is changed by the update.
+
+Taken from the statements themselves: `json_to_recordset(…) AS x(name type, …)` says what a document has. So a new table
+is tested as soon as it is saved.
+"""
+
+import inspect
+import json
+import re
+from functools import partial
+
+import pytest
+
+from engine.core.state import Instance, State
+from storage import driver, save
+
+STATEMENTS = save._sql
+ELSEWHERE = {"event_log", "inbox", "element_counts", "definitions_moved", "tell_definitions", "fence"}
+"""Statements that save no row of the state."""
+
+SAMPLES = {
+    "bigint": (11, 22),
+    "int": (1, 2),
+    "smallint": (1, 2),
+    "text": ("a", "b"),
+    "boolean": (False, True),
+    "json": ({"a": 1}, {"b": [2]}),
+    "text[]": (["a"], ["b", "c"]),
+    "bigint[]": ([1, 2], [3]),
+}
+NAMED = {
+    ("timers", "state"): ("PENDING", "CANCELED"),
+    ("timers", "type"): ("BOUNDARY", "INTERMEDIATE"),
+    ("subscriptions", "state"): ("CREATED", "DELETED"),
+    ("subscriptions", "type"): ("BOUNDARY", "INTERMEDIATE"),
+    ("subscriptions", "kind"): ("MESSAGE", "SIGNAL"),
+    ("start_subscriptions", "kind"): ("MESSAGE", "SIGNAL"),
+    ("channel_subscriptions", "state"): ("OPEN", "CORRELATING"),
+    ("process_definitions", "state"): ("ACTIVE", "DELETED"),
+    ("user_tasks", "state"): ("CREATED", "COMPLETED"),
+    ("jobs", "lease"): ("closed", "backoff"),
+}
+"""Values of columns that are checked, or that decide something."""
+
+FIXED = {
+    "jobs": {"ready", "worker", "lease_token", "expiries"},
+    "definition_usage": {"partition_id"},
+    "timers": {"partition_id"},
+    "messages": {"partition_id"},
+}
+"""Columns that a document does not decide alone."""
+
+
+def fields_of(statement):
+    """What a statement takes from a document: name → type."""
+    columns = re.search(r"AS x\((.*?)\)(?=\s|,|$)", statement.text, re.DOTALL).group(1)
+    return dict(column.split(None, 1) for column in re.sub(r"\s+", " ", columns).split(", "))
+
+
+def table_of(statement):
+    return re.match(r"INSERT INTO (\w+)", statement.text).group(1)
+
+
+def documents(table, statement):
+    """Two documents that differ in everything."""
+    fields = fields_of(statement)
+    return [
+        {name: NAMED.get((table, name), SAMPLES[kind])[number] for name, kind in fields.items()} for number in (0, 1)
+    ]
+
+
+INSERTS = [name for name in STATEMENTS if name.startswith("new_") or name in {"usage", "message_correlations"}]
+UPDATES = [name.removeprefix("new_") for name in INSERTS if name.removeprefix("new_") in STATEMENTS]
+UPDATES = [name for name in UPDATES if STATEMENTS[name].text.startswith(("UPDATE", "WITH"))]
+
+NEVER_SET = {Instance: {"loop", "flows", "incident"}}
+"""What elements have and process instances do not: their incidents are counted only."""
+
+
+@pytest.fixture
+async def connection(database):
+    connection = await partial(driver.connect, database, name="vivero test")()
+    yield connection
+    connection.close()
+
+
+async def write(connection, statement, document):
+    parameters = [json.dumps([document]).encode()]
+    if "$2" in statement.text:
+        parameters.append(1)
+    await connection.execute(statement, parameters)
+
+
+async def row_of(connection, table, where="true"):
+    columns = await connection.execute(
+        "SELECT attname::text FROM pg_attribute WHERE attrelid = $1::text::regclass AND attnum > 0 ORDER BY attnum",
+        (table,),
+    )
+    names = [name for (name,) in columns.rows]
+    text = ", ".join(f"{name}::text" for name in names)
+    (row,) = (await connection.execute(f"SELECT {text} FROM {table} WHERE {where}")).rows
+    return dict(zip(names, row, strict=True))
+
+
+async def inserted(connection, statement, document):
+    table = table_of(statement)
+    await connection.execute(f"TRUNCATE {table}")
+    await write(connection, statement, document)
+    return await row_of(connection, table)
+
+
+@pytest.mark.parametrize("name", INSERTS)
+async def test_every_column_is_written_at_birth(connection, name):
+    """Two documents that differ in everything make rows that do."""
+    statement = STATEMENTS[name]
+    table = table_of(statement)
+    rows = [await inserted(connection, statement, document) for document in documents(table, statement)]
+    same = {column for column in rows[0] if rows[0][column] == rows[1][column]}
+    assert same - FIXED.get(table, set()) == set()
+
+
+@pytest.mark.parametrize("name", UPDATES)
+async def test_what_may_change_is_changed_to_what_it_would_be_at_birth(connection, name):
+    """Born as one and changed into the other: as if it had been born so, in all that an update gets."""
+    new, change = STATEMENTS[f"new_{name}"], STATEMENTS[name]
+    table = table_of(new)
+    first, second = documents(table, new)
+    changes = fields_of(change)
+    key = [field for field in ("key", "body", "index") if field in changes]
+    document = {field: first[field] if field in key else second[field] for field in changes}
+    await inserted(connection, new, first)
+    await write(connection, change, document)
+    changed = await row_of(connection, table)
+    born = await inserted(connection, new, first | document)
+    assert {c: v for c, v in changed.items() if c not in FIXED.get(table, ())} == {
+        c: v for c, v in born.items() if c not in FIXED.get(table, ())
+    }
+
+
+def test_every_row_of_the_state_is_saved():
+    used = {statement for table in save._TABLES.values() for statement in (table[0], table[2])}
+    assert {name for name, statement in STATEMENTS.items() if statement not in used} == ELSEWHERE
+
+
+@pytest.mark.parametrize("kind", save._TABLES, ids=lambda kind: kind.__name__)
+def test_documents_have_what_their_statements_take(kind):
+    """The names in a document are those of its statement: a name too many would be lost without a word."""
+    for statement, document in (save._TABLES[kind][:2], save._TABLES[kind][2:]):
+        assert named_by(document, kind) - NEVER_SET.get(kind, set()) == set(fields_of(statement)), statement.name
+
+
+def named_by(document, kind):
+    """The keys of the dictionary that a document function makes, by its source."""
+    if document is save._columns:
+        return set(kind.__struct_fields__)
+    source = inspect.getsource(document)
+    names = set(re.findall(r'"(\w+)":', source))
+    for called in re.findall(r"(_\w+)\(row\)", source):
+        names |= named_by(getattr(save, called), kind)
+    return names
+
+
+async def test_the_lease_is_written_where_the_engine_says_so(connection):
+    """KERNEL.md section 5: ready, closed and backoff; anything else leaves the lease alone."""
+    new, change = STATEMENTS["new_jobs"], STATEMENTS["jobs"]
+    first, _ = documents("jobs", new)
+    base = {field: first[field] for field in fields_of(change)}
+    seen = {}
+    for lease in (None, "ready", "closed", "backoff"):
+        await inserted(connection, new, first)
+        await connection.execute(
+            "UPDATE jobs SET ready = false, available_at = from_epoch_ms(5000), worker = 'w', expiries = 2,"
+            " lease_token = '00000000-0000-4000-8000-000000000000'"
+        )
+        await write(connection, change, base | {"lease": lease, "available_at": 7_000})
+        row = await connection.execute(
+            "SELECT ready, to_epoch_ms(available_at), lease_token IS NOT NULL, worker, expiries FROM jobs"
+        )
+        seen[lease] = row.rows[0]
+    assert seen == {
+        None: (False, 5_000, True, "w", 2),
+        "ready": (True, None, False, "w", 2),
+        "closed": (False, None, False, "w", 2),
+        "backoff": (False, 7_000, False, "w", 2),
+    }
+
+
+def test_nothing_changed_is_nothing_to_save():
+    (call,) = save.statements_of(State(1), [], [], 0)
+    assert call[0] is STATEMENTS["event_log"]
