@@ -107,7 +107,7 @@ def test_only_the_parser_of_models_names_lxml():
 
 
 IMPURE = ("trio", "asyncio", "threading", "socket", "select", "random", "secrets", "subprocess", "sqlite3", "structlog")
-PURE_LIBRARIES = {"msgspec", "regex", "lxml", "isodate", "cronsim", "tzdata"}
+PURE_LIBRARIES = {"msgspec", "regex", "lxml", "tzdata"}
 
 
 @pytest.mark.parametrize("layer", ["engine.feel", "engine.bpmn", "engine.core"])
