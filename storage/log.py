@@ -19,7 +19,7 @@ _sql = load(SQL_DIRECTORY / "log.sql")
 _APPEND, _FORWARD = _sql["append"], _sql["forward"]
 _LAST_POSITION, _CURSOR = _sql["last_position"], _sql["cursor"]
 _OUTCOMES, _ENDED = _sql["outcomes"], _sql["ended"]
-_COMMAND, _EVENTS = _sql["command"], _sql["events_of_command"]
+_COMMAND, _EVENTS, _HISTORY = _sql["command"], _sql["events_of_command"], _sql["history"]
 
 _encoder = msgspec.json.Encoder()
 _rejection_decoder = msgspec.json.Decoder(Rejection)
@@ -91,6 +91,17 @@ class LoggedCommand(msgspec.Struct, frozen=True, gc=False):
     payload: bytes
     rows: tuple[EventRow, ...] = ()
     outcome: Outcome | None = None
+
+
+class HistoryRow(msgspec.Struct, frozen=True, gc=False):
+    """A row of the event log of a tree; `intent` and `payload` of its command are None once that is gone."""
+
+    position: int
+    seq: int
+    processed_at_ms: int
+    events: bytes
+    intent: str | None
+    payload: bytes | None
 
 
 async def append(
@@ -173,6 +184,12 @@ async def command(connection: Connection, position: int) -> LoggedCommand | None
         rows,
         await outcome(connection, position) if rows else None,
     )
+
+
+async def history(connection: Connection, instance_key: int, after: int, limit: int) -> list[HistoryRow]:
+    """Up to `limit` rows behind position `after` of the tree that a process instance belongs to, oldest first."""
+    found = (await connection.execute(_HISTORY, (instance_key, after, limit))).rows
+    return [HistoryRow(*row) for row in found]
 
 
 def _rejection(text: bytes | None) -> Rejection | None:

@@ -185,6 +185,17 @@ class Client:
         document: Document = (await self.request("POST", "/v2/process-instances", body, timeout=patience_s)).body
         return document
 
+    async def trace(self, instance_key: str) -> AsyncIterator[Document]:
+        """What happened to a process instance, oldest first: an item a command, with its `lines`."""
+        path = f"/v2/process-instances/{instance_key}/trace"
+        page: Document = (await self.request("GET", path)).body
+        while True:
+            for item in page["items"]:
+                yield item
+            if page["next"] is None:
+                return
+            page = (await self.request("GET", f"{path}?after={page['next']}")).body
+
     async def cancel(self, instance_key: str) -> Answer:
         """End an instance, with everything in it."""
         return await self.request("POST", f"/v2/process-instances/{instance_key}/cancellation", {})

@@ -25,6 +25,7 @@ from api.routes import (
     signals,
     statistics,
     timers,
+    traces,
     user_tasks,
     variables,
 )
@@ -76,6 +77,7 @@ ROUTES = (
     Route("GET", "/v2/process-instances/{processInstanceKey}", process_instances.get),
     Route("POST", "/v2/process-instances/{processInstanceKey}/cancellation", process_instances.cancel),
     Route("POST", "/v2/process-instances/{processInstanceKey}/incidents/search", incidents.search_of_instance),
+    Route("GET", "/v2/process-instances/{processInstanceKey}/trace", traces.get),
     Route("GET", "/v2/process-instances/{processInstanceKey}/call-hierarchy", statistics.call_hierarchy),
     Route("GET", "/v2/process-instances/{processInstanceKey}/sequence-flows", statistics.sequence_flows),
     Route("GET", "/v2/process-instances/{processInstanceKey}/statistics/element-instances", statistics.of_instance),

@@ -60,6 +60,12 @@ def test_from_deployment_to_end(run, tmp_path):
     for word in (key, "check-stock", "SERVICE_TASK", "total", "ACTIVE"):
         assert word in table
 
+    told = good(run("trace", key))
+    assert "> CreateInstance" in told
+    assert "ElementActivating  check-stock in order" in told
+    assert [item["lines"][0].split()[:2] for item in lines(good(run("trace", key, "--json")))] == [
+        [">", "CreateInstance"]
+    ]
     assert good(run("cancel", key)) == f"cancelled {key}\n"
     [listed] = lines(good(run("instances", "--state", "terminated", "--process", "order", "--json")))
     assert listed["processInstanceKey"] == key

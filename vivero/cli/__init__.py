@@ -34,6 +34,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "incidents": ("lists:incidents", "List incidents: what waits for somebody's help."),
         "timers": ("timers:timers", "List timers: what will happen when."),
         "show": ("show:show", "Show one process instance: elements, variables, incidents."),
+        "trace": ("show:trace", "Show what happened to a process instance, one line an event."),
         "events": ("show:events", "Show one command of the log, and the events it caused."),
     },
     "Tools": {

@@ -1,4 +1,4 @@
-"""Commands that show one thing in full: show, events."""
+"""Commands that show one thing in full: show, trace, events."""
 
 from __future__ import annotations
 
@@ -52,6 +52,37 @@ def show(key: str, address: str | None, as_json: bool) -> None:
         screen.print("", pictures.variables(found["variables"]))
     if found["incidents"]:
         screen.print("", pictures.table(found["incidents"], INCIDENTS))
+
+
+@click.command()
+@click.argument("key")
+@address_option
+@json_option
+def trace(key: str, address: str | None, as_json: bool) -> None:
+    """Show what happened to the process instance KEY, and to all that it called: one line an event.
+
+    Elements are named by their ids, a second instance of one as `work~2`. With --json a command is one document.
+
+    \b
+    Example:
+      vivero trace 2251799813685252 | grep Incident
+    """
+
+    async def read(client: Client) -> None:
+        async for item in client.trace(key):
+            if as_json:
+                say(item)
+            else:
+                _say_lines(item)
+
+    talk(address, read)
+
+
+def _say_lines(item: Document) -> None:
+    """A command and what it caused, indented."""
+    click.echo(f"{item['commandPosition']}  {item['at']}")
+    for line in item["lines"]:
+        click.echo(f"    {line}")
 
 
 @click.command()

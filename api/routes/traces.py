@@ -1,0 +1,53 @@
+"""What happened to a process instance, for people: one line an event."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+from api.problems import bad_request, not_found
+from api.reading import read
+from api.request import INT64_MAX, Request
+from api.response import Response, iso_time, json_response
+from api.services import Services
+from engine.core.records import decode_command, decode_events
+from engine.core.trace import Trace
+from storage import log, reads
+from storage.log import HistoryRow
+from storage.searchable import PROCESS_INSTANCES
+
+MAX_ROWS = 10_000
+
+
+async def get(request: Request, services: Services) -> Response:
+    """GET /v2/process-instances/{key}/trace: of the whole tree, oldest first; `after`: the `next` of a page."""
+    key, after = request.key("processInstanceKey"), _after(request)
+    if not await read(services, lambda connection: reads.instance_exists(connection, key)):
+        raise not_found(PROCESS_INSTANCES.name, key)
+    rows = await read(services, lambda connection: log.history(connection, key, after, MAX_ROWS))
+    more = len(rows) == MAX_ROWS
+    if more and rows[0].position < rows[-1].position:  # the last command may be there in part only
+        rows = [row for row in rows if row.position < rows[-1].position]
+    return json_response({"items": _items(rows), "next": str(rows[-1].position) if more else None})
+
+
+def _after(request: Request) -> int:
+    text = request.query.get("after", "0")
+    if not text.isdecimal() or not text.isascii() or int(text) > INT64_MAX:
+        raise bad_request(f"Failed to convert 'after' with value: '{text[:100]}'")
+    return int(text)
+
+
+def _items(rows: list[HistoryRow]) -> list[dict[str, Any]]:
+    """One item a command, with its lines: the command itself, then its events and those of its follow-ups."""
+    trace = Trace()
+    items = []
+    for position, of_command in groupby(rows, key=lambda row: row.position):
+        lines, at_ms = [], 0
+        for row in of_command:
+            at_ms = row.processed_at_ms
+            if row.seq == 0 and row.intent is not None and row.payload is not None:
+                lines.append(trace.command(decode_command(row.intent, row.payload)))
+            lines += trace.lines(decode_events(row.events))
+        items.append({"commandPosition": str(position), "at": iso_time(at_ms), "lines": lines})
+    return items
