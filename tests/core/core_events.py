@@ -63,28 +63,30 @@ def link(name):
     return f'<linkEventDefinition name="{name}"/>'
 
 
-def final(id, event):
+def final(id, event, inputs=()):
     """An end event."""
-    return f'<endEvent id="{id}">{event}</endEvent>'
+    return f'<endEvent id="{id}">{mapped(inputs=inputs)}{event}</endEvent>'
 
 
-def throw(id, event=""):
-    return f'<intermediateThrowEvent id="{id}">{event}</intermediateThrowEvent>'
+def throw(id, event="", inputs=()):
+    return f'<intermediateThrowEvent id="{id}">{mapped(inputs=inputs)}{event}</intermediateThrowEvent>'
 
 
-def catch(id, event):
-    return f'<intermediateCatchEvent id="{id}">{event}</intermediateCatchEvent>'
+def catch(id, event, inputs=()):
+    return f'<intermediateCatchEvent id="{id}">{mapped(inputs=inputs)}{event}</intermediateCatchEvent>'
 
 
-def boundary(id, host, event, interrupting=True, outputs=()):
+def boundary(id, host, event, interrupting=True, inputs=(), outputs=()):
     flag = "" if interrupting else ' cancelActivity="false"'
-    return f'<boundaryEvent id="{id}" attachedToRef="{host}"{flag}>{mapped(outputs=outputs)}{event}</boundaryEvent>'
+    mappings = mapped(inputs=inputs, outputs=outputs)
+    return f'<boundaryEvent id="{id}" attachedToRef="{host}"{flag}>{mappings}{event}</boundaryEvent>'
 
 
-def on(event, id, *parts, interrupting=True, outputs=()):
+def on(event, id, *parts, interrupting=True, inputs=(), outputs=()):
     """An event sub-process whose start event is `ID-start`."""
     flag = "" if interrupting else ' isInterrupting="false"'
-    begin = f'<startEvent id="{id}-start"{flag}>{mapped(outputs=outputs)}{event}</startEvent>'
+    mappings = mapped(inputs=inputs, outputs=outputs)
+    begin = f'<startEvent id="{id}-start"{flag}>{mappings}{event}</startEvent>'
     return f'<subProcess id="{id}" triggeredByEvent="true">{begin}{"".join(map(_part, parts))}</subProcess>'
 
 

@@ -1,0 +1,222 @@
+"""Golden traces of elements in their variants: alone, in scopes of each kind, with an incident, cancelled.
+
+`pytest --rewrite-golden` writes tests/core/golden/issue5_*.txt anew; a change of behaviour is a readable diff.
+"""
+
+import pytest
+from core_bench import Bench
+from core_events import (
+    TERMINATE,
+    boundary,
+    call,
+    catch,
+    error,
+    escalation,
+    final,
+    inc,
+    link,
+    loop,
+    mapped,
+    model,
+    on,
+    script,
+    throw,
+)
+from core_models import end, flow, par, process_element, start, sub, task, xor
+
+CHECK = [("=assert(ok, ok)", "checked")]
+"""The input mapping that fails until `ok` is true."""
+
+
+def activity(tag, extensions="", inputs=()):
+    return f'<{tag} id="x">{mapped(extensions, inputs)}</{tag}>'
+
+
+def alone(part):
+    return [start("b"), part, end("e"), "b > x > e"]
+
+
+def job(tag):
+    return lambda inputs: alone(activity(tag, '<zeebe:taskDefinition type="job"/>', inputs))
+
+
+def at_boundary(event, *host, interrupting=True):
+    """`x` is a boundary event of `h`."""
+    return lambda inputs: [
+        start("b"),
+        *host,
+        boundary("x", "h", event, interrupting=interrupting, inputs=inputs),
+        task("after"),
+        end("e"),
+        "b > h > e",
+        "x > after",
+    ]
+
+
+def telling(event, *events):
+    """A sub-process `h` that throws, with a task beside it."""
+    return sub("h", start("hb"), par("f"), task("beside"), final("hx", event), "hb > f > hx", "f > beside", *events)
+
+
+def handled(event, thrown, interrupting=True):
+    """`x-start` starts an event sub-process in the scope that throws."""
+    return lambda inputs: [
+        start("b"),
+        par("f"),
+        task("beside"),
+        final("e", thrown),
+        on(event, "x", task("handled"), "x-start > handled", interrupting=interrupting, inputs=inputs),
+        "b > f > e",
+        "f > beside",
+    ]
+
+
+def chosen(gateway):
+    """`x` decides between `m` and `n`."""
+
+    def content(inputs):
+        condition = "=assert(ok, ok)" if inputs else "=true"
+        return [start("b"), gateway, task("m"), task("n"), "b > x", flow("x", "m", condition), flow("x", "n", "=false")]
+
+    return content
+
+
+def joined(gateway):
+    """`x` joins what `m` and `n` do."""
+    parts = (task("m"), gateway, end("e"), "b > f > m > x", "f > n > x > e")
+    return lambda inputs: [start("b"), par("f"), task("n", inputs=inputs), *parts]
+
+
+def looped(**settings):
+    return lambda inputs: alone(loop(task("x", inputs=inputs), "=[1, 2]", "i", output="=i", into="all", **settings))
+
+
+VARIANTS = {
+    "task": lambda inputs: alone(activity("task", "", inputs)),
+    "manual_task": lambda inputs: alone(activity("manualTask", "", inputs)),
+    "service_task": job("serviceTask"),
+    "send_task": job("sendTask"),
+    "business_rule_task": job("businessRuleTask"),
+    "script_task_job": job("scriptTask"),
+    "script_task": lambda inputs: alone(script("x", "=1 + 1", "r", inputs=inputs)),
+    "user_task_job": lambda inputs: alone(activity("userTask", '<zeebe:assignmentDefinition assignee="jo"/>', inputs)),
+    "call_activity": lambda inputs: alone(call("x", "called", inputs=inputs)),
+    "sub_process": lambda inputs: alone(sub("x", start("xb"), task("t"), end("xe"), "xb > t > xe", inputs=inputs)),
+    "loop_parallel": looped(),
+    "loop_sequential": looped(sequential=True),
+    "loop_until": looped(until="=numberOfCompletedInstances = 1"),
+    "exclusive_gateway": chosen(xor("x")),
+    "inclusive_fork": chosen(inc("x")),
+    "inclusive_join": joined(inc("x")),
+    "parallel_join": joined(par("x")),
+    "none_throw": lambda inputs: alone(throw("x", inputs=inputs)),
+    "link": lambda inputs: [
+        start("b"),
+        throw("t", link("L")),
+        catch("x", link("L"), inputs),
+        end("e"),
+        "b > t",
+        "x > e",
+    ],
+    "terminate": lambda inputs: [
+        start("b"),
+        par("f"),
+        task("beside"),
+        final("x", TERMINATE, inputs),
+        "b > f > x",
+        "f > beside",
+    ],
+    "error_boundary": at_boundary(error("A"), task("h")),
+    "error_end": at_boundary(error(), telling(error("A"))),
+    "error_event_sub_process": handled(error("A"), error("A")),
+    "escalation_boundary": at_boundary(escalation("A"), telling(escalation("A"))),
+    "escalation_boundary_beside": at_boundary(escalation(), telling(escalation("A")), interrupting=False),
+    "escalation_event_sub_process": handled(escalation("A"), escalation("A")),
+    "escalation_event_sub_process_beside": handled(escalation(), escalation("A"), interrupting=False),
+    "escalation_unheard": lambda inputs: alone(throw("x", escalation("A"), inputs)),
+}
+"""Name → the content of a scope, with the input mappings of the element that it is about."""
+
+CALLED = process_element(start("called-b"), task("inner"), "called-b > inner", id="called")
+
+
+def in_process(content):
+    return model(*content, beside=(CALLED,))
+
+
+def in_sub_process(content):
+    return model(start(), sub("s", *content), end(), "start > s > end", beside=(CALLED,))
+
+
+def in_loop(content):
+    return model(start(), loop(sub("s", *content), "=[1, 2]"), end(), "start > s > end", beside=(CALLED,))
+
+
+def in_called_process(content):
+    caller = [start(), call("c", "child"), end(), "start > c > end"]
+    return model(*caller, beside=(CALLED, process_element(*content, id="child")))
+
+
+def play(bench, steps=None):
+    """Do what there is to do, oldest job first; `h` throws an error. How many steps it took."""
+    done = 0
+    while bench.state.jobs and done != steps:
+        name = next(iter(bench.state.jobs.values())).element.element
+        handled = bench.throw(name, "A") if name == "h" else bench.complete(name)
+        assert handled.rejection is None
+        done += 1
+        assert done < 50
+    return done
+
+
+def traced(file, act, **variables):
+    bench = Bench()
+    bench.deploy(file)
+    act(bench, bench.start(**variables))
+    assert not bench.state.elements
+    lines = bench.trace
+    begin = next(number for number, line in enumerate(lines) if line.startswith("> CreateInstance"))
+    return lines[begin:]
+
+
+def to_the_end(bench, _key):
+    play(bench)
+
+
+def with_an_incident(bench, key):
+    play(bench)
+    assert [id for id, _, _ in bench.incidents], "it fails until ok is true"
+    bench.set(key, ok=True)
+    while bench.state.incidents:
+        bench.resolve(next(iter(bench.state.incidents)))
+    play(bench)
+
+
+def cancelled(file):
+    """Cancelled as late as possible; None for what never waits."""
+    bench = Bench()
+    bench.deploy(file)
+    bench.start()
+    steps = play(bench)
+
+    def act(bench, key):
+        play(bench, steps - 1)
+        bench.cancel(key)
+
+    return traced(file, act) if steps else None
+
+
+def sections(variant):
+    content = VARIANTS[variant]
+    for wrap in (in_process, in_sub_process, in_loop, in_called_process):
+        yield wrap.__name__, traced(wrap(content(())), to_the_end)
+    yield "with_an_incident", traced(in_process(content(CHECK)), with_an_incident, ok=False)
+    ended = cancelled(in_process(content(())))
+    if ended is not None:
+        yield "cancelled", ended
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_trace_is_the_golden_one(variant, golden):
+    text = "".join(f"# {name}\n" + "\n".join(lines) + "\n\n" for name, lines in sections(variant))
+    golden(f"issue5_{variant}", text)
