@@ -58,9 +58,9 @@ class Books:
 class Load:
     """Creators and workers against one or more programs."""
 
-    def __init__(self, ports, *, creators=6, workers=3, pause_s=0.01) -> None:
+    def __init__(self, ports, *, process="one-task", creators=6, workers=3, pause_s=0.01) -> None:
         self.books = Books()
-        self._ports = ports
+        self._ports, self._process = ports, process
         self._creators, self._workers, self._pause_s = creators, workers, pause_s
         self._numbers, self._commands = itertools.count(1), itertools.count(1)
         self._stop_creating = False
@@ -107,7 +107,7 @@ class Load:
     async def _create(self, caller, number):
         """One creation. Those with a key are repeated until there is an answer that settles it."""
         books, keyed = self.books, number % 2 == 0
-        body = {"processDefinitionId": "one-task", "tags": [f"n{number}"], "variables": {"number": number}}
+        body = {"processDefinitionId": self._process, "tags": [f"n{number}"], "variables": {"number": number}}
         if number % 8 in (4, 5):
             body |= {"awaitCompletion": True, "requestTimeout": 30_000}
         headers = [("Idempotency-Key", f"creation-{number}")] if keyed else []
