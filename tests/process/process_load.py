@@ -72,7 +72,7 @@ class Load:
         """Create and work until cancelled."""
         async with trio.open_nursery() as nursery:
             for number in range(self._creators):
-                nursery.start_soon(self._create_all, self._ports[number % len(self._ports)])
+                nursery.start_soon(self._create_all, *self._two_ports(number))
             for number in range(self._workers):
                 nursery.start_soon(self._work_all, self._ports[number % len(self._ports)], number)
             task_status.started()
@@ -92,13 +92,17 @@ class Load:
 
     # ---- creators
 
-    async def _create_all(self, port):
-        async with Caller(port) as caller:
+    def _two_ports(self, number):
+        """Where to write, and where to read what was written: at another program, if there is one."""
+        return self._ports[number % len(self._ports)], self._ports[(number + 1) % len(self._ports)]
+
+    async def _create_all(self, port, other):
+        async with Caller(port) as caller, Caller(other) as reader:
             while not self._stop_creating:
                 number = next(self._numbers)
                 await self._create(caller, number)
                 if number % 3 == 0 and number in self.books.started:
-                    await self._read(caller, self.books.started[number])
+                    await self._read(reader, self.books.started[number])
                 await trio.sleep(self._pause_s)
         self._open -= 1
         if not self._open:
@@ -208,14 +212,19 @@ class Load:
 
 async def deploy(port, *models):
     """Deploy models of tests/models."""
+    async with Caller(port) as caller:
+        answer = await send_files(caller, {name: (MODELS / name).read_text() for name in models})
+    assert answer.status == 200, answer
+    return answer.json
+
+
+async def send_files(caller, files):
+    """Deploy files: name → text. The answer."""
     boundary = "----vivero-test"
     parts = [
         f'--{boundary}\r\nContent-Disposition: form-data; name="resources"; filename="{name}"\r\n'
-        f"Content-Type: application/xml\r\n\r\n{(MODELS / name).read_text()}\r\n"
-        for name in models
+        f"Content-Type: application/xml\r\n\r\n{text}\r\n"
+        for name, text in files.items()
     ]
     body = ("".join(parts) + f"--{boundary}--\r\n").encode()
-    async with Caller(port) as caller:
-        answer = await caller.send("POST", "/v2/deployments", body, f"multipart/form-data; boundary={boundary}")
-    assert answer.status == 200, answer
-    return answer.json
+    return await caller.send("POST", "/v2/deployments", body, f"multipart/form-data; boundary={boundary}")

@@ -8,10 +8,12 @@ import pytest
 import trio
 from process_audit import audit, settled
 from process_http import Caller
-from process_load import Load
+from process_load import MODELS, Load, send_files
 from process_program import eventually
 
 TAKES_OVER_S = 30.0
+KEYS = 60
+DEPLOYMENTS = 20
 FROZEN_S = 7.0
 """Longer than the lease, which is 5 s."""
 
@@ -115,3 +117,44 @@ async def test_a_frozen_leader_is_replaced_and_steps_down(pair, database):
         await load.progress(60)
         await finish(load, database, nursery)
     print(f"{await audit(database, load.books)} instances; {load.books}")
+
+
+async def test_one_idempotency_key_at_both_programs_has_one_effect(pair, database):
+    answers = {}
+
+    async def ask(port, number):
+        async with Caller(port) as caller:
+            body = {"processDefinitionId": "one-task", "tags": [f"n{number}"]}
+            headers = [("Idempotency-Key", f"key-{number}")]
+            answer = await caller.call("POST", "/v2/process-instances", body, headers=headers)
+        assert answer.status == 200, answer
+        answers.setdefault(number, set()).add(answer.body)
+
+    for first in range(0, KEYS, 10):
+        async with trio.open_nursery() as nursery:
+            for number in range(first, first + 10):
+                for program in 2 * pair:
+                    nursery.start_soon(ask, program.port, number)
+    assert {number: len(bodies) for number, bodies in answers.items()} == dict.fromkeys(range(KEYS), 1)
+    with psycopg.connect(database) as connection:
+        assert connection.execute("SELECT count(*), count(DISTINCT tags) FROM process_instances").fetchone() == (
+            KEYS,
+            KEYS,
+        )
+
+
+async def test_what_one_program_deployed_the_other_one_starts(pair):
+    """At once: the answer to a deployment is the promise that nobody starts an older version any more."""
+    async with Caller(pair[0].port) as one, Caller(pair[1].port) as other:
+        for version in range(2, DEPLOYMENTS + 2):
+            deployer, starter = (one, other) if version % 2 else (other, one)
+            await redeploy(deployer, version)
+            answer = await starter.call("POST", "/v2/process-instances", {"processDefinitionId": "one-task"})
+            assert answer.json["processDefinitionVersion"] == version
+
+
+async def redeploy(caller, version):
+    """The model with another name, which makes it another version."""
+    model = (MODELS / "one_task.bpmn").read_text().replace('name="One task"', f'name="Version {version}"')
+    answer = await send_files(caller, {"one_task.bpmn": model})
+    assert answer.json["deployments"][0]["processDefinition"]["processDefinitionVersion"] == version
