@@ -327,3 +327,63 @@ def test_a_large_file_of_problems_is_answered_in_time():
     started = time.process_time()
     assert len(parse(content, "x").problems) == 201
     assert time.process_time() - started < 1
+
+
+def wide(count, node, root="", inside_host=""):
+    """`count` copies of a node, and as many of what they refer to."""
+    nodes = "".join(node.format(n=n) for n in range(count))
+    roots = "".join(root.format(n=n) for n in range(count))
+    process = f'<process id="p" isExecutable="true"><startEvent id="s" />{inside_host}{nodes}</process>'
+    return DEFINITIONS.format(process + roots).encode()
+
+
+ERROR = '<errorEventDefinition errorRef="e{n}" />'
+LARGE = {
+    "boundary events of one task": wide(
+        9_000,
+        f'<boundaryEvent id="b{{n}}" attachedToRef="h">{ERROR}</boundaryEvent>',
+        '<error id="e{n}" errorCode="c{n}" />',
+        '<task id="h" />',
+    ),
+    "event sub-processes of one scope": wide(
+        4_500,
+        f'<subProcess id="b{{n}}" triggeredByEvent="true"><startEvent id="x{{n}}">{ERROR}</startEvent></subProcess>',
+        '<error id="e{n}" errorCode="c{n}" />',
+    ),
+    "links to one event": wide(
+        9_000,
+        '<intermediateThrowEvent id="t{n}"><linkEventDefinition name="L" /></intermediateThrowEvent>',
+        inside_host='<intermediateCatchEvent id="c"><linkEventDefinition name="L" /></intermediateCatchEvent>',
+    ),
+    "a join of many flows": wide(
+        700, '<sequenceFlow id="f{n}" sourceRef="s" targetRef="j" />', inside_host='<inclusiveGateway id="j" />'
+    ),
+    "joins one beside the other": wide(
+        200,
+        '<inclusiveGateway id="j{n}" /><task id="t{n}" /><sequenceFlow id="f{n}" sourceRef="j{n}" targetRef="t{n}" />'
+        '<sequenceFlow id="g{n}" sourceRef="s" targetRef="j{n}" />'
+        '<sequenceFlow id="h{n}" sourceRef="s" targetRef="j{n}" />',
+    ),
+}
+
+
+@pytest.mark.parametrize("content", LARGE.values(), ids=LARGE)
+def test_large_files_are_read_in_time(content):
+    started = time.process_time()
+    assert parse(content, "large.bpmn").problems == ()
+    assert time.process_time() - started < 2
+
+
+def test_more_joins_than_can_be_looked_at_in_time_are_refused():
+    """2,000 joins one behind the other: each would look at all that is before it."""
+    links = "".join(
+        f'<sequenceFlow id="x{n}" sourceRef="{"s" if n == 0 else f"j{n - 1}"}" targetRef="j{n}" />'
+        f'<sequenceFlow id="y{n}" sourceRef="{"s" if n == 0 else f"j{n - 1}"}" targetRef="j{n}">'
+        "<conditionExpression>=true</conditionExpression></sequenceFlow>"
+        for n in range(2_000)
+    )
+    content = inside("".join(f'<inclusiveGateway id="j{n}" />' for n in range(2_000)) + links)
+    started = time.process_time()
+    problems = parse(content, "large.bpmn").problems
+    assert time.process_time() - started < 2
+    assert ["are too many for the size of their scopes" in problem.message for problem in problems] == [True]
