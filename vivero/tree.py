@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import structlog
 import trio
@@ -145,23 +146,22 @@ class Switchboard:
                 self.consumer.wake()
 
 
+def _connection(dsn: str, name: str) -> Callable[[], Awaitable[Connection]]:
+    return lambda: driver.connect(dsn, name=f"vivero:{name}")
+
+
+def _connection_before(dsn: str, name: str, **settings: str) -> Callable[[float], Awaitable[Connection]]:
+    return lambda deadline: driver.connect(dsn, name=f"vivero:{name}", settings=settings, deadline=deadline)
+
+
 def build(
     config: Config, dsn: str, node: str, listeners: Sequence[trio.SocketListener], others: Sequence[Child] = ()
 ) -> Tree:
     """All parts, connected. `node` is unique to this process; `others` are children that look after PostgreSQL."""
     drain = trio.Event()
 
-    def connection(name: str) -> Callable[[], Awaitable[Connection]]:
-        return lambda: driver.connect(dsn, name=f"vivero:{name}")
-
-    def before(name: str) -> Callable[[float], Awaitable[Connection]]:
-        return lambda deadline: driver.connect(dsn, name=f"vivero:{name}", deadline=deadline)
-
-    async def reader(deadline: float) -> Connection:
-        settings = {"statement_timeout": READ_TIMEOUT}
-        return await driver.connect(dsn, name="vivero:api", settings=settings, deadline=deadline)
-
-    pool = Pool(reader, config.database.pool_size)
+    connection, before = partial(_connection, dsn), partial(_connection_before, dsn)
+    pool = Pool(before("api", statement_timeout=READ_TIMEOUT), config.database.pool_size)
     completions = Completions(connection("completions"))
     definitions = DefinitionCache(pool.connection)
     job_board = JobBoard(config.api.max_pollers, config.api.slow_poll_s)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.core.commands import start_instructions
 from engine.core.needs import Need, NeedKind, Needs
 from engine.core.records import (
     CancelInstance,
@@ -18,7 +19,6 @@ from engine.core.records import (
     VariableSet,
     WorkResumed,
 )
-from engine.core.shared import beginnings
 from engine.core.shared.variables import texts_of
 from engine.core.state import Definition, ElementState
 from engine.core.view import View, reject_not_found
@@ -34,7 +34,7 @@ def needs_create(command: CreateInstance, tenant: str) -> Needs:
 def create(command: CreateInstance, at: View) -> Effects:
     definition = _definition(command, at)
     model = at.model(definition.key)
-    beginnings.check(model, command.start_elements)
+    start_instructions.check(model, command.start_elements)
     if model.root.start is None and not command.start_elements:
         raise Reject(
             RejectionCode.INVALID_STATE,
