@@ -148,9 +148,9 @@ async def test_a_poll_whose_client_leaves_takes_no_job(rows, reader, stored, nur
     await until_waiting(stored, 1)
     rows.job()
     reader.gone.set()
-    stored.job_board.available("work", "<default>", 1)
     with trio.fail_after(5):
         await done.wait()
+    stored.job_board.available("work", "<default>", 1)
     assert ready(rows) == [(True,)]
 
 
