@@ -7,6 +7,7 @@ key (`#17`). The lines depend on nothing but the events, so they can be compared
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -67,7 +68,7 @@ class Trace:
     def _fields(self, record: msgspec.Struct) -> str:
         """Every field that is not at its default; keys by name."""
         told = []
-        for field in msgspec.structs.fields(record):
+        for field in _fields_of(type(record)):
             value = getattr(record, field.name)
             if value == _default(field):
                 continue
@@ -86,6 +87,11 @@ class Trace:
 def one_line(text: str) -> str:
     """`text` without line breaks and other signs that would tear a line."""
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+@cache
+def _fields_of(kind: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    return msgspec.structs.fields(kind)
 
 
 def _default(field: msgspec.structs.FieldInfo) -> Any:
