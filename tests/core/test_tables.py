@@ -1,10 +1,7 @@
-"""The tables that behaviour consists of are complete, and nobody writes an effect that silently does not happen."""
+"""The tables that behaviour consists of are complete."""
 
-import ast
 import re
 from pathlib import Path
-
-import pytest
 
 import engine.core
 from engine.core import records
@@ -15,8 +12,6 @@ from engine.core.state import ElementState
 from engine.core.step import FOLLOW
 
 CORE = Path(engine.core.__file__).parent
-FILES = sorted(path for folder in ("elements", "commands", "shared") for path in (CORE / folder).glob("*.py"))
-FILES += [CORE / "lifecycle.py", CORE / "step.py"]
 
 
 def test_every_event_has_an_applier():
@@ -72,32 +67,3 @@ def test_all_transitions_of_the_golden_traces_are_in_the_table():
                 seen += 1
         assert set(now.values()) <= {ElementState.COMPLETED, ElementState.TERMINATED, ElementState.ACTIVATED}
     assert seen > 100
-
-
-# ---- the style hazard of generators: a call whose effects nobody takes
-
-
-def effect_functions():
-    """The names of the functions that are annotated to return effects."""
-    names = set()
-    for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if (
-                isinstance(node, ast.FunctionDef)
-                and isinstance(node.returns, ast.Name)
-                and node.returns.id == "Effects"
-            ):
-                names.add(node.name)
-    return names
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_no_effects_are_dropped(path):
-    """A call of an effects function as a statement of its own does nothing at all."""
-    names = effect_functions()
-    assert "enter" in names
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            called = node.value.func
-            name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-            assert name not in names or name == "_take", f"line {node.lineno}: the effects of {name}() are dropped"
