@@ -357,6 +357,15 @@ MUTANTS: tuple[Mutant, ...] = (
             "available_at IS NOT NULL AND available_at <= clock_timestamp()",
         ),
     ),
+    mutant(
+        "an activation client that does not read",
+        f"{ACTIVATION_TESTS}::test_a_client_that_does_not_read_its_jobs_holds_no_row",
+        "storage/sql/activation.sql",
+        (
+            ") seen ON true\nORDER BY j.priority DESC, j.job_key;",
+            ") seen ON true\nORDER BY j.priority DESC, j.job_key\nFOR UPDATE OF j;",
+        ),
+    ),
     # The core
     mutant(
         "core: surplus tokens are dropped",
