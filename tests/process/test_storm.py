@@ -70,10 +70,10 @@ class Storm:
             connection.execute(query, [f"vivero:{kind}%"])
 
     async def hold(self, _program):
-        """The partition's row, for a while."""
+        """The partition's row, for a while; unless somebody else has it, who must not wait for this to give up."""
         with psycopg.connect(self._dsn) as connection:
-            connection.execute("SELECT FROM partitions FOR UPDATE")
-            await trio.sleep(self._random.uniform(0, 2))
+            if connection.execute("SELECT id FROM partitions FOR UPDATE SKIP LOCKED").fetchall():
+                await trio.sleep(self._random.uniform(0, 2))
 
 
 async def weather(pair, database, random, seconds):
