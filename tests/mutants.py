@@ -58,6 +58,9 @@ APPENDER_TESTS = "tests/engine/test_appender.py"
 COMPLETIONS_TESTS = "tests/engine/test_completions.py"
 DEFINITIONS_TESTS = "tests/engine/test_definitions.py"
 SUPERVISION_TESTS = "tests/engine/test_supervision.py"
+LISTENER_TESTS = "tests/storage/test_listener.py"
+CHAOS_TESTS = "tests/process/test_chaos.py"
+TWO_TESTS = "tests/process/test_two_programs.py"
 LEADERSHIP_TESTS = "tests/engine/test_consumer_leadership.py"
 OVERLAP_TESTS = "tests/engine/test_consumer_overlap.py"
 POISON_TESTS = "tests/engine/test_consumer_poison.py"
@@ -457,6 +460,46 @@ MUTANTS: tuple[Mutant, ...] = (
         f"{SUPERVISION_TESTS}::test_health_is_progress_not_existence",
         "engine/supervision.py",
         ("healthy=progressing and life is not None", "healthy=life is not None"),
+    ),
+    mutant(
+        "supervision: the closed sockets of a hung child excuse it",
+        f"{SUPERVISION_TESTS}::test_a_hung_child_is_not_excused_by_what_closing_its_sockets_raises",
+        "engine/supervision.py",
+        ("return self._silent(life) or (", "return ("),
+    ),
+    mutant(
+        "supervision: a pause of the whole process is a hang of everybody",
+        f"{SUPERVISION_TESTS}::test_after_a_pause_of_the_whole_process_nobody_hangs",
+        "engine/supervision.py",
+        ("            if not paused:\n", "            if True:\n"),
+    ),
+    mutant(
+        "supervision: healthy without a connection",
+        f"{LISTENER_TESTS}::test_it_waits_for_a_server_that_is_not_there_yet_and_shows_life_but_no_progress",
+        "storage/reconnect.py",
+        ("    beats.report_progress(lambda: link.up)\n", "    beats.report_progress(lambda: True)\n"),
+    ),
+    mutant(
+        "supervision: healthy without a claim",
+        f"{CHAOS_TESTS}::test_a_node_that_gets_nowhere_says_so",
+        "engine/consumer.py",
+        ("        writer = reader = None\n", "        beat.beat()\n        writer = reader = None\n"),
+    ),
+    mutant(
+        "completions: told before the commit",
+        f"{TWO_TESTS}::test_both_serve_and_one_leads",
+        "engine/consumer.py",
+        (
+            "        try:\n            await self._writer.pipeline(",
+            "        self._tell(work, 0)\n        try:\n            await self._writer.pipeline(",
+        ),
+        ("        self._tell(work, len(calls))\n", ""),
+    ),
+    mutant(
+        "completions: who asks before the first commit waits for the sweep",
+        f"{COMPLETIONS_TESTS}::test_a_program_that_was_just_started_looks_at_once",
+        "engine/completions.py",
+        ("self._watermarks.get(partition, position)", "self._watermarks.get(partition, 0)"),
     ),
 )
 
