@@ -14,6 +14,7 @@ from engine.core.records import (
     CompleteJob,
     CreateInstance,
     FailJob,
+    FireTimer,
     ResolveIncident,
     SetVariables,
     ThrowJobError,
@@ -100,6 +101,13 @@ class Bench:
     def fail_at(self, root, place, variables):
         self.accepted(FailJob(self._job_at(root, place), 0, 0, "boom", raw(variables)))
 
+    def throw_at(self, root, place, code, variables):
+        self.accepted(ThrowJobError(self._job_at(root, place), code, "boom", raw(variables)))
+
+    def fire_at(self, root, place, target):
+        (timer,) = (timer for timer in self.at(root, place).timers.values() if timer.target == target)
+        self.accepted(FireTimer(timer.key))
+
     def resolve_job_at(self, root, place):
         self.accepted(UpdateJob(self._job_at(root, place), retries=1))
         self.resolve_at(root, place)
@@ -168,10 +176,10 @@ class Bench:
 
 
 def place_of(element):
-    """`p/s1/t2`: the path of an element instance by ids."""
+    """`p/s1/m2/m2[0]`: the path of an element instance by ids, instances of a loop with their index."""
     ids = []
     while element is not None:
-        ids.append(element.element)
+        ids.append(element.element if element.index < 0 else f"{element.element}[{element.index}]")
         element = element.scope
     return "/".join(reversed(ids))
 

@@ -6,7 +6,8 @@ line in `Maker.KINDS`. Variables are whole numbers: `v0` … `v3` decide choices
 
 from dataclasses import dataclass, fields
 
-from core_models import end, flow, par, process, start, sub, task, xor
+from core_events import CODES, boundary, call, catch, error, inc, loop, model
+from core_models import end, flow, par, process_element, start, sub, task, xor
 
 VARIABLES = ("v0", "v1", "v2", "v3")
 VALUES = 3
@@ -77,18 +78,83 @@ class Fork:
     ways: tuple
 
 
+@dataclass(frozen=True)
+class Incl:
+    """Every way whose variable has its value, else the default; with neither, an incident. Joined when all are done."""
+
+    id: str
+    ways: tuple
+    """(variable, value, block)."""
+    default: object = None
+
+
+@dataclass(frozen=True)
+class Many:
+    """Multi-instance: a task or sub-process for each of `items`; `until` so many have completed.
+
+    What the instances give, item + v0, is collected in `out_<id>`.
+    """
+
+    inner: object
+    items: tuple
+    sequential: bool
+    until: int | None = None
+
+    @property
+    def id(self):
+        return self.inner.id
+
+
+@dataclass(frozen=True)
+class Call:
+    """Another process, `c_<id>`, with copies of all variables that are seen; all of its own come back."""
+
+    id: str
+    body: object
+
+
+@dataclass(frozen=True)
+class Sleep:
+    """A timer that is waited for."""
+
+    id: str
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An activity with boundary events.
+
+    `catches`: (id, error code, handler); without a code a timer. After the handler it goes on as if the activity had
+    completed. `bells`: (id, task); timers that interrupt nothing and begin a task beside, which ends by itself.
+    """
+
+    host: object
+    catches: tuple = ()
+    bells: tuple = ()
+
+    @property
+    def id(self):
+        return self.host.id
+
+
 def waits(block):
     """Whether a token cannot get through the block at once, whatever the variables."""
     match block:
-        case Task() | Fork():
+        case Task() | Fork() | Sleep():
             return True
+        case Edge(host, catches):
+            return waits(host) and all(waits(handler) for _, _, handler in catches)
+        case Many(inner, items):
+            return bool(items) and waits(inner)
+        case Incl(_, ways, default):
+            return all(waits(way) for _, _, way in ways) and default is not None and waits(default)
         case Seq(parts):
             return any(map(waits, parts))
         case Choice(_, _, ways, default):
             return all(map(waits, ways)) and default is not None and waits(default)
         case Par(_, ways):
             return any(map(waits, ways))
-        case Loop(_, body) | Sub(_, body):
+        case Loop(_, body) | Sub(_, body) | Call(_, body):
             return waits(body)
     return False
 
@@ -98,9 +164,17 @@ def inside(block):
     yield block
     for field in fields(block):
         value = getattr(block, field.name)
-        for part in value if isinstance(value, tuple) else (value,):
+        for part in _flat(value):
             if hasattr(part, "__dataclass_fields__"):
                 yield from inside(part)
+
+
+def _flat(value):
+    if isinstance(value, tuple):
+        for part in value:
+            yield from _flat(part)
+    else:
+        yield value
 
 
 # ---- BPMN
@@ -109,8 +183,10 @@ def inside(block):
 class Writer:
     """The elements and flows of one scope."""
 
-    def __init__(self) -> None:
+    def __init__(self, called) -> None:
         self.parts = []
+        self.called = called
+        """Processes that are called, of the whole file."""
         self.count = 0
 
     def join(self, source, target, condition=None):
@@ -163,12 +239,24 @@ class Writer:
                 name = self.join(f"{id}_end", f"{id}_out")
                 self.parts += [xor(f"{id}_end", default=name), xor(f"{id}_out")]
                 return f"{id}_out"
-            case Sub(id, body, local, gives):
-                mappings = {"inputs": [(f"={local} + 1", local)] if local else []}
-                mappings["outputs"] = [(f"={local}", gives)] if gives else []
-                self.parts.append(sub(id, *scope(body, id), **mappings))
+            case Sub() | Call() | Many() | Sleep():
+                self.parts.append(self.activity(block))
+                self.join(source, block.id)
+                return block.id
+            case Incl(id, ways, default):
                 self.join(source, id)
-                return id
+                name = None if default is None else self.way(default, id, f"{id}_end")
+                self.parts.append(inc(id, name))
+                for variable, value, way in ways:
+                    self.way(way, (id, f"={variable} = {value}"), f"{id}_end")
+                self.parts.append(inc(f"{id}_end"))
+                return f"{id}_end"
+            case Edge(host, catches, bells):
+                last = self.put(host, source)
+                for id, beside in bells:
+                    self.parts.append(boundary(id, host.id, TIMER, interrupting=False))
+                    self.put(beside, id)
+                return self.around(host.id, last, catches)
             case Fork(first, ways):
                 self.put(first, source)
                 for number, way in enumerate(ways):
@@ -179,6 +267,34 @@ class Writer:
                 return None
         raise TypeError(block)
 
+    def activity(self, block):
+        """The element of an activity that is not a task."""
+        match block:
+            case Sub(id, body, local, gives):
+                mappings = {"inputs": [(f"={local} + 1", local)] if local else []}
+                mappings["outputs"] = [(f"={local}", gives)] if gives else []
+                return sub(id, *scope(body, id, self.called), **mappings)
+            case Call(id, body):
+                self.called.append(process_element(*scope(body, f"c_{id}", self.called), id=f"c_{id}"))
+                return call(id, f"c_{id}")
+            case Sleep(id):
+                return catch(id, TIMER)
+            case Many(inner, items, sequential, until):
+                element = task(inner.id) if isinstance(inner, Task) else self.activity(inner)
+                condition = None if until is None else f"=numberOfCompletedInstances >= {until}"
+                collection, gives = f"=[{', '.join(map(str, items))}]", f"out_{inner.id}"
+                return loop(element, collection, "item", "=item + v0", gives, condition, sequential)
+        raise TypeError(block)
+
+    def around(self, host, last, catches):
+        """Boundary events with their handlers; all ways meet again."""
+        self.parts.append(xor(f"{host}_out"))
+        self.join(last, f"{host}_out")
+        for id, code, handler in catches:
+            self.parts.append(boundary(id, host, TIMER if code is None else error(code)))
+            self.join(self.put(handler, id), f"{host}_out")
+        return f"{host}_out"
+
     def way(self, block, source, target):
         """A way from a split to its join; the name of its first flow."""
         before = len(self.parts)
@@ -188,9 +304,12 @@ class Writer:
         return first.split('id="')[1].split('"')[0]
 
 
-def scope(body, name):
+TIMER = '<timerEventDefinition><timeDuration>=duration("PT1H")</timeDuration></timerEventDefinition>'
+
+
+def scope(body, name, called):
     """The parts of a process or sub-process with this body."""
-    writer = Writer()
+    writer = Writer(called)
     writer.parts.append(start(f"{name}_start"))
     last = writer.put(body, f"{name}_start")
     if last is not None:
@@ -200,7 +319,8 @@ def scope(body, name):
 
 
 def to_bpmn(block, id="p"):
-    return process(*scope(block, id), id=id)
+    called = []
+    return model(*scope(block, id, called), id=id, beside=called)
 
 
 # ---- chance
@@ -259,8 +379,43 @@ class Maker:
         return Loop(self.name("l"), body if waits(body) else Seq((self.task(), body)))
 
     def sub(self, size):
-        id = self.name("s")
+        """It gives only what took time: what runs at once beside it must not depend on who comes first."""
+        id, body = self.name("s"), self.body(size - 1)
         local = self.random.choice((None, *VARIABLES))
-        return Sub(id, self.body(size - 1), local, f"out_{id}" if local else None)
+        return Sub(id, body, local, f"out_{id}" if local and waits(body) else None)
 
-    KINDS = (seq, seq, choice, par, par, loop, sub)
+    def incl(self, size):
+        ways = [
+            (variable, self.random.randrange(VALUES), part)
+            for variable, part in zip(VARIABLES, self.parts(size), strict=False)
+        ]
+        default = self.block(size // 2) if self.random.random() < 0.8 else None
+        return Incl(self.name("i"), tuple(ways), default)
+
+    def many(self, size):
+        inner = Task(self.name("m"))
+        if size > 2 and self.random.random() < 0.5:
+            body = self.block(size // 2)
+            inner = Sub(inner.id, body if waits(body) else Seq((self.task(), body)))
+        items = tuple(self.random.randrange(10) for _ in range(self.random.choice((1, 2, 2, 3))))
+        until = self.random.choice((None, None, 1, 2))
+        return Many(inner, items, self.random.random() < 0.5, until)
+
+    def call(self, size):
+        return Call(self.name("a"), self.body(size - 1))
+
+    def plain(self, size):
+        return self.task()
+
+    def edge(self, size):
+        make = self.random.choice((Maker.plain, Maker.sub, Maker.call, Maker.many))
+        host = make(self, size - 2) if size > 2 else self.task()
+        codes = self.random.sample((None, *CODES[:2]), self.random.randint(0, 2))
+        catches = tuple((self.name("b"), code, self.block(size // 3)) for code in codes)
+        bells = ((self.name("b"), Task(self.name("t"))),) if not codes or self.random.random() < 0.3 else ()
+        return Edge(host, catches, bells)
+
+    def sleep(self, size):
+        return Sleep(self.name("z"))
+
+    KINDS = (seq, seq, choice, par, par, loop, sub, incl, many, call, edge, edge, sleep)

@@ -7,6 +7,7 @@ from random import Random
 
 from core_bench import place_of
 from core_blocks import VALUES, VARIABLES, Loop, Maker, inside, to_bpmn
+from core_events import CODES
 from core_oracle import Oracle
 
 LONG = 40
@@ -18,13 +19,19 @@ def observe(bench, key):
     state = bench.state
     mine = [element for element in state.elements.values() if element.root.key == key]
     jobs = [job for job in state.jobs.values() if job.element.root.key == key]
+    timers = [timer for timer in state.timers.values() if timer.element.root.key == key]
     incidents = [incident for incident in state.incidents.values() if incident.element.root.key == key]
     return {
         "state": str(bench.state_of(key)),
         "jobs": sorted(place_of(job.element) for job in jobs),
         "incidents": sorted(place_of(incident.element) for incident in incidents),
+        "timers": sorted((place_of(timer.element), timer.target) for timer in timers),
         "variables": {place_of(e): bench.variables_of(e.key) for e in mine if e.variables},
     }
+
+
+def _again(variables):
+    return [name for name, value in variables.items() if name.startswith("again_") and value == 1]
 
 
 class Run:
@@ -46,25 +53,33 @@ class Run:
     def next_action(self):
         """Something that can be done now; None when the instance has ended."""
         oracle, random = self.oracle, self.random
-        if oracle.left is None:
+        if oracle.state != "ACTIVATED":
             return None
         calm = len(self.actions) >= LONG
-        if len(self.actions) == LONG:
-            return ("set", self.id, {f"again_{loop}": 0 for loop in self.loops}, False)
+        spinning = [(scope, again) for scope, own in oracle.scopes.items() if (again := _again(own))]
+        if calm and spinning:
+            scope, names = spinning[0]
+            return ("set", scope, dict.fromkeys(names, 0), True)
         stuck, failed, tasks = oracle.stuck(), oracle.failed_tasks(), oracle.open_tasks()
         chance = random.random()
         if stuck and (chance < 0.3 or not tasks):
             one = random.choice(stuck)
-            return ("unstick", one.scope, one.choice.id, one.choice.variable, random.randrange(len(one.choice.ways)))
-        if failed and (chance < 0.5 or not tasks):
+            return ("unstick", one.scope, one.choice.id, *random.choice(one.ways_out()))
+        if failed and (chance < 0.5 or not tasks) and not (chance < 0.1 and oracle.timers()):
             return ("resolve", random.choice(failed).place)
         if not calm and chance > 0.99:
             return ("cancel",)
         if not calm and chance > 0.9:
             return ("set", random.choice(list(oracle.scopes)), self._some(), random.random() < 0.3)
+        timers = oracle.timers()
+        if timers and (chance < 0.15 or not tasks):
+            return ("fire", *random.choice(timers))
         task = random.choice(tasks)
-        if not calm and chance > 0.8:
+        beside = oracle.runs_beside(task.place)
+        if not calm and not beside and chance > 0.85:
             return ("fail", task.place, {"note": random.randrange(9)})
+        if not calm and not beside and chance > 0.7:
+            return ("throw", task.place, random.choice(CODES), {"note": random.randrange(9)})
         if task.task.mapped:
             return ("complete", task.place, {"y": random.randrange(VALUES)})
         again = {f"again_{loop}": 0 if calm else int(random.random() < 0.4) for loop in self.loops}
@@ -85,7 +100,11 @@ class Run:
                 self.oracle.resolve_job(place)
             case ("unstick", scope, id, variable, value):
                 self.oracle.set(scope, {variable: value}, False)
-                self.oracle.resolve_choice(id)
+                self.oracle.resolve_choice(scope, id)
+            case ("throw", place, code, variables):
+                self.oracle.throw(place, code, variables)
+            case ("fire", place, target):
+                self.oracle.fire(place, target)
             case ("set", scope, variables, local):
                 self.oracle.set(scope, variables, local)
             case ("cancel",):
@@ -106,6 +125,10 @@ def perform(bench, key, action):
             bench.resolve_at(key, f"{scope}/{id}")
         case ("set", scope, variables, local):
             bench.set(bench.at(key, scope).key, local, **variables)
+        case ("throw", place, code, variables):
+            bench.throw_at(key, place, code, variables)
+        case ("fire", place, target):
+            bench.fire_at(key, place, target)
         case ("cancel",):
             bench.cancel(key)
         case _:

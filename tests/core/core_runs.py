@@ -84,7 +84,7 @@ def _without_keys(row, places):
     for name, value in row.items():
         if name == "key" or name in NOT_OBSERVED:
             continue
-        if name in {"root", "instance", "scope", "element"} and isinstance(value, int):
+        if name in {"root", "instance", "scope", "element", "parent_instance"} and isinstance(value, int):
             value = places[value]
         elif name == "path":
             value = [places[key] for key in value]

@@ -32,14 +32,28 @@ def compare(seed):
     while True:
         points += 1
         seen, expected = observe(bench, key), run.oracle.seen()
-        assert seen == expected, f"seed {seed}\n{run.model.decode()}\n{run.variables}\n" + "\n".join(
-            map(str, run.actions)
-        )
+        assert seen == expected, "\n".join(told(seed, run, seen, expected))
         action = run.next_action()
         if action is None:
             return points
         run.tell(action)
         perform(bench, key, action)
+
+
+def told(seed, run, seen, expected):
+    """What differs, and how to come there."""
+    yield f"VIVERO_ORACLE_SEED={seed}"
+    for name in seen:
+        if isinstance(seen[name], dict):
+            places = sorted(seen[name].keys() | expected[name].keys())
+            pairs = [(place, seen[name].get(place), expected[name].get(place)) for place in places]
+        else:
+            pairs = [("", seen[name], expected[name])]
+        yield from (f"{name} {place}: {is_}, should be {should}" for place, is_, should in pairs if is_ != should)
+    yield f"start with {run.variables}"
+    yield from map(str, run.actions)
+    yield str(run.block)
+    yield run.model.decode()
 
 
 def check(count):

@@ -4,7 +4,6 @@ import pytest
 import trio
 from consumer_bench import (
     PINNED_MS,
-    TABLES,
     Serial,
     append,
     beat,
@@ -35,14 +34,6 @@ from engine.core.replay import Recorded, replay
 from engine.core.state import State
 from storage import driver
 
-OWN_TABLES = (
-    "subscriptions",
-    "start_subscriptions",
-    "messages",
-    "channel_subscriptions",
-    "start_locks",
-    "message_correlations",
-)
 ROOTS = (message(), signal(), message("begin", None, "b"), message("none", None, "n"))
 BUSY = model(
     starts("start", "b"),
@@ -65,11 +56,6 @@ BUSY = model(
 MANY = model(
     start(), receive("first"), catch("wait", "signal"), "start > first > wait", id="many", roots=(message(), signal())
 )
-
-
-@pytest.fixture(autouse=True)
-def all_tables(monkeypatch):
-    monkeypatch.setattr("consumer_bench.TABLES", TABLES + OWN_TABLES)
 
 
 @pytest.fixture
