@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from engine_bench import START_MS, EngineBench, waits
+from engine_bench import START_MS, EngineBench, starts, waits
 
 from engine.appender import Append
 from engine.core.records import CancelInstance, FireTimer, MoveTimer, TriggerTimer
@@ -156,6 +156,24 @@ async def test_a_clock_that_goes_back_fires_nothing_twice(bench):
     await bench.set_clock(START_MS)
     await bench.set_clock(due + 1)
     assert await bench.value("SELECT count(*) FROM event_log WHERE events::text LIKE '%TimerTriggered%'") == 1
+
+
+async def test_a_cycle_that_is_late_when_the_clock_goes_back_loses_and_doubles_no_occurrence(migrated, connection):
+    await clock.pin(connection, START_MS)
+    first = EngineBench(migrated, TimerSettings(window=8, in_flight=1, batch=1))
+    async with first.running():
+        await first.deploy(starts("R/PT1H"))
+        await first.set_clock(START_MS + 48 * HOUR)
+        await first.until_value(True, "SELECT count(*) >= 5 FROM timers WHERE state = 'TRIGGERED'")
+    second = EngineBench(migrated)
+    async with second.running():
+        for hours in (47, 48, 2, 49):
+            await second.set_clock(START_MS + hours * HOUR)
+        await second.until_value(START_MS + 50 * HOUR, "SELECT due_at_ms FROM timers WHERE state = 'PENDING'")
+        fired = "SELECT due_at_ms, to_epoch_ms(triggered_at) FROM timers WHERE state = 'TRIGGERED' ORDER BY timer_key"
+        rows = [tuple(row) for row in await second.rows(fired)]
+        assert [due for due, _ in rows] == [START_MS + hour * HOUR for hour in range(1, 50)]
+        assert all(due <= at for due, at in rows)
 
 
 async def test_a_new_life_of_the_task_fires_what_the_last_one_left(migrated, connection):
