@@ -173,6 +173,16 @@ def _take_signals(state: State, wanted: _Wanted, rows: Rows) -> set[int]:
     return {row[4] for row in rows}
 
 
+async def purge_subscriptions(connection: Connection, before_ms: int, limit: int) -> int:
+    """Delete up to `limit` subscriptions of elements that ended before this moment (epoch ms); how many there were."""
+    return (await connection.execute(_sql["purge_subscriptions"], (before_ms, limit))).count
+
+
+async def purge_correlations(connection: Connection, before_ms: int, limit: int) -> int:
+    """Delete up to `limit` rows about messages given before this moment (epoch ms); how many there were."""
+    return (await connection.execute(_sql["purge_correlations"], (before_ms, limit))).count
+
+
 async def expired(connection: Connection, partition: int, limit: int) -> int | None:
     """Up to which deadline (epoch ms) the oldest `limit` expired messages go; None when none has expired."""
     found: int | None = (await connection.execute(_sql["expired"], (partition, limit))).rows[0][0]

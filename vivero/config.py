@@ -20,6 +20,7 @@ from api.settings import ApiSettings
 from engine.appender import AppenderSettings
 from engine.consumer import ConsumerSettings
 from engine.expiry import ExpirySettings
+from engine.retention import RetentionSettings
 from engine.supervision import SupervisionSettings
 from engine.timers import TimerSettings
 
@@ -54,6 +55,7 @@ class Config:
     consumer: ConsumerSettings = field(default_factory=ConsumerSettings)
     timers: TimerSettings = field(default_factory=TimerSettings)
     expiry: ExpirySettings = field(default_factory=ExpirySettings)
+    retention: RetentionSettings = field(default_factory=RetentionSettings)
     supervision: SupervisionSettings = field(default_factory=SupervisionSettings)
     chaos: bool = False
     """Serve POST /chaos/children/{name}, which hurts the program on purpose. For tests."""

@@ -25,6 +25,7 @@ from engine.completions import Completions
 from engine.consumer import Consumer
 from engine.definitions import DefinitionCache
 from engine.expiry import Expiry
+from engine.retention import Retention
 from engine.supervision import Beat, Child, Supervisor
 from engine.timers import Changes, Timers
 from engine.watchdog import Watchdog
@@ -185,6 +186,7 @@ def build(
     )
     timers = Timers(connection("timers"), appender, config.timers, PARTITION, lambda: consumer.leads)
     expiry = Expiry(connection("expiry"), appender, config.expiry, PARTITION, lambda: consumer.leads)
+    retention = Retention(connection("retention"), config.retention, lambda: consumer.leads)
     switchboard.consumer, switchboard.appender, switchboard.timers = consumer, appender, timers
     listener = Listener(before("listener"), CHANNELS, switchboard.heard, switchboard.connected)
 
@@ -208,6 +210,7 @@ def build(
             Child("consumer", consumer.run, consumer.close),
             Child("timers", timers.run, timers.close),
             Child("expiry", expiry.run, expiry.close),
+            Child("retention", retention.run, retention.close),
             Child("completions", completions.run, completions.close),
             Child("listener", listener.run, listener.abort),
             Child("announcer", announcer.run, announcer.abort),

@@ -75,3 +75,15 @@ SELECT max(deadline_ms) FROM (
     SELECT deadline_ms FROM messages WHERE partition_id = $1 AND deadline_ms <= to_epoch_ms(clock_now())
     ORDER BY deadline_ms LIMIT $2
 ) e;
+
+-- name: purge_subscriptions
+-- Ended ones only, the oldest first, in pieces; whoever else deletes or is about to end is not waited for.
+DELETE FROM subscriptions WHERE subscription_key IN (
+    SELECT subscription_key FROM subscriptions WHERE ended_at IS NOT NULL AND ended_at < from_epoch_ms($1)
+    ORDER BY ended_at LIMIT $2 FOR UPDATE SKIP LOCKED);
+
+-- name: purge_correlations
+-- The history of messages, in pieces, the oldest first.
+DELETE FROM message_correlations WHERE message_correlation_key IN (
+    SELECT message_correlation_key FROM message_correlations WHERE correlated_at < from_epoch_ms($1)
+    ORDER BY correlated_at LIMIT $2 FOR UPDATE SKIP LOCKED);

@@ -1,0 +1,98 @@
+"""Task: the end of what has ended (docs/messages.md, docs/timers.md).
+
+Rows that nobody will change any more stay for searches as long as `ended_days` says, by the engine's clock. Then they
+are deleted, the oldest first, a bounded piece of each table at a time: no statement is long, none waits for a row, and
+the log does not hear of it, because the core never reads such rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+
+import structlog
+
+from engine.supervision import Beat
+from storage import channels, timers
+from storage.driver import CONNECT_TIMEOUT_S, Connection
+
+log = structlog.get_logger(__name__)
+
+DAY_MS = 24 * 3600 * 1000
+
+Purge = Callable[[Connection, int, int], Awaitable[int]]
+"""(connection, before, limit): delete up to `limit` rows that ended before a moment (epoch ms); how many there were."""
+
+PURGES: Mapping[str, Purge] = {
+    "subscriptions": channels.purge_subscriptions,
+    "message_correlations": channels.purge_correlations,
+    "timers": timers.purge,
+}
+"""By table."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionSettings:
+    """How long what has ended stays, and how it is deleted."""
+
+    ended_days: float = 30.0
+    """0: for ever."""
+    every_s: float = 60.0
+    rows: int = 500
+    """Of a table, at once."""
+    pause_s: float = 0.2
+    """Between two pieces, while there is more."""
+    call_timeout_s: float = 5.0
+
+    def __post_init__(self) -> None:
+        if self.ended_days < 0 or self.rows < 1:
+            raise ValueError("retention needs ended_days >= 0 and rows >= 1")
+
+
+@dataclass(slots=True)
+class Retention:
+    """The handle of the task; `run` is the child. `leads`: whether this node looks after the tables."""
+
+    connect: Callable[[], Awaitable[Connection]]
+    settings: RetentionSettings = field(default_factory=RetentionSettings)
+    leads: Callable[[], bool] = lambda: True
+    deleted: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PURGES, 0))
+    """Rows so far, by table; for metrics and tests."""
+    _connection: Connection | None = None
+
+    def close(self) -> None:
+        """Shut the socket, so that a call behind a black hole ends."""
+        if self._connection is not None:
+            self._connection.abort()
+
+    async def run(self, beat: Beat) -> None:
+        """Delete, until cancelled. Raises when the connection is lost, to be started again."""
+        while True:
+            await beat.sleep(self.settings.every_s)
+            if self.leads() and self.settings.ended_days:
+                await self._look(beat)
+
+    async def _look(self, beat: Beat) -> None:
+        """Delete all there is. The connection is there for as long as that takes: most of the time nobody needs it."""
+        with beat.waiting(CONNECT_TIMEOUT_S):
+            self._connection = connection = await self.connect()
+        try:
+            while await self.run_once(connection, beat) and self.leads():
+                await beat.sleep(self.settings.pause_s)
+        finally:
+            connection.abort()
+
+    async def run_once(self, connection: Connection, beat: Beat) -> bool:
+        """A piece of each table; whether there is more."""
+        settings, more = self.settings, False
+        with beat.waiting(settings.call_timeout_s):
+            now = (await timers.clock(connection)).now
+        before = max(now - int(settings.ended_days * DAY_MS), 0)
+        for table, purge in PURGES.items():
+            with beat.waiting(settings.call_timeout_s):
+                count = await purge(connection, before, settings.rows)
+            self.deleted[table] += count
+            more = more or count == settings.rows
+            if count:
+                log.debug("deleted what ended long ago", table=table, rows=count)
+        return more
