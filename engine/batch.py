@@ -19,6 +19,7 @@ from engine.core.needs import Need, NotLoaded
 from engine.core.records import Command, Rejection, RejectionCode, TriggerTimer, decode_command
 from engine.core.state import Instance
 from engine.core.step import Entry, Handled, Notices, Processor
+from engine.refusals import Refusals
 from storage import save
 from storage.driver import Call
 from storage.load import LogRow
@@ -68,17 +69,20 @@ class _Collected:
     commands: int = 0
 
 
-def decode(rows: Iterable[LogRow], refused: Mapping[int, Rejection]) -> list[Decoded]:
-    """The commands of the rows. `refused`: positions that could not be saved, with what to answer instead."""
-    return [_decode(row, refused.get(row.position)) for row in rows]
+def decode(rows: Iterable[LogRow], refusals: Refusals) -> list[Decoded]:
+    """The commands of the rows, or what to answer instead."""
+    return [_decode(row, refusals) for row in rows]
 
 
-def _decode(row: LogRow, refused: Rejection | None) -> Decoded:
+def _decode(row: LogRow, refusals: Refusals) -> Decoded:
+    refused = refusals.positions.get(row.position)
     if refused is not None and row.intent != TriggerTimer.intent:
         return Decoded(row, None, refused)
     try:
         row.payload.decode()  # values are kept as they are, so that nobody else would look into them
-        return Decoded(row, decode_command(row.intent, row.payload), refused)
+        command = decode_command(row.intent, row.payload)
+        final = refusals.final(row.position, command)
+        return Decoded(row, command, refused) if final is None else Decoded(row, None, final)
     except (KeyError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         reason = f"the log row at position {row.position} ({row.intent}) cannot be read: {error}"
         return Decoded(row, None, Rejection(RejectionCode.PROCESSING_ERROR, reason))

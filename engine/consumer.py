@@ -24,6 +24,7 @@ from engine.core.rules import TIMER_RULES, TimerRules
 from engine.core.state import Definition, State
 from engine.core.step import Limits, Processor
 from engine.definitions import UnreadableResource
+from engine.refusals import Refusals
 from engine.supervision import Beat, leaves
 from storage import load, partitions, save
 from storage.driver import Call, Connection
@@ -129,8 +130,7 @@ class Consumer:
         self._term: Term | None = None
         self.careful_until = 0
         """Up to this position commands are committed one by one: one of them cannot be saved."""
-        self.refused: dict[int, Rejection] = {}
-        """Positions that the database refused to save, with what they are answered."""
+        self.refusals = Refusals()
 
     def wake(self) -> None:
         """There may be something new in the log."""
@@ -209,7 +209,7 @@ class Consumer:
         log.error("the database refuses a batch", first=suspected.first, last=last, error=str(suspected.poison))
         if self.careful_until >= last and suspected.commands == 1:
             reason = f"the database refuses what the command names or would write: {suspected.poison.message}"
-            self.refused[last] = Rejection(RejectionCode.PROCESSING_ERROR, reason)
+            self.refusals.add(last, Rejection(RejectionCode.PROCESSING_ERROR, reason))
         self.careful_until = max(last, self.careful_until)
 
     async def wait(self, beat: Beat, seconds: float) -> None:
@@ -268,7 +268,7 @@ class Term:
         behind = self._ahead[-1].row.position if self._ahead else self.last
         with self._beat.waiting(self._settings.call_timeout_s):
             read = await load.read_batch(self._reader, self._claim.partition, behind, room)
-        decoded = self._ahead + batch.decode(read.rows, self._consumer.refused)
+        decoded = self._ahead + batch.decode(read.rows, self._consumer.refusals)
         if not decoded:
             return False
         if self._idle:
@@ -386,8 +386,7 @@ class Term:
         stats = consumer.stats
         stats.batches, stats.commands = stats.batches + 1, stats.commands + work.commands
         stats.statements += statements
-        for position in [position for position in consumer.refused if position <= work.last]:
-            del consumer.refused[position]
+        consumer.refusals.committed(work.last)
         listeners = consumer._listeners
         listeners.committed(self._claim.partition, work.last, work.outcomes, work.notices.ended)
         if work.notices.timers:

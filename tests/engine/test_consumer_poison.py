@@ -9,6 +9,7 @@ from core_models import ONE_TASK
 from engine.core import step
 from engine.core.records import CancelInstance, CompleteJob, CreateInstance, JobCompleted, ResolveIncident
 from engine.definitions import UnreadableResource
+from engine.refusals import Refusals
 from storage import activation, log
 
 TENANT = "<default>"
@@ -91,6 +92,7 @@ UNASKABLE = {
     "a negative job": ("JOB:FAIL", text(key=-HUGE - 1)),
     "an instance": ("PROCESS_INSTANCE:CANCEL", text(key=HUGE)),
     "an incident": ("INCIDENT:RESOLVE", text(key=HUGE)),
+    "a timer": ("TIMER:TRIGGER", text(key=HUGE, due_at=1)),
     "a definition": ("PROCESS_INSTANCE_CREATION:CREATE", text(definition_key=HUGE)),
     "a process id with NUL": ("PROCESS_INSTANCE_CREATION:CREATE", text(process_id='"a\\u0000b"')),
 }
@@ -166,7 +168,7 @@ async def test_what_cannot_be_saved_is_rejected_alone(migrated, connection, seri
     logged = await connection.execute("SELECT count(*), count(rejection), count(DISTINCT position) FROM event_log")
     assert logged.rows == [(last, 1, last)]
     assert consumer.careful_until >= position
-    assert consumer.refused == {}
+    assert consumer.refusals == Refusals()
 
 
 async def test_nul_inside_a_value_can_be_saved(migrated, connection, serial):

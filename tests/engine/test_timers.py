@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from engine_bench import START_MS, EngineBench, starts, waits
 
 from engine.appender import Append
-from engine.core.records import CancelInstance, FireTimer, MoveTimer, TriggerTimer
+from engine.core.records import CancelInstance, FireTimer, MoveTimer, ResolveIncident, TriggerTimer
 from engine.timers import TimerSettings
 from storage import clock, timers
 
@@ -186,6 +186,60 @@ async def test_a_new_life_of_the_task_fires_what_the_last_one_left(migrated, con
     second = EngineBench(migrated)
     async with second.running():
         await second.until(lambda: len(second.ended) == 30)
+
+
+async def refuse(bench, timer, state):
+    """From now on the database does not let this timer be in such a state."""
+    await bench.connection.execute(
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS"
+        " $$ BEGIN RAISE 'no end for this timer' USING ERRCODE = '22003'; END $$"
+    )
+    await bench.connection.execute(
+        "CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON timers FOR EACH ROW"
+        f" WHEN (NEW.timer_key = {timer} AND NEW.state {state}) EXECUTE FUNCTION refuse()"
+    )
+
+
+async def test_a_timer_whose_end_cannot_be_saved_fails_and_waits_for_a_person(bench):
+    await bench.deploy(waits("PT1H"))
+    await bench.create(count=20)
+    poison, due = (await pending(bench))[7]
+    await refuse(bench, poison, "= 'TRIGGERED'")
+    await bench.set_clock(due)
+    await bench.until(lambda: len(bench.ended) == 19)
+    await bench.until_value("FAILED", "SELECT state FROM timers WHERE timer_key = $1", poison)
+    await bench.connection.execute("DROP TRIGGER refuse ON timers")
+    ((incident, message),) = await bench.rows("SELECT incident_key, message FROM incidents")
+    assert "no end for this timer" in message
+    assert (await bench.run(ResolveIncident(incident))).rejection is None
+    await bench.until(lambda: len(bench.ended) == 20)
+
+
+async def test_a_timer_that_can_neither_fire_nor_fail_harms_nobody_else(bench):
+    """Each refusal ends a term, whose successor's timer task appends another trigger: that must come to an end."""
+    await bench.deploy(waits("PT1H"))
+    await bench.create(count=20)
+    poison, due = (await pending(bench))[7]
+    await refuse(bench, poison, "<> 'PENDING'")
+    await bench.set_clock(due)
+    await bench.until(lambda: len(bench.ended) == 19)
+    terms = bench.consumer.stats.terms
+    assert terms == 4, "the batch, the command alone, its failure, and then no more"
+
+    def rejected():
+        return sum(answer.rejection is not None for answer in bench.answers.values())
+
+    for hours in range(1, 6):
+        before = rejected()
+        await bench.set_clock(due + hours * HOUR)
+        await bench.until(lambda before=before: rejected() > before)
+    assert bench.consumer.stats.terms == terms, "later triggers are rejected without being tried"
+    assert (poison, due) in await pending(bench)
+    rejections = await bench.rows("SELECT rejection->>'reason' FROM event_log WHERE rejection IS NOT NULL")
+    assert all("no end for this timer" in reason for (reason,) in rejections)
+    await bench.connection.execute("DROP TRIGGER refuse ON timers")
+    assert (await bench.run(MoveTimer(poison, due + 1))).rejection is None
+    await bench.until(lambda: len(bench.ended) == 20)
 
 
 async def test_old_timers_are_purged_whatever_their_end(bench, connection):

@@ -1,0 +1,49 @@
+"""What the database refuses to load for or to save, remembered beyond the term that it ended (KERNEL.md section 2).
+
+A command that is refused is answered with a rejection. A trigger of a timer is tried once more, to mark the timer as
+failed and to raise an incident; when that is refused, too, there is nothing left to write: then it is rejected like any
+other, and so is each later trigger of the same due date, at once. Otherwise every term would end at one of them, and
+every new term's timer task would append another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from engine.core.records import Command, Rejection, TriggerTimer
+
+MAX_TIMERS = 1_000
+
+
+@dataclass(slots=True)
+class Refusals:
+    """Of one consumer, by position of the log and by timer. The memory is bounded; what falls out is tried again."""
+
+    positions: dict[int, Rejection] = field(default_factory=dict)
+    """What to answer. Until the position is committed."""
+    hopeless: set[int] = field(default_factory=set)
+    """Positions among them that were refused a second time."""
+    timers: dict[tuple[int, int], Rejection] = field(default_factory=dict)
+    """(key, due date) of timers that can neither fire nor be marked as failed. The oldest is forgotten first."""
+
+    def add(self, position: int, rejection: Rejection) -> None:
+        if position in self.positions:
+            self.hopeless.add(position)
+        self.positions[position] = rejection
+
+    def final(self, position: int, command: Command) -> Rejection | None:
+        """What to answer without trying anything more; None: try it, or, if it was refused, say so where it belongs."""
+        timer = (command.key, command.due_at) if isinstance(command, TriggerTimer) else None
+        if position not in self.hopeless:
+            return None if timer is None else self.timers.get(timer)
+        if timer is not None:
+            self.timers[timer] = self.positions[position]
+            while len(self.timers) > MAX_TIMERS:
+                del self.timers[next(iter(self.timers))]
+        return self.positions[position]
+
+    def committed(self, last: int) -> None:
+        """Everything up to this position is processed."""
+        for position in [position for position in self.positions if position <= last]:
+            del self.positions[position]
+            self.hopeless.discard(position)
