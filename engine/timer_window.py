@@ -52,6 +52,11 @@ class Window:
             heapq.heappop(heap)
         return heap[0][0] if heap else None
 
+    def is_used_up(self) -> bool:
+        """Whether the table may know of nearer ones: nothing is left up to the horizon but what was put off."""
+        nearest = self.nearest()
+        return self.horizon is not None and (nearest is None or nearest > self.horizon)
+
     def take(self, now: int, limit: int) -> list[PendingTimer]:
         """Up to `limit` timers that are to be fired by `now`, in order. They are no longer in here."""
         taken: list[PendingTimer] = []

@@ -180,9 +180,8 @@ class Timers:
     async def _look(self, connection: Connection, memory: _Memory) -> Clock:
         """The time, and a window that is complete up to its horizon and reaches beyond what is due."""
         clock = await timers.clock(connection)
-        window = memory.window
-        empty = window.horizon is not None and window.nearest() is None
-        if empty or clock.revision != memory.clock_revision or trio.current_time() >= memory.check_at:
+        stale = clock.revision != memory.clock_revision or trio.current_time() >= memory.check_at
+        if stale or memory.window.is_used_up():
             await self._refill(connection, memory)
         memory.clock_revision, memory.clock_now, memory.clock_read = clock.revision, clock.now, trio.current_time()
         memory.pinned = clock.pinned

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from engine_bench import START_MS, EngineBench, starts, waits
+from engine_bench import HEAD, START_MS, EngineBench, starts, waits
 
 from engine.appender import Append
 from engine.core.records import CancelInstance, FireTimer, MoveTimer, ResolveIncident, TriggerTimer
@@ -118,6 +118,35 @@ async def test_a_cancelled_instance_takes_its_timers_with_it(bench):
     assert (await bench.run(TriggerTimer(key, due))).rejection is None
     assert await bench.rows("SELECT state, ended_at IS NULL, triggered_at FROM timers") == [("CANCELED", False, None)]
     assert bench.timers.stats.fired == 0
+
+
+TWO_BOUNDARIES = (
+    f'{HEAD}<process id="p" isExecutable="true"><startEvent id="s"/><serviceTask id="task"><extensionElements>'
+    '<zeebe:taskDefinition type="t"/></extensionElements></serviceTask><endEvent id="e"/><endEvent id="reminded"/>'
+    '<endEvent id="late"/><boundaryEvent id="remind" attachedToRef="task" cancelActivity="false">'
+    "<timerEventDefinition><timeCycle>R/PT1H</timeCycle></timerEventDefinition></boundaryEvent>"
+    '<boundaryEvent id="escalate" attachedToRef="task"><timerEventDefinition><timeDuration>PT5H</timeDuration>'
+    '</timerEventDefinition></boundaryEvent><sequenceFlow id="a" sourceRef="s" targetRef="task"/>'
+    '<sequenceFlow id="b" sourceRef="task" targetRef="e"/>'
+    '<sequenceFlow id="c" sourceRef="remind" targetRef="reminded"/>'
+    '<sequenceFlow id="d" sourceRef="escalate" targetRef="late"/></process></definitions>'
+).encode()
+
+
+async def test_an_activity_has_several_timers_and_a_cycle_a_row_for_each_occurrence(bench):
+    await bench.deploy(TWO_BOUNDARIES)
+    await bench.create()
+    assert sorted(due for _, due in await pending(bench)) == [START_MS + HOUR, START_MS + 5 * HOUR]
+    for hours in (2, 4, 5):
+        await bench.set_clock(START_MS + hours * HOUR)
+        nearest = START_MS + (hours + 1) * HOUR if hours < 5 else None
+        await bench.until_value(nearest, "SELECT min(due_at_ms) FROM timers WHERE state = 'PENDING'")
+    states = "SELECT target_element_id, state, count(*) FROM timers GROUP BY 1, 2 ORDER BY 1, 2"
+    assert await bench.rows(states) == [
+        ("escalate", "TRIGGERED", 1),
+        ("remind", "CANCELED", 1),
+        ("remind", "TRIGGERED", 4),
+    ]
 
 
 async def test_a_timer_is_fired_by_hand(bench):
