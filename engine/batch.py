@@ -16,7 +16,15 @@ import trio
 from engine.core.channels import Channel
 from engine.core.dispatch import COMMANDS
 from engine.core.needs import Need, NotLoaded
-from engine.core.records import Command, Rejection, RejectionCode, TriggerTimer, decode_command
+from engine.core.records import (
+    Command,
+    Rejection,
+    RejectionCode,
+    StartInstance,
+    TriggerSubscription,
+    TriggerTimer,
+    decode_command,
+)
 from engine.core.state import Instance
 from engine.core.step import Entry, Handled, Notices, Processor
 from engine.refusals import Refusals
@@ -33,6 +41,11 @@ COMPUTE_S = 0.05
 ROUNDS = 4
 """How often a batch loads what its follow-ups lack; what is still missing then goes through the log."""
 EMPTY_ANSWER = b"null"
+
+WAITED_FOR = (TriggerTimer, StartInstance, TriggerSubscription)
+"""Commands of ours that somebody waits for: one that cannot be worked is refused in the core, which lets nobody wait
+for ever. What they need is named by keys alone, so that the database can always be asked for it."""
+_WAITED_FOR = {command.intent for command in WAITED_FOR}
 
 Fill = Callable[[list[Need]], Awaitable[None]]
 """Loads what is needed; each call is a constant number of statements."""
@@ -54,7 +67,7 @@ class Work:
 
 @dataclass(slots=True)
 class Decoded:
-    """A log row with its command, or with why it is rejected; with both if it is a trigger, whose timer then fails."""
+    """A log row with its command, or with why it is rejected; with both if somebody waits for it."""
 
     row: LogRow
     command: Command | None
@@ -76,7 +89,7 @@ def decode(rows: Iterable[LogRow], refusals: Refusals) -> list[Decoded]:
 
 def _decode(row: LogRow, refusals: Refusals) -> Decoded:
     refused = refusals.positions.get(row.position)
-    if refused is not None and row.intent != TriggerTimer.intent:
+    if refused is not None and row.intent not in _WAITED_FOR:
         return Decoded(row, None, refused)
     try:
         row.payload.decode()  # values are kept as they are, so that nobody else would look into them
@@ -135,7 +148,7 @@ async def compute(
 
 def _process(processor: Processor, one: Decoded, now: int, leases: Mapping[int, str | None]) -> list[Handled]:
     row = one.row
-    if one.rejection is not None and isinstance(one.command, TriggerTimer):
+    if one.rejection is not None and isinstance(one.command, WAITED_FOR):
         return processor.refuse(Entry(row.position, row.tenant, one.command, row.request), now, one.rejection)
     if one.command is None:
         return [Handled(0, None, row.request, [], one.rejection)]

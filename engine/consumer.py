@@ -19,7 +19,7 @@ from engine.appender import Consumed
 from engine.batch import Work
 from engine.bpmn.model import Process
 from engine.core.needs import Need, NeedKind
-from engine.core.records import Rejection, RejectionCode, TriggerTimer
+from engine.core.records import Rejection, RejectionCode
 from engine.core.rules import TIMER_RULES, TimerRules
 from engine.core.state import Definition, State
 from engine.core.step import Limits, Processor
@@ -350,7 +350,7 @@ class Term:
             if stuck is not None and missing == self._missing:
                 reason = f"{missing.kind.name} {missing.key}, which the command needs, cannot be loaded"
                 stuck.rejection = Rejection(RejectionCode.PROCESSING_ERROR, reason)
-                if not isinstance(stuck.command, TriggerTimer):
+                if not isinstance(stuck.command, batch.WAITED_FOR):
                     stuck.command = None
         self._missing = missing
 

@@ -98,10 +98,15 @@ ELEMENTS: dict[str, Behaviour] = {
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """`needs(command, tenant)`: what must be loaded to decide; `handle(command, at)` decides."""
+    """`needs(command, tenant)`: what must be loaded to decide; `handle(command, at)` decides.
+
+    `refused(command, rejection, at)`: what happens instead when handling it raises or what it does cannot be saved, so
+    that nobody waits for it for ever. It must not raise, and takes nothing for loaded.
+    """
 
     needs: Callable[[Any, str], Needs]
     handle: Callable[[Any, View], Effects]
+    refused: Callable[[Any, records.Rejection, View], Effects] | None = None
 
 
 COMMANDS: dict[type[records.Command], Handler] = {
@@ -125,11 +130,11 @@ COMMANDS: dict[type[records.Command], Handler] = {
     records.OpenSubscription: Handler(message.needs_channel, message.open_subscription),
     records.CloseSubscription: Handler(message.needs_channel, message.close_subscription),
     records.AcknowledgeCorrelation: Handler(message.needs_channel, message.acknowledge),
-    records.RejectCorrelation: Handler(message.needs_channel, message.reject),
-    records.ReleaseStart: Handler(message.needs_release, message.release),
+    records.RejectCorrelation: Handler(message.needs_channel, message.reject, message.reject_refused),
+    records.ReleaseStart: Handler(message.needs_release, message.release, message.release_refused),
     records.ExpireMessages: Handler(message.needs_expire, message.expire),
-    records.TriggerSubscription: Handler(subscription.needs, subscription.trigger),
-    records.StartInstance: Handler(subscription.needs_start, subscription.start),
+    records.TriggerSubscription: Handler(subscription.needs, subscription.trigger, subscription.trigger_refused),
+    records.StartInstance: Handler(subscription.needs_start, subscription.start, subscription.start_refused),
     records.BroadcastSignal: Handler(signal.needs_broadcast, signal.broadcast),
     records.DeliverSignal: Handler(signal.needs_deliver, signal.deliver),
     records.SetVariables: Handler(variable.needs, variable.set_variables),

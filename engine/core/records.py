@@ -268,7 +268,7 @@ class StartInstance(Command, frozen=True):
     """Internal: an event starts a process at its start event `element`. `key` is the instance's, given out already.
 
     `start_lock`: the correlation key that keeps others with it from being started meanwhile. `variables` are JSON text.
-    `offer`: the message that started it.
+    `offer`: the message that started it. `process_id`: the definition's.
     """
 
     intent: ClassVar[str] = "PROCESS_INSTANCE:START"
@@ -279,6 +279,7 @@ class StartInstance(Command, frozen=True):
     start_lock: str | None = None
     subscription: int | None = None
     offer: Offer | None = None
+    process_id: str = ""
 
 
 class ReleaseStart(Command, frozen=True):

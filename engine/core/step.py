@@ -445,8 +445,13 @@ class Processor:
         """A bug of ours: its tree gets an incident that parks the command, so that a person can try it again."""
         self.notices.poisoned.append((self.at.position, bug))
         reason = f"handling the command raised {type(bug).__name__}: {bug}"
-        self._take(self._parked(command, reason))
-        return Rejection(RejectionCode.PROCESSING_ERROR, reason)
+        rejection = Rejection(RejectionCode.PROCESSING_ERROR, reason)
+        try:
+            self._take(self._refused(command, rejection))
+        except Exception as another:  # the same bug, it may be: then nothing is left but the rejection
+            self.notices.poisoned.append((self.at.position, another))
+            self._abandon()
+        return rejection
 
     def refuse(self, entry: Entry, now: int, rejection: Rejection) -> list[Handled]:
         """A command of ours cannot be handled or saved: it is rejected, and parked like one that raises."""
@@ -456,10 +461,19 @@ class Processor:
         at.request = entry.position if entry.request is None else entry.request
         at.tenant = entry.tenant
         self._begin()
-        self._take(self._parked(entry.command, rejection.reason))
+        self._take(self._refused(entry.command, rejection))
+        for send in self._sends:
+            self._spill(send.command)
         rows = self._rows(0, entry.request, rejection)
         self.state.keep()
         return rows
+
+    def _refused(self, command: Command, rejection: Rejection) -> Effects:
+        """What is left of a command that cannot be handled: nobody may wait for it for ever."""
+        yield from self._parked(command, rejection.reason)
+        refused = COMMANDS[type(command)].refused
+        if refused is not None:
+            yield from refused(command, rejection, self.at)
 
     def _parked(self, command: Command, reason: str) -> Effects:
         """An incident that keeps the command; a timer does not fire again by itself (KERNEL.md section 2)."""

@@ -127,7 +127,8 @@ def _start(offer: Offer, start: Start, instance: int) -> Effects:
     yield MessageCorrelated(offer.message, start.tenant, offer.correlation_key, start.process_id)
     if lock is not None:
         yield StartLocked(instance, start.tenant, offer.correlation_key, start.process_id)
-    yield Send(StartInstance(instance, start.definition, start.element, offer.variables, lock, start.key, offer))
+    key, variables = start.key, offer.variables
+    yield Send(StartInstance(instance, start.definition, start.element, variables, lock, key, offer, start.process_id))
 
 
 def correlate(command: CorrelateMessage, at: View) -> Effects:
@@ -135,27 +136,25 @@ def correlate(command: CorrelateMessage, at: View) -> Effects:
     channel = at.channel(at.tenant, command.correlation_key)
     receivers = _receivers(command.name, channel, at, kept=False)
     if not receivers:
-        raise Reject(RejectionCode.NOT_FOUND, _nobody(command.name, command.correlation_key))
+        raise Reject(RejectionCode.NOT_FOUND, nobody(command.name, command.correlation_key).reason)
     key = at.key()
     yield MessagePublished(key, at.tenant, command.name, command.correlation_key)
     offer = Offer(command.name, texts_of(command.variables), key, command.correlation_key, at.request)
     for receiver in receivers:
-        if not isinstance(receiver, Start):
-            yield from _correlate(offer, receiver)
-            if offer.request is not None:
-                yield ReplyLater()
+        if isinstance(receiver, Start):
+            yield from _start(offer, receiver, at.key())
         else:
-            instance = at.key()
-            yield from _start(offer, receiver, instance)
-            if offer.request is not None:
-                yield Reply(MessageReply(at.tenant, key, instance))
+            yield from _correlate(offer, receiver)
         offer = msgspec.structs.replace(offer, request=None)
+    yield ReplyLater()
 
 
-def _nobody(name: str, correlation_key: str) -> str:
-    return (
+def nobody(name: str, correlation_key: str) -> Rejection:
+    """The answer to a message that is not kept and that nobody gets."""
+    return Rejection(
+        RejectionCode.NOT_FOUND,
         f"Expected to find subscription for message with name '{name}' and correlation key '{correlation_key}', "
-        "but none was found."
+        "but none was found.",
     )
 
 
@@ -222,8 +221,17 @@ def reject(command: RejectCorrelation, at: View) -> Effects:
     if following is not None:
         yield from _correlate(offer, following)
     elif offer.request is not None:
-        reason = _nobody(offer.name, offer.correlation_key)
-        yield Reply(to=offer.request, rejection=Rejection(RejectionCode.NOT_FOUND, reason))
+        yield Reply(to=offer.request, rejection=nobody(offer.name, offer.correlation_key))
+
+
+def reject_refused(command: RejectCorrelation, rejection: Rejection, at: View) -> Effects:
+    """Nobody else is offered the message, but what waits no longer is gone, and the client hears of it."""
+    offer = command.offer
+    channel = at.state.channels.get((command.tenant, offer.correlation_key))
+    if channel is not None and command.key in channel.subscriptions:
+        yield ChannelUnsubscribed(command.key, command.tenant, offer.correlation_key)
+    if offer.request is not None:
+        yield Reply(to=offer.request, rejection=rejection)
 
 
 def _offer_of(message: Message) -> Offer:
@@ -251,6 +259,14 @@ def release(command: ReleaseStart, at: View) -> Effects:
     message = min((one for one in kept if one is not None), key=lambda one: one.key, default=None)
     if message is not None:
         yield from _start(_offer_of(message), by_name[message.name], at.key())
+
+
+def release_refused(command: ReleaseStart, _rejection: Rejection, at: View) -> Effects:
+    """No message that is kept starts the next instance; the next one that is published does."""
+    channel = at.state.channels.get((command.tenant, command.correlation_key))
+    lock = None if channel is None else channel.locks.get(command.process_id)
+    if lock is not None and lock.key == command.key:
+        yield StartReleased(command.key, command.tenant, command.correlation_key, command.process_id)
 
 
 def needs_expire(command: ExpireMessages, tenant: str) -> Needs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.core.commands.message import nobody
 from engine.core.needs import Need, NeedKind, Needs
 from engine.core.records import (
     AcknowledgeCorrelation,
@@ -9,7 +10,9 @@ from engine.core.records import (
     InstanceCreated,
     MessageReceived,
     MessageReply,
+    Offer,
     RejectCorrelation,
+    Rejection,
     ReleaseStart,
     Reply,
     Send,
@@ -54,6 +57,17 @@ def trigger(command: TriggerSubscription, at: View) -> Effects:
         yield Reply(MessageReply(instance.tenant, offer.message, instance.key), to=offer.request)
 
 
+def trigger_refused(command: TriggerSubscription, rejection: Rejection, at: View) -> Effects:
+    """The incident in the tree keeps the command, and the subscription waits for it; without a tree, nobody does."""
+    offer = command.offer
+    if offer.message is None:
+        return
+    if at.subscription(command.key) is None:
+        yield Send(RejectCorrelation(command.key, at.tenant, offer))
+    elif offer.request is not None:
+        yield Reply(to=offer.request, rejection=rejection)
+
+
 def _takes(subscription: Subscription) -> bool:
     return subscription.state == "CREATED" and events.can_happen(subscription.type, subscription.element)
 
@@ -67,10 +81,10 @@ def start(command: StartInstance, at: View) -> Effects:
 
     A definition that was deleted meanwhile starts nothing any more, and its lock is given back.
     """
-    definition = at.definition(command.definition_key)
+    definition, offer = at.definition(command.definition_key), command.offer
     if definition is None or definition.state == "DELETED":
-        if command.start_lock is not None and definition is not None:
-            yield Send(ReleaseStart(command.key, definition.tenant, definition.process_id, command.start_lock))
+        name, key = (offer.name, offer.correlation_key) if offer is not None else ("", "")
+        yield from start_refused(command, nobody(name, key), at)
         return
     maps = bool(at.model(definition.key).nodes[command.element].outputs)
     yield InstanceCreated(
@@ -89,14 +103,30 @@ def start(command: StartInstance, at: View) -> Effects:
     )
     for name, value in () if maps else command.variables.items():
         yield VariableSet(at.key(), command.key, name, value)
-    offer = command.offer
-    if offer is not None and offer.message is not None and command.subscription is not None:
-        yield MessageReceived(
-            at.key(),
-            offer.message,
-            command.subscription,
-            offer.name,
-            offer.correlation_key,
-            command.key,
-            command.element,
-        )
+    if offer is not None:
+        yield from _received(command, offer, at)
+
+
+def _received(command: StartInstance, offer: Offer, at: View) -> Effects:
+    """The message has come to the instance that it starts."""
+    assert offer.message is not None, "signals are not offered to start events"
+    assert command.subscription is not None, "a message starts an instance through a subscription"
+    yield MessageReceived(
+        at.key(),
+        offer.message,
+        command.subscription,
+        offer.name,
+        offer.correlation_key,
+        command.key,
+        command.element,
+    )
+    if offer.request is not None:
+        yield Reply(MessageReply(at.tenant, offer.message, command.key), to=offer.request)
+
+
+def start_refused(command: StartInstance, rejection: Rejection, at: View) -> Effects:
+    """There will be no instance: others with the key may be started, and the client hears of it."""
+    if command.start_lock is not None:
+        yield Send(ReleaseStart(command.key, at.tenant, command.process_id, command.start_lock))
+    if command.offer is not None and command.offer.request is not None:
+        yield Reply(to=command.offer.request, rejection=rejection)
