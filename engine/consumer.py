@@ -36,8 +36,6 @@ from storage.partitions import Claim
 log = structlog.get_logger(__name__)
 
 COMMIT_DEADLINE_S = 4.0
-TRANSACTION_TIMEOUT = "4s"
-"""Below the lease: a frozen owner's transaction ends before its successor may claim (PostgreSQL 17 and newer)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +168,8 @@ class Consumer:
                 writer = await self._connect("vivero:consumer-writer")
                 reader = await self._connect("vivero:consumer-reader")
                 self._connections = [writer, reader]
-                if writer.server_version >= 170_000:
-                    await writer.execute(f"SET transaction_timeout = '{TRANSACTION_TIMEOUT}'")
+                await partitions.prepare(writer)
+                await partitions.prepare(reader)
             claim = await self._claim(writer, beat)
             await self._lead(writer, reader, claim, beat)
         finally:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
+from storage import plans
 from storage.driver import Connection
 from storage.errors import Conflict, SteppedDown
 from storage.sql_files import SQL_DIRECTORY, load
@@ -16,6 +17,7 @@ _sql = load(SQL_DIRECTORY / "partitions.sql")
 LEASE_S = 5.0
 RENEW_EVERY_S = 1.0
 LOCK_NOT_AVAILABLE = "55P03"
+TRANSACTION_TIMEOUT_VERSION = 170_000
 
 
 class Claim(msgspec.Struct, frozen=True):
@@ -33,6 +35,13 @@ class Owned(Exception):
     def __init__(self, partition: int, node: str | None, seconds: float) -> None:
         super().__init__(f"partition {partition} belongs to node {node!r} for another {seconds:.1f} s")
         self.seconds = seconds
+
+
+async def prepare(connection: Connection) -> None:
+    """Settings of the sessions that a consumer reads and saves on: access by index, and a bounded transaction."""
+    await plans.use_indexes(connection)
+    if connection.server_version >= TRANSACTION_TIMEOUT_VERSION:
+        await connection.execute(_sql["transaction_timeout"])
 
 
 async def claim(writer: Connection, partition: int, node: str) -> Claim:

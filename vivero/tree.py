@@ -11,7 +11,7 @@ listener ◄── NOTIFY ◄── announcer ◄───────┘
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import structlog
@@ -21,6 +21,8 @@ from api import app, server
 from api.job_board import JobBoard
 from api.services import Services
 from engine.appender import Appender
+from engine.bpmn.parser import parse
+from engine.bpmn.xml import LIMITS
 from engine.completions import Completions
 from engine.consumer import Consumer
 from engine.definitions import DefinitionCache
@@ -36,6 +38,7 @@ from storage.clock import CLOCK_CHANNEL as CLOCK
 from storage.driver import Connection
 from storage.listener import Listener
 from storage.log import Outcome
+from storage.plans import BY_INDEX
 from storage.pool import Pool
 from storage.save import DEFINITIONS_CHANNEL as DEFINITIONS
 from vivero.config import Config
@@ -162,9 +165,10 @@ def build(
     drain = trio.Event()
 
     connection, before = partial(_connection, dsn), partial(_connection_before, dsn)
-    pool = Pool(before("api", statement_timeout=READ_TIMEOUT), config.database.pool_size)
+    pool = Pool(before("api", statement_timeout=READ_TIMEOUT, **BY_INDEX), config.database.pool_size)
     completions = Completions(connection("completions"))
-    definitions = DefinitionCache(pool.connection)
+    limits = replace(LIMITS, feel=config.feel.limits)
+    definitions = DefinitionCache(pool.connection, read=partial(parse, limits=limits))
     job_board = JobBoard(config.api.max_pollers, config.api.slow_poll_s)
     announcer = Announcer(before("announcer"))
     switchboard = Switchboard(completions, definitions, job_board, announcer)
@@ -200,6 +204,8 @@ def build(
             appender, completions, definitions, pool, job_board, supervisor, config.api,
             supervisor.chaos if config.chaos else None,
             switchboard.clock_changed if config.control_clock else None,
+            node,
+            limits,
         )  # fmt: skip
         await server.serve(app.build(services), listeners, settings=config.http, drain=drain, beat=beat.beat)
 

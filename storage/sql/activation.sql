@@ -1,15 +1,16 @@
 -- name: activate
 -- Expired leases first, then what is ready: each by its own partial index, because one index on both makes a sort of all.
--- SKIP LOCKED, because only the engine may wait for a job's row. clock_now() is stable and so an index condition.
+-- SKIP LOCKED, because only the engine may wait for a job's row. clock_now() is stable and so an index condition. Keys as
+-- an array, here and below: a plan that was made for an empty table must not join, and so read, all of it later.
 WITH expired AS MATERIALIZED (
-    SELECT job_key, (lease_token IS NOT NULL)::int AS expiry
+    SELECT job_key
     FROM jobs
     WHERE type = $1 AND tenant_id = $2 AND NOT ready AND available_at IS NOT NULL AND available_at <= clock_now()
     ORDER BY available_at
     LIMIT $3::int
     FOR UPDATE SKIP LOCKED
 ), waiting AS MATERIALIZED (
-    SELECT job_key, 0 AS expiry
+    SELECT job_key
     FROM jobs
     WHERE type = $1 AND tenant_id = $2 AND ready
     ORDER BY priority DESC, job_key
@@ -23,9 +24,8 @@ SET ready = false,
     available_at = clock_now() + $4::bigint * interval '1 millisecond',
     worker = $5,
     lease_token = gen_random_uuid(),
-    expiries = j.expiries + chosen.expiry
-FROM chosen
-WHERE chosen.job_key = j.job_key
+    expiries = j.expiries + (NOT j.ready AND j.lease_token IS NOT NULL)::int
+WHERE j.job_key = ANY (ARRAY (SELECT job_key FROM chosen))
 RETURNING j.job_key, j.lease_token::text;
 
 -- name: activated_jobs
@@ -56,8 +56,7 @@ SELECT json_build_object(
     'priority', j.priority,
     'jobLeaseToken', CASE WHEN $4::boolean THEN j.lease_token END
 )
-FROM unnest($1::bigint[], $2::uuid[]) AS lease(job_key, token)
-JOIN jobs j ON j.job_key = lease.job_key AND j.lease_token = lease.token
+FROM jobs j
 LEFT JOIN LATERAL (
     SELECT '{' || string_agg(to_json(v.name) || ':' || v.value, ',') || '}' AS variables
     FROM (
@@ -67,14 +66,14 @@ LEFT JOIN LATERAL (
         ORDER BY name, array_position(j.path, scope_key)
     ) v
 ) seen ON true
+WHERE j.job_key = ANY ($1::bigint[]) AND j.lease_token = ANY ($2::uuid[])
 ORDER BY j.priority DESC, j.job_key;
 
 -- name: release
 -- Gives back what was activated for a client that is gone; the token says that it is still that activation.
 UPDATE jobs j
 SET ready = true, available_at = NULL, worker = NULL, lease_token = NULL
-FROM unnest($1::bigint[], $2::uuid[]) AS lease(job_key, token)
-WHERE j.job_key = lease.job_key AND j.lease_token = lease.token
+WHERE j.job_key = ANY ($1::bigint[]) AND j.lease_token = ANY ($2::uuid[])
 RETURNING j.type, j.tenant_id;
 
 -- name: next_available

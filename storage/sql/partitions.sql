@@ -1,3 +1,7 @@
+-- name: transaction_timeout
+-- Below the lease: a frozen owner's transaction ends before its successor may claim (PostgreSQL 17 and newer).
+SET transaction_timeout = '4s';
+
 -- name: lock_timeout
 -- A frozen owner may hold the row; then it is ended and we try again (KERNEL.md section 2).
 SET lock_timeout = '500ms';

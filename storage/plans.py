@@ -1,0 +1,17 @@
+"""How PostgreSQL is to get at rows: by index.
+
+Statements are planned once for a connection, often while the tables are empty, and a join by hash, or a look-up that
+reads the whole table, is the cheapest way into an empty table. Such a plan stays in use until statistics come, however
+large the table has become meanwhile: each batch, each activation then reads all of it. All our statements ask for few
+rows by their keys, so we say so instead of leaving it to guesses. Compiling them costs more than running them.
+"""
+
+from storage.driver import Connection
+
+BY_INDEX = dict.fromkeys(("enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"), "off")
+"""Settings of a session. A table is still read as a whole where there is no other way."""
+
+
+async def use_indexes(connection: Connection) -> None:
+    """Give a session these settings."""
+    await connection.execute("SELECT set_config(name, 'off', false) FROM unnest($1::text[]) name", (list(BY_INDEX),))
