@@ -67,6 +67,8 @@ def leave(element: Element, at: View, _argument: object) -> Effects:
     collect = None if scope is None else ELEMENTS[scope.type].collect
     if scope is not None and collect is not None:
         yield from collect(scope, element, at)
+    for incident in element.open_incidents:
+        yield IncidentResolved(incident)
     yield from waits.close(element)
     yield from ELEMENTS[element.type].leave(element, at)
 

@@ -864,6 +864,9 @@ class DefinitionDeleted(Event, frozen=True):
 COMMAND_STAGE = "command"
 """The stage of an incident that parks a whole command, because handling it raised."""
 
+DEADLOCK_STAGE = "deadlock"
+"""The stage of the incident of a scope that can never go on: resolving it makes the scope settle again."""
+
 EVENTS: tuple[type[Event], ...] = tuple(Event.__subclasses__())
 EVENT_FORMAT = 1
 """Stored with every row of the event log; a change of meaning (not a new last field) needs the next number."""

@@ -30,6 +30,7 @@ from engine.core.lifecycle import (
 from engine.core.needs import Need, NeedKind, NotLoaded
 from engine.core.records import (
     COMMAND_STAGE,
+    DEADLOCK_STAGE,
     Command,
     ContinueWork,
     Effects,
@@ -53,6 +54,7 @@ from engine.core.records import (
     WorkDeferred,
 )
 from engine.core.rules import TIMER_RULES, TimerRules
+from engine.core.shared import deadlocks
 from engine.core.shared.flows import enter
 from engine.core.state import Definition, Element, ElementState, Incident, Instance, Job, Row, State, Timer, root_of
 from engine.core.view import View
@@ -343,6 +345,8 @@ class Processor:
             self._join(scope)
             if len(self._events) == before:
                 self._take(ELEMENTS[scope.type].settle(scope, self.at), scope, "settle")
+            if len(self._events) == before and (scope.open_incidents or (scope.tokens and not scope.live)):
+                self._take(deadlocks.look(scope, self.at))
         if len(self._events) > before:
             self._touched[scope.key] = None
 
@@ -522,6 +526,8 @@ class Processor:
 
     def _entered(self, row: Element, event: records.InstanceCreated | records.ElementActivating) -> None:
         self.at.node(row)
+        if row.scope is not None and row.scope.open_incidents:
+            self._touched[row.scope.key] = None  # it may have been stuck, and is no longer
         if event.begin:
             self._queue.append((row.key, "activate", event.begin))
         else:
@@ -572,8 +578,10 @@ class Processor:
         pass
 
     def _resolved(self, row: Incident, _event: Event) -> None:
-        if row.stage and row.stage != COMMAND_STAGE:
+        if row.stage and row.stage not in (COMMAND_STAGE, DEADLOCK_STAGE):
             self._queue.append((row.element.key, row.stage, row.argument))
+        if row.element.tokens:
+            self._touched[row.element.key] = None  # whether it is stuck was not looked at meanwhile
 
     def _note_untriggered(self, key: int) -> None:
         """A trigger that came too early changed nothing: whoever waits for the timer must hear that it is pending."""

@@ -78,6 +78,18 @@ def cancelled(bench):
     bench.cancel(key)
 
 
+def deadlock(bench):
+    """A join in a sub-process that never gets its second token; resolved in vain, then a timer ends the sub-process."""
+    inner = sub("s", start("i"), xor("g", default="g-a"), task("a"), par("j"), "i > g > a > j", flow("g", "j", "=both"))
+    hour = "<timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition>"
+    late = f'<boundaryEvent id="late" attachedToRef="s">{hour}</boundaryEvent>'
+    bench.deploy(process(start(), inner, late, end(), "start > s > end", "late > end"))
+    key = bench.start(both=False)
+    bench.complete("a")
+    bench.resolve()
+    bench.fire_at(key, "p/s", "late")
+
+
 def sliced(bench):
     """One work item a slice: what is left is deferred and goes on in a later command."""
     inner = sub("s", start("i"), task("deep"), "i > deep")
@@ -85,7 +97,7 @@ def sliced(bench):
     bench.cancel(bench.start())
 
 
-RUNS = [one_task, order, surplus, incidents, cancelled, sliced]
+RUNS = [one_task, order, surplus, incidents, cancelled, deadlock, sliced]
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.__name__)

@@ -1,0 +1,38 @@
+"""Scopes that can never go on, and saying so.
+
+BPMN 2.0.2 §13.3.4: a scope ends when no token remains in it. One whose tokens all wait before joins, with no child and
+no event sub-process to wait for, keeps them for ever: its model is wrong, and nobody would notice.
+"""
+
+from __future__ import annotations
+
+from engine.core.records import DEADLOCK_STAGE, Effects, IncidentRaised, IncidentResolved, IncidentType
+from engine.core.state import Element
+from engine.core.view import View
+
+
+def look(scope: Element, at: View) -> Effects:
+    """Raise the incident of an active scope that is quiet and can never go on; resolve that of one that can again.
+
+    A scope that has another incident already is looked at once that is resolved.
+    """
+    if not _is_stuck(scope):
+        yield from (IncidentResolved(i.key) for i in scope.open_incidents.values() if i.stage == DEADLOCK_STAGE)
+    elif not scope.open_incidents:
+        flows = at.model(scope.instance.definition_key).flows
+        joins = sorted({flows[flow].target for flow in scope.tokens})
+        message = f"Deadlock: tokens wait at [{', '.join(joins)}]"
+        yield IncidentRaised(at.key(), scope.key, DEADLOCK_STAGE, IncidentType.UNKNOWN, message, None)
+
+
+def _is_stuck(scope: Element) -> bool:
+    """Its boundary events are no reason to hope: they end the scope, and go on elsewhere."""
+    if scope.live or not scope.tokens:
+        return False
+    waits = (*scope.timers.values(), *scope.subscriptions.values())
+    return not any(wait.type == "EVENT_SUB_PROCESS" for wait in waits) and not _has_work(scope)
+
+
+def _has_work(scope: Element) -> bool:
+    """Whether it settles anyway when a later command goes on with what was deferred: each arrival brings that along."""
+    return any(key == scope.key and stage == "settle" for key, stage, _ in scope.root.work)
