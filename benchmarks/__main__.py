@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks import report
 
-NAMES = ("core", "append", "engine", "timers", "http", "feel", "http_server")
+NAMES = ("core", "append", "engine", "timers", "messages", "http", "feel", "http_server")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

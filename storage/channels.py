@@ -183,7 +183,6 @@ async def purge_correlations(connection: Connection, before_ms: int, limit: int)
     return (await connection.execute(_sql["purge_correlations"], (before_ms, limit))).count
 
 
-async def expired(connection: Connection, partition: int, limit: int) -> int | None:
-    """Up to which deadline (epoch ms) the oldest `limit` expired messages go; None when none has expired."""
-    found: int | None = (await connection.execute(_sql["expired"], (partition, limit))).rows[0][0]
-    return found
+async def expire(connection: Connection, partition: int, limit: int) -> int:
+    """Delete up to `limit` of a partition's messages whose time has passed; how many there were."""
+    return (await connection.execute(_sql["expire"], (partition, limit))).count

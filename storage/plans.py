@@ -11,6 +11,9 @@ from storage.driver import Connection
 BY_INDEX = dict.fromkeys(("enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"), "off")
 """Settings of a session. A table is still read as a whole where there is no other way."""
 
+CHORES = {**BY_INDEX, "synchronous_commit": "off"}
+"""Of a session that deletes what is no longer needed: what a crash undoes is deleted again."""
+
 
 async def use_indexes(connection: Connection) -> None:
     """Give a session these settings."""

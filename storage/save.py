@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from engine.core.channels import ChannelSubscription, Correlation, Expiry, Message, Start, StartLock
+from engine.core.channels import ChannelSubscription, Correlation, Message, Start, StartLock
 from engine.core.records import EVENT_FORMAT, PARTITION_SHIFT, encode_command, encode_events
 from engine.core.state import (
     Definition,
@@ -401,10 +401,6 @@ def _columns(row: Row) -> Document:
     return {name: getattr(row, name) for name in row.__struct_fields__}
 
 
-def _expiry(row: Expiry) -> Document:
-    return {"until": row.key}
-
-
 def _deployment(row: Deployment) -> Document:
     return {"key": row.key, "tenant": row.tenant, "deployed_at": row.deployed_at}
 
@@ -430,7 +426,6 @@ _TABLES: dict[type[Row], tuple[Statement, Callable[[Any], Document], Statement, 
     Subscription: (_sql["new_subscriptions"], _new_subscription, _sql["subscriptions"], _changed_subscription),
     Start: (_sql["new_start_subscriptions"], _columns, _sql["start_subscriptions"], _state_of),
     Message: (_sql["new_messages"], _new_message, _sql["messages"], _changed_message),
-    Expiry: (_sql["expired_messages"], _expiry, _sql["expired_messages"], _expiry),
     ChannelSubscription: (
         _sql["new_channel_subscriptions"],
         _new_channel_subscription,
@@ -444,6 +439,6 @@ _TABLES: dict[type[Row], tuple[Statement, Callable[[Any], Document], Statement, 
 }
 """Row → the statement and document of a new one, and of a changed one."""
 
-_WITH_PARTITION = {_sql["usage"], _sql["new_timers"], _sql["new_messages"], _sql["expired_messages"]}
+_WITH_PARTITION = {_sql["usage"], _sql["new_timers"], _sql["new_messages"]}
 _ORDER = {statement: place for place, statement in enumerate(_sql.values())}
 """Tables are written in the order of the file: every batch takes its locks in the same order."""

@@ -38,7 +38,7 @@ from storage.clock import CLOCK_CHANNEL as CLOCK
 from storage.driver import Connection
 from storage.listener import Listener
 from storage.log import Outcome
-from storage.plans import BY_INDEX
+from storage.plans import BY_INDEX, CHORES
 from storage.pool import Pool
 from storage.save import DEFINITIONS_CHANNEL as DEFINITIONS
 from vivero.config import Config
@@ -150,8 +150,8 @@ class Switchboard:
                 self.consumer.wake()
 
 
-def _connection(dsn: str, name: str) -> Callable[[], Awaitable[Connection]]:
-    return lambda: driver.connect(dsn, name=f"vivero:{name}")
+def _connection(dsn: str, name: str, **settings: str) -> Callable[[], Awaitable[Connection]]:
+    return lambda: driver.connect(dsn, name=f"vivero:{name}", settings=settings)
 
 
 def _connection_before(dsn: str, name: str, **settings: str) -> Callable[[float], Awaitable[Connection]]:
@@ -189,8 +189,8 @@ def build(
         owned=lambda: (PARTITION,) if consumer.leads else (),
     )
     timers = Timers(connection("timers"), appender, config.timers, PARTITION, lambda: consumer.leads)
-    expiry = Expiry(connection("expiry"), appender, config.expiry, PARTITION, lambda: consumer.leads)
-    retention = Retention(connection("retention"), config.retention, lambda: consumer.leads)
+    expiry = Expiry(connection("expiry", **CHORES), config.expiry, PARTITION, lambda: consumer.leads)
+    retention = Retention(connection("retention", **CHORES), config.retention, lambda: consumer.leads)
     switchboard.consumer, switchboard.appender, switchboard.timers = consumer, appender, timers
     listener = Listener(before("listener"), CHANNELS, switchboard.heard, switchboard.connected)
 

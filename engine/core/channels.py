@@ -159,10 +159,6 @@ class Correlation(Row):
     at: int
 
 
-class Expiry(Row):
-    """No row but the deletion of many: the partition's messages with a deadline at `key` (epoch ms) or before it."""
-
-
 class Starts(msgspec.Struct, eq=False):
     """The open start subscriptions of a partition's catalogue, each found in three ways."""
 

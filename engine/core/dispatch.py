@@ -132,7 +132,6 @@ COMMANDS: dict[type[records.Command], Handler] = {
     records.AcknowledgeCorrelation: Handler(message.needs_channel, message.acknowledge),
     records.RejectCorrelation: Handler(message.needs_channel, message.reject, message.reject_refused),
     records.ReleaseStart: Handler(message.needs_release, message.release, message.release_refused),
-    records.ExpireMessages: Handler(message.needs_expire, message.expire),
     records.TriggerSubscription: Handler(subscription.needs, subscription.trigger, subscription.trigger_refused),
     records.StartInstance: Handler(subscription.needs_start, subscription.start, subscription.start_refused),
     records.BroadcastSignal: Handler(signal.needs_broadcast, signal.broadcast),

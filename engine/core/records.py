@@ -292,13 +292,6 @@ class ReleaseStart(Command, frozen=True):
     correlation_key: str
 
 
-class ExpireMessages(Command, frozen=True):
-    """Internal: delete this partition's messages whose time ended at `until` (epoch ms) or before."""
-
-    intent: ClassVar[str] = "MESSAGE_BATCH:EXPIRE"
-    until: int
-
-
 class BroadcastSignal(Command, frozen=True):
     """A signal for everybody who waits for `name` now. `answered` as of a published message."""
 
@@ -392,7 +385,6 @@ COMMANDS: dict[str, type[Command]] = {
         RejectCorrelation,
         StartInstance,
         ReleaseStart,
-        ExpireMessages,
         BroadcastSignal,
         DeliverSignal,
         AssignUserTask,
@@ -626,12 +618,6 @@ class CorrelationAnswered(Event, frozen=True):
     correlation_key: str
     subscription: int
     accepted: bool
-
-
-class MessagesExpired(Event, frozen=True):
-    """All messages of the partition whose deadline is at `until` (epoch ms) or before it are deleted."""
-
-    until: int
 
 
 class ChannelSubscribed(Event, frozen=True):

@@ -69,21 +69,21 @@ FROM unnest($1::text[], $2::text[], $3::bigint[]) k(tenant, name, after), LATERA
 ) c
 ORDER BY c.subscription_key;
 
--- name: expired
--- Up to where at most so many messages have expired; NULL when none has.
-SELECT max(deadline_ms) FROM (
-    SELECT deadline_ms FROM messages WHERE partition_id = $1 AND deadline_ms <= to_epoch_ms(clock_now())
-    ORDER BY deadline_ms LIMIT $2
-) e;
+-- name: expire
+-- Those that expired first; a row that a batch changes just now is not waited for. Keys as an array, here and below: a
+-- plan that was made for an empty table must not join, and so read, all of it later.
+DELETE FROM messages WHERE message_key = ANY (ARRAY(
+    SELECT message_key FROM messages WHERE partition_id = $1 AND deadline_ms <= to_epoch_ms(clock_now())
+    ORDER BY deadline_ms LIMIT $2 FOR UPDATE SKIP LOCKED));
 
 -- name: purge_subscriptions
 -- Ended ones only, the oldest first, in pieces; whoever else deletes or is about to end is not waited for.
-DELETE FROM subscriptions WHERE subscription_key IN (
+DELETE FROM subscriptions WHERE subscription_key = ANY (ARRAY(
     SELECT subscription_key FROM subscriptions WHERE ended_at IS NOT NULL AND ended_at < from_epoch_ms($1)
-    ORDER BY ended_at LIMIT $2 FOR UPDATE SKIP LOCKED);
+    ORDER BY ended_at LIMIT $2 FOR UPDATE SKIP LOCKED));
 
 -- name: purge_correlations
 -- The history of messages, in pieces, the oldest first.
-DELETE FROM message_correlations WHERE message_correlation_key IN (
+DELETE FROM message_correlations WHERE message_correlation_key = ANY (ARRAY(
     SELECT message_correlation_key FROM message_correlations WHERE correlated_at < from_epoch_ms($1)
-    ORDER BY correlated_at LIMIT $2 FOR UPDATE SKIP LOCKED);
+    ORDER BY correlated_at LIMIT $2 FOR UPDATE SKIP LOCKED));

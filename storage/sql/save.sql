@@ -255,11 +255,6 @@ UPDATE messages t SET given = x.given
 FROM json_to_recordset($1) AS x(key bigint, given text[])
 WHERE t.message_key = x.key;
 
--- name: expired_messages
--- After the new ones: a batch may end what it has published. How many that are is the sender's care.
-DELETE FROM messages t USING json_to_recordset($1) AS x(until bigint)
-WHERE t.partition_id = $2 AND t.deadline_ms <= x.until;
-
 -- name: new_channel_subscriptions
 -- What was closed in the same batch has never been there.
 INSERT INTO channel_subscriptions (subscription_key, tenant_id, correlation_key, name, process_id, interrupting, state)

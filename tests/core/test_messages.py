@@ -20,7 +20,6 @@ from engine.core.records import (
     BroadcastSignal,
     CloseSubscription,
     CorrelateMessage,
-    ExpireMessages,
     MessageReceived,
     Offer,
     OpenSubscription,
@@ -224,11 +223,6 @@ def test_an_id_is_unique_among_what_is_kept(bench):
 def test_an_id_without_a_time_to_live_can_be_used_again(bench):
     say(bench, id="one")
     assert say(bench, id="one").rejection is None
-
-
-def test_expiry_never_reaches_into_the_future(bench):
-    handled = bench.run(ExpireMessages(10**15))
-    assert [event.until for event in handled.events] == [bench.engine.now]
 
 
 # ---- boundaries, event sub-processes, gateways

@@ -36,7 +36,6 @@ APPLY: dict[type[records.Event], Callable[[State, Any], Row]] = {
     records.MessagePublished: channels.message_published,
     records.MessageCorrelated: channels.message_correlated,
     records.CorrelationAnswered: channels.correlation_answered,
-    records.MessagesExpired: channels.messages_expired,
     records.ChannelSubscribed: channels.channel_subscribed,
     records.ChannelUnsubscribed: channels.channel_unsubscribed,
     records.StartLocked: channels.start_locked,

@@ -11,7 +11,6 @@ from engine.core.channels import (
     OPEN,
     Channel,
     ChannelSubscription,
-    Expiry,
     Message,
     Start,
     StartLock,
@@ -63,13 +62,6 @@ def _take_back(state: State, channel: Channel, key: int, process_id: str) -> Non
     if message is not None:
         state.edit(message)
         message.given = tuple(given for given in message.given if given != process_id)
-
-
-def messages_expired(state: State, event: records.MessagesExpired) -> Row:
-    """Whatever is in memory has expired as well, and is not given to anybody any more; eviction forgets it."""
-    expiry = Expiry(event.until)
-    state.add(expiry)
-    return expiry
 
 
 def channel_subscribed(state: State, event: records.ChannelSubscribed) -> Row:

@@ -19,11 +19,9 @@ from engine.core.records import (
     CorrelateMessage,
     CorrelationAnswered,
     Effects,
-    ExpireMessages,
     MessageCorrelated,
     MessagePublished,
     MessageReply,
-    MessagesExpired,
     Offer,
     OpenSubscription,
     PublishMessage,
@@ -238,7 +236,7 @@ def _offer_of(message: Message) -> Offer:
     return Offer(message.name, message.variables, message.key, message.channel.correlation_key)
 
 
-# ---- the one-instance lock, and the end of messages
+# ---- the one-instance lock
 
 
 def needs_release(command: ReleaseStart, tenant: str) -> Needs:
@@ -267,12 +265,3 @@ def release_refused(command: ReleaseStart, _rejection: Rejection, at: View) -> E
     lock = None if channel is None else channel.locks.get(command.process_id)
     if lock is not None and lock.key == command.key:
         yield StartReleased(command.key, command.tenant, command.correlation_key, command.process_id)
-
-
-def needs_expire(command: ExpireMessages, tenant: str) -> Needs:
-    return iter(())
-
-
-def expire(command: ExpireMessages, at: View) -> Effects:
-    """What has not expired yet stays, whatever the command says."""
-    yield MessagesExpired(min(command.until, at.now))
