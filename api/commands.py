@@ -84,16 +84,15 @@ async def submit(
     repetitions = 0
     while True:
         appended = await _append(services, Append(command, DEFAULT_TENANT, key, idempotency, PARTITION), deadline)
-        header = position_header(appended.position)
         if not appended.same_body:
-            raise _key_was_used(header)
+            raise _key_was_used(appended.position)
         if not waits:
             return Submitted(appended, None)
         outcome = await _outcome(services, appended.position, deadline)
         if outcome.rejection is None:
             return Submitted(appended, outcome)
         if idempotency is None or not _is_old_bug(appended, outcome.rejection) or repetitions == MAX_REPETITIONS:
-            raise rejected(command, outcome.rejection, header)
+            raise rejected(command, outcome.rejection, appended.position)
         # An error of ours is not replayed: nothing came of that command, and its client asks for another try. The key
         # of the next one is made of its position, so that several who try again at once still have one effect.
         idempotency = (f"{idempotency[0]} {appended.position}", idempotency[1])
@@ -153,7 +152,7 @@ async def _outcome(services: Services, position: int, deadline: float) -> Outcom
 
 def timed_out(position: int, **members: object) -> Problem:
     """504: the command is in the log and will be done, but nobody knows yet what comes of it."""
-    return Problem(504, "DEADLINE_EXCEEDED", TIMED_OUT, position_header(position), members=members)
+    return Problem(504, "DEADLINE_EXCEEDED", TIMED_OUT, position=position, members=members)
 
 
 def _is_old_bug(appended: Appended, rejection: Rejection) -> bool:
@@ -189,10 +188,11 @@ def _canonical(body: bytes) -> bytes:
     return _encode_sorted(any_decoder.decode(body))
 
 
-def _key_was_used(header: Header) -> Problem:
+def _key_was_used(position: int) -> Problem:
+    """`position`: of the command that the key stands for."""
     return Problem(
         422,
         "IDEMPOTENCY_KEY_REUSED",
         "Expected to handle a request with the Idempotency-Key of an earlier one, but their contents differ",
-        header,
+        position=position,
     )

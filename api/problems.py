@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from api.response import PROBLEM_JSON, Header, Response, encode
+from api.response import PROBLEM_JSON, Header, Response, encode, position_header
 from engine.admission import Draining, InDoubt, NotAppended, Overloaded, Refused, Unavailable
 from engine.core.records import Command, Rejection, RejectionCode
 
@@ -34,7 +34,11 @@ NOT_APPENDED: Mapping[type[NotAppended], tuple[int, str]] = {
 
 
 class Problem(Exception):
-    """Raised by handlers: the answer is this problem. `members` are extensions of the five standard ones."""
+    """Raised by handlers: the answer is this problem. `members` are extensions of the five standard ones.
+
+    `position`: of the command that it is about, if that is in the log; in a header and as a member, like that of every
+    other answer to a command.
+    """
 
     def __init__(
         self,
@@ -42,14 +46,17 @@ class Problem(Exception):
         title: str,
         detail: str,
         *headers: Header,
+        position: int | None = None,
         members: Mapping[str, object] | None = None,
     ) -> None:
         super().__init__(detail)
         self.status = status
         self.title = title
         self.detail = detail
-        self.headers = headers
-        self.members = members or {}
+        self.headers = headers if position is None else (position_header(position), *headers)
+        self.members = dict(members or {})
+        if position is not None:
+            self.members["commandPosition"] = str(position)
 
     def response(self, instance: str) -> Response:
         """As a response; `instance` is the path of the request."""
@@ -87,17 +94,17 @@ def invalid_argument(*violations: str) -> Problem:
     return Problem(400, "INVALID_ARGUMENT", ". ".join(violations) + ".")
 
 
-def not_found(what: str, key: int | str) -> Problem:
+def not_found(what: str, key: int | str, *, by: str = "key") -> Problem:
     """A read of something that is not there."""
-    return Problem(404, "NOT_FOUND", f"{what} with key '{key}' not found")
+    return Problem(404, "NOT_FOUND", f"{what} with {by} '{key}' not found")
 
 
-def rejected(command: Command, rejection: Rejection, *headers: Header) -> Problem:
+def rejected(command: Command, rejection: Rejection, position: int) -> Problem:
     """The engine's answer to a command that it rejected."""
     status, title = REJECTIONS[rejection.code]
     verb = command.intent.partition(":")[2]
     detail = f"Command '{verb}' rejected with code '{rejection.code}': {rejection.reason}"
-    return Problem(status, title, detail, *headers)
+    return Problem(status, title, detail, position=position)
 
 
 def not_appended(error: NotAppended) -> Problem:

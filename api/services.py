@@ -11,6 +11,7 @@ from api.job_board import JobBoard
 from api.settings import ApiSettings
 from engine.appender import Append
 from engine.bpmn.parser import Parsed
+from engine.bpmn.xml import LIMITS, Limits
 from storage.driver import Connection
 from storage.log import Appended, Outcome
 
@@ -72,7 +73,8 @@ Chaos = Callable[[str, str], bool]
 class Services:
     """Everything a handler may use. `chaos` is None unless the program was started with --chaos.
 
-    `clock_changed` wakes whoever waits for a time; None: the clock is not for clients to set.
+    `clock_changed` wakes whoever waits for a time; None: the clock is not for clients to set. `node` is the name that
+    the program leads partitions with; `limits` are those of files and of expressions.
     """
 
     appender: Appends
@@ -84,3 +86,5 @@ class Services:
     settings: ApiSettings
     chaos: Chaos | None = None
     clock_changed: Callable[[], None] | None = None
+    node: str = "node"
+    limits: Limits = LIMITS

@@ -10,7 +10,8 @@ class ApiSettings:
     host: str = "127.0.0.1"
     port: int = 8080
     """Where clients reach this node, for the topology."""
-    node_name: str = "node"
+    node_name: str | None = None
+    """What its name in the topology begins with (None: the host's name); the rest is unique to the running program."""
     version: str = "0.1.0"
     api_version: str = "8.9.0"
     """The version of the REST API that is spoken: what clients read as the gateway's version."""

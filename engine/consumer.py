@@ -178,12 +178,15 @@ class Consumer:
                     connection.abort()
 
     async def _claim(self, writer: Connection, beat: Beat) -> Claim:
+        leader: str | None = None
         while True:
             try:
                 with beat.waiting(self.settings.call_timeout_s):
                     return await partitions.claim(writer, self.partition, self._node)
             except partitions.Owned as owned:
-                log.info("waiting for the partition", partition=self.partition, reason=str(owned))
+                if owned.node != leader:  # standing by takes days; who leads meanwhile is news
+                    log.info("standing by", partition=self.partition, leader=owned.node)
+                    leader = owned.node
                 await beat.sleep(min(max(owned.seconds, 0.1), 1.0))
 
     async def _lead(self, writer: Connection, reader: Connection, claim: Claim, beat: Beat) -> None:

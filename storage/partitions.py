@@ -34,6 +34,7 @@ class Owned(Exception):
 
     def __init__(self, partition: int, node: str | None, seconds: float) -> None:
         super().__init__(f"partition {partition} belongs to node {node!r} for another {seconds:.1f} s")
+        self.node = node
         self.seconds = seconds
 
 

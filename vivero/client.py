@@ -48,7 +48,9 @@ class ApiError(ClientError):
     """The server answered with a problem (RFC 9457). `position`: of the command, if it is in the log."""
 
     def __init__(self, status: int, title: str, detail: str, position: int | None, members: Document) -> None:
-        super().__init__(f"{detail or title} ({status} {title})")
+        key = members.get("processInstanceKey")
+        about = "" if key is None else f"; the process instance is {key}"
+        super().__init__(f"{detail or title} ({status} {title}){about}")
         self.status = status
         self.title = title
         self.detail = detail

@@ -20,6 +20,7 @@ from api.settings import ApiSettings
 from engine.appender import AppenderSettings
 from engine.consumer import ConsumerSettings
 from engine.expiry import ExpirySettings
+from engine.feel import DEFAULT_LIMITS, Limits
 from engine.retention import RetentionSettings
 from engine.supervision import SupervisionSettings
 from engine.timers import TimerSettings
@@ -45,6 +46,29 @@ class DatabaseSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class FeelSettings:
+    """What one expression may cost: of a model, where it is deployed and run, and of POST /v2/expression/evaluation."""
+
+    source_length: int = DEFAULT_LIMITS.source_length
+    """Characters of its text. Below that of a model which is deployed already, its instances get incidents."""
+    nesting_depth: int = DEFAULT_LIMITS.nesting_depth
+    steps: int = DEFAULT_LIMITS.steps
+    list_size: int = DEFAULT_LIMITS.list_size
+    range_size: int = DEFAULT_LIMITS.range_size
+    string_size: int = DEFAULT_LIMITS.string_size
+    regex_timeout_ms: int = DEFAULT_LIMITS.regex_timeout_ms
+
+    def __post_init__(self) -> None:
+        if any(getattr(self, item.name) < 1 for item in fields(self)):
+            raise ValueError("it is at least 1")
+
+    @property
+    def limits(self) -> Limits:
+        """As FEEL takes them."""
+        return Limits(**{item.name: getattr(self, item.name) for item in fields(self)})
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """Everything that can be set."""
 
@@ -55,6 +79,7 @@ class Config:
     consumer: ConsumerSettings = field(default_factory=ConsumerSettings)
     timers: TimerSettings = field(default_factory=TimerSettings)
     expiry: ExpirySettings = field(default_factory=ExpirySettings)
+    feel: FeelSettings = field(default_factory=FeelSettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     supervision: SupervisionSettings = field(default_factory=SupervisionSettings)
     chaos: bool = False

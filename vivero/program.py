@@ -64,8 +64,8 @@ async def up(
         listeners = await open_listeners(config.api.host, config.api.port)
         try:
             port = listeners[0].socket.getsockname()[1]
-            node = node_name()
-            config = replace(config, api=replace(config.api, port=port, node_name=node))
+            node = node_name(config.api.node_name)
+            config = replace(config, api=replace(config.api, port=port))
             async with AsyncExitStack() as held:
                 async with _unless(stop):
                     dsn, children = await held.enter_async_context(database(config))
@@ -164,9 +164,12 @@ class Keeper:
             self._lease = None
 
 
-def node_name() -> str:
-    """Unique to this process: host, process id and a random part, for ids are used again."""
-    return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+def node_name(given: str | None = None) -> str:
+    """Unique to this process: what was given, or the host; the process id; and a random part, for ids are used again.
+
+    Unique, because a partition is led by name: a second program of the same name would take the lead for its own.
+    """
+    return f"{given or socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
 
 
 def tune_collector() -> None:

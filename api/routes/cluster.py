@@ -20,11 +20,11 @@ async def topology(_request: Request, services: Services) -> Response:
     healthy = services.status.healthy
     broker = {
         "nodeId": 0,
-        "brokerId": settings.node_name,
+        "brokerId": services.node,
         "host": settings.host,
         "port": settings.port,
         "version": settings.version,
-        "partitions": [_partition(partition, settings.node_name, healthy) for partition in cluster.partitions],
+        "partitions": [_partition(partition, services.node, healthy) for partition in cluster.partitions],
     }
     return json_response(
         {
@@ -39,8 +39,8 @@ async def topology(_request: Request, services: Services) -> Response:
     )
 
 
-def _partition(partition: reads.Partition, node_name: str, healthy: bool) -> dict[str, Any]:
-    role = "inactive" if partition.owner is None else "leader" if partition.owner == node_name else "follower"
+def _partition(partition: reads.Partition, node: str, healthy: bool) -> dict[str, Any]:
+    role = "inactive" if partition.owner is None else "leader" if partition.owner == node else "follower"
     sound = healthy and partition.owner is not None
     return {
         "partitionId": partition.id,

@@ -25,7 +25,7 @@ async def get(request: Request, services: Services) -> Response:
     position = request.key("position")
     found = await read(services, lambda connection: log.command(connection, position))
     if found is None:
-        raise not_found("Command", position)
+        raise not_found("Command", position, by="position")
     return json_response(_document(found))
 
 

@@ -17,6 +17,7 @@ from api.response import Response, json_response
 from api.services import Services
 from engine.bpmn.parser import Parsed
 from engine.bpmn.resources import read_resource
+from engine.bpmn.xml import Limits
 from engine.core.records import Deploy, DeployedProcess, DeploymentReply, ResourceReference
 from engine.core.shared.starts import InvalidStart, metadata_of
 from storage.definitions import store_resources
@@ -30,7 +31,7 @@ async def create(request: Request, services: Services) -> Response:
     """POST /v2/deployments: parse and check every file, store the bytes, then let the engine give versions."""
     parts = read_parts(request, services.settings.max_deployment_files + 1)
     files = _files(parts)
-    parsed = await trio.to_thread.run_sync(_read_all, files)
+    parsed = await trio.to_thread.run_sync(_read_all, files, services.limits)
     _check(files, parsed)
     digests = [hashlib.sha256(file.content).hexdigest() for file in files]
     async with services.pool.connection() as connection:
@@ -64,8 +65,8 @@ def _files(parts: list[Part]) -> list[Part]:
     return files
 
 
-def _read_all(files: list[Part]) -> list[Parsed]:
-    return [read_resource(file.file_name or "", file.content) for file in files]
+def _read_all(files: list[Part], limits: Limits) -> list[Parsed]:
+    return [read_resource(file.file_name or "", file.content, limits) for file in files]
 
 
 def _check(files: list[Part], parsed: list[Parsed]) -> None:

@@ -15,10 +15,8 @@ from api.request import Request
 from api.response import Response, json_response
 from api.services import Services
 from engine.core.records import Variables
-from engine.feel import Evaluation, FeelError, compile_attribute, from_json, to_json
+from engine.feel import Evaluation, FeelError, Limits, compile_attribute, from_json, to_json
 from storage import reads
-
-MAX_EXPRESSION = 100_000
 
 
 class EvaluationBody(Body, frozen=True):
@@ -33,10 +31,11 @@ _evaluation_decoder = decoder(EvaluationBody)
 
 async def evaluate(request: Request, services: Services) -> Response:
     """POST /v2/expression/evaluation: a text with `=` in front is an expression, any other is its own value."""
+    limits = services.limits.feel
     body = decode(request, _evaluation_decoder, services.settings)
     found = Violations()
     found.require("expression", body.expression)
-    found.longest("expression", body.expression, MAX_EXPRESSION)
+    found.longest("expression", body.expression, limits.source_length)
     found.check()
     check_tenant(body.tenant_id, "Evaluate Expression")
     expression = body.expression or ""
@@ -46,13 +45,13 @@ async def evaluate(request: Request, services: Services) -> Response:
     if seen is None:
         raise not_found("Scope", scope_key or 0)
     # In a thread, because an expression may use up its whole budget of steps; it cannot be cancelled half-way.
-    return await trio.to_thread.run_sync(partial(_answer, expression, seen, given, now_ms))
+    return await trio.to_thread.run_sync(partial(_answer, expression, limits, seen, given, now_ms))
 
 
-def _answer(expression: str, seen: bytes, given: Variables, now_ms: int) -> Response:
+def _answer(expression: str, limits: Limits, seen: bytes, given: Variables, now_ms: int) -> Response:
     try:
         variables = from_json(seen) | {name: from_json(bytes(value)) for name, value in given.items()}
-        evaluation: Evaluation = compile_attribute(expression).evaluate(variables, now_ms)
+        evaluation: Evaluation = compile_attribute(expression, limits).evaluate(variables, now_ms)
         result = msgspec.Raw(to_json(evaluation.value).encode())
     except FeelError as error:
         shown = expression if len(expression) <= 200 else f"{expression[:200]}…"

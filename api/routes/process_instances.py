@@ -223,7 +223,7 @@ def _terminated(key: int, submitted: Submitted) -> Problem:
         409,
         "INVALID_STATE",
         f"Command 'CREATE' rejected with code 'INVALID_STATE': {reason}",
-        submitted.position,
+        position=submitted.appended.position,
         members={"processInstanceKey": str(key)},
     )
 

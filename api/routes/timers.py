@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from api import commands
-from api.decoding import Body, decode, decoder
+from api.decoding import Body, decode, decode_optional, decoder
 from api.problems import invalid_argument, unparsable
 from api.request import Request
 from api.response import Response
@@ -20,16 +20,22 @@ search = searching(TIMERS)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+class TriggerBody(Body, frozen=True):
+    """It has no properties."""
+
+
 class MoveBody(Body, frozen=True):
     due_date: str | None = None
 
 
+_trigger_decoder = decoder(TriggerBody)
 _move_decoder = decoder(MoveBody)
 
 
 async def trigger(request: Request, services: Services) -> Response:
     """POST /v2/timers/{key}/trigger: it fires now, whatever its due date; a cycle goes on with its next one."""
     key = request.key("timerKey")
+    decode_optional(request, _trigger_decoder, services.settings)
     return await commands.command(request, services, FireTimer(key), key)
 
 

@@ -79,7 +79,7 @@ async def assign(request: Request, services: Services) -> Response:
 async def unassign(request: Request, services: Services) -> Response:
     """DELETE /v2/user-tasks/{key}/assignee: give it to nobody."""
     key = request.key("userTaskKey")
-    return await commands.command(request, services, AssignUserTask(key, None, "unassign"), key)
+    return await commands.command(request, services, AssignUserTask(key, None, "unassign"), key, content=b"")
 
 
 async def update(request: Request, services: Services) -> Response:

@@ -6,16 +6,19 @@ from collections.abc import Callable, Mapping
 
 from engine.bpmn.model import Problem
 from engine.bpmn.parser import Parsed, parse
+from engine.bpmn.xml import LIMITS, Limits
 
 
-def read_resource(name: str, content: bytes, *, enabled: frozenset[str] = frozenset()) -> Parsed:
+def read_resource(
+    name: str, content: bytes, limits: Limits = LIMITS, *, enabled: frozenset[str] = frozenset()
+) -> Parsed:
     """Read one file of a deployment. Never raises; a file of a kind that is not deployed here is a problem.
 
-    `enabled` as of `engine.bpmn.parser.parse`.
+    `limits` and `enabled` as of `engine.bpmn.parser.parse`.
     """
     extension = name.rpartition(".")[2].lower() if "." in name else ""
     if extension in READERS:
-        return READERS[extension](content, name, enabled=enabled)
+        return READERS[extension](content, name, limits, enabled=enabled)
     return Parsed(name, problems=(Problem(name, None, None, _refusal(extension)),))
 
 

@@ -6,7 +6,6 @@ headers say for whom it is; that is the older way, which workers of tasklists st
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 from engine.bpmn.activities import binding_of
@@ -16,7 +15,7 @@ from engine.bpmn.model import JobDefinition, UserTask
 from engine.bpmn.report import Report, quote
 from engine.bpmn.values import is_expression, text_or_expression, whole_number
 from engine.bpmn.xml import Element
-from engine.feel import Expression, compile_attribute, compile_expression
+from engine.feel import Expression, compile_attribute, constant
 from engine.feel.temporal.calendar import TemporalError
 from engine.feel.temporal.timers import parse_date_ms
 
@@ -87,7 +86,7 @@ def _list(element: Element, holder: Element | None, name: str, report: Report) -
     if not all(items):
         report.refuse(element, f"{name}: {quote(text)} is not a list of names with commas between them", at=holder)
         return None
-    return compile_expression(json.dumps(items, ensure_ascii=False)) if report.takes_expression(len(text)) else None
+    return constant(text, items) if report.takes_expression(len(text)) else None
 
 
 def _date(element: Element, holder: Element | None, name: str, report: Report) -> Expression | None:

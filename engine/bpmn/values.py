@@ -9,7 +9,7 @@ import re
 
 from engine.bpmn.report import Report, quote
 from engine.bpmn.xml import Element
-from engine.feel import Expression, FeelError, compile_attribute, compile_expression
+from engine.feel import Expression, FeelError, compile_attribute, constant
 
 INT32_MAX = 2**31 - 1
 
@@ -43,7 +43,7 @@ def expression(text: str, what: str, owner: Element, report: Report, *, at: Elem
     if not report.takes_expression(len(text) if is_expression(text) else 0):
         return None
     try:
-        return compile_attribute(text)
+        return compile_attribute(text, report.limits.feel)
     except FeelError as error:
         feel = text.removeprefix("=")  # the position in the error counts from there
         report.refuse(owner, f"{what}: {quote(feel)} is not valid FEEL: {error}", at=at)
@@ -63,7 +63,7 @@ def text_or_expression(text: str, what: str, owner: Element, report: Report, *, 
     value = expression(text, what, owner, report, at=at)
     if value is None or is_expression(text) or isinstance(value.static_value, str):
         return value
-    return compile_expression(f'"{text}"')  # looks like a number, a boolean or null, so nothing in it needs escaping
+    return constant(text, text)
 
 
 def whole_number(

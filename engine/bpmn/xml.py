@@ -12,6 +12,9 @@ from dataclasses import dataclass
 
 from lxml import etree
 
+from engine.feel import DEFAULT_LIMITS
+from engine.feel import Limits as FeelLimits
+
 Element = etree._Element
 
 BPMN = "http://www.omg.org/spec/BPMN/20100524/MODEL"
@@ -35,6 +38,8 @@ class Limits:
     """How many problems are reported one by one."""
     id_length: int = 255
     name_length: int = 4_000
+    feel: FeelLimits = DEFAULT_LIMITS
+    """Of each expression: its text when it is read, its evaluation when it runs."""
 
 
 LIMITS = Limits()

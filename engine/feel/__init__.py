@@ -3,6 +3,7 @@
 compile_expression(text, names=()) -> Expression    Expression.evaluate(variables, now=…) -> Evaluation(value, warnings)
 compile_unary_tests(text, names=()) -> UnaryTests   UnaryTests.evaluate(value, variables, now=…)
 compile_attribute(text) -> Expression               `=` in front: an expression; else the text as a value
+constant(text, value) -> Expression                 an attribute whose value is known
 variables(expression)                               the variables that it may read
 to_json(value), from_json(text)
 FeelError > ParseError, EvaluationError             nothing else is raised
@@ -10,7 +11,7 @@ FeelError > ParseError, EvaluationError             nothing else is raised
 `engine.feel.values` says what values are in Python and which limits there are.
 """
 
-from engine.feel.attribute import compile_attribute
+from engine.feel.attribute import compile_attribute, constant
 from engine.feel.codec import from_json, to_json
 from engine.feel.errors import EvaluationError, FeelError, LimitExceeded, ParseError
 from engine.feel.expression import Evaluation, Expression, UnaryTests, compile_expression, compile_unary_tests
@@ -30,6 +31,7 @@ __all__ = [
     "compile_attribute",
     "compile_expression",
     "compile_unary_tests",
+    "constant",
     "from_json",
     "to_json",
     "variables",

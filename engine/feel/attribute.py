@@ -24,7 +24,12 @@ def compile_attribute(text: str, limits: Limits = DEFAULT_LIMITS) -> Expression:
     """
     if len(text) > 1 and text[0] == "=":
         return compile_expression(text[1:], limits=limits)
-    return Expression(text, compile_tree(Literal(static_value(text)), limits), limits)
+    return constant(text, static_value(text), limits)
+
+
+def constant(text: str, value: Any, limits: Limits = DEFAULT_LIMITS) -> Expression:
+    """An attribute that has this value whatever is in it; `text` is what was written."""
+    return Expression(text, compile_tree(Literal(value), limits), limits)
 
 
 def static_value(text: str) -> Any:

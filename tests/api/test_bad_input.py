@@ -215,7 +215,7 @@ SEMANTIC = [
     ("POST", "/v2/expression/evaluation", {"expression": 1}, "[expression]"),
     ("POST", "/v2/expression/evaluation", {"expression": "=1", "scopeKey": 1}, "[scopeKey]"),
     ("POST", "/v2/expression/evaluation", {"expression": "=1", "tenantId": "t"}, "multi-tenancy is disabled"),
-    ("POST", "/v2/expression/evaluation", {"expression": "x" * 100_001}, "must not be longer than 100000"),
+    ("POST", "/v2/expression/evaluation", {"expression": "x" * 100_001}, "must not be longer than 20000"),
     ("POST", "/v2/jobs/search", {"filter": []}, "[filter]"),
     ("POST", "/v2/jobs/search", {"filter": {"nonsense": 1}}, "[filter.nonsense]"),
     ("POST", "/v2/jobs/search", {"filter": {"jobKey": 1}}, "[filter.jobKey]"),

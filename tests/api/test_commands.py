@@ -113,6 +113,7 @@ async def test_a_rejection_is_a_problem(client, engine, code, status, title):
         "detail": f"Command 'COMPLETE' rejected with code '{code}': Expected to complete job with key '{KEY}',"
         " but no such job was found",
         "instance": f"/v2/jobs/{KEY}/completion",
+        "commandPosition": "1",
     }
 
 
@@ -182,6 +183,18 @@ async def test_an_idempotency_key_of_another_request_is_422(client, engine, targ
     answer = await client("POST", target, body, [key])
     assert (answer.status, answer.problem["status"]) == (422, 422)
     assert len(engine.appended) == 1
+
+
+@pytest.mark.parametrize("body", [b"{", b'{"x":"\\ud800"}', b'{"x":"\xff"}', b"[" * 1000, b'{"unknown":1}'])
+async def test_a_body_where_none_belongs_is_read_all_the_same(client, engine, body):
+    answer = await client("POST", f"/v2/timers/{KEY}/trigger", body, [(b"idempotency-key", b"k1")])
+    assert (answer.status, answer.problem["title"]) == (400, "Bad Request")
+    assert engine.appended == []
+
+
+async def test_what_comes_with_a_deletion_is_not_looked_at(client, engine):
+    answer = await client("DELETE", f"/v2/user-tasks/{KEY}/assignee", b"{", [(b"idempotency-key", b"k1")])
+    assert (answer.status, len(engine.appended)) == (204, 1)
 
 
 @pytest.mark.parametrize("key", [b"", b"x" * 256, b"a b", "é".encode(), b"a\tb"])

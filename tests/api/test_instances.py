@@ -170,13 +170,18 @@ async def test_an_xml_is_served_as_it_was_deployed(rows, reader):
         ("/v2/element-instances/5", "Element Instance"),
         ("/v2/variables/5", "Variable"),
         ("/v2/incidents/5", "Incident"),
-        ("/v2/commands/5", "Command"),
     ],
 )
 async def test_what_is_not_there_is_404(rows, reader, path, what):
     answer = await reader("GET", path)
     assert (answer.status, answer.problem["title"]) == (404, "NOT_FOUND")
     assert answer.problem["detail"] == f"{what} with key '5' not found"
+
+
+async def test_a_command_that_is_not_there_is_404(rows, reader):
+    answer = await reader("GET", "/v2/commands/5")
+    assert (answer.status, answer.problem["title"]) == (404, "NOT_FOUND")
+    assert answer.problem["detail"] == "Command with position '5' not found"
 
 
 async def test_incidents_of_an_instance(rows, reader):

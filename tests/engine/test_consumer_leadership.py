@@ -3,12 +3,17 @@
 Time is PostgreSQL's own here (leases are real time): a lease is ended by writing its end into the row.
 """
 
+from contextlib import nullcontext
+from types import SimpleNamespace
+
 import pytest
 import trio
 import trio.testing
 from consumer_bench import Serial, append, beat, keep_leading, make_consumer
 from core_models import ONE_TASK
+from structlog.testing import capture_logs
 
+from engine.consumer import Consumer
 from storage import partitions, save
 from storage.errors import Conflict, SteppedDown, StorageError
 
@@ -47,6 +52,25 @@ async def marked(connection):
 
 
 # ---- claims
+
+
+async def test_standing_by_is_logged_when_the_leader_changes_and_no_more(monkeypatch):
+    owners = ["a", "a", "b", "b", "a"]
+
+    async def claim(_writer, partition, _node):
+        if owners:
+            raise partitions.Owned(partition, owners.pop(0), 3.0)
+        return "claimed"
+
+    async def pause(_seconds):
+        await trio.lowlevel.checkpoint()
+
+    monkeypatch.setattr(partitions, "claim", claim)
+    beat = SimpleNamespace(waiting=lambda _seconds: nullcontext(), sleep=pause)
+    consumer = Consumer(None, "me", None, None)
+    with capture_logs() as logged:
+        assert await consumer._claim(None, beat) == "claimed"
+    assert [(line["event"], line["leader"]) for line in logged] == [("standing by", name) for name in ("a", "b", "a")]
 
 
 async def test_a_claim_begins_where_the_last_batch_ended(connect, connection):

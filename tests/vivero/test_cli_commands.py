@@ -154,6 +154,8 @@ def test_an_instance_that_does_not_end_in_time(run, greeting):
     result = run("start", name, "--await", "--timeout", "0.05")
     assert result.exit_code == 1
     assert "504 DEADLINE_EXCEEDED" in result.stderr
+    [instance] = lines(good(run("instances", "--process", name, "--json")))
+    assert f"the process instance is {instance['processInstanceKey']}" in result.stderr
 
 
 def test_status(run):

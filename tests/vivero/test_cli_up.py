@@ -68,13 +68,25 @@ def test_the_log_is_json_on_request(up, database):
 
 
 def test_the_node_is_known_by_the_name_it_leads_with(up, database, eventually):
-    program = up(database)
+    program = up(database, VIVERO_API_NODE_NAME="blue")
 
-    def roles():
-        [broker] = httpx.get(f"{program.address}/v2/topology").json()["brokers"]
-        return [partition["role"] for partition in broker["partitions"]]
+    def broker():
+        return httpx.get(f"{program.address}/v2/topology").json()["brokers"][0]
 
-    eventually(lambda: roles() == ["leader"])
+    eventually(lambda: [partition["role"] for partition in broker()["partitions"]] == ["leader"])
+    assert broker()["brokerId"].startswith("blue-")
+
+
+def test_limits_of_expressions_hold_for_what_is_evaluated_and_what_is_deployed(up, database):
+    program = up(database, VIVERO_FEEL_STEPS="100", VIVERO_FEEL_SOURCE_LENGTH="60")
+    sum_up = {"expression": "=sum(for i in 1..1000 return i)"}
+    assert "100" in post(program.address, "/v2/expression/evaluation", sum_up).json()["detail"]
+    assert post(program.address, "/v2/expression/evaluation", {"expression": "=1" + "+1" * 40}).status_code == 400
+    model = MODEL.read_text().replace('type="greet"', f'type="=&quot;a&quot;{"+&quot;a&quot;" * 40}"')
+    files = [("resources", ("greet.bpmn", model.encode()))]
+    refused = httpx.post(f"{program.address}/v2/deployments", files=files)
+    assert refused.status_code == 400
+    assert "longer than 60 characters" in refused.json()["detail"]
 
 
 def test_too_many_failures_end_it_with_70(up, database):

@@ -63,8 +63,8 @@ and then, in another terminal:
 ENVIRONMENT = """
 \b
 Environment:
-  VIVERO_ADDRESS          the server that commands talk to, for CAMUNDA_REST_ADDRESS,
-                          for http://localhost:8080
+  VIVERO_ADDRESS          the server that commands talk to; without it CAMUNDA_REST_ADDRESS
+                          counts, then http://localhost:8080
   VIVERO_DATABASE_URL     your own PostgreSQL (15 or later); without it one is started
   VIVERO_DATA_DIR         where the embedded PostgreSQL keeps its data
   VIVERO_CONFIG           a TOML file with settings

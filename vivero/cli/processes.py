@@ -71,6 +71,9 @@ def start(
 ) -> None:
     """Start the process ID, and print the key of the new instance.
 
+    With --await the variables at its end are printed instead. If it does not end in time, or is cancelled, the exit
+    code is 1 and the message names the instance; one that has not ended goes on.
+
     \b
     Examples:
       vivero start order --variables '{"total": 30}'
