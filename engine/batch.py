@@ -76,7 +76,7 @@ class Decoded:
 
 @dataclass(slots=True)
 class _Collected:
-    log_rows: list[bytes] = field(default_factory=list)
+    log_rows: list[save.LogRow] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
     last: int = 0
     commands: int = 0

@@ -7,6 +7,7 @@ and results come in binary format, decoded by psycopg's compiled loaders.
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from struct import Struct
 from types import NoneType
 from typing import Any
 from uuid import UUID
@@ -27,13 +28,18 @@ Encoded = tuple[list[bytes | None], list[int] | None]
 """Values and their formats; no formats when all are text."""
 
 
+class Texts(tuple[bytes | None, ...]):
+    """An array of texts that are encoded already (no NUL in them): goes through untouched."""
+
+
 def encode(params: Params) -> Encoded:
     """The parameters as libpq takes them.
 
     - str, int, float, bool, Decimal, UUID, datetime (with a zone) and None: in text format, the type is what the
       statement makes of it;
     - bytes: in binary format, which is what `bytea`, `json` and `text` (not `jsonb`) take without looking;
-    - a list or tuple of int or str (None allowed): an array.
+    - a list or tuple of int or str (None allowed): an array;
+    - Texts: an array in binary format.
 
     Raises DataPoison for a text that PostgreSQL cannot hold (NUL, lone surrogates), TypeError for other types.
     """
@@ -42,8 +48,8 @@ def encode(params: Params) -> Encoded:
     except KeyError:
         unknown = next(type(value).__name__ for value in params if type(value) not in _ENCODERS)
         raise TypeError(f"no PostgreSQL parameter for {unknown}") from None
-    if bytes in map(type, params):
-        return values, [BINARY if type(value) is bytes else TEXT for value in params]
+    if not _BINARY.isdisjoint(map(type, params)):
+        return values, [BINARY if type(value) in _BINARY else TEXT for value in params]
     return values, None
 
 
@@ -77,6 +83,23 @@ def _encode_element(value: int | str | None) -> bytes:
     raise TypeError(f"no PostgreSQL array of {type(value).__name__}")
 
 
+def _encode_texts(values: Texts) -> bytes:
+    """What `array_recv` takes: dimensions, whether there are NULLs, the type; length and lower bound; the elements."""
+    if not values:
+        return _ARRAY_HEAD.pack(0, 0, _TEXT_OID)
+    parts = [_ARRAY_HEAD.pack(1, None in values, _TEXT_OID), _DIMENSION.pack(len(values), 1)]
+    for value in values:
+        if value is None:
+            parts.append(_NULL_ELEMENT)
+        else:
+            parts += (_LENGTH.pack(len(value)), value)
+    return b"".join(parts)
+
+
+_TEXT_OID = 25
+_ARRAY_HEAD, _DIMENSION, _LENGTH = Struct("!iii"), Struct("!ii"), Struct("!i")
+_NULL_ELEMENT = _LENGTH.pack(-1)
+_BINARY = {bytes, Texts}
 _ENCODERS: Mapping[type, Callable[[Any], bytes | None]] = {
     NoneType: lambda value: None,
     bytes: lambda value: value,
@@ -89,6 +112,7 @@ _ENCODERS: Mapping[type, Callable[[Any], bytes | None]] = {
     datetime: _encode_time,
     list: _encode_array,
     tuple: _encode_array,
+    Texts: _encode_texts,
 }
 
 

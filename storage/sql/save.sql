@@ -3,10 +3,11 @@
 SELECT fence($1, $2, $3, $4, $5);
 
 -- name: event_log
--- One row for each handled command; events are kept as the text they were written as.
+-- One row for each handled command, a column a parameter; events are kept as the text they were written as.
 INSERT INTO event_log (partition_id, position, seq, root_key, request, events, rejection, response, version, processed_at)
-SELECT $2, x.position, x.seq, x.root_key, x.request, x.events, x.rejection, x.response::json, $3, from_epoch_ms($4)
-FROM json_to_recordset($1) AS x(position bigint, seq smallint, root_key bigint, request bigint, events json, rejection json, response text);
+SELECT $8, x.position, x.seq, x.root_key, x.request, x.events, x.rejection::json, x.response::json, $9, from_epoch_ms($10)
+FROM unnest($1::bigint[], $2::smallint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[])
+    AS x(position, seq, root_key, request, events, rejection, response);
 
 -- name: inbox
 -- Follow-ups for later, written in the batch's own transaction; the appender moves them to the log.
@@ -17,13 +18,15 @@ FROM ROWS FROM (json_to_recordset($1) AS (partition int, request bigint, tenant 
 ORDER BY x.ord;
 
 -- name: new_instances
--- Rows born in this batch, in their last state: an instance that also ended is written once.
+-- Rows born in this batch, in their last state: an instance that also ended is written once. What is not in a document, here
+-- and with elements, variables and jobs, is as it mostly is.
 INSERT INTO process_instances (process_instance_key, root_key, parent_process_instance_key, parent_element_instance_key,
     process_definition_key, process_id, process_version, version_tag, process_name, tenant_id, business_id, tags, depth,
     state, tokens, live, then_, interrupted, request, incidents, started_at, ended_at, work, version, created_position,
     start, start_lock)
-SELECT x.key, x.root, x.parent, x.caller, x.definition, x.process_id, x.number, x.version_tag, x.name, x.tenant,
-    x.business_id, x.tags, x.depth, x.state, x.tokens, x.live, x.then_, x.interrupted, x.request, x.incidents,
+SELECT x.key, coalesce(x.root, x.key), x.parent, x.caller, x.definition, x.process_id, x.number, x.version_tag, x.name, x.tenant,
+    x.business_id, coalesce(x.tags, '{}'), coalesce(x.depth, 1), x.state, coalesce(x.tokens, '{}'), coalesce(x.live, 0), x.then_,
+    coalesce(x.interrupted, false), x.request, coalesce(x.incidents, 0),
     from_epoch_ms(x.started_at), from_epoch_ms(x.ended_at), x.work, x.revision, x.position,
     x.start, x.start_lock
 FROM json_to_recordset($1) AS x(key bigint, root bigint, parent bigint, caller bigint, definition bigint, process_id text,
@@ -34,7 +37,8 @@ FROM json_to_recordset($1) AS x(key bigint, root bigint, parent bigint, caller b
 -- name: instances
 -- What may change after birth; `ended_at` is the one indexed column among it.
 UPDATE process_instances t
-SET state = x.state, tokens = x.tokens, live = x.live, then_ = x.then_, interrupted = x.interrupted, request = x.request, incidents = x.incidents,
+SET state = x.state, tokens = coalesce(x.tokens, '{}'), live = coalesce(x.live, 0), then_ = x.then_,
+    interrupted = coalesce(x.interrupted, false), request = x.request, incidents = coalesce(x.incidents, 0),
     ended_at = from_epoch_ms(x.ended_at), work = x.work, version = x.revision
 FROM json_to_recordset($1) AS x(key bigint, state text, tokens json, live int, then_ json, interrupted boolean, request bigint, incidents int,
     ended_at bigint, work json, revision bigint)
@@ -45,8 +49,10 @@ WHERE t.process_instance_key = x.key;
 INSERT INTO element_instances (element_instance_key, root_key, process_instance_key, scope_key, path,
     process_definition_key, process_id, element_id, element_name, element_type, tenant_id, state, loop_index, tokens, live,
     then_, interrupted, occurred, loop, request, incidents, incident_key, started_at, ended_at, flows)
-SELECT x.key, x.root, x.instance, x.scope, x.path, x.definition, x.process_id, x.element, x.name, x.type, x.tenant,
-    x.state, x.index, x.tokens, x.live, x.then_, x.interrupted, x.occurred, x.loop, x.request, x.incidents, x.incident, from_epoch_ms(x.started_at),
+SELECT x.key, coalesce(x.root, x.instance), x.instance, coalesce(x.scope, x.instance), coalesce(x.path, ARRAY[x.key, x.instance]),
+    x.definition, x.process_id, x.element, x.name, x.type, x.tenant, x.state, coalesce(x.index, -1), coalesce(x.tokens, '{}'),
+    coalesce(x.live, 0), x.then_, coalesce(x.interrupted, false), x.occurred, x.loop, x.request, coalesce(x.incidents, 0), x.incident,
+    from_epoch_ms(x.started_at),
     from_epoch_ms(x.ended_at), x.flows
 FROM json_to_recordset($1) AS x(key bigint, root bigint, instance bigint, scope bigint, path bigint[], definition bigint,
     process_id text, element text, name text, type text, tenant text, state text, index int, tokens json, live int,
@@ -55,7 +61,8 @@ FROM json_to_recordset($1) AS x(key bigint, root bigint, instance bigint, scope 
 -- name: elements
 -- What may change after birth.
 UPDATE element_instances t
-SET state = x.state, tokens = x.tokens, live = x.live, then_ = x.then_, interrupted = x.interrupted, request = x.request, incidents = x.incidents,
+SET state = x.state, tokens = coalesce(x.tokens, '{}'), live = coalesce(x.live, 0), then_ = x.then_,
+    interrupted = coalesce(x.interrupted, false), request = x.request, incidents = coalesce(x.incidents, 0),
     incident_key = x.incident, loop = x.loop, ended_at = from_epoch_ms(x.ended_at), flows = x.flows
 FROM json_to_recordset($1) AS x(key bigint, state text, tokens json, live int, then_ json, interrupted boolean, request bigint, incidents int,
     loop json, incident bigint, ended_at bigint, flows text[])
@@ -83,7 +90,7 @@ WHERE t.body_key = x.body AND t.index = x.index;
 -- name: new_variables
 -- `value` is JSON text, compared as text by filters.
 INSERT INTO variables (variable_key, scope_key, process_instance_key, root_key, tenant_id, name, value)
-SELECT x.key, x.scope, x.instance, x.root, x.tenant, x.name, x.value
+SELECT x.key, x.scope, coalesce(x.instance, x.scope), coalesce(x.root, x.scope), x.tenant, x.name, x.value
 FROM json_to_recordset($1) AS x(key bigint, scope bigint, instance bigint, root bigint, tenant text, name text, value text);
 
 -- name: variables
@@ -97,9 +104,10 @@ WHERE t.variable_key = x.key;
 INSERT INTO jobs (job_key, root_key, process_instance_key, element_instance_key, path, process_definition_key, process_id,
     process_version, element_id, type, kind, listener_event, listener_index, state, retries, priority, headers, error_code,
     error_message, business_id, tags, tenant_id, created_at, updated_at, ended_at, ready, available_at)
-SELECT x.key, x.root, x.instance, x.element, x.path, x.definition, x.process_id, x.number, x.element_id, x.type, x.kind,
-    x.listener_event, x.listener_index, x.state, x.retries, x.priority, x.headers, x.error_code, x.error_message,
-    x.business_id, x.tags, x.tenant, from_epoch_ms(x.created_at), from_epoch_ms(x.updated_at), from_epoch_ms(x.ended_at),
+SELECT x.key, coalesce(x.root, x.instance), x.instance, x.element, coalesce(x.path, ARRAY[x.element, x.instance]), x.definition,
+    x.process_id, x.number, x.element_id, x.type, coalesce(x.kind, 'BPMN_ELEMENT'), coalesce(x.listener_event, 'UNSPECIFIED'),
+    coalesce(x.listener_index, 0), x.state, x.retries, coalesce(x.priority, 0), coalesce(x.headers, '{}'), x.error_code,
+    x.error_message, x.business_id, coalesce(x.tags, '{}'), x.tenant, from_epoch_ms(x.created_at), from_epoch_ms(x.updated_at), from_epoch_ms(x.ended_at),
     x.lease = 'ready', from_epoch_ms(x.available_at)
 FROM json_to_recordset($1) AS x(key bigint, root bigint, instance bigint, element bigint, path bigint[], definition bigint,
     process_id text, number int, element_id text, type text, kind text, listener_event text, listener_index int,
@@ -109,7 +117,7 @@ FROM json_to_recordset($1) AS x(key bigint, root bigint, instance bigint, elemen
 -- name: jobs
 -- A delta, never the cached row: the lease columns belong to activation and change only where the engine says so.
 UPDATE jobs t
-SET state = x.state, retries = x.retries, priority = x.priority, error_code = x.error_code,
+SET state = x.state, retries = x.retries, priority = coalesce(x.priority, 0), error_code = x.error_code,
     error_message = x.error_message, updated_at = from_epoch_ms(x.updated_at), ended_at = from_epoch_ms(x.ended_at),
     ready = CASE WHEN x.lease IS NULL THEN t.ready ELSE x.lease = 'ready' END,
     available_at = CASE WHEN x.lease IS NULL THEN t.available_at WHEN x.lease = 'backoff' THEN from_epoch_ms(x.available_at) END,

@@ -14,7 +14,7 @@ UNSETTLED = """
                 WHERE e.partition_id = c.partition_id AND e.position = c.position AND e.seq = 0))"""
 
 EVENTS = """
-    SELECT event ->> 0, count(*) FROM event_log, json_array_elements(events) AS event GROUP BY 1"""
+    SELECT event ->> 0, count(*) FROM event_log, json_array_elements(events::json) AS event GROUP BY 1"""
 
 KEYS = """
     SELECT key FROM (

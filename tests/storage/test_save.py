@@ -8,6 +8,7 @@ import inspect
 import json
 import re
 from functools import partial
+from typing import get_type_hints
 
 import pytest
 
@@ -150,13 +151,17 @@ def test_documents_have_what_their_statements_take(kind):
 
 
 def named_by(document, kind):
-    """The keys of the dictionary that a document function makes, by its source."""
-    if document is save._columns:
+    """The names in the document that a function makes: of its record, or by its source, of its dictionary."""
+    if document is save.documents.columns:
         return set(kind.__struct_fields__)
+    record = get_type_hints(document)["return"]
+    if hasattr(record, "__struct_fields__"):
+        return set(record.__struct_fields__)
     source = inspect.getsource(document)
     names = set(re.findall(r'"(\w+)":', source))
-    for called in re.findall(r"(_\w+)\(row\)", source):
-        names |= named_by(getattr(save, called), kind)
+    for called in re.findall(r"(\w+)\(row\)", source):
+        if called != document.__name__:
+            names |= named_by(getattr(save.documents, called), kind)
     return names
 
 
