@@ -11,6 +11,7 @@ import resource
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import msgspec
 import trio
@@ -36,6 +37,7 @@ OVERDUE = int(os.environ.get("VIVERO_BENCH_INSTANCES", "10000"))
 ON_TIME, PER_SECOND = 500, 100
 PENDING = int(os.environ.get("VIVERO_BENCH_PENDING", "1000000"))
 PROBE_EVERY_S = 0.02
+_STATM = Path("/proc/self/statm")
 
 _WAITING = b"""<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="https://example.org">
 <process id="waiting" isExecutable="true"><startEvent id="s"/><intermediateCatchEvent id="wait"><timerEventDefinition>
@@ -227,6 +229,9 @@ async def _start(dsn: str) -> dict[str, float]:
 
 
 def _resident_mb() -> float:
+    """Now, where the system says so; otherwise the most so far."""
+    if _STATM.exists():
+        return int(_STATM.read_text(encoding="ascii").split()[1]) * resource.getpagesize() / 2**20
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

@@ -5,8 +5,8 @@ index behind it, so that ten million pending timers cost what two thousand do. T
 a commit has set or taken away, which wakes the task if it is the nearest; nobody polls.
 
 A due timer fires by TIMER:TRIGGER with the due date it was seen with. The core compares both, so that a command which
-is late, or appended twice, does nothing. At most `in_flight` commands are appended and not yet processed: overdue
-timers fire in due order, in batches, between what clients ask for.
+is late, or appended twice, does nothing. Overdue timers fire in due order, in batches, between what clients ask for: no
+more of them are in the log at a time than are processed within `delay_s` (`engine.timer_pace`).
 
 All memory belongs to a term of the partition's owner: with a new epoch it is dropped.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import structlog
 import trio
@@ -25,6 +25,7 @@ from engine.appender import Append, Appended
 from engine.core.records import TriggerTimer
 from engine.core.rules import TIMER_RULES, TimerRules
 from engine.supervision import Beat
+from engine.timer_pace import Pace
 from engine.timer_window import Window
 from storage import timers
 from storage.driver import CONNECT_TIMEOUT_S, Connection
@@ -49,7 +50,9 @@ class TimerSettings:
     window: int = 2_000
     """Due dates in memory after a refill; new ones in front of the horizon may double it."""
     in_flight: int = 400
-    """Triggers that are appended and not yet processed."""
+    """Triggers that are appended and not yet processed, at most."""
+    delay_s: float = 0.08
+    """So long, about, the commands of clients wait behind overdue timers; less of those are in flight if need be."""
     batch: int = 200
     """Triggers in one append."""
     check_s: float = 60.0
@@ -70,6 +73,8 @@ class TimerSettings:
         _ = self.rules
         if not 0 < self.batch <= self.in_flight <= MAX_IN_FLIGHT:
             raise ValueError(f"timers need 0 < batch <= in_flight <= {MAX_IN_FLIGHT}")
+        if self.delay_s <= 0:
+            raise ValueError("timers need delay_s > 0")
 
 
 @dataclass(slots=True)
@@ -111,6 +116,7 @@ class Timers:
         self._wake = trio.Event()
         self._watermark = 0
         self._memory = _Memory(self.settings.window)
+        self._pace = Pace(self.settings.in_flight, self.settings.delay_s)
 
     # ---- others say; none of these waits
 
@@ -134,7 +140,7 @@ class Timers:
     def committed(self, watermark: int) -> None:
         """Everything up to this position of the log is processed."""
         self._watermark = watermark
-        if self._memory.processed(watermark):
+        if self._note_processed(self._memory):
             self._wake.set()
 
     def clock_changed(self) -> None:
@@ -170,8 +176,9 @@ class Timers:
             clock = await self._look(connection, memory)
         if memory is not self._memory:
             return 0.0
-        room = min(settings.batch, settings.in_flight - len(memory.in_flight))
+        room = min(settings.batch, self._pace.allowed - len(memory.in_flight))
         due = memory.window.take(clock.now, room)
+        memory.full = len(due) >= room
         if due:
             with beat.waiting(settings.append_timeout_s):
                 return await self._fire(due, memory)
@@ -209,7 +216,8 @@ class Timers:
             Append(TriggerTimer(timer.key, timer.due_at), timer.tenant, timer.key, None, self._partition)
             for timer in due
         ]
-        memory.in_flight.update((timer.key, (timer, NEVER)) for timer in due)
+        since = trio.current_time()
+        memory.in_flight.update((timer.key, _Flying(timer, NEVER, since)) for timer in due)
         try:
             appended = await self._appender.append_all(items, deadline_s=self.settings.append_timeout_s)
         except NotAppended as error:
@@ -219,8 +227,10 @@ class Timers:
             log.warning("timers were not fired, they will be", timers=len(due), reason=str(error))
             return REFUSED_S
         self.stats.fired += len(due)
-        memory.in_flight.update((timer.key, (timer, one.position)) for timer, one in zip(due, appended, strict=True))
-        memory.processed(self._watermark)
+        memory.in_flight.update(
+            (timer.key, _Flying(timer, one.position, since)) for timer, one in zip(due, appended, strict=True)
+        )
+        self._note_processed(memory)
         return 0.0
 
     def _idle_s(self, clock: Clock, room: int, memory: _Memory) -> float:
@@ -242,11 +252,18 @@ class Timers:
     def _forget(self) -> None:
         self._memory = _Memory(self.settings.window)
 
+    def _note_processed(self, memory: _Memory) -> bool:
+        """What the watermark has passed flies no more; whether there was any."""
+        waited_s = memory.processed(self._watermark)
+        if waited_s is not None:
+            self._pace.processed(waited_s, full=memory.full)
+        return waited_s is not None
+
     def _note_pending(self, timer: PendingTimer) -> bool:
         """Into the window, unless its trigger is on its way; later, if a trigger was processed and did nothing."""
         memory = self._memory
         flying = memory.in_flight.get(timer.key)
-        if flying is not None and flying[0].due_at == timer.due_at:
+        if flying is not None and flying.timer.due_at == timer.due_at:
             return False
         at, times = timer.due_at, memory.times_processed(timer)
         if times:
@@ -261,13 +278,23 @@ ROUNDED_S = 0.001
 """Milliseconds are cut: a sleep that ends within the due millisecond would be one too early."""
 
 
+class _Flying(NamedTuple):
+    """A trigger that is on its way: its timer, its position in the log, when it was appended (trio's time)."""
+
+    timer: PendingTimer
+    position: int
+    since: float
+
+
 class _Memory:
     """What is known in a term."""
 
     def __init__(self, window: int) -> None:
         self.window = Window(window)
-        self.in_flight: dict[int, tuple[PendingTimer, int]] = {}
-        """Triggers that are appended and not processed, with their positions."""
+        self.in_flight: dict[int, _Flying] = {}
+        """Triggers that are appended and not processed, the oldest first."""
+        self.full = False
+        """Whether more would be in flight if they might."""
         self.done: dict[int, tuple[int, int]] = {}
         """Of the last timers whose triggers were processed: the due date, and how often it was. Oldest first."""
         self.meanwhile: dict[int, tuple[int, str] | None] | None = None
@@ -283,17 +310,17 @@ class _Memory:
         """The engine's time, about: as read last, and gone on since."""
         return self.clock_now + (0 if self.pinned else int((trio.current_time() - self.clock_read) * 1000))
 
-    def processed(self, watermark: int) -> bool:
-        """Triggers up to this position are processed; whether there were any."""
-        done = [timer for timer, position in self.in_flight.values() if position <= watermark]
-        for timer in done:
+    def processed(self, watermark: int) -> float | None:
+        """Triggers up to this position are processed; how long it took the oldest, None if there was none."""
+        done = [flying for flying in self.in_flight.values() if flying.position <= watermark]
+        for timer, _, _ in done:
             del self.in_flight[timer.key]
             times = self.times_processed(timer)
             self.done.pop(timer.key, None)
             self.done[timer.key] = timer.due_at, times + 1
             if len(self.done) > REMEMBERED:
                 del self.done[next(iter(self.done))]
-        return bool(done)
+        return trio.current_time() - done[0].since if done else None
 
     def times_processed(self, timer: PendingTimer) -> int:
         """How often a trigger of this due date was processed, as far as we remember."""
