@@ -327,6 +327,12 @@ INCIDENTS = Resource(
 
 # ----------------------------------------------------------------------------------------------------------- jobs
 
+_TIMED_OUT = "j.ended_at IS NULL AND NOT j.ready AND j.lease_token IS NOT NULL AND j.available_at <= clock_now()"
+_REPAIRED = "j.state = 'FAILED' AND NOT j.ready AND j.available_at IS NULL AND j.retries > 0"
+"""A job that has failed for the last time is given out to nobody, and has no retries until somebody gives it some."""
+_JOB_STATE = f"CASE WHEN {_TIMED_OUT} THEN 'TIMED_OUT' WHEN {_REPAIRED} THEN 'RETRIES_UPDATED' ELSE j.state END"
+"""What the engine keeps, and what can be seen besides: leases are no part of its state."""
+
 JOBS = Resource(
     "Job",
     "jobs j",
@@ -342,7 +348,7 @@ JOBS = Resource(
         _filtered(
             "errorMessage", "j.error_message", TEXT, sort=True, sort_sql=f"left(j.error_message, {SORTED_PREFIX})"
         ),
-        _plain("hasFailedWithRetriesLeft", "(j.state = 'FAILED' AND j.retries > 0)", FLAG, sort=True),
+        _plain("hasFailedWithRetriesLeft", f"({_JOB_STATE} = 'FAILED' AND j.retries > 0)", FLAG, sort=True),
         _plain("isDenied", "NULL::boolean", FLAG, sort=True),
         _filtered("jobKey", "j.job_key", KEY, sort=True),
         _enum("kind", "j.kind", JOB_KINDS, sort=True),
@@ -353,7 +359,7 @@ JOBS = Resource(
         Field("rootProcessInstanceKey", "j.root_key", KEY),
         Field("businessId", "j.business_id", TEXT),
         _filtered("retries", "j.retries", NUMBER, sort=True),
-        _enum("state", "j.state", JOB_STATES, sort=True),
+        _enum("state", _JOB_STATE, JOB_STATES, sort=True),
         _filtered("tenantId", "j.tenant_id", TEXT, sort=True),
         _filtered("type", "j.type", TEXT, sort=True, sort_sql=f"left(j.type, {SORTED_PREFIX})"),
         _filtered("worker", "coalesce(j.worker, '')", TEXT, sort=True),

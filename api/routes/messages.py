@@ -87,4 +87,5 @@ async def _answered(request: Request, services: Services, command: PublishMessag
     document = {"tenantId": reply.tenant_id, "messageKey": str(reply.message_key)}
     if reply.process_instance_key is not None:
         document["processInstanceKey"] = str(reply.process_instance_key)
+    document["commandPosition"] = str(submitted.appended.position)
     return json_response(document, submitted.position)

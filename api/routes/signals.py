@@ -39,4 +39,9 @@ async def broadcast(request: Request, services: Services) -> Response:
     if submitted.outcome is None:
         return await commands.accepted(services, submitted.appended)
     reply = _reply_decoder.decode(submitted.outcome.response or b"")
-    return json_response({"tenantId": reply.tenant_id, "signalKey": str(reply.signal_key)}, submitted.position)
+    document = {
+        "tenantId": reply.tenant_id,
+        "signalKey": str(reply.signal_key),
+        "commandPosition": str(submitted.appended.position),
+    }
+    return json_response(document, submitted.position)

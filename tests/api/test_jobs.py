@@ -219,3 +219,32 @@ async def test_an_answer_has_a_limit_and_the_rest_is_given_back(rows, reader, st
 async def test_too_many_polls_are_refused(make_client):
     answer = await make_client(job_board=JobBoard(max_pollers=0))("POST", "/v2/jobs/activation", ASK)
     assert (answer.status, answer.problem["title"]) == (503, "RESOURCE_EXHAUSTED")
+
+
+LEASED = {"ready": False, "lease_token": "6b1f2c0e-58a7-4a7f-9f43-4f0f3c3f0a11"}
+PAST, FUTURE = "2020-01-01T00:00:00Z", "2100-01-01T00:00:00Z"
+SHUT = {"ready": False, "state": "FAILED"}
+
+
+@pytest.mark.parametrize(
+    ("row", "state"),
+    [
+        ({}, "CREATED"),
+        (LEASED | {"available_at": FUTURE}, "CREATED"),
+        (LEASED | {"available_at": PAST}, "TIMED_OUT"),
+        (LEASED | {"available_at": PAST, "state": "FAILED"}, "TIMED_OUT"),
+        (LEASED | {"available_at": PAST, "state": "COMPLETED", "ended_at": PAST}, "COMPLETED"),
+        (SHUT | {"available_at": PAST, "retries": 2}, "FAILED"),  # a backoff that is over
+        (SHUT | {"ready": True, "retries": 2}, "FAILED"),
+        (SHUT | {"retries": 0}, "FAILED"),
+        (SHUT | {"retries": 1}, "RETRIES_UPDATED"),
+        (SHUT | {"state": "ERROR_THROWN"}, "ERROR_THROWN"),
+    ],
+)
+async def test_the_state_of_a_job_as_a_search_shows_it(rows, reader, row, state):
+    rows.job(**row)
+    [job] = (await reader("POST", "/v2/jobs/search", {"filter": {"state": state}})).json["items"]
+    assert job["state"] == state
+    assert job["hasFailedWithRetriesLeft"] is (state == "FAILED" and job["retries"] > 0)
+    others = await reader("POST", "/v2/jobs/search", {"filter": {"state": {"$neq": state}}})
+    assert others.json["items"] == []

@@ -32,7 +32,10 @@ async def test_a_message_is_published(client, engine):
         "tenantId": "<default>",
     }
     answer = await client("POST", "/v2/messages/publication", body)
-    assert (answer.status, answer.json) == (200, {"tenantId": "<default>", "messageKey": str(KEY)})
+    assert (answer.status, answer.json) == (
+        200,
+        {"tenantId": "<default>", "messageKey": str(KEY), "commandPosition": "1"},
+    )
     (command,) = [item.command for item in engine.appended]
     assert isinstance(command, PublishMessage)
     assert (command.name, command.correlation_key) == ("paid", "order-7")
@@ -78,7 +81,12 @@ async def test_a_message_is_correlated(client, engine):
     engine.reply = MessageReply("<default>", KEY, KEY + 1)
     answer = await client("POST", "/v2/messages/correlation", {"name": "paid", "correlationKey": "7"})
     assert answer.status == 200
-    assert answer.json == {"tenantId": "<default>", "messageKey": str(KEY), "processInstanceKey": str(KEY + 1)}
+    assert answer.json == {
+        "tenantId": "<default>",
+        "messageKey": str(KEY),
+        "processInstanceKey": str(KEY + 1),
+        "commandPosition": "1",
+    }
     assert [item.command for item in engine.appended] == [CorrelateMessage("paid", "7")]
 
 
@@ -92,7 +100,10 @@ async def test_a_message_that_nobody_waits_for_is_not_found(client, engine):
 async def test_a_signal_is_broadcast(client, engine):
     engine.reply = SignalReply("<default>", KEY)
     answer = await client("POST", "/v2/signals/broadcast", {"signalName": "alarm", "variables": {"a": [1]}})
-    assert (answer.status, answer.json) == (200, {"tenantId": "<default>", "signalKey": str(KEY)})
+    assert (answer.status, answer.json) == (
+        200,
+        {"tenantId": "<default>", "signalKey": str(KEY), "commandPosition": "1"},
+    )
     (command,) = [item.command for item in engine.appended]
     assert (type(command), command.name, texts(command.variables)) == (BroadcastSignal, "alarm", {"a": b"[1]"})
     assert (await client("POST", "/v2/signals/broadcast", {})).status == 400
