@@ -8,7 +8,7 @@ database says. What may be told of a batch is told after its commit, with no che
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import structlog
@@ -221,6 +221,14 @@ class Consumer:
         beat.beat()
 
 
+@dataclass(slots=True)
+class _Reading:
+    """A read of the log under way; `read` is there when it is `done`. Nobody else uses the reader until then."""
+
+    read: Batch | None = None
+    done: trio.Event = field(default_factory=trio.Event)
+
+
 class Term:
     """One leadership term: the cache, the cursor, and what is on its way."""
 
@@ -237,6 +245,8 @@ class Term:
         self._missing: Need | None = None
         self._ahead: list[batch.Decoded] = []
         """Rows that were read and not yet worked: the last batch had enough."""
+        self._reading: _Reading | None = None
+        """Of the rows behind those, while a batch is computed."""
         self._definitions_seq: int | None = None
         self._clock_revision = -1
         self._now = 0
@@ -265,21 +275,23 @@ class Term:
         """At most one batch: read, load, compute, and hand over to be committed. False when the log is worked off."""
         self._consumer.stats.evicted += self._state.evict(self._settings.cache_bytes)
         careful = self.last < self._consumer.careful_until
-        room = max((1 if careful else self._settings.batch_commands) - len(self._ahead), 0)
-        behind = self._ahead[-1].row.position if self._ahead else self.last
-        with self._beat.waiting(self._settings.call_timeout_s):
-            read = await load.read_batch(self._reader, self._claim.partition, behind, room)
-        decoded = self._ahead + batch.decode(read.rows, self._consumer.refusals)
+        limit = 1 if careful else self._settings.batch_commands
+        read = await self._read(limit) if 2 * len(self._ahead) < limit else None
+        decoded = self._ahead + ([] if read is None else batch.decode(read.rows, self._consumer.refusals))
         if not decoded:
             return False
         if self._idle:
             self._idle, self._moved = False, trio.current_time()
-        await self._notice(read)
+        if read is not None:
+            await self._notice(read)
         started = trio.current_time()
         try:
             with self._beat.waiting(self._settings.call_timeout_s):
-                leases = await load.fill(self._reader, self._state, self._needs(decoded))
+                leases = await self._load(self._needs(decoded))
                 await self._find_missing_model()
+            if read is not None and len(read.rows) == limit and not careful:
+                self._reading = _Reading()
+                nursery.start_soon(self._read_ahead, self._reading, decoded[-1].row.position)
             self._processor.set_inline(not careful)
             work, missing = await batch.compute(self._processor, decoded, self._now, leases, self._fill)
         except DataPoison as poison:
@@ -293,6 +305,23 @@ class Term:
         return True
 
     # ---- before computing
+
+    async def _read(self, limit: int) -> Batch:
+        """The rows behind those at hand, and the time: what was read ahead, or what stands there now."""
+        reading, self._reading = self._reading, None
+        with self._beat.waiting(self._settings.call_timeout_s):
+            if reading is not None:
+                await reading.done.wait()
+                if reading.read is not None and reading.read.rows:
+                    return reading.read
+            behind = self._ahead[-1].row.position if self._ahead else self.last
+            return await load.read_batch(self._reader, self._claim.partition, behind, limit)
+
+    async def _read_ahead(self, reading: _Reading, behind: int) -> None:
+        """There is more: read it while this batch is computed."""
+        limit = self._settings.batch_commands
+        reading.read = await load.read_batch(self._reader, self._claim.partition, behind, limit)
+        reading.done.set()
 
     async def _notice(self, read: Batch) -> None:
         """The clock and the catalogue as they were when the batch was read."""
@@ -315,10 +344,15 @@ class Term:
             needs.append(self._missing)
         return needs
 
+    async def _load(self, needs: list[Need]) -> dict[int, str | None]:
+        if self._reading is not None:
+            await self._reading.done.wait()
+        return await load.fill(self._reader, self._state, needs)
+
     async def _fill(self, needs: list[Need]) -> None:
         """What follow-ups of the batch lack."""
         with self._beat.waiting(self._settings.call_timeout_s):
-            await load.fill(self._reader, self._state, needs)
+            await self._load(needs)
             for need in needs:
                 definition = self._state.definitions.get(need.key) if need.kind is NeedKind.MODEL else None
                 if definition is not None and definition.key not in self._state.models:
