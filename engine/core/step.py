@@ -341,7 +341,7 @@ class Processor:
         before = len(self._events)
         if scope.then is not None or scope.state is ElementState.TERMINATING:
             self._empty(scope)
-        elif scope.state is ElementState.ACTIVATED:
+        elif scope.state is ElementState.ACTIVATED and not _is_entered_later(scope):
             self._join(scope)
             if len(self._events) == before:
                 self._take(ELEMENTS[scope.type].settle(scope, self.at), scope, "settle")
@@ -595,6 +595,11 @@ class Processor:
     def _offered(self, row: Job, _event: Event) -> None:
         if row.lease in ("ready", "backoff"):  # with a backoff, pollers must learn when it ends
             self._available.append((row.type, row.element.instance.tenant))
+
+
+def _is_entered_later(scope: Element) -> bool:
+    """A boundary event whose host has ended is to be entered by a later slice: till then no place holds its token."""
+    return any(key == scope.key and stage == "enter" for key, stage, _ in scope.root.work)
 
 
 def _depth(element: Element) -> int:

@@ -10,18 +10,24 @@ import msgspec
 from engine.core.channels import Channel
 from engine.core.memory import MemoryEngine
 from engine.core.records import (
+    BroadcastSignal,
     CancelInstance,
     CompleteJob,
+    CompleteUserTask,
     CreateInstance,
     FailJob,
     FireTimer,
+    PublishMessage,
     ResolveIncident,
     SetVariables,
     ThrowJobError,
     UpdateJob,
+    decode_events,
+    encode_events,
 )
-from engine.core.state import Row, State
-from engine.core.step import DEFAULT_LIMITS
+from engine.core.replay import Recorded, replay
+from engine.core.state import Instance, Row, State
+from engine.core.step import DEFAULT_LIMITS, Processor
 from engine.core.trace import Trace
 
 NOT_DURABLE = {"node", "decoded", "weight", "pins", "lease", "available_at"}
@@ -34,13 +40,22 @@ def raw(variables):
 
 
 class Bench:
-    """One engine. `rows` holds the last document of every row that was ever written, by (table, key)."""
+    """One engine. `rows` holds the last document of every row that was ever written, by (table, key), unless it
+    `keeps_rows` not, which is faster; `ended` the last state and variables of root instances."""
 
-    def __init__(self, limits=DEFAULT_LIMITS) -> None:
+    def __init__(self, limits=DEFAULT_LIMITS, keeps_rows=True) -> None:
         self.engine = MemoryEngine(limits)
         self.engine.now = 1_000
-        self.state = self.engine.state
-        self.rows = keep_rows(self.state)
+        self.rows, self.ended = {}, {}
+        self.limits, self.keeps_rows = limits, keeps_rows
+        self.watch(self.engine.state)
+
+    def watch(self, state):
+        """Look at this state from now on."""
+        self.state = state
+        if self.keeps_rows:
+            keep_rows(state, self.rows)
+        keep_ended(state, self.ended)
 
     # ---- commands
 
@@ -88,7 +103,8 @@ class Bench:
 
     def at(self, root, place):
         """The live element instance at a place of an instance."""
-        mine = (element for element in self.state.elements.values() if element.root.key == root)
+        name = place.rpartition("/")[2].partition("[")[0]
+        mine = (e for e in self.state.elements.values() if e.root.key == root and e.element == name)
         return next(element for element in mine if place_of(element) == place)
 
     def _job_at(self, root, place):
@@ -97,6 +113,9 @@ class Bench:
 
     def complete_at(self, root, place, variables):
         self.accepted(CompleteJob(self._job_at(root, place), raw(variables)))
+
+    def finish_at(self, root, place, variables):
+        self.accepted(CompleteUserTask(self.at(root, place).user_task.key, raw(variables)))
 
     def fail_at(self, root, place, variables):
         self.accepted(FailJob(self._job_at(root, place), 0, 0, "boom", raw(variables)))
@@ -115,6 +134,12 @@ class Bench:
     def resolve_at(self, root, place):
         (incident,) = self.at(root, place).open_incidents
         self.accepted(ResolveIncident(incident))
+
+    def broadcast(self, signal, **variables):
+        self.accepted(BroadcastSignal(signal, raw(variables)))
+
+    def publish(self, message, key, ttl_ms=0, **variables):
+        self.accepted(PublishMessage(message, key, ttl_ms, None, raw(variables)))
 
     def accepted(self, command):
         handled = self.run(command)
@@ -188,16 +213,50 @@ SCOPES = ("Instance", "Element")
 INDEXES = ("children", "jobs", "variables", "open_incidents")
 
 
-def keep_rows(state):
-    """A dictionary in which the documents of all rows appear when their batch is saved."""
-    rows = {}
+def keep_rows(state, rows=None):
+    """Put the documents of all rows into `rows` when their batch is saved; gives `rows`."""
+    rows, saved = {} if rows is None else rows, state.saved
 
-    def saved():
+    def keep():
         rows.update(documents(state.dirty.values()))
-        State.saved(state)
+        saved()
 
-    state.saved = saved
+    state.saved = keep
     return rows
+
+
+def keep_ended(state, ended):
+    """Put root instances into `ended` when they have ended: their state and their variables."""
+    saved = state.saved
+
+    def keep():
+        roots = (row for row in state.dirty.values() if isinstance(row, Instance) and row.root is row)
+        ended.update((root.key, (str(root.state), values_of(root))) for root in roots if root.ended_at is not None)
+        saved()
+
+    state.saved = keep
+
+
+def values_of(element):
+    """The variables of a live scope."""
+    return {name: json.loads(variable.value) for name, variable in element.variables.items()}
+
+
+def recorded_batches(bench):
+    """What the event log would hold. Each command was a batch."""
+    return [
+        [Recorded(logged.position, logged.now, decode_events(encode_events(one.events))) for one in logged.handled]
+        for logged in bench.engine.log
+    ]
+
+
+def rebuilt(bench):
+    """The engine forgets everything, and goes on with what its events tell."""
+    state = State(1, bench.state.next_key)
+    replay(state, recorded_batches(bench))
+    engine = bench.engine
+    engine.state, engine.processor = state, Processor(state, bench.limits, engine._find_model)
+    bench.watch(state)
 
 
 def documents(rows):

@@ -2,98 +2,48 @@
 
 `residual × observation → residual`: a finished task becomes nothing, a choice is decided by the same variable. There
 are no flows, tokens, scope counters, stages or expressions here, and no import from the engine (CORE.md section 6.1).
-
-A residual is None (nothing is left) or one of the classes below. Places are paths of scopes and elements: `p/s1/t2`.
 """
 
-from dataclasses import dataclass
+from core_blocks import (
+    Call,
+    Choice,
+    Edge,
+    Final,
+    Fork,
+    Guard,
+    Incl,
+    Loop,
+    Many,
+    Par,
+    Pass,
+    Race,
+    Raise,
+    Script,
+    Seq,
+    Shout,
+    Sub,
+    Task,
+    Wait,
+)
+from core_residuals import (
+    Asleep,
+    Beside,
+    Chain,
+    Edged,
+    Hook,
+    Round,
+    Several,
+    Stuck,
+    Thrown,
+    Uncaught,
+    Waiting,
+    Within,
+    all_in,
+    joined,
+)
+from core_scopes import Scopes
 
-from core_blocks import Call, Choice, Edge, Fork, Incl, Loop, Many, Par, Pass, Seq, Sleep, Sub, Task
-
-
-@dataclass
-class Waiting:
-    """A job is open; `failed`: its last report left no retries."""
-
-    task: Task
-    place: str
-    failed: bool = False
-
-
-@dataclass
-class Stuck:
-    """A choice without a way out."""
-
-    choice: Choice | Incl
-    scope: str
-
-    def ways_out(self):
-        """(variable, value) pairs of which each would do."""
-        if isinstance(self.choice, Incl):
-            return [(variable, value) for variable, value, _ in self.choice.ways]
-        return [(self.choice.variable, value) for value in range(len(self.choice.ways))]
-
-
-@dataclass
-class Asleep:
-    """A timer is waited for."""
-
-    place: str
-
-
-@dataclass
-class Chain:
-    """`now`, and then the rest."""
-
-    now: object
-    rest: tuple
-    scope: str
-
-
-@dataclass
-class Beside:
-    """Several at once."""
-
-    all: list
-
-
-@dataclass
-class Round:
-    now: object
-    loop: Loop
-    scope: str
-
-
-@dataclass
-class Within:
-    """What is left of a sub-process or of a called process, whose scope is `place`."""
-
-    now: object
-    block: Sub | Call
-    place: str
-    scope: str
-
-
-@dataclass
-class Several:
-    """What is left of a multi-instance activity: `running` by index, the results of those that have ended."""
-
-    running: dict
-    results: list
-    next: int
-    completed: int
-    many: Many
-    scope: str
-
-
-@dataclass
-class Edged:
-    """An activity with boundary events; `bells`: those of its timers that have not rung."""
-
-    now: object
-    edge: Edge
-    bells: tuple
-    scope: str
+TIMERS = {"timer", "cycle"}
 
 
 class Oracle:
@@ -101,56 +51,55 @@ class Oracle:
 
     def __init__(self, block, variables, id="p") -> None:
         self.id = id
-        self.scopes = {id: dict(variables)}
-        """Variables by scope, in the order in which the scopes were entered; those of ended ones are gone."""
-        self.tops = {id}
-        """Scopes of processes: no variable is looked for beyond them."""
-        self.beside = {id: []}
-        """Tasks that run beside the rest, by scope: it ends after them."""
+        self.scopes = Scopes(id, variables)
+        self.hooks = {}
+        """By place, what is waited for there."""
+        self.count = 0
         self.gone = {}
-        """The last variables of instances of a loop."""
+        """The last variables of instances of a loop, and of the process."""
+        self.shouts = []
+        """(on, name, key, before) of messages and signals that are on their way: see `_hear`."""
         self.state = "ACTIVATED"
-        self.left = self._begin(block, id)
-        self._check_end()
+        self.left = self._within(Within(self._open(block, id), None, id, None))
+        self._go_on()
 
     # ---- what can be seen
 
     def seen(self):
         """Everything that is compared."""
-        leaves = self._leaves()
-        failed = [one.place for one in leaves if isinstance(one, Waiting) and one.failed]
-        stuck = [f"{one.scope}/{one.choice.id}" for one in leaves if isinstance(one, Stuck)]
+        waiting = list(all_in(self.left, Waiting))
+        failed = [one.place for one in waiting if one.failed]
+        stuck = [one.place for one in all_in(self.left, Stuck | Uncaught)]
+        hooks = [hook for hooks in self.hooks.values() for hook in hooks]
         return {
             "state": self.state,
-            "jobs": sorted(one.place for one in leaves if isinstance(one, Waiting)),
+            "jobs": sorted(one.place for one in waiting if not one.task.person),
+            "tasks": sorted(one.place for one in waiting if one.task.person),
             "incidents": sorted(failed + stuck),
-            "timers": sorted(self.timers()),
-            "variables": {scope: values for scope, values in self.scopes.items() if values},
+            "timers": sorted((hook.place, hook.id) for hook in hooks if hook.on in TIMERS),
+            "subscriptions": sorted((h.place, h.id, h.key or "") for h in hooks if h.on in {"message", "signal"}),
+            "variables": {place: values for place, values in self.scopes.all.items() if values},
         }
 
     def open_tasks(self):
-        return [one for one in self._leaves() if isinstance(one, Waiting) and not one.failed]
+        return [one for one in all_in(self.left, Waiting) if not one.failed]
 
     def failed_tasks(self):
-        return [one for one in self._leaves() if isinstance(one, Waiting) and one.failed]
+        return [one for one in all_in(self.left, Waiting) if one.failed]
 
     def stuck(self):
-        return [one for one in self._leaves() if isinstance(one, Stuck)]
+        return list(all_in(self.left, Stuck))
 
-    def runs_beside(self, place):
-        return any(one.place == place for tasks in self.beside.values() for one in tasks)
+    def uncaught(self):
+        return list(all_in(self.left, Uncaught))
 
-    def timers(self):
-        """(place of the element, the event)."""
-        found = [(one.place, one.place.rpartition("/")[2]) for one in self._leaves() if isinstance(one, Asleep)]
-        for edged in _edges(self.left):
-            place = f"{edged.scope}/{edged.edge.id}"
-            found += [(place, id) for id, code, _ in edged.edge.catches if code is None]
-            found += [(place, id) for id, _ in edged.bells]
-        return found
+    def events(self):
+        """What somebody outside could let happen."""
+        return [hook for hooks in self.hooks.values() for hook in hooks if hook.on in TIMERS | {"message", "signal"}]
 
-    def _leaves(self):
-        return [*_leaves(self.left), *(task for tasks in self.beside.values() for task in tasks)]
+    def is_nameless(self, place):
+        """Whether tasks like this one may be there several times: then they have no state of their own."""
+        return any(one.place == place for within in all_in(self.left, Within) for one in _tasks(within.beside))
 
     # ---- observations
 
@@ -161,146 +110,167 @@ class Oracle:
         """No retries are left; what the worker sends stays at the task."""
 
         def failed(one):
-            self.scopes.setdefault(place, {}).update(variables)
+            self.scopes.all.setdefault(place, {}).update(variables)
             return Waiting(one.task, place, True)
 
         self._rewrite_task(place, failed)
 
     def throw(self, place, code, variables):
-        """The nearest boundary event that catches the code; without any it is an incident, as a failure is."""
-        catcher = _catcher(self.left, place, code)
-        if catcher is None:
+        """The nearest catcher of the error takes over; without any it is an incident, as a failure is."""
+        hook = self._catcher("error", code, place)
+        if hook is None:
             self.fail(place, variables)
         else:
-            (handler,) = (handler for _, caught, handler in catcher.edge.catches if caught == code)
-            self._rewrite(lambda one: one is catcher, lambda one: self._interrupt(one, handler))
+            self._happen(hook, variables)
+            self._go_on()
 
     def fire(self, place, target):
         """The timer of the element at `place`."""
-        for edged in _edges(self.left):
-            if f"{edged.scope}/{edged.edge.id}" == place:
-                for id, _, handler in edged.edge.catches:
-                    if id == target:
-                        self._rewrite(lambda one, hit=edged: one is hit, lambda one, h=handler: self._interrupt(one, h))
-                        return
-                (rung,) = (task for id, task in edged.bells if id == target)
-                edged.bells = tuple(bell for bell in edged.bells if bell[0] != target)
-                self.beside[edged.scope].append(Waiting(rung, f"{edged.scope}/{rung.id}"))
-                return
-        self._rewrite(lambda one: isinstance(one, Asleep) and one.place == place, lambda one: None)
+        (hook,) = (hook for hook in self.hooks[place] if hook.id == target)
+        self._happen(hook)
+        self._go_on()
+
+    def shout(self, on, name, key=None):
+        """A signal, or a message with its correlation key."""
+        self.shouts.append((on, name, key, self.count))
+        self._go_on()
 
     def resolve_job(self, place):
         self._rewrite_task(place, lambda one: Waiting(one.task, place))
 
-    def resolve_choice(self, scope, id):
+    def resolve_choice(self, place):
         self._rewrite(
-            lambda one: isinstance(one, Stuck) and (one.scope, one.choice.id) == (scope, id),
-            lambda one: self._begin(one.choice, one.scope),
+            lambda one: isinstance(one, Stuck) and one.place == place, lambda one: self._begin(one.choice, one.scope)
         )
 
-    def set(self, scope, variables, local):
+    def set(self, place, variables, local):
         """Variables from outside, seen from a scope."""
-        for name, value in variables.items():
-            self.scopes[scope if local else self._owner(name, scope)][name] = value
+        if local:
+            self.scopes.all[place].update(variables)
+        else:
+            self.scopes.merge(variables, place)
 
     def cancel(self):
-        self.left, self.state = None, "TERMINATED"
-        self.scopes.clear()
-        self.beside.clear()
+        self._end("TERMINATED")
+
+    def _end(self, state):
+        self.gone[self.id] = self.scopes.all.get(self.id) or self.gone[self.id]
+        self.left, self.state = None, state
+        self.scopes.all.clear()
+        self.hooks.clear()
+        self.shouts.clear()
 
     # ---- rewriting
 
     def _rewrite_task(self, place, becomes):
-        for tasks in self.beside.values():
-            for number, one in enumerate(tasks):
-                if one.place == place:
-                    tasks[number : number + 1] = [left for left in [becomes(one)] if left is not None]
-                    self._rewrite(lambda one: False, None)
-                    return
-        self._rewrite(lambda one: isinstance(one, Waiting) and one.place == place, becomes)
+        """The first of those that cannot be told apart."""
+        task = next(one for one in all_in(self.left, Waiting) if one.place == place)
+        self._rewrite(lambda one: one is task, becomes)
 
     def _rewrite(self, hit, becomes):
         self.left = self._in(self.left, hit, becomes)
-        self._check_end()
+        self._go_on()
 
-    def _check_end(self):
-        if self.left is None and self.state == "ACTIVATED" and not self.beside[self.id]:
-            self.state = "COMPLETED"
-            self.scopes.clear()
-            self.beside.clear()
+    def _go_on(self):
+        """What has been reached happens; then what has been shouted; until all is quiet."""
+        while True:
+            if self.left is None and self.state == "ACTIVATED":
+                self._end("COMPLETED")
+            thrown = next(all_in(self.left, Thrown), None)
+            if thrown is not None:
+                self._throw(thrown)
+            elif self.shouts:
+                self._hear(*self.shouts.pop(0))
+            else:
+                return
 
     def _in(self, left, hit, becomes):
         """`left` with what is hit replaced, and everything that follows from it."""
         if left is not None and hit(left):
             return becomes(left)
         match left:
-            case None | Waiting() | Stuck() | Asleep():
-                return left
             case Chain(now, rest, scope):
                 return self._chain(self._in(now, hit, becomes), rest, scope)
             case Beside(all):
-                return _beside([self._in(one, hit, becomes) for one in all])
+                return joined([self._in(one, hit, becomes) for one in all])
             case Round(now, loop, scope):
                 return self._round(self._in(now, hit, becomes), loop, scope)
-            case Within(now):
-                left.now = self._in(now, hit, becomes)
+            case Within():
+                left.now = self._in(left.now, hit, becomes)
+                left.beside = [one for one in (self._in(one, hit, becomes) for one in left.beside) if one is not None]
                 return self._within(left)
-            case Several(running):
-                for index, one in list(running.items()):
-                    if index in running:
-                        running[index] = self._in(one, hit, becomes)
-                        if running[index] is None and self._collect(left, index):
-                            return self._end_loop(left)
-                return self._several(left)
-            case Edged(now):
-                left.now = self._in(now, hit, becomes)
-                return None if left.now is None else left
-        raise TypeError(left)
+            case Several():
+                return self._in_several(left, hit, becomes)
+            case Edged():
+                left.now = self._in(left.now, hit, becomes)
+                return self._edged(left)
+        return left
+
+    def _in_several(self, left, hit, becomes):
+        for index, one in list(left.running.items()):
+            left.running[index] = self._in(one, hit, becomes)
+            if left.running[index] is None and self._collect(left, index):
+                return self._end_loop(left)
+        return self._several(left)
 
     def _begin(self, block, scope):
         """What is left of a block that has just been entered."""
         match block:
             case Pass():
                 return None
+            case Script(id, variable):
+                self.scopes.merge({f"r_{id}": self.scopes.value(variable, scope) + 1}, scope)
+                return None
             case Task(id, mapped):
                 place = f"{scope}/{id}"
                 if mapped:
-                    self.scopes[place] = {"x": self._value(mapped, scope) + 1}
+                    self.scopes.all[place] = {"x": self.scopes.value(mapped, scope) + 1}
                 return Waiting(block, place)
-            case Sleep(id):
-                return Asleep(f"{scope}/{id}")
             case Seq(parts):
                 return self._chain(None, parts, scope)
             case Choice(_, variable, ways, default):
-                value = self._value(variable, scope)
+                value = self.scopes.value(variable, scope)
                 if value < len(ways):
                     return self._begin(ways[value], scope)
                 return Stuck(block, scope) if default is None else self._begin(default, scope)
             case Incl(_, ways, default):
-                taken = [way for variable, value, way in ways if self._value(variable, scope) == value]
+                taken = [way for variable, value, way in ways if self.scopes.value(variable, scope) == value]
                 if not taken and default is None:
                     return Stuck(block, scope)
-                return _beside([self._begin(way, scope) for way in taken or [default]])
+                return joined([self._begin(way, scope) for way in taken or [default]])
             case Par(_, ways):
-                return _beside([self._begin(way, scope) for way in ways])
+                return joined([self._begin(way, scope) for way in ways])
             case Loop(_, body):
                 return self._round(self._begin(body, scope), block, scope)
-            case Sub(id, body, local):
-                place = f"{scope}/{id}"
-                own = {local: self._value(local, scope) + 1} if local else {}
-                return self._enter(block, body, place, own, scope)
-            case Call(id, body):
-                place = f"{scope}/{id}/c_{id}"
-                self.tops.add(place)
-                return self._enter(block, body, place, self._visible(scope), scope)
-            case Many(_, items):
-                self.scopes[f"{scope}/{block.id}"] = {}
-                return self._several(Several({}, [None] * len(items), 0, 0, block, scope))
-            case Edge(host, _, bells):
-                now = self._begin(host, scope)
-                return None if now is None else Edged(now, block, bells, scope)
             case Fork(task, ways):
                 return Chain(self._begin(task, scope), (Par("", ways),), scope)
+            case Sub() | Call():
+                return self._enter(block, f"{scope}/{block.id}", scope)
+            case Many(_, items):
+                self.scopes.all[f"{scope}/{block.id}"] = {}
+                return self._several(Several({}, [None] * len(items), 0, 0, block, scope))
+        return self._begin_event(block, scope)
+
+    def _begin_event(self, block, scope):
+        place = f"{scope}/{block.id}"
+        match block:
+            case Wait(id, on):
+                self._hook(place, id, on, "own", True, None)
+                return Asleep(place, scope)
+            case Race(_, ways):
+                for id, on, _, way in ways:
+                    self._hook(place, id, on, "race", True, way)
+                return Asleep(place, scope)
+            case Edge(host, catches, bells):
+                return self._edged(Edged(self._begin_host(host, scope, catches, bells), block, scope))
+            case Raise(_, code):
+                return Thrown(place, f"escalation:{code}", scope)
+            case Shout(_, on, name):
+                key = str(self.scopes.value("v0", scope)) if on == "message" else None
+                self.shouts.append((on, name, key, self.count))
+                return None
+            case Final(_, on):
+                return Thrown(place, on, scope, final=True)
         raise TypeError(block)
 
     def _chain(self, now, rest, scope):
@@ -309,29 +279,52 @@ class Oracle:
         return None if now is None else Chain(now, rest, scope)
 
     def _round(self, now, loop, scope):
-        if now is None and self._value(f"again_{loop.id}", scope) == 1:
+        if now is None and self.scopes.value(f"again_{loop.id}", scope) == 1:
             now = self._begin(loop.body, scope)
         return None if now is None else Round(now, loop, scope)
 
-    def _enter(self, block, body, place, own, scope):
-        self.scopes[place] = own
-        self.beside[place] = []
-        return self._within(Within(self._begin(body, place), block, place, scope))
+    # ---- scopes
+
+    def _enter(self, block, place, scope, own=None):
+        """A sub-process gets its local variable, a called process all that are seen."""
+        if isinstance(block, Call):
+            if own is not None:
+                self.scopes.all[place] = own
+            inner = f"{place}/c_{block.id}"
+            self.scopes.tops.add(inner)
+            self.scopes.all[inner] = self.scopes.visible(place)
+        else:
+            inner, local = place, block.local
+            self.scopes.all[inner] = (own or {}) | ({local: self.scopes.value(local, scope) + 1} if local else {})
+        return self._within(Within(self._open(block.body, inner), block, inner, scope))
+
+    def _open(self, body, place):
+        """The body of a scope begins, once its event sub-processes wait."""
+        if not isinstance(body, Guard):
+            return self._begin(body, place)
+        for id, on, interrupting, block in body.handlers:
+            self._hook(place, id, on, "inside", interrupting, block)
+        return self._begin(body.body, place)
 
     def _within(self, within):
         """A scope ends when nothing is left in it, and gives what it has to give."""
-        place, block, scope = within.place, within.block, within.scope
-        if within.now is not None or self.beside[place]:
+        place, block = within.place, within.block
+        if within.now is not None or within.beside:
             return within
-        own = self.scopes.pop(place)
-        del self.beside[place]
-        self.gone[place] = own
+        own = self.gone[place] = self.scopes.all.pop(place)
+        self._drop(place, "inside")
+        self._forget(place)
         if isinstance(block, Call):
-            for name, value in own.items():
-                self.scopes[self._owner(name, scope)][name] = value
-        elif block.gives:
-            self.scopes[self._owner(block.gives, scope)][block.gives] = own[block.local]
+            self.scopes.merge(own, place.rpartition("/")[0])
+        elif isinstance(block, Sub) and block.gives:
+            self.scopes.merge({block.gives: own[block.local]}, within.scope)
         return None
+
+    def _forget(self, place):
+        """Everything below a place has ended."""
+        self.scopes.forget(place)
+        for other in [other for other in self.hooks if other.startswith(f"{place}/")]:
+            del self.hooks[other]
 
     # ---- loops over items
 
@@ -348,109 +341,181 @@ class Oracle:
         inner, body = several.many.inner, f"{several.scope}/{several.many.id}"
         place = f"{body}/{inner.id}[{index}]"
         own = {"loopCounter": index + 1, "item": several.many.items[index]}
-        if isinstance(inner, Sub):
-            return self._enter(inner, inner.body, place, own, body)
-        self.scopes[place] = own
+        if not isinstance(inner, Task):
+            return self._enter(inner, place, body, own)
+        self.scopes.all[place] = own
         return Waiting(inner, place)
 
     def _collect(self, several, index):
         """The result of an instance that has ended; whether that is enough."""
         many, body = several.many, f"{several.scope}/{several.many.id}"
-        own = self.gone.pop(f"{body}/{many.id}[{index}]")
+        place = f"{body}/{many.id}[{index}]"
+        own = self.scopes.all.pop(place) if place in self.scopes.all else self.gone.pop(place)
         del several.running[index]
-        several.results[index] = own["item"] + (own["v0"] if "v0" in own else self._value("v0", body))
+        several.results[index] = own["item"] + (own["v0"] if "v0" in own else self.scopes.value("v0", body))
         several.completed += 1
         return many.until is not None and several.completed >= many.until
 
     def _end_loop(self, several):
-        name, scope = f"out_{several.many.id}", several.scope
-        self._forget(f"{scope}/{several.many.id}")
-        self.scopes[self._owner(name, scope)][name] = several.results
+        place = f"{several.scope}/{several.many.id}"
+        self._forget(place)
+        del self.scopes.all[place]
+        self.scopes.merge({f"out_{several.many.id}": several.results}, several.scope)
 
     # ---- events
 
-    def _interrupt(self, edged, handler):
-        self._forget(f"{edged.scope}/{edged.edge.id}")
-        return self._begin(handler, edged.scope)
+    def _begin_host(self, host, scope, catches, bells):
+        """An activity whose boundary events wait. A scope's own variables are there before they do."""
+        place = f"{scope}/{host.id}"
+        now = self._begin(host, scope)
+        if now is not None:
+            for id, on, handler in catches:
+                self._hook(place, id, on, "boundary", True, handler)
+            for id, on, task in bells:
+                self._hook(place, id, on, "boundary", False, task)
+        return now
 
-    def _forget(self, place):
-        """Everything at a place and below it has ended."""
-        for part in (self.scopes, self.beside):
-            for other in [other for other in part if other == place or other.startswith(f"{place}/")]:
-                del part[other]
+    def _edged(self, edged):
+        if edged.now is None:
+            self._drop(edged.place, "boundary")
+            return None
+        return edged
+
+    def _hook(self, place, id, on, where, interrupting, block):
+        self.count += 1
+        key = str(self.scopes.value("v0", place)) if on == "message" else None
+        hook = Hook(place, id, on, where, interrupting, block, self.count, key)
+        self.hooks.setdefault(place, []).append(hook)
+
+    def _drop(self, place, where):
+        """What waited there waits no longer."""
+        left = [hook for hook in self.hooks.pop(place, ()) if hook.where != where]
+        if left:
+            self.hooks[place] = left
+
+    def _catcher(self, kind, code, place):
+        """The nearest around a place; there, one for the code before one for all."""
+        while place:
+            for where in ("inside", "boundary"):
+                here = [hook for hook in self.hooks.get(place, ()) if hook.where == where]
+                for on in (f"{kind}:{code}", kind):
+                    found = next((hook for hook in here if hook.on == on), None)
+                    if found is not None:
+                        return found
+            place = place.rpartition("/")[0]
+        return None
+
+    def _throw(self, thrown):
+        """What an event throws happens; it is over, unless it throws an error."""
+        kind, _, code = thrown.on.partition(":")
+        if kind == "terminate":
+            self.left = self._in(self.left, lambda one: _is_scope(one, thrown.scope), self._terminate)
+            return
+        catcher = self._catcher(kind, code, thrown.place)
+        if catcher is not None and catcher.interrupting:
+            self._interrupt(catcher, {})
+            return
+        if catcher is not None:
+            self._ring(catcher)
+        left = Uncaught(thrown.place) if kind == "error" else None
+        self.left = self._in(self.left, lambda one: one is thrown, lambda one: left)
+
+    def _terminate(self, within):
+        within.now, within.beside = None, []
+        self._forget(within.place)
+        return self._within(within)
+
+    def _hear(self, on, name, key, before):
+        """A signal is for all who wait when the rest is quiet, a message for the first who did when it was thrown."""
+        hooks = [hook for hook in self.events() if (hook.on, hook.id, hook.key) == (on, name, key)]
+        hooks = sorted((h for h in hooks if on == "signal" or h.serial <= before), key=lambda hook: hook.serial)
+        for hook in hooks if on == "signal" else hooks[:1]:
+            if hook in self.hooks.get(hook.place, ()):
+                self._happen(hook)
+                self._settle_thrown()
+
+    def _settle_thrown(self):
+        while (thrown := next(all_in(self.left, Thrown), None)) is not None:
+            self._throw(thrown)
+
+    def _happen(self, hook, variables=None):
+        """What somebody waits for has happened."""
+        if hook.where in {"own", "race"}:
+            del self.hooks[hook.place]
+            follow = self._follow(hook)
+            self.left = self._in(self.left, lambda one: isinstance(one, Asleep) and one.place == hook.place, follow)
+        elif hook.interrupting:
+            self._interrupt(hook, variables or {})
+        else:
+            self._ring(hook)
+
+    def _follow(self, hook):
+        return lambda asleep: None if hook.block is None else self._begin(hook.block, asleep.scope)
+
+    def _ring(self, hook):
+        """A task, or a whole event sub-process, beside the rest of the scope."""
+        if hook.on == "timer":
+            self.hooks[hook.place].remove(hook)
+        if hook.where == "boundary":
+            scope = hook.place.rpartition("/")[0]
+            left = Waiting(hook.block, f"{scope}/{hook.block.id}")
+        else:
+            scope = hook.place
+            left = self._handler(hook, {})
+        (within,) = (one for one in all_in(self.left, Within) if one.place == scope)
+        within.beside += [] if left is None else [left]
+        self.left = self._in(self.left, lambda one: False, None)
+
+    def _interrupt(self, hook, variables):
+        """The handler instead of what the activity or the scope does."""
+        if hook.where == "boundary":
+            self._forget(hook.place)
+            self.scopes.all.pop(hook.place, None)
+            del self.hooks[hook.place]
+            hit = lambda one: isinstance(one, Edged) and one.place == hook.place  # noqa: E731
+            self.left = self._in(self.left, hit, lambda one: self._begin(hook.block, one.scope))
+        else:
+            self._drop(hook.place, "inside")
+            self._forget(hook.place)
+            self.scopes.merge(variables, hook.place)
+            self.left = self._in(self.left, lambda one: _is_scope(one, hook.place), self._take_over(hook))
+
+    def _take_over(self, hook):
+        def become(within):
+            within.now, within.beside = self._handler(hook, {}), []
+            return self._within(within)
+
+        return become
+
+    def _handler(self, hook, own):
+        """An event sub-process begins."""
+        place = f"{hook.place}/{hook.id}"
+        if isinstance(hook.block, Task) and not hook.interrupting and not hook.block.mapped:
+            self.scopes.all.setdefault(place, {})
+            self.scopes.shared.add(place)
+            return Waiting(hook.block, f"{place}/{hook.block.id}")
+        self.scopes.all[place] = own
+        return self._within(Within(self._open(hook.block, place), None, place, hook.place))
 
     # ---- variables
 
     def _finish(self, waiting, variables):
         """A job's result: merged upwards, or kept back but for what the mapping lets out."""
-        own = self.scopes.pop(waiting.place, {})
+        own = self.scopes.all.pop(waiting.place, {})
         scope = waiting.place.rpartition("/")[0]
         mapped = waiting.task.mapped
         if mapped:
             own |= variables
             variables = {mapped: (own["x"] + own["y"]) % 3}
-        for name, value in variables.items():
-            if name in own and not mapped:
-                own[name] = value
-            else:
-                self.scopes[self._owner(name, scope)][name] = value
+        else:
+            own |= {name: value for name, value in variables.items() if name in own}
+        self.scopes.merge({name: value for name, value in variables.items() if mapped or name not in own}, scope)
         self.gone[waiting.place] = own
 
-    def _owner(self, name, scope):
-        """The innermost scope that has the variable, else the process."""
-        while name not in self.scopes[scope] and scope not in self.tops:
-            scope = scope.rpartition("/")[0]
-        return scope
 
-    def _value(self, name, scope):
-        return self.scopes[self._owner(name, scope)][name]
-
-    def _visible(self, scope):
-        """All variables that are seen from a scope."""
-        seen = dict(self.scopes[scope])
-        while scope not in self.tops:
-            scope = scope.rpartition("/")[0]
-            seen = self.scopes[scope] | seen
-        return seen
+def _is_scope(left, place):
+    return isinstance(left, Within) and left.place == place
 
 
-def _beside(all):
-    left = [one for one in all if one is not None]
-    return Beside(left) if left else None
-
-
-def _parts(left):
-    """What is left in what is left."""
-    match left:
-        case Beside(all):
-            return all
-        case Several(running):
-            return list(running.values())
-        case Chain(now) | Round(now) | Within(now) | Edged(now):
-            return [now]
-    return []
-
-
-def _leaves(left):
-    if isinstance(left, Waiting | Stuck | Asleep):
-        yield left
-    for part in _parts(left):
-        yield from _leaves(part)
-
-
-def _edges(left):
-    """All activities with boundary events, outer ones first."""
-    if isinstance(left, Edged):
-        yield left
-    for part in _parts(left):
-        yield from _edges(part)
-
-
-def _catcher(left, place, code):
-    """The innermost activity around the task at `place` with a boundary event for the code."""
-    for part in _parts(left):
-        if any(one.place == place for one in _leaves(part) if isinstance(one, Waiting)):
-            found = _catcher(part, place, code)
-            catches = isinstance(left, Edged) and any(caught == code for _, caught, _ in left.edge.catches)
-            return left if found is None and catches else found
-    return None
+def _tasks(beside):
+    return [one for one in beside if isinstance(one, Waiting)]

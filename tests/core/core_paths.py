@@ -5,45 +5,72 @@ A run is a list of actions `(verb, …)`; `perform` does one on a bench, `Oracle
 
 from random import Random
 
-from core_bench import place_of
-from core_blocks import VALUES, VARIABLES, Loop, Maker, inside, to_bpmn
-from core_events import CODES
-from core_oracle import Oracle
+from core_bench import place_of, values_of
+from core_blocks import CODES, VALUES, VARIABLES, Loop, inside
+from core_maker import Maker
+from core_oracle import TIMERS, Oracle
 
 LONG = 40
 """After so many actions nothing loops or fails any more, so that every run ends."""
 
 
 def observe(bench, key):
-    """What can be seen of an instance, as the oracle tells it."""
-    state = bench.state
-    mine = [element for element in state.elements.values() if element.root.key == key]
-    jobs = [job for job in state.jobs.values() if job.element.root.key == key]
-    timers = [timer for timer in state.timers.values() if timer.element.root.key == key]
-    incidents = [incident for incident in state.incidents.values() if incident.element.root.key == key]
+    """What can be seen of a root instance, as the oracle tells it."""
+    root = bench.state.elements.get(key)
+    if root is None:
+        left = [place_of(element) for element in bench.state.elements.values() if element.root.key == key]
+        state, variables = bench.ended[key]
+        return {"state": state, "left": left, "variables": variables}
+    all = [(place_of(element), element) for element in tree(root)]
     return {
-        "state": str(bench.state_of(key)),
-        "jobs": sorted(place_of(job.element) for job in jobs),
-        "incidents": sorted(place_of(incident.element) for incident in incidents),
-        "timers": sorted((place_of(timer.element), timer.target) for timer in timers),
-        "variables": {place_of(e): bench.variables_of(e.key) for e in mine if e.variables},
+        "state": str(root.state),
+        "jobs": sorted(place for place, element in all for _ in element.jobs),
+        "tasks": sorted(place for place, element in all if element.user_task is not None),
+        "incidents": sorted(place for place, element in all for _ in element.open_incidents),
+        "timers": sorted((place, timer.target) for place, element in all for timer in element.timers.values()),
+        "subscriptions": sorted(
+            (place, one.target, one.correlation_key or "") for place, e in all for one in e.subscriptions.values()
+        ),
+        "variables": {place: own for place, element in all if (own := values_of(element))},
     }
+
+
+def tree(element):
+    """An element and everything live in it."""
+    yield element
+    for child in element.children.values():
+        yield from tree(child)
+
+
+def expected(oracle):
+    """What `observe` should give."""
+    seen = oracle.seen()
+    if oracle.state == "ACTIVATED":
+        return seen
+    return {"state": oracle.state, "left": [], "variables": oracle.gone[oracle.id]}
 
 
 def _again(variables):
     return [name for name, value in variables.items() if name.startswith("again_") and value == 1]
 
 
-class Run:
-    """A model, an instance of it, and what the oracle says of it."""
+def random_block(seed, size=12, id="p", channels=True):
+    """The body of a process; without `channels` no messages and signals."""
+    return Maker(Random(seed), "" if id == "p" else f"{id}_", channels).model(size)
 
-    def __init__(self, seed, size=12, id="p") -> None:
-        self.random = Random(seed)
+
+class Run:
+    """A path through a model, an instance that takes it, and what the oracle says of it."""
+
+    def __init__(self, block, random, id="p") -> None:
         self.id = id
-        self.block = Maker(self.random, "" if id == "p" else f"{id}_").model(size)
-        self.model = to_bpmn(self.block, id)
-        self.loops = [block.id for block in inside(self.block) if isinstance(block, Loop)]
-        self.variables = {name: self.random.randrange(VALUES) for name in VARIABLES}
+        self.take(block, random)
+
+    def take(self, block, random):
+        """Begin another path through a model."""
+        self.block, self.random = block, random
+        self.loops = [one.id for one in inside(block) if isinstance(one, Loop)]
+        self.variables = {name: random.randrange(VALUES) for name in VARIABLES}
         self.variables |= {f"again_{loop}": 0 for loop in self.loops}
         self.actions = []
 
@@ -52,38 +79,69 @@ class Run:
 
     def next_action(self):
         """Something that can be done now; None when the instance has ended."""
-        oracle, random = self.oracle, self.random
+        oracle = self.oracle
         if oracle.state != "ACTIVATED":
             return None
         calm = len(self.actions) >= LONG
-        spinning = [(scope, again) for scope, own in oracle.scopes.items() if (again := _again(own))]
-        if calm and spinning:
-            scope, names = spinning[0]
-            return ("set", scope, dict.fromkeys(names, 0), True)
+        if calm and (spinning := [(p, again) for p, own in oracle.scopes.all.items() if (again := _again(own))]):
+            place, names = spinning[0]
+            return ("set", place, dict.fromkeys(names, 0), True)
+        return self._after_trouble(calm) or self._event(calm) or self._from_outside(calm) or self._of_task(calm)
+
+    def _after_trouble(self, calm):
+        oracle, random = self.oracle, self.random
         stuck, failed, tasks = oracle.stuck(), oracle.failed_tasks(), oracle.open_tasks()
-        chance = random.random()
-        if stuck and (chance < 0.3 or not tasks):
+        if stuck and (random.random() < 0.3 or not tasks):
             one = random.choice(stuck)
-            return ("unstick", one.scope, one.choice.id, *random.choice(one.ways_out()))
-        if failed and (chance < 0.5 or not tasks) and not (chance < 0.1 and oracle.timers()):
+            return ("unstick", one.place, *random.choice(one.ways_out()))
+        if failed and (random.random() < 0.5 or not tasks):
             return ("resolve", random.choice(failed).place)
+        uncaught = oracle.uncaught()
+        if uncaught and not calm and random.random() < 0.2:
+            return ("retry", random.choice(uncaught).place)
+        return None
+
+    def _event(self, calm):
+        """Something that is waited for happens; in the end only what somebody waits for alone, or what interrupts."""
+        oracle, random = self.oracle, self.random
+        events, tasks = oracle.events(), oracle.open_tasks()
+        if calm or not tasks:
+            ways = [hook for hook in events if hook.where in {"own", "race"}]
+            ways = ways or [hook for hook in events if hook.interrupting]
+            if not ways and not tasks:
+                return ("cancel",)
+            events = ways if not tasks else []
+        if events and (not tasks or random.random() < 0.3):
+            hook = random.choice(events)
+            if hook.on in TIMERS:
+                return ("fire", hook.place, hook.id)
+            wrong = random.random() < 0.1 and bool(tasks) and hook.on == "message"
+            return ("shout", hook.on, hook.id, "nobody" if wrong else hook.key)
+        return None
+
+    def _from_outside(self, calm):
+        oracle, random = self.oracle, self.random
+        chance = random.random()
         if not calm and chance > 0.99:
             return ("cancel",)
         if not calm and chance > 0.9:
-            return ("set", random.choice(list(oracle.scopes)), self._some(), random.random() < 0.3)
-        timers = oracle.timers()
-        if timers and (chance < 0.15 or not tasks):
-            return ("fire", *random.choice(timers))
-        task = random.choice(tasks)
-        beside = oracle.runs_beside(task.place)
-        if not calm and not beside and chance > 0.85:
+            places = [place for place in oracle.scopes.all if place not in oracle.scopes.shared]
+            return ("set", random.choice(places), self._some(), random.random() < 0.3)
+        return None
+
+    def _of_task(self, calm):
+        random = self.random
+        task, chance = random.choice(self.oracle.open_tasks()), random.random()
+        jobless = task.task.person or self.oracle.is_nameless(task.place)
+        if not calm and not jobless and chance > 0.85:
             return ("fail", task.place, {"note": random.randrange(9)})
-        if not calm and not beside and chance > 0.7:
+        if not calm and not jobless and chance > 0.7:
             return ("throw", task.place, random.choice(CODES), {"note": random.randrange(9)})
         if task.task.mapped:
             return ("complete", task.place, {"y": random.randrange(VALUES)})
         again = {f"again_{loop}": 0 if calm else int(random.random() < 0.4) for loop in self.loops}
-        return ("complete", task.place, self._some() | again)
+        verb = "finish" if task.task.person else "complete"
+        return (verb, task.place, self._some() | again)
 
     def _some(self):
         return {name: self.random.randrange(VALUES) for name in VARIABLES if self.random.random() < 0.5}
@@ -91,24 +149,35 @@ class Run:
     def tell(self, action):
         """Do it in the oracle."""
         self.actions.append(action)
-        match action:
-            case ("complete", place, variables):
-                self.oracle.complete(place, variables)
-            case ("fail", place, variables):
-                self.oracle.fail(place, variables)
-            case ("resolve", place):
-                self.oracle.resolve_job(place)
-            case ("unstick", scope, id, variable, value):
-                self.oracle.set(scope, {variable: value}, False)
-                self.oracle.resolve_choice(scope, id)
-            case ("throw", place, code, variables):
-                self.oracle.throw(place, code, variables)
-            case ("fire", place, target):
-                self.oracle.fire(place, target)
-            case ("set", scope, variables, local):
-                self.oracle.set(scope, variables, local)
-            case ("cancel",):
-                self.oracle.cancel()
+        tell(self.oracle, action)
+
+
+def tell(oracle, action):
+    """Do it in the oracle."""
+    match action:
+        case ("complete" | "finish", place, variables):
+            oracle.complete(place, variables)
+        case ("fail", place, variables):
+            oracle.fail(place, variables)
+        case ("resolve", place):
+            oracle.resolve_job(place)
+        case ("retry", _):
+            pass
+        case ("unstick", place, variable, value):
+            oracle.set(place.rpartition("/")[0], {variable: value}, False)
+            oracle.resolve_choice(place)
+        case ("throw", place, code, variables):
+            oracle.throw(place, code, variables)
+        case ("fire", place, target):
+            oracle.fire(place, target)
+        case ("shout", on, name, key):
+            oracle.shout(on, name, key)
+        case ("set", place, variables, local):
+            oracle.set(place, variables, local)
+        case ("cancel",):
+            oracle.cancel()
+        case _:
+            raise ValueError(action)
 
 
 def perform(bench, key, action):
@@ -116,19 +185,27 @@ def perform(bench, key, action):
     match action:
         case ("complete", place, variables):
             bench.complete_at(key, place, variables)
+        case ("finish", place, variables):
+            bench.finish_at(key, place, variables)
         case ("fail", place, variables):
             bench.fail_at(key, place, variables)
         case ("resolve", place):
             bench.resolve_job_at(key, place)
-        case ("unstick", scope, id, variable, value):
-            bench.set(bench.at(key, scope).key, **{variable: value})
-            bench.resolve_at(key, f"{scope}/{id}")
-        case ("set", scope, variables, local):
-            bench.set(bench.at(key, scope).key, local, **variables)
+        case ("retry", place):
+            bench.resolve_at(key, place)
+        case ("unstick", place, variable, value):
+            bench.set(bench.at(key, place.rpartition("/")[0]).key, **{variable: value})
+            bench.resolve_at(key, place)
+        case ("set", place, variables, local):
+            bench.set(bench.at(key, place).key, local, **variables)
         case ("throw", place, code, variables):
             bench.throw_at(key, place, code, variables)
         case ("fire", place, target):
             bench.fire_at(key, place, target)
+        case ("shout", "signal", name, _):
+            bench.broadcast(name)
+        case ("shout", "message", name, correlation_key):
+            bench.publish(name, correlation_key)
         case ("cancel",):
             bench.cancel(key)
         case _:

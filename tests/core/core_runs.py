@@ -9,13 +9,15 @@ import sys
 from collections import Counter
 from hashlib import sha256
 from pathlib import Path
+from random import Random
 
 if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
 
 import msgspec
 from core_bench import Bench
-from core_paths import Run, perform
+from core_blocks_bpmn import to_bpmn
+from core_paths import Run, perform, random_block
 
 NOT_OBSERVED = {
     "created_position",
@@ -30,9 +32,11 @@ NOT_OBSERVED = {
 """Depend on how the work was cut into commands and batches, or on when it was done."""
 
 
-def recorded(seed, size=12, id="p"):
-    """A run with all its actions, chosen with the oracle's help."""
-    run = Run(seed, size, id)
+def recorded(seed, size=12, id="p", channels=True):
+    """A run with all its actions, chosen with the oracle's help; without `channels` no messages and signals."""
+    block = random_block(seed, size, id, channels)
+    run = Run(block, Random(f"{seed}/0"), id)
+    run.model = to_bpmn(block, id)
     run.begin()
     while (action := run.next_action()) is not None:
         run.tell(action)
@@ -88,7 +92,7 @@ def _without_keys(row, places):
             value = places[value]
         elif name == "path":
             value = [places[key] for key in value]
-        elif name in {"incident", "job"} and value is not None:
+        elif name in {"incident", "job", "message", "subscription", "definition"} and isinstance(value, int):
             value = "set"
         told[name] = value
     return told

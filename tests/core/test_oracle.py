@@ -1,72 +1,60 @@
 """The engine against an oracle that knows nothing of tokens: random models, random runs, compared at every quiet point.
 
-    VIVERO_ORACLE_COUNT=20000 VIVERO_ORACLE_SEED=1 python -m pytest -m torture tests/core/test_oracle.py -s
+    VIVERO_ORACLE_COUNT=1000000 VIVERO_ORACLE_SEED=1 python -m pytest -m torture tests/core/test_oracle.py -s
 
-runs as many as wanted. What fails is printed with its seed, its model and what was done.
+runs as many pairs of a model and a path as wanted, on all processors. What fails is told with its seed, and as a test
+of the smallest model that was found to fail, to be copied into `test_oracle_found.py`.
 """
 
 import os
-from random import SystemRandom
 
 import pytest
-from core_bench import Bench
-from core_paths import Run, observe, perform
+from core_blocks import Edge, Guard, Seq, Sub, Task
+from core_pairs import PATHS, check_in_parallel, check_many, check_model, first_difference, first_seed
+from core_shrink import smaller
 
-COUNT = 150
-TORTURE_COUNT = 5_000
+from engine.core.elements import intermediate_throw_event
+from engine.core.records import ElementCompleting
 
-
-def first_seed():
-    chosen = int(os.environ.get("VIVERO_ORACLE_SEED") or SystemRandom().randrange(2**31))
-    print(f"VIVERO_ORACLE_SEED={chosen}")
-    return chosen
-
-
-def compare(seed):
-    """Run one; the number of quiet points that were compared."""
-    run, bench = Run(seed), Bench()
-    bench.deploy(run.model)
-    key = bench.start(**run.variables)
-    run.begin()
-    points = 0
-    while True:
-        points += 1
-        seen, expected = observe(bench, key), run.oracle.seen()
-        assert seen == expected, "\n".join(told(seed, run, seen, expected))
-        action = run.next_action()
-        if action is None:
-            return points
-        run.tell(action)
-        perform(bench, key, action)
-
-
-def told(seed, run, seen, expected):
-    """What differs, and how to come there."""
-    yield f"VIVERO_ORACLE_SEED={seed}"
-    for name in seen:
-        if isinstance(seen[name], dict):
-            places = sorted(seen[name].keys() | expected[name].keys())
-            pairs = [(place, seen[name].get(place), expected[name].get(place)) for place in places]
-        else:
-            pairs = [("", seen[name], expected[name])]
-        yield from (f"{name} {place}: {is_}, should be {should}" for place, is_, should in pairs if is_ != should)
-    yield f"start with {run.variables}"
-    yield from map(str, run.actions)
-    yield str(run.block)
-    yield run.model.decode()
-
-
-def check(count):
-    seed = first_seed()
-    points = sum(compare(seed + number) for number in range(count))
-    print(f"{points} quiet points in {count} runs")
-    assert points > 2 * count, "the runs are too short to tell anything"
+MODELS = 700
+TORTURE_PAIRS = 1_000_000
 
 
 def test_the_engine_does_what_the_oracle_says():
-    check(COUNT)
+    points = check_many(check_model, first_seed(), MODELS)
+    print(f"{points} quiet points in {MODELS * PATHS} pairs")
+    assert points > 5 * MODELS * PATHS, "the runs are too short to tell anything"
 
 
 @pytest.mark.torture
 def test_the_engine_does_what_the_oracle_says_many_times():
-    check(int(os.environ.get("VIVERO_ORACLE_COUNT", TORTURE_COUNT)))
+    pairs = int(os.environ.get("VIVERO_ORACLE_COUNT", TORTURE_PAIRS))
+    points = check_in_parallel(check_model, first_seed(), pairs // PATHS)
+    print(f"{points} quiet points in {pairs} pairs")
+    assert points > 5 * pairs
+
+
+def test_what_fails_is_told_as_a_small_test(monkeypatch):
+    """Escalations that nobody hears are seen, and little is left of the model but one, and who should hear it."""
+    deaf = lambda event, escalation, at: iter((ElementCompleting(event.key),))  # noqa: E731
+    monkeypatch.setattr(intermediate_throw_event, "escalate", deaf)
+    seed = next(seed for seed in range(1_000) if not isinstance(_difference_of(seed), int))
+    with pytest.raises(AssertionError, match=rf"seed {seed}\n(.|\n)*check_path\(block,") as failure:
+        check_model(seed)
+    assert str(failure.value).count("<escalationEventDefinition") == 2
+    assert len(str(failure.value).split(" id=")) < 30
+
+
+def _difference_of(seed):
+    try:
+        return check_model(seed)
+    except AssertionError as error:
+        return str(error)
+
+
+def test_trees_are_made_smaller_in_every_place():
+    task = Task("t")
+    tree = Seq((Task("a"), Edge(Sub("s", Guard(Seq((task, Task("b"))), (("h", "timer", True, Task("c")),))))))
+    found, _ = smaller(tree, 0, lambda one: 0 if "id='t'" in repr(one) else None)
+    assert found == task
+    assert first_difference(found, 1) > 1

@@ -8,11 +8,11 @@ from random import SystemRandom
 
 import msgspec
 import pytest
-from core_bench import Bench, keep_rows, snapshot
+from core_bench import Bench, keep_rows, recorded_batches, snapshot
 from core_models import ONE_TASK
 from core_runs import digest, play, recorded
 
-from engine.core.records import ElementActivated, decode_events, encode_events
+from engine.core.records import ElementActivated
 from engine.core.replay import Recorded, replay
 from engine.core.state import State
 from engine.core.step import Limits
@@ -32,11 +32,7 @@ def replayed(bench):
     """A state made of what the event log would hold, and the rows that it ever had. Each command was a batch."""
     state = State(1, bench.state.next_key)
     rows = keep_rows(state)
-    batches = []
-    for logged in bench.engine.log:
-        texts = [encode_events(handled.events) for handled in logged.handled]
-        batches.append([Recorded(logged.position, logged.now, decode_events(text)) for text in texts])
-    replay(state, batches)
+    replay(state, recorded_batches(bench))
     return state, rows
 
 

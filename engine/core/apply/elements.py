@@ -113,8 +113,22 @@ def scope_interrupted(state: State, event: records.ScopeInterrupted) -> Element:
     scope = state.elements[event.scope]
     state.edit(scope)
     scope.then = event.then
+    _forget_arrivals(state, scope.root)
     scope.tokens = moved({}, (), tuple(child.element for child in scope.children.values()))
     return scope
+
+
+def _forget_arrivals(state: State, root: Instance) -> None:
+    """Of the work that was deferred, tokens on their way in scopes that have been interrupted are gone as well."""
+    left = tuple(item for item in root.work if not _is_gone(state, item[0], item[1]))
+    if len(left) < len(root.work):
+        state.edit(root)
+        root.work = left
+
+
+def _is_gone(state: State, key: int, stage: str) -> bool:
+    scope = state.elements.get(key)
+    return stage in ("arrive", "enter") and scope is not None and scope.then is not None
 
 
 def scope_emptied(state: State, event: records.ScopeEmptied) -> Element:
@@ -134,6 +148,7 @@ def work_deferred(state: State, event: records.WorkDeferred) -> Element:
     root = state.trees[event.root]
     state.edit(root)
     root.work = root.work + event.items
+    _forget_arrivals(state, root)
     return root
 
 
@@ -187,7 +202,8 @@ def _end(state: State, key: int, to: ElementState) -> Element:
             state.unlink(state.trees, key)
             state.weigh(element.root, -element.root.weight)
             return element
-    state.weigh(element.root, -ELEMENT_WEIGHT - sum(v.weight() for v in element.variables.values()))
+    weight = INSTANCE_WEIGHT if isinstance(element, Instance) else ELEMENT_WEIGHT
+    state.weigh(element.root, -weight - sum(v.weight() for v in element.variables.values()))
     return element
 
 

@@ -87,7 +87,7 @@ def catch(catcher: Catcher, variables: dict[str, str], at: View) -> Effects:
         yield ElementTerminating(host.key, then)
     else:
         yield ScopeInterrupted(host.key, then)
-        yield from waits.close(host, {child.id for child in event_sub_processes_of(host, at)})
+        yield from waits.close(host, {child.id for child in event_sub_processes_of(host, at)}, happened=node.id)
 
 
 def throw_error(

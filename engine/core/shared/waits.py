@@ -88,10 +88,11 @@ def key_of(expression: Expression, element: Element, at: View, what: str = "corr
     )
 
 
-def close(element: Element, targets: Collection[str] | None = None) -> Effects:
-    """Wait no longer: for anything, or for what these nodes wait for."""
+def close(element: Element, targets: Collection[str] | None = None, happened: str | None = None) -> Effects:
+    """Wait no longer: for anything, or for what these nodes wait for. A timer of the node that has `happened` has
+    ended by that, in the same stage."""
     for timer in element.timers.values():
-        if targets is None or timer.target in targets:
+        if timer.target != happened and (targets is None or timer.target in targets):
             yield TimerCanceled(timer.key)
     for subscription in element.subscriptions.values():
         if targets is None or subscription.target in targets:

@@ -1,0 +1,149 @@
+"""Pairs of a random model and a random path through it: the engine must show what an oracle says, at every quiet point.
+
+A seed is a model and some paths; whatever fails is told with its seed, made as small as can be, as a test to copy.
+"""
+
+import os
+import traceback
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from random import Random, SystemRandom
+from time import monotonic
+
+from core_bench import Bench, rebuilt
+from core_blocks_bpmn import to_bpmn
+from core_paths import LONG, Run, expected, observe, perform, random_block
+from core_shrink import smaller
+
+from engine.core.memory import Refused
+from engine.core.step import DEFAULT_LIMITS
+
+PATHS = 5
+"""Through each model."""
+SIZES = (4, 8, 12, 12, 16, 24)
+CHUNK = 20
+"""Models that a process of the torture run does at a time."""
+
+
+def first_seed(name="VIVERO_ORACLE_SEED"):
+    chosen = int(os.environ.get(name) or SystemRandom().randrange(2**31))
+    print(f"{name}={chosen}")
+    return chosen
+
+
+def check_model(seed):
+    """All paths through the model of a seed, the last one with a rebuilt state halfway; how many points were compared.
+
+    Raises:
+        AssertionError: with everything that is needed to see why.
+    """
+    block = random_block(seed, Random(seed).choice(SIZES))
+    differs = first_difference(block, seed)
+    if isinstance(differs, int):
+        return differs
+    raise AssertionError(told(seed, block, differs))
+
+
+def first_difference(block, seed, paths=PATHS):
+    """The number of points that were compared, or (variables, actions, what the engine shows, what it should)."""
+    bench, points = Bench(keeps_rows=False), 0
+    run = Run(block, Random(0))
+    bench.deploy(to_bpmn(block))
+    for path in range(paths):
+        run.take(block, Random(f"{seed}/{path}"))
+        rebuild = Random(f"{seed}/{path}").randrange(LONG // 4) if path == paths - 1 else -1
+        try:
+            points += one_path(run, bench, rebuild)
+        except Differs as differs:
+            return run.variables, run.actions, differs.args[0], differs.args[1]
+        except Exception as error:  # of the engine or of the oracle: both are looked at
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            return run.variables, run.actions, f"{error!r} at {frame.filename}:{frame.lineno}", ""
+    return points
+
+
+class Differs(Exception):
+    """(what the engine shows, what it should)."""
+
+
+def one_path(run, bench, rebuild=-1):
+    """One path; the number of points compared. Before the action `rebuild` all is rebuilt from the events."""
+    run.begin()
+    key = bench.start(**run.variables)
+    points = 0
+    while True:
+        points += 1
+        seen, should = observe(bench, key), expected(run.oracle)
+        if seen != should:
+            raise Differs(seen, should)
+        if points - 1 == rebuild:
+            rebuilt(bench)
+        action = run.next_action()
+        if action is None:
+            return points
+        run.tell(action)
+        perform(bench, key, action)
+
+
+def told(seed, block, differs):
+    """What differs, in the smallest model that was found, and how to come there."""
+
+    def fails(tree):
+        try:
+            found = first_difference(tree, seed, 3 * PATHS)
+        except (AttributeError, Refused):  # it is no tree any more, or no model
+            return None
+        return None if isinstance(found, int) else found
+
+    block, (variables, actions, seen, should) = smaller(block, differs, fails)
+    lines = [f"seed {seed}", *difference(seen, should)]
+    lines += ["", "def test_…():", f"    block = {block!r}", f"    check_path(block, {variables}, ["]
+    lines += [f"        {action!r}," for action in actions]
+    return "\n".join([*lines, "    ])", "", to_bpmn(block).decode()])
+
+
+def difference(seen, should):
+    if not isinstance(should, dict):
+        return [str(seen)]
+    names = [name for name in {**seen, **should} if seen.get(name) != should.get(name)]
+    return [f"{name}: {seen.get(name)}, should be {should.get(name)}" for name in names]
+
+
+def check_path(block, variables, actions, limits=DEFAULT_LIMITS):
+    """One path, given: for the tests that are made of what was found."""
+    run, bench = Run(block, Random(0)), Bench(limits)
+    run.variables |= variables
+    run.begin()
+    bench.deploy(to_bpmn(block))
+    key = bench.start(**run.variables)
+    for action in [None, *actions]:
+        if action is not None:
+            run.tell(action)
+            perform(bench, key, action)
+        assert observe(bench, key) == expected(run.oracle), action
+
+
+# ---- many
+
+
+def check_many(check, seed, models):
+    """One after the other; the number of points compared."""
+    return sum(check(seed + number) for number in range(models))
+
+
+def check_in_parallel(check, seed, models):
+    """On all processors, with a line of progress now and then; the number of points compared."""
+    chunks = [(seed + first, min(CHUNK, models - first)) for first in range(0, models, CHUNK)]
+    began, done, points = monotonic(), 0, 0
+    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
+        waiting = [pool.submit(check_many, check, *chunk) for chunk in chunks]
+        try:
+            for future in as_completed(waiting):
+                points, done = points + future.result(), done + 1
+                if done % (len(chunks) // 20 + 1) == 0:
+                    pairs = min(done * CHUNK, models) * PATHS
+                    print(f"{pairs:,} pairs, {pairs / (monotonic() - began):.0f} a second", flush=True)
+        finally:
+            for future in waiting:
+                future.cancel()
+    return points
