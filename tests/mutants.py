@@ -69,6 +69,11 @@ ACTIVATION_TESTS = "tests/storage/test_activation.py"
 ELEMENT_TESTS = "tests/core/test_elements.py"
 INCIDENT_TESTS = "tests/core/test_incidents.py"
 CANCEL_TESTS = "tests/core/test_cancel.py"
+TIMER_TESTS = "tests/engine/test_timers.py"
+TIMER_TASK_TESTS = "tests/engine/test_timers_task.py"
+TIMER_WINDOW_TESTS = "tests/engine/test_timers_window.py"
+TIMER_START_TESTS = "tests/engine/test_timers_starts.py"
+SCHEDULE_TESTS = "tests/core/test_timers_schedules.py"
 
 _LOCK = "    PERFORM pg_advisory_xact_lock(4711, p);\n    IF since"
 _UNLOCKED = "    IF since"
@@ -500,6 +505,143 @@ MUTANTS: tuple[Mutant, ...] = (
         f"{COMPLETIONS_TESTS}::test_a_program_that_was_just_started_looks_at_once",
         "engine/completions.py",
         ("self._watermarks.get(partition, position)", "self._watermarks.get(partition, 0)"),
+    ),
+    # Timers (docs/timers.md)
+    mutant(
+        "timers: a duplicate TIMER:TRIGGER for the next occurrence",
+        f"{TIMER_START_TESTS}::test_a_duplicate_trigger_of_a_start_starts_one_instance",
+        "engine/core/commands/timer.py",
+        (
+            "    timer = at.timer(command.key)\n    if timer is not None and timer.due_at == command.due_at <= at.now",
+            "    timer = at.timer(command.key) or next(iter(at.state.timers.values()), None)\n"
+            "    if timer is not None and command.due_at <= at.now",
+        ),
+    ),
+    mutant(
+        "timers: the trigger of a date from which the timer was moved",
+        f"{TIMER_TESTS}::test_a_moved_timer_fires_at_its_new_date_only",
+        "engine/core/commands/timer.py",
+        ("timer.due_at == command.due_at <= at.now", "command.due_at <= at.now"),
+    ),
+    mutant(
+        "timers: a trigger of a clock that was set back fires early",
+        f"{TIMER_TESTS}::test_a_clock_that_goes_back_fires_nothing_twice",
+        "engine/core/commands/timer.py",
+        ("timer.due_at == command.due_at <= at.now", "timer.due_at == command.due_at"),
+    ),
+    mutant(
+        "timers: due by the server's clock",
+        f"{TIMER_TESTS}::test_a_timer_fires_when_it_is_due_and_not_before",
+        "storage/sql/timers.sql",
+        ("SELECT to_epoch_ms(clock_now()), revision", "SELECT to_epoch_ms(clock_timestamp()), revision"),
+    ),
+    mutant(
+        "timers: one timer for an activity",
+        f"{TIMER_TESTS}::test_an_activity_has_several_timers_and_a_cycle_a_row_for_each_occurrence",
+        "storage/sql/migrations/0003_timers.sql",
+        ("ON timers (element_instance_key, target_element_id)", "ON timers (element_instance_key)"),
+    ),
+    mutant(
+        "timers: the next date is counted from the last firing",
+        f"{SCHEDULE_TESTS}::test_firing_late_makes_no_drift",
+        "engine/core/shared/schedules.py",
+        ("    at = _occurrence(interval, anchor, following, zone)\n", "    at = interval.added_to(now)\n"),
+    ),
+    mutant(
+        "timers: the next date is counted from the last date",
+        f"{SCHEDULE_TESTS}::test_repeating_intervals",
+        "engine/core/shared/schedules.py",
+        ("(text, zone, anchor, number + 1 + skipped))", "(text, zone, at, 0))"),
+    ),
+    mutant(
+        "timers: a cycle that began in the past begins now",
+        f"{SCHEDULE_TESTS}::test_a_start_in_the_past_keeps_its_phase",
+        "engine/core/shared/schedules.py",
+        ("    at = _occurrence(interval, cycle.start_ms, number, zone)\n", "    at = max(cycle.start_ms, now)\n"),
+    ),
+    mutant(
+        "timers: skipped occurrences are free",
+        f"{SCHEDULE_TESTS}::test_skipped_occurrences_of_a_bounded_cycle_count",
+        "engine/core/shared/schedules.py",
+        ("    left = timer.repetitions - 1 - skipped\n", "    left = timer.repetitions - 1\n"),
+    ),
+    mutant(
+        "timers: what is behind the horizon is never read",
+        f"{TIMER_TESTS}::test_overdue_timers_fire_in_due_order_in_bounded_batches",
+        "engine/timers.py",
+        ("None if len(rows) < limit else rows[-1].due_at", "None"),
+    ),
+    mutant(
+        "timers: a full window forgets where it ends",
+        f"{TIMER_WINDOW_TESTS}::test_whatever_happens_the_nearest_are_taken_in_order_and_none_is_forgotten",
+        "engine/timer_window.py",
+        ("            self.horizon = min(self._known[key][1].due_at for _, key in kept[self._size :])\n", ""),
+    ),
+    mutant(
+        "timers: what commits while the window is read is lost",
+        f"{TIMER_TASK_TESTS}::test_what_commits_while_the_window_is_read_is_not_lost",
+        "engine/timers.py",
+        ("        self.changed(meanwhile)\n", ""),
+    ),
+    mutant(
+        "timers: nobody is woken by a nearer date",
+        f"{TIMER_TESTS}::test_a_timer_in_running_time_wakes_the_task_by_itself",
+        "engine/timers.py",
+        ("and change[0] < memory.asleep_until:", "and change[0] < 0:"),
+    ),
+    mutant(
+        "timers: triggers that were refused are taken for fired",
+        f"{TIMER_TASK_TESTS}::test_triggers_that_were_not_or_perhaps_appended_come_again",
+        "engine/timers.py",
+        (
+            "        except NotAppended as error:\n            self._forget()\n",
+            "        except NotAppended as error:\n",
+        ),
+    ),
+    mutant(
+        "timers: as many in flight as are due",
+        f"{TIMER_TASK_TESTS}::test_no_more_triggers_wait_in_the_log_than_may",
+        "engine/timers.py",
+        (
+            "        room = min(settings.batch, self._pace.allowed - len(memory.in_flight))\n",
+            "        room = settings.batch\n",
+        ),
+    ),
+    mutant(
+        "timers: the flight never shrinks",
+        "tests/engine/test_timers_pace.py::test_it_follows_an_engine_that_gets_slower_and_faster",
+        "engine/timer_pace.py",
+        ("        if step < 1 or full:\n", "        if step > 1 and full:\n"),
+    ),
+    mutant(
+        "timers: who does not lead fires, too",
+        f"{TIMER_TASK_TESTS}::test_who_does_not_lead_the_partition_fires_nothing",
+        "engine/timers.py",
+        ("        if not self._leads():\n", "        if False:\n"),
+    ),
+    mutant(
+        "timers: a date that has passed comes back with its version",
+        f"{TIMER_START_TESTS}::test_a_date_that_has_passed_does_not_come_back_with_its_version",
+        "engine/core/shared/start_timers.py",
+        ("    if not (restored and due.cycle is None and due.at <= at.now):\n        yield", "    yield"),
+    ),
+    mutant(
+        "timers: the next version keeps the timers of the last",
+        f"{TIMER_START_TESTS}::test_a_new_version_replaces_the_timers_and_the_same_file_leaves_them",
+        "engine/core/commands/catalogue.py",
+        ("    yield from start_timers.close_timers(process_id, at)\n    for new", "    for new"),
+    ),
+    mutant(
+        "timers: what can neither fire nor fail is tried for ever",
+        f"{TIMER_TESTS}::test_a_timer_that_can_neither_fire_nor_fail_harms_nobody_else",
+        "engine/refusals.py",
+        ("        if position in self.positions:\n            self.hopeless.add(position)\n", ""),
+    ),
+    mutant(
+        "timers: cancelled ones are never deleted",
+        f"{TIMER_TESTS}::test_old_timers_are_purged_whatever_their_end",
+        "storage/sql/timers.sql",
+        ("WHERE ended_at IS NOT NULL AND ended_at < from_epoch_ms($1)", "WHERE triggered_at < from_epoch_ms($1)"),
     ),
 )
 
