@@ -370,8 +370,8 @@ MUTANTS: tuple[Mutant, ...] = (
         f"{ACTIVATION_TESTS}::test_a_client_that_does_not_read_its_jobs_holds_no_row",
         "storage/sql/activation.sql",
         (
-            ") seen ON true\nORDER BY j.priority DESC, j.job_key;",
-            ") seen ON true\nORDER BY j.priority DESC, j.job_key\nFOR UPDATE OF j;",
+            "AND j.lease_token = ANY ($2::uuid[])\nORDER BY j.priority DESC, j.job_key;",
+            "AND j.lease_token = ANY ($2::uuid[])\nORDER BY j.priority DESC, j.job_key\nFOR UPDATE OF j;",
         ),
     ),
     # The core
