@@ -15,7 +15,10 @@ import msgspec
 from engine.core import records
 from engine.core.records import PARTITION_SHIFT, Command, Event, Rejection
 
-KEY_FIELDS = frozenset({"key", "scope", "element", "body", "root", "job", "parent", "deployment", "definition_key"})
+KEY_FIELDS = frozenset(
+    {"key", "scope", "element", "body", "root", "job", "parent", "deployment", "definition_key"}
+    | {"message", "subscription", "instance"}
+)
 """Fields that hold a key, wherever they hold a number."""
 
 WIDTH = 18
@@ -112,6 +115,9 @@ _NAMES: dict[type[Event], Callable[[Trace, Any], tuple[int, str]]] = {
     records.JobCreated: lambda trace, e: (e.key, f"job({trace.name(e.element)})"),
     records.UserTaskCreated: lambda trace, e: (e.key, f"task({trace.name(e.element)})"),
     records.IncidentRaised: lambda trace, e: (e.key, f"incident({trace.name(e.element)})"),
+    records.MessagePublished: lambda _, e: (e.key, f"message({e.name})"),
+    records.SignalBroadcast: lambda _, e: (e.key, f"signal({e.name})"),
+    records.SubscriptionOpened: lambda trace, e: (e.key, f"wait({e.target})"),
     records.DeploymentCreated: lambda _, _e: (_e.key, "deployment"),
     records.DefinitionAdded: lambda _, e: (e.key, f"{e.process_id}:v{e.version}"),
 }

@@ -4,7 +4,6 @@
 """
 
 import pytest
-from core_bench import Bench
 from core_events import (
     TERMINATE,
     boundary,
@@ -17,15 +16,12 @@ from core_events import (
     link,
     loop,
     mapped,
-    model,
     on,
     script,
     throw,
 )
-from core_models import end, flow, par, process_element, start, sub, task, xor
-
-CHECK = [("=assert(ok, ok)", "checked")]
-"""The input mapping that fails until `ok` is true."""
+from core_golden import text_of
+from core_models import end, flow, par, start, sub, task, xor
 
 
 def activity(tag, extensions="", inputs=()):
@@ -137,86 +133,7 @@ VARIANTS = {
 }
 """Name → the content of a scope, with the input mappings of the element that it is about."""
 
-CALLED = process_element(start("called-b"), task("inner"), "called-b > inner", id="called")
-
-
-def in_process(content):
-    return model(*content, beside=(CALLED,))
-
-
-def in_sub_process(content):
-    return model(start(), sub("s", *content), end(), "start > s > end", beside=(CALLED,))
-
-
-def in_loop(content):
-    return model(start(), loop(sub("s", *content), "=[1, 2]"), end(), "start > s > end", beside=(CALLED,))
-
-
-def in_called_process(content):
-    caller = [start(), call("c", "child"), end(), "start > c > end"]
-    return model(*caller, beside=(CALLED, process_element(*content, id="child")))
-
-
-def play(bench, steps=None):
-    """Do what there is to do, oldest job first; `h` throws an error. How many steps it took."""
-    done = 0
-    while bench.state.jobs and done != steps:
-        name = next(iter(bench.state.jobs.values())).element.element
-        handled = bench.throw(name, "A") if name == "h" else bench.complete(name)
-        assert handled.rejection is None
-        done += 1
-        assert done < 50
-    return done
-
-
-def traced(file, act, **variables):
-    bench = Bench()
-    bench.deploy(file)
-    act(bench, bench.start(**variables))
-    assert not bench.state.elements
-    lines = bench.trace
-    begin = next(number for number, line in enumerate(lines) if line.startswith("> CreateInstance"))
-    return lines[begin:]
-
-
-def to_the_end(bench, _key):
-    play(bench)
-
-
-def with_an_incident(bench, key):
-    play(bench)
-    assert [id for id, _, _ in bench.incidents], "it fails until ok is true"
-    bench.set(key, ok=True)
-    while bench.state.incidents:
-        bench.resolve(next(iter(bench.state.incidents)))
-    play(bench)
-
-
-def cancelled(file):
-    """Cancelled as late as possible; None for what never waits."""
-    bench = Bench()
-    bench.deploy(file)
-    bench.start()
-    steps = play(bench)
-
-    def act(bench, key):
-        play(bench, steps - 1)
-        bench.cancel(key)
-
-    return traced(file, act) if steps else None
-
-
-def sections(variant):
-    content = VARIANTS[variant]
-    for wrap in (in_process, in_sub_process, in_loop, in_called_process):
-        yield wrap.__name__, traced(wrap(content(())), to_the_end)
-    yield "with_an_incident", traced(in_process(content(CHECK)), with_an_incident, ok=False)
-    ended = cancelled(in_process(content(())))
-    if ended is not None:
-        yield "cancelled", ended
-
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_trace_is_the_golden_one(variant, golden):
-    text = "".join(f"# {name}\n" + "\n".join(lines) + "\n\n" for name, lines in sections(variant))
-    golden(f"issue5_{variant}", text)
+    golden(f"issue5_{variant}", text_of(VARIANTS[variant]))

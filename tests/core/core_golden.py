@@ -1,0 +1,124 @@
+"""Runs of a variant of an element in scopes of each kind, with an incident, cancelled: for golden traces.
+
+A variant makes the content of a scope, with the input mappings (or other settings) of the element that it is about.
+"""
+
+from core_bench import Bench, raw
+from core_events import call, loop, model
+from core_models import end, process_element, start, sub, task
+
+from engine.core.records import BroadcastSignal, CompleteJob, CompleteUserTask, PublishMessage, ThrowJobError
+
+CHECK = [("=assert(ok, ok)", "checked")]
+"""The input mapping that fails until `ok` is true."""
+
+ROOTS = """
+<message id="hello" name="hello"><extensionElements><zeebe:subscription correlationKey="=&quot;x&quot;"/>
+</extensionElements></message>
+<message id="hello-checked" name="hello"><extensionElements>
+<zeebe:subscription correlationKey="=if ok then &quot;x&quot; else null"/></extensionElements></message>
+<message id="other" name="other"><extensionElements><zeebe:subscription correlationKey="=&quot;x&quot;"/>
+</extensionElements></message>
+<signal id="alarm" name="alarm"/><signal id="alarm-checked" name="=if ok then &quot;alarm&quot; else null"/>
+<signal id="calm" name="calm"/>"""
+"""What has `checked` in its id is an incident until `ok` is true."""
+
+CALLED = process_element(start("called-b"), task("inner"), "called-b > inner", id="called") + ROOTS
+
+
+def in_process(content):
+    return model(*content, beside=(CALLED,))
+
+
+def in_sub_process(content):
+    return model(start(), sub("s", *content), end(), "start > s > end", beside=(CALLED,))
+
+
+def in_loop(content):
+    return model(start(), loop(sub("s", *content), "=[1, 2]"), end(), "start > s > end", beside=(CALLED,))
+
+
+def in_called_process(content):
+    caller = [start(), call("c", "child"), end(), "start > c > end"]
+    return model(*caller, beside=(CALLED, process_element(*content, id="child")))
+
+
+def play(bench, steps=None):
+    """Do what there is to do; how many steps it took."""
+    done = 0
+    while done != steps and (command := following(bench)) is not None:
+        assert bench.run(command).rejection is None
+        done += 1
+        assert done < 50
+    return done
+
+
+def following(bench):
+    """What to do next: say what is waited for, once to each wait; then the oldest job, then the oldest user task.
+
+    `h` throws an error.
+    """
+    said = bench.said = getattr(bench, "said", set())
+    for key, wait in bench.state.subscriptions.items():
+        if key not in said:
+            said.add(key)
+            if wait.kind == "SIGNAL":
+                return BroadcastSignal(wait.name, raw({"said": len(said)}))
+            return PublishMessage(wait.name, wait.correlation_key, 0, None, raw({"said": len(said)}))
+    for key, job in bench.state.jobs.items():
+        return ThrowJobError(key, "A") if job.element.element == "h" else CompleteJob(key)
+    for key in bench.state.user_tasks:
+        return CompleteUserTask(key)
+    return None
+
+
+def traced(file, act, **variables):
+    bench = Bench()
+    bench.deploy(file)
+    act(bench, bench.start(**variables))
+    assert not bench.state.elements
+    lines = bench.trace
+    begin = next(number for number, line in enumerate(lines) if line.startswith("> CreateInstance"))
+    return lines[begin:]
+
+
+def to_the_end(bench, _key):
+    play(bench)
+
+
+def with_an_incident(bench, key):
+    play(bench)
+    assert [id for id, _, _ in bench.incidents], "it fails until ok is true"
+    bench.set(key, ok=True)
+    while bench.state.incidents:
+        bench.resolve(next(iter(bench.state.incidents)))
+    play(bench)
+
+
+def cancelled(file):
+    """Cancelled as late as possible; None for what never waits."""
+    bench = Bench()
+    bench.deploy(file)
+    bench.start()
+    steps = play(bench)
+
+    def act(bench, key):
+        play(bench, steps - 1)
+        bench.cancel(key)
+
+    return traced(file, act) if steps else None
+
+
+def sections(content):
+    """(name, trace) of each run of a variant."""
+    for wrap in (in_process, in_sub_process, in_loop, in_called_process):
+        yield wrap.__name__, traced(wrap(content(())), to_the_end)
+    yield "with_an_incident", traced(in_process(content(CHECK)), with_an_incident, ok=False)
+    ended = cancelled(in_process(content(())))
+    if ended is not None:
+        yield "cancelled", ended
+
+
+def text_of(variant):
+    """The golden text of a variant."""
+    return "".join(f"# {name}\n" + "\n".join(lines) + "\n\n" for name, lines in sections(variant))
