@@ -69,6 +69,10 @@ class ReadOnlyServer(StartupProblem):
     may_pass = True
 
 
+class NotPermitted(StartupProblem):
+    """This user may not make, or work with, the program's tables."""
+
+
 class CannotEndOwnSessions(StartupProblem):
     """A frozen owner of a partition could not be replaced."""
 
@@ -116,6 +120,8 @@ async def _inspect(dsn: str, connection: Connection, address: str, unsafe: bool,
         raise problem  # whatever else is found through a pooler may be somebody else's
     server, read_only = await _facts(connection, address)
     problems = _judge(server, connection.parameter("server_encoding"), read_only, unsafe)
+    if problem := await _find_powerless(connection, address):
+        problems.append(problem)
     if not problems and (problem := await _find_helpless(dsn, connection, end)):
         raise problem
     if problems:
@@ -218,7 +224,10 @@ def _judge(server: Server, encoding: str | None, read_only: str | None, unsafe: 
 
 
 def _judge_durability(server: Server) -> list[StartupProblem]:
-    advice = "a command is acknowledged when it is safe, not before. Turn it on, or allow unsafe commits"
+    advice = (
+        "a command is acknowledged when it is safe, not before. Turn it on; for tests,"
+        " the setting database.allow_unsafe_commits takes it as it is"
+    )
     problems: list[StartupProblem] = []
     if server.synchronous_commit in {"off", "local"}:
         problems.append(
@@ -227,6 +236,37 @@ def _judge_durability(server: Server) -> list[StartupProblem]:
     if not server.fsync:
         problems.append(CommitsNotDurable(f"{server.address}: fsync is off; {advice}"))
     return problems
+
+
+_PERMISSIONS = """
+SELECT current_user, current_schema(), has_schema_privilege(current_schema(), 'CREATE'),
+    (SELECT pg_get_userbyid(c.relowner) FROM pg_class c
+     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
+       AND NOT pg_has_role(c.relowner, 'USAGE')
+       AND NOT (has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT')
+                AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE'))
+     LIMIT 1),
+    to_regclass('schema_migrations') IS NOT NULL
+"""
+
+
+async def _find_powerless(connection: Connection, address: str) -> StartupProblem | None:
+    """Since PostgreSQL 15 nobody but a database's owner may make tables in its schema `public`."""
+    (row,) = (await connection.execute(_PERMISSIONS)).rows
+    user, schema, may_create, owner, migrated = row
+    if schema is None:
+        return NotPermitted(f"{address}: the user's search_path names no schema that is there. Set it, or create one")
+    if not migrated and not may_create:
+        return NotPermitted(
+            f"{address}: this user may not make tables in the schema {schema}."
+            f" ALTER DATABASE … OWNER TO {user}, or GRANT CREATE ON SCHEMA {schema} TO {user}"
+        )
+    if migrated and owner is not None:
+        return NotPermitted(
+            f"{address}: this user may not work with the tables in the schema {schema}, which are {owner}'s."
+            f" Give the database URL of that user, or GRANT {owner} TO {user}"
+        )
+    return None
 
 
 # What has to be tried

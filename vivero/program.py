@@ -30,6 +30,9 @@ log = structlog.get_logger(__name__)
 GC_THRESHOLDS = (20_000, 20, 50)
 """Rows of live trees are in circles and live long: looking for garbage seldom costs nothing but a little memory."""
 
+ONE_SIGNAL_S = 0.2
+"""Signals so close are one: `timeout` and terminals tell the program, and its process group once more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ready:
@@ -186,11 +189,15 @@ def address(config: Config) -> str:
 
 
 async def _stop_on_signal(stop: trio.Event, everything: trio.CancelScope) -> None:
+    first = 0.0
     with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async for number in signals:
             if stop.is_set():
+                if trio.current_time() < first + ONE_SIGNAL_S:
+                    continue
                 log.warning("stopping at once", signal=signal.Signals(number).name)
                 everything.cancel()
                 return
             log.info("stopping", signal=signal.Signals(number).name)
+            first = trio.current_time()
             stop.set()

@@ -1,5 +1,7 @@
 """The start-up checks: each misfit is told by itself, with what to do about it, and never with a password."""
 
+import secrets
+
 import psycopg
 import pytest
 import trio
@@ -10,6 +12,7 @@ from storage import checks
 from storage.checks import (
     CannotEndOwnSessions,
     CommitsNotDurable,
+    NotPermitted,
     PooledConnections,
     ReadOnlyServer,
     Server,
@@ -181,14 +184,53 @@ async def test_several_problems_are_told_together(empty_database):
     assert "synchronous_commit is off" in text
 
 
+@pytest.fixture
+def stranger(postgres_dsn):
+    """A user who owns nothing."""
+    name = f"stranger_{secrets.token_hex(4)}"
+    role = sql.Identifier(name)
+    with psycopg.connect(postgres_dsn, autocommit=True) as administrator:
+        administrator.execute(sql.SQL("CREATE ROLE {} LOGIN").format(role))
+        yield name
+        administrator.execute(sql.SQL("DROP ROLE {}").format(role))
+
+
+async def test_who_may_make_no_tables(empty_database, stranger):
+    text = await refused(make_conninfo(empty_database, user=stranger), NotPermitted)
+    assert f"GRANT CREATE ON SCHEMA public TO {stranger}" in text
+
+
+async def test_who_may_not_work_with_the_tables(database, stranger):
+    text = await refused(make_conninfo(database, user=stranger), NotPermitted)
+    assert f"which are postgres's. Give the database URL of that user, or GRANT postgres TO {stranger}" in text
+
+
+async def test_who_was_granted_the_tables_may(database, stranger):
+    role = sql.Identifier(stranger)
+    with psycopg.connect(database, autocommit=True) as administrator:
+        grant = sql.SQL("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {}")
+        administrator.execute(grant.format(role))
+        try:
+            await check(make_conninfo(database, user=stranger), allow_unsafe_commits=True)
+        finally:
+            administrator.execute(sql.SQL("DROP OWNED BY {}").format(role))
+
+
+async def test_a_search_path_without_a_schema(empty_database):
+    text = await refused(with_options(empty_database, "-c search_path=nowhere"), NotPermitted)
+    assert "search_path names no schema" in text
+
+
 async def test_who_may_not_end_its_own_sessions(empty_database):
     role = sql.Identifier("restricted")
     with psycopg.connect(empty_database, autocommit=True) as administrator:
         administrator.execute(sql.SQL("CREATE ROLE {} LOGIN").format(role))
+        administrator.execute(sql.SQL("GRANT CREATE ON SCHEMA public TO {}").format(role))
         administrator.execute("REVOKE EXECUTE ON FUNCTION pg_terminate_backend FROM PUBLIC")
         try:
             text = await refused(make_conninfo(empty_database, user="restricted"), CannotEndOwnSessions)
         finally:
+            administrator.execute(sql.SQL("DROP OWNED BY {}").format(role))
             administrator.execute(sql.SQL("DROP ROLE {}").format(role))
     assert "GRANT EXECUTE ON FUNCTION pg_terminate_backend" in text
 
