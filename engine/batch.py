@@ -13,7 +13,6 @@ import msgspec
 import structlog
 import trio
 
-from engine.core.channels import Channel
 from engine.core.dispatch import COMMANDS
 from engine.core.needs import Need, NotLoaded
 from engine.core.records import (
@@ -25,7 +24,7 @@ from engine.core.records import (
     TriggerTimer,
     decode_command,
 )
-from engine.core.state import Instance
+from engine.core.state import Pinned
 from engine.core.step import Entry, Handled, Notices, Processor
 from engine.refusals import Refusals
 from storage import save
@@ -59,7 +58,7 @@ class Work:
     next_key: int
     commands: int
     calls: list[Call]
-    roots: list[Instance | Channel]
+    roots: list[Pinned]
     notices: Notices
     outcomes: list[Outcome]
     moves_definitions: bool

@@ -20,7 +20,7 @@ from engine.batch import Work
 from engine.bpmn.model import Process
 from engine.core.needs import Need, NeedKind
 from engine.core.records import Rejection, RejectionCode
-from engine.core.rules import TIMER_RULES, TimerRules
+from engine.core.rules import PAGED_FROM, TIMER_RULES, TimerRules
 from engine.core.state import Definition, State
 from engine.core.step import Limits, Processor
 from engine.definitions import UnreadableResource
@@ -50,6 +50,8 @@ class ConsumerSettings:
     call_timeout_s: float = 5.0
     house_every_batches: int = 10_000
     slice_items: int = 500
+    paged_from: int = PAGED_FROM
+    """A loop over more items than this is loaded in pages."""
 
 
 class Models(Protocol):
@@ -239,7 +241,7 @@ class Term:
         self._claim = claim
         self._beat = beat
         self._state = State(claim.partition, claim.next_key)
-        self._limits = Limits(consumer.settings.slice_items, consumer.timer_rules)
+        self._limits = Limits(consumer.settings.slice_items, consumer.timer_rules, consumer.settings.paged_from)
         self._processor = Processor(self._state, self._limits, self._find_model)
         self._previous: trio.Event | None = None
         self._missing: Need | None = None

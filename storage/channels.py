@@ -83,8 +83,8 @@ def _columns(rows: Iterable[tuple[Any, ...]], width: int) -> tuple[list[Any], ..
     return tuple([row[i] for row in ordered] for i in range(width))
 
 
-async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> set[int]:
-    """Load what `needs` name of this kind and the state lacks; the roots of trees that signals are for."""
+async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> set[tuple[int, int]]:
+    """Load what `needs` name of this kind and the state lacks; who waits for signals, as (root, part) of trees."""
     wanted = _Wanted(state, needs)
     calls = wanted.calls()
     if not calls:
@@ -164,13 +164,13 @@ def _message(channel: Channel, row: tuple[Any, ...]) -> Message:
     return Message(key, channel, name, message_id, deadline, _texts.decode(variables), tuple(given))
 
 
-def _take_signals(state: State, wanted: _Wanted, rows: Rows) -> set[int]:
+def _take_signals(state: State, wanted: _Wanted, rows: Rows) -> set[tuple[int, int]]:
     pages: dict[tuple[str, str, int], list[int]] = {page: [] for page in wanted.signals}
-    for tenant, name, after, key, _root in rows:
+    for tenant, name, after, key, _root, _part in rows:
         pages[tenant, name, after].append(key)
     for page, keys in pages.items():
         state.signal_pages[page] = keys[-1] if len(keys) == SUBSCRIPTIONS_A_PAGE else None
-    return {row[4] for row in rows}
+    return {(row[4], row[5]) for row in rows}
 
 
 async def purge_subscriptions(connection: Connection, before_ms: int, limit: int) -> int:

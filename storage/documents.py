@@ -20,6 +20,8 @@ from engine.core.state import (
     Instance,
     Job,
     LoopItem,
+    LoopItems,
+    LoopResult,
     Row,
     Subscription,
     Timer,
@@ -58,6 +60,7 @@ class NewElement(ChangedElement, kw_only=True, omit_defaults=True, gc=False):
     tenant: str
     started_at: int
     root: int | None = None
+    part: int | None = None
     scope: int | None = None
     path: Sequence[int] = ()
     name: str | None = None
@@ -78,6 +81,7 @@ class NewInstance(ChangedInstance, kw_only=True, omit_defaults=True, gc=False):
     started_at: int
     position: int
     root: int | None = None
+    part: int | None = None
     parent: int | None = None
     caller: int | None = None
     version_tag: str | None = None
@@ -113,6 +117,7 @@ class NewJob(ChangedJob, kw_only=True, omit_defaults=True, gc=False):
     tenant: str
     created_at: int
     root: int | None = None
+    part: int | None = None
     path: Sequence[int] = ()
     kind: str = "BPMN_ELEMENT"
     listener_event: str = "UNSPECIFIED"
@@ -172,6 +177,7 @@ def new_element(row: Element) -> NewElement:
         tenant=instance.tenant,
         started_at=row.started_at,
         root=_unless(row.root.key, instance.key),
+        part=_part_of(row),
         scope=_unless(scope, instance.key),
         path=path if len(path) > SHORT_PATH else (),
         name=row.label,
@@ -182,6 +188,11 @@ def new_element(row: Element) -> NewElement:
 
 def _unless(key: int, usual: int) -> int | None:
     return None if key == usual else key
+
+
+def _part_of(element: Element) -> int | None:
+    """With what a row is loaded: an inner instance of a paged loop; None: with the tree."""
+    return None if element.part is None else element.part.key
 
 
 def changed_instance(row: Instance) -> ChangedInstance:
@@ -224,6 +235,7 @@ def new_instance(row: Instance) -> NewInstance:
         started_at=row.started_at,
         position=row.created_position,
         root=_unless(row.root.key, row.key),
+        part=_part_of(row),
         parent=row.parent_instance,
         caller=row.scope.key if row.scope is not None else None,
         version_tag=row.version_tag,
@@ -242,6 +254,14 @@ def changed_loop_item(row: LoopItem) -> Document:
 
 def new_loop_item(row: LoopItem) -> Document:
     return changed_loop_item(row) | {"item": row.item}
+
+
+def loop_items(row: LoopItems) -> Document:
+    return {"body": row.key, "items": row.items}
+
+
+def loop_result(row: LoopResult) -> Document:
+    return {"body": row.body.key, "index": row.key, "result": row.result}
 
 
 def changed_variable(row: Variable) -> Document:
@@ -299,6 +319,7 @@ def new_job(row: Job) -> NewJob:
         tenant=instance.tenant,
         created_at=row.created_at,
         root=_unless(instance.root.key, instance.key),
+        part=_part_of(element),
         path=element.path if len(element.path) > SHORT_PATH else (),
         kind=row.kind,
         listener_event=row.listener_event,
@@ -324,6 +345,7 @@ def new_timer(row: Timer) -> Document:
     return {
         **changed_timer(row),
         "root": None if element is None else element.root.key,
+        "part": None if element is None else _part_of(element),
         "instance": None if element is None else element.instance.key,
         "element": None if element is None else element.key,
         "definition": row.definition,
@@ -355,6 +377,7 @@ def new_user_task(row: UserTask) -> Document:
     element, instance = row.element, row.element.instance
     return changed_user_task(row) | {
         "root": instance.root.key,
+        "part": _part_of(element),
         "instance": instance.key,
         "element": element.key,
         "definition": instance.definition_key,
@@ -381,6 +404,7 @@ def new_incident(row: Incident) -> Document:
     element, instance = row.element, row.element.instance
     return changed_incident(row) | {
         "root": instance.root.key,
+        "part": _part_of(element),
         "instance": instance.key,
         "element": element.key,
         "definition": instance.definition_key,
@@ -404,6 +428,7 @@ def new_subscription(row: Subscription) -> Document:
     element, instance = row.element, row.element.instance
     return changed_subscription(row) | {
         "root": instance.root.key,
+        "part": _part_of(element),
         "instance": instance.key,
         "element": element.key,
         "definition": instance.definition_key,

@@ -1,7 +1,8 @@
 """What a batch needs, from the tables into the state: in rounds, each a constant number of statements (CORE D7).
 
-References (job, incident, element keys) → roots → rows of those trees → their variables and definitions. What the state
-has already is never read again: it may be newer than what the database shows while a batch is on its way.
+References (job, incident, element keys) → parts of trees → their rows → their variables and definitions. A part is a
+tree without the inner instances of its paged loops, or one of those (storage/pages.py). What the state has already is
+never read again: it may be newer than what the database shows while a batch is on its way.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from engine.core.state import (
     Instance,
     Job,
     LoopItem,
+    LoopPages,
     LoopState,
+    Part,
     State,
     Subscription,
     Timer,
@@ -35,7 +38,7 @@ from engine.core.state import (
     UserTask,
     Variable,
 )
-from storage import channels
+from storage import channels, pages
 from storage.driver import Call, Connection
 from storage.sql_files import SQL_DIRECTORY, load
 
@@ -79,10 +82,25 @@ async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> dict[
     needs = list(needs)
     signalled = await channels.fill(reader, state, needs)
     wanted = _Wanted(state, needs)
-    roots, leases = await _references(reader, state, wanted, signalled)
-    scopes = await _trees(reader, state, roots)
-    await _around(reader, state, scopes, {root for root in roots if root in state.trees})
+    parts, leases = await _references(reader, state, wanted, signalled)
+    await _load_parts(reader, state, parts)
+    if wanted.work:
+        await _load_work(reader, state, wanted.work)
+    if wanted.items:
+        await pages.items(reader, state, (), wanted.items)
+    if wanted.results:
+        await pages.results(reader, state, wanted.results)
     return leases
+
+
+async def _load_work(reader: Connection, state: State, roots: set[int]) -> None:
+    """What deferred work is about. Of trees without paged loops all is there, but for what has ended."""
+    keys = pages.work_of(state, roots)
+    if keys:
+        found = (await reader.execute(_sql["roots"], ([], [], sorted(keys), [], []))).rows
+        await _load_parts(reader, state, _lacking(state, {(root, part) for _, root, part in found}))
+    await _load_parts(reader, state, await pages.children(reader, state, roots))
+    await pages.items(reader, state, roots, ())
 
 
 class _Wanted:
@@ -98,6 +116,9 @@ class _Wanted:
         self.leases: set[int] = set()
         self.families: set[tuple[str, str]] = set()
         self.definitions: set[int] = set()
+        self.work: set[int] = set()
+        self.items: set[tuple[int, int]] = set()
+        self.results: set[int] = set()
         known: dict[NeedKind, tuple[set[Any], Any]] = {
             NeedKind.JOB: (self.jobs, state.jobs),
             NeedKind.INCIDENT: (self.incidents, state.incidents),
@@ -109,6 +130,9 @@ class _Wanted:
             NeedKind.LEASE: (self.leases, ()),
             NeedKind.FAMILY: (self.families, state.families),
             NeedKind.DEFINITION: (self.definitions, state.definitions),
+            NeedKind.WORK: (self.work, ()),
+            NeedKind.LOOP_ITEM: (self.items, ()),
+            NeedKind.RESULTS: (self.results, ()),
         }
         for need in needs:
             if need.kind in known:
@@ -118,8 +142,9 @@ class _Wanted:
 
 
 async def _references(
-    reader: Connection, state: State, wanted: _Wanted, roots: set[int]
-) -> tuple[list[int], dict[int, str | None]]:
+    reader: Connection, state: State, wanted: _Wanted, signalled: set[tuple[int, int]]
+) -> tuple[dict[int, int], dict[int, str | None]]:
+    """The parts that are to be loaded (see `_lacking`), and lease tokens."""
     calls: list[Call] = []
     keys = [sorted(wanted.jobs), sorted(wanted.incidents), sorted(wanted.elements), sorted(wanted.timers)]
     keys.append(sorted(wanted.subscriptions))
@@ -131,24 +156,58 @@ async def _references(
         calls.append((_sql["leases"], (sorted(wanted.leases),)))
     if wanted.families or wanted.definitions or wanted.timers:
         calls += _families(state, wanted.families, wanted.definitions, wanted.timers)
-    if not calls and not roots:
-        return [], {}
+    if not calls and not signalled:
+        return {}, {}
     results = await reader.pipeline(calls) if calls else []
     answers = {call[0]: result.rows for call, result in zip(calls, results, strict=True)}
     _take_families(state, wanted.families, answers.get(_sql["families"], []), answers.get(_sql["start_timers"], []))
-    found = roots | {root for name in ("roots", "user_task_roots") for _, root in answers.get(_sql[name], [])}
+    rows = answers.get(_sql["roots"], []) + answers.get(_sql["user_task_roots"], [])
+    found = signalled | {(root, part) for _, root, part in rows}
+    return _lacking(state, found), dict(answers.get(_sql["leases"], []))
+
+
+def _lacking(state: State, found: set[tuple[int, int]]) -> dict[int, int]:
+    """Which of these (root, part) the state lacks and the database may have, roots included; by part: its root."""
     gone = state.ended | state.ended_in_batch()
-    missing = sorted(root for root in found if root not in state.trees and root not in gone)
-    return missing, dict(answers.get(_sql["leases"], []))
+    lacking: dict[int, int] = {}
+    for root, part in found:
+        if root not in gone and part not in gone:
+            if root not in state.trees:
+                lacking[root] = root
+            if part != root and part not in state.parts:
+                lacking[part] = root
+    return lacking
 
 
-async def _trees(reader: Connection, state: State, roots: list[int]) -> list[int]:
-    """All live rows of the trees but their variables; the keys of the scopes that those are asked for with."""
-    if not roots:
-        return []
-    names = ("instances", "elements", "jobs", "incidents", "timers", "subscriptions")
-    results = await reader.pipeline([(_sql[name], (roots,)) for name in names])
-    instances, elements, jobs, incidents, timers, subscriptions = (result.rows for result in results)
+async def _load_parts(reader: Connection, state: State, parts: dict[int, int]) -> None:
+    """`parts`: their keys, with those of their roots."""
+    if not parts:
+        return
+    weights = {root: state.trees[root].weight if root in state.trees else 0 for root in parts.values()}
+    keys = await _rows_of(reader, state, parts)
+    await _around(reader, state, keys)
+    for root, before in weights.items():
+        if root in state.trees:
+            state.weight += state.trees[root].weight - before
+
+
+_ROWS = ("instances", "elements", "jobs", "incidents", "timers", "subscriptions")
+
+
+async def _rows_of(reader: Connection, state: State, parts: dict[int, int]) -> list[int]:
+    """All live rows of the parts but their variables; the keys of the scopes that those are asked for with.
+
+    A part that stands in another one, of a loop in a loop, brings that along: one more round for each such level.
+    """
+    rows: list[Rows] = [[] for _ in _ROWS]
+    asked, lacking = set(parts), set(parts)
+    while lacking:
+        results = await reader.pipeline([(_sql[name], (sorted(lacking),)) for name in _ROWS])
+        for known, result in zip(rows, results, strict=True):
+            known += result.rows
+        lacking = await _parts_around(reader, state, rows) - asked
+        asked |= lacking
+    instances, elements, jobs, incidents, timers, subscriptions = rows
     keys = []
     for row in sorted(instances + elements, key=lambda row: row[0]):
         element = _instance(state, row) if len(row) == _INSTANCE_WIDTH else _element(state, row)
@@ -167,14 +226,26 @@ async def _trees(reader: Connection, state: State, roots: list[int]) -> list[int
     return keys
 
 
-async def _around(reader: Connection, state: State, scopes: list[int], roots: set[int]) -> None:
+async def _parts_around(reader: Connection, state: State, rows: list[Rows]) -> set[int]:
+    """The parts of elements that are around loaded ones, and not loaded themselves."""
+    instances, elements = rows[0], rows[1]
+    here = {row[0] for row in instances}.union(row[0] for row in elements)
+    scopes = {row[2] for row in elements}.union(row[3] for row in instances if row[3] is not None)
+    absent = [scope for scope in scopes if scope not in here and scope not in state.elements]
+    if not absent:
+        return set()
+    found = (await reader.execute(_sql["parts_of"], (sorted(absent),))).rows
+    return set(_lacking(state, set(found)))
+
+
+async def _around(reader: Connection, state: State, scopes: list[int]) -> None:
     """The variables of what was loaded, and the definitions that it runs by."""
     if not scopes:
         return
     instances = [element for key in scopes if isinstance(element := state.elements[key], Instance)]
     definitions = {i.definition_key for i in instances if i.definition_key not in state.definitions}
-    bodies = [key for key in scopes if state.elements[key].loop is not None]
-    people = {e.root.key for key in scopes if (e := state.elements[key]).type == "USER_TASK"}
+    bodies = [key for key in scopes if (e := state.elements[key]).loop is not None and e.pages is None]
+    people = {_part_of(e) for key in scopes if (e := state.elements[key]).type == "USER_TASK"}
     calls: list[Call] = [(_sql["variables"], (scopes,)), (_sql["loop_items"], (bodies,))]
     if definitions:
         calls += _families(state, set(), definitions)
@@ -192,8 +263,12 @@ async def _around(reader: Connection, state: State, scopes: list[int], roots: se
         _take_families(state, set(), results[2].rows, results[3].rows)
     for row in results[-1].rows if people else []:
         _user_task(state, row)
-    for root in roots:
-        state.weight += state.trees[root].weight
+    if state.paged:
+        await pages.items(reader, state, (), pages.untaken(state, scopes))
+
+
+def _part_of(element: Element) -> int:
+    return element.root.key if element.part is None else element.part.key
 
 
 def _families(
@@ -269,6 +344,7 @@ def _instance(state: State, row: tuple[Any, ...]) -> Instance:
         instance.root = state.trees[key] = instance
     else:
         instance.root = state.trees[root_key]
+        instance.part = None if instance.scope is None else instance.scope.part
     instance.root.weight += INSTANCE_WEIGHT
     return instance
 
@@ -301,7 +377,20 @@ def _element(state: State, row: tuple[Any, ...]) -> Element:
         incident=incident,
     )
     instance.root.weight += ELEMENT_WEIGHT
+    _place(state, element)
     return element
+
+
+def _place(state: State, element: Element) -> None:
+    """The part that an element belongs to: it begins one if it is the inner instance of a paged loop."""
+    scope = element.scope
+    if scope is not None:
+        element.part = scope.part
+        if scope.pages is not None:
+            element.part = state.parts[element.key] = Part(element.key, element)
+    if element.loop is not None and element.loop.paged:
+        element.pages = LoopPages(element.key)
+        state.paged[element.key] = element
 
 
 def _job(state: State, row: tuple[Any, ...]) -> None:

@@ -18,6 +18,7 @@ from engine.core.records import (
     ElementTerminating,
     IncidentResolved,
     JobCanceled,
+    LoadMore,
     Reply,
     UserTaskEnded,
 )
@@ -95,6 +96,8 @@ def empty(element: Element) -> Effects:
             told += 1
             if told == CHILDREN_PER_STAGE:
                 return
+    if not told and len(element.children) < element.live:
+        yield LoadMore(element.key)
     if not element.live and element.state is ElementState.TERMINATING:
         yield from _terminated(element)
 

@@ -38,6 +38,12 @@ class NeedKind(Enum):
     """The lease token that a job has now, never cached; key: the job's key."""
     FAMILY = auto()
     """All versions of a process; key: (tenant, process id)."""
+    WORK = auto()
+    """What the deferred work of a tree is about, and the next page of its paged loops; key: the root's."""
+    LOOP_ITEM = auto()
+    """An item of a paged loop that is in memory; key: (body, index)."""
+    RESULTS = auto()
+    """All results of a paged loop that is in memory; key: the body's."""
     DEFINITION = auto()
     """The family of one definition; key: its key."""
     MODEL = auto()

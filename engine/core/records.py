@@ -680,6 +680,8 @@ class LoopStarted(Event, frozen=True):
 
     body: int
     items: tuple[str, ...]
+    paged: bool = False
+    """It is so long that what belongs to it is loaded in pages."""
 
 
 class ItemCollected(Event, frozen=True):
@@ -956,7 +958,13 @@ class Happens(msgspec.Struct, frozen=True, gc=False):
     variables: dict[str, str]
 
 
-Effect = Event | Send | Reply | ReplyLater | Happens
+class LoadMore(msgspec.Struct, frozen=True, gc=False):
+    """The body of a paged loop has nothing left in memory to go on with: a later command does, once there is more."""
+
+    body: int
+
+
+Effect = Event | Send | Reply | ReplyLater | Happens | LoadMore
 Effects = Iterator[Effect]
 
 

@@ -23,5 +23,8 @@ class TimerRules:
             raise ValueError("the limit of missed occurrences cannot be negative")
 
 
+PAGED_FROM = 500
+"""A loop over more items than this is paged: what belongs to its inner instances is loaded one by one, or in pages."""
+
 TIMER_RULES = TimerRules()
 """The defaults."""

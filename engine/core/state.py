@@ -38,6 +38,7 @@ TIMER_WEIGHT = 700
 SUBSCRIPTION_WEIGHT = 700
 USER_TASK_WEIGHT = 1200
 VARIABLE_WEIGHT = 350
+LOOP_TEXT_WEIGHT = 160
 """Estimated bytes of a row in memory, with its share of the dictionaries."""
 
 
@@ -91,6 +92,10 @@ class Element(Row, msgspec.Struct):  # the second base tells the linter that def
     timers: dict[int, Timer] = {}
     subscriptions: dict[int, Subscription] = {}
     user_task: UserTask | None = None
+    part: Part | None = None
+    """The inner instance of a paged loop with which this is loaded; None: it is loaded with the root."""
+    pages: LoopPages | None = None
+    """Of the body of a paged loop."""
     flows: tuple[str, ...] = ()
     """Sequence flows that were taken when it completed."""
     items: list[LoopItem] = []
@@ -151,6 +156,8 @@ class LoopState(msgspec.Struct, frozen=True):
     next: int = 0
     completed: int = 0
     terminated: int = 0
+    paged: bool = False
+    """So long that its inner instances, items and results are loaded and forgotten by themselves (CORE D8)."""
 
 
 class LoopItem(Row):
@@ -159,6 +166,49 @@ class LoopItem(Row):
     body: Element
     item: str
     result: str | None = None
+
+
+class LoopItems(Row):
+    """All rows of `loop_items` of a paged loop, as it starts; `key` is the body's."""
+
+    body: Element
+    items: tuple[str, ...]
+
+
+class LoopResult(Row):
+    """The result in a row of `loop_items` of a paged loop; `key` is the index."""
+
+    body: Element
+    result: str
+
+
+class LoopPages(Row, msgspec.Struct):  # the second base tells the linter that defaults are copied
+    """What is in memory of a paged loop: items that are still needed and results, as JSON text by their index.
+
+    `key` is the body's. This is no row of a table: `LoopItems` and `LoopResult` are what is saved.
+    """
+
+    items: dict[int, str] = {}
+    results: dict[int, str] = {}
+    items_saved: bool = True
+    """Whether the database has the items, so that they can be loaded again."""
+    results_saved: list[int] = []
+    """Of which results the database is known to have."""
+
+    def weight(self) -> int:
+        texts = (*self.items.values(), *self.results.values())
+        return LOOP_TEXT_WEIGHT * len(texts) + sum(map(len, texts))
+
+
+class Part(Row):
+    """An inner instance of a paged loop with all that is live below it: it is loaded and forgotten by itself.
+
+    `key` is the inner instance's. This is no row of a table.
+    """
+
+    head: Element
+    pins: int = 0
+    """Batches that changed it and whose commit is not known yet."""
 
 
 class Job(Row):
@@ -290,6 +340,9 @@ class Deployment(Row):
     deployed_at: int
 
 
+Pinned = Instance | Channel | Part | LoopItems | LoopResult
+"""What a batch may have changed: it is told when the batch's commit is known."""
+
 Family = dict[int, Definition]
 """All versions of one process id of a tenant, deleted ones included: their numbers are not given again."""
 
@@ -321,8 +374,15 @@ class State:
         """Timers that start a process, by tenant and process id: all of them, of every process in `families`."""
         self.trees: dict[int, Instance] = {}
         """Roots by key, least recently used first."""
+        self.parts: dict[int, Part] = {}
+        """Inner instances of paged loops, least recently used first."""
+        self.paged: dict[int, Element] = {}
+        """Bodies of paged loops."""
         self.ended: set[int] = set()
-        """Tombstones: roots that ended in batches whose commit is not known yet; the tables may still show them."""
+        """Tombstones: roots and parts that ended in batches whose commit is not known yet; the tables may still show
+        them."""
+        self.ended_parts: dict[int, Part] = {}
+        """Those that have ended in the batch that is being computed."""
         self.families: dict[tuple[str, str], Family] = {}
         self.definitions: dict[int, Definition] = {}
         self.usage: dict[int, Usage] = {}
@@ -419,9 +479,10 @@ class State:
         roots = {id(root): root for row in self.dirty.values() if (root := root_of(row)) is not None}
         return list(roots.values())
 
-    def seal(self) -> list[Instance | Channel]:
+    def seal(self) -> list[Pinned]:
         """End of a batch: pin what it changed, and give the trees their next revision."""
         channels = self._seal_channels()
+        parts = self._seal_parts() if self.parts or self.ended_parts or self.paged else ()
         roots = self.touched_roots()
         for root in roots:
             root.revision += 1
@@ -432,7 +493,25 @@ class State:
                 self.trees[root.key] = root
             else:
                 self.ended.add(root.key)
-        return [*roots, *channels]
+        return [*roots, *channels, *parts]
+
+    def _seal_parts(self) -> list[Part | LoopItems | LoopResult]:
+        """Pin the parts that the batch changed, and those around them."""
+        touched: dict[int, Part] = {}
+        for row in self.dirty.values():
+            element = element_of(row)
+            part = None if element is None else element.part
+            while part is not None and part.key not in touched:
+                touched[part.key] = part
+                scope = part.head.scope
+                part = None if scope is None else scope.part
+        for key, part in touched.items():
+            part.pins += 1
+            if self.parts.pop(key, None) is not None:
+                self.parts[key] = part
+        self.ended.update(self.ended_parts)
+        self.ended_parts.clear()
+        return [*touched.values(), *(row for row in self.dirty.values() if isinstance(row, LoopItems | LoopResult))]
 
     def _seal_channels(self) -> list[Channel]:
         self.signal_pages.clear()
@@ -452,26 +531,30 @@ class State:
 
     def ended_in_batch(self) -> set[int]:
         """Roots that have ended in the batch that is being computed; the tables still show them."""
-        return {row.key for row in self.dirty.values() if isinstance(row, Instance) and row.ended_at is not None}
+        ended = {row.key for row in self.dirty.values() if isinstance(row, Instance) and row.ended_at is not None}
+        return ended.union(self.ended_parts)
 
     def saved(self) -> None:
         """The changes of a sealed batch are on their way to the database: from now on it is the next batch."""
         self.dirty.clear()
         self.fresh.clear()
 
-    def committed(self, pinned: list[Instance | Channel]) -> None:
+    def committed(self, pinned: list[Pinned]) -> None:
         """The commit of a sealed batch is known: what it changed may be evicted again.
 
         The next batch may be half computed: a tree that it has ended is no tombstone before that batch is sealed.
         """
         for one in pinned:
+            if isinstance(one, LoopItems | LoopResult):
+                _note_saved(one)
+                continue
             one.pins -= 1
             if isinstance(one, Channel):
                 if len(one.messages) > MAX_MESSAGES_IN_MEMORY and self._is_clean(one):
                     self._forget_channel(one)
             elif one.key in self.ended and not one.pins:
                 self.ended.remove(one.key)
-                forget_links(one)
+                forget_links(one.head if isinstance(one, Part) else one)
 
     def _is_clean(self, channel: Channel) -> bool:
         """Whether neither a batch on its way nor the one that is being computed has changed the channel."""
@@ -491,6 +574,8 @@ class State:
         """
         count = self._evict_channels(limit // 4)
         limit -= self.channels_weight
+        if self.weight > limit and self.paged:
+            count += self._evict_parts(limit)
         if self.weight > limit:
             for root in [root for root in self.trees.values() if not root.pins]:
                 if self.weight <= limit:
@@ -498,6 +583,44 @@ class State:
                 self.forget(root)
                 count += 1
         return count
+
+    def _evict_parts(self, limit: int) -> int:
+        """First what is read back at the least cost: of paged loops what the database has."""
+        for body in self.paged.values():
+            self._forget_texts(body)
+        over, victims = self.weight - limit, []
+        for part in self.parts.values():
+            if over <= 0:
+                break
+            if not part.pins:
+                victims.append(part)
+                over -= sum(weight_of(element) for element in descendants(part.head))
+        for part in victims:
+            if part.key in self.parts:  # it was not in another that has just been forgotten
+                self._forget_part(part)
+        return len(victims)
+
+    def _forget_texts(self, body: Element) -> None:
+        pages = body.pages
+        assert pages is not None, "only bodies of paged loops are in this table"
+        texts: list[str] = []
+        if pages.items_saved:
+            texts += pages.items.values()
+            pages.items.clear()
+        texts += [pages.results.pop(index) for index in pages.results_saved if index in pages.results]
+        pages.results_saved.clear()
+        self._lose(body.root, LOOP_TEXT_WEIGHT * len(texts) + sum(map(len, texts)))
+
+    def _forget_part(self, part: Part) -> None:
+        head = part.head
+        assert head.scope is not None, "an inner instance has a body"
+        self._lose(head.root, sum(weight_of(element) for element in descendants(head)))
+        del head.scope.children[head.key]
+        self._drop(head)
+
+    def _lose(self, root: Instance, weight: int) -> None:
+        root.weight -= weight
+        self.weight -= weight
 
     def _evict_channels(self, limit: int) -> int:
         count = 0
@@ -526,8 +649,15 @@ class State:
         """Drop a clean tree from the cache."""
         del self.trees[root.key]
         self.weight -= root.weight
-        for element in descendants(root):
+        self._drop(root)
+
+    def _drop(self, top: Element) -> None:
+        """Take an element and all below it out of the tables."""
+        for element in descendants(top):
             del self.elements[element.key]
+            self.paged.pop(element.key, None)
+            if element.part is not None and element.part.head is element:
+                del self.parts[element.key]
             for key in element.jobs:
                 del self.jobs[key]
             for key in element.open_incidents:
@@ -567,10 +697,45 @@ _ROOT_OF: dict[type[Row], Callable[[Any], Instance | None]] = {
     Job: lambda row: row.element.root,
     Incident: lambda row: row.element.root,
     LoopItem: lambda row: row.body.root,
+    LoopItems: lambda row: row.body.root,
+    LoopResult: lambda row: row.body.root,
     UserTask: lambda row: row.element.root,
     Subscription: lambda row: row.element.root,
     Timer: lambda row: None if row.element is None else row.element.root,
 }
+
+
+def element_of(row: Row) -> Element | None:
+    """The element that a row is of, or that it is; None for rows that belong to no tree."""
+    if isinstance(row, Element):
+        return row
+    if isinstance(row, Variable):
+        return row.scope
+    if isinstance(row, LoopItem | LoopItems | LoopResult):
+        return row.body
+    return row.element if isinstance(row, Job | Incident | Timer | Subscription | UserTask) else None
+
+
+def weight_of(element: Element) -> int:
+    """Estimated bytes of an element with what hangs on it, without what is below it."""
+    return (
+        (INSTANCE_WEIGHT if isinstance(element, Instance) else ELEMENT_WEIGHT)
+        + JOB_WEIGHT * len(element.jobs)
+        + INCIDENT_WEIGHT * len(element.open_incidents)
+        + TIMER_WEIGHT * len(element.timers)
+        + SUBSCRIPTION_WEIGHT * len(element.subscriptions)
+        + (USER_TASK_WEIGHT if element.user_task is not None else 0)
+        + sum(variable.weight() for variable in element.variables.values())
+        + (element.pages.weight() if element.pages is not None else 0)
+    )
+
+
+def _note_saved(row: LoopItems | LoopResult) -> None:
+    pages = row.body.pages
+    if pages is not None and isinstance(row, LoopItems):
+        pages.items_saved = True
+    elif pages is not None and isinstance(row, LoopResult):
+        pages.results_saved.append(row.key)
 
 
 _CHANNEL_ROWS = (Message, ChannelSubscription, StartLock)
@@ -595,5 +760,6 @@ def forget_links(element: Element) -> None:
     element.subscriptions = {}
     element.user_task = None
     element.items = []
+    element.part = element.pages = None
     element.scope = None
     element.root = element.instance = MISSING

@@ -40,6 +40,7 @@ from engine.core.records import (
     Happens,
     IncidentRaised,
     IncidentType,
+    LoadMore,
     Reject,
     Rejection,
     RejectionCode,
@@ -53,7 +54,7 @@ from engine.core.records import (
     TriggerTimer,
     WorkDeferred,
 )
-from engine.core.rules import TIMER_RULES, TimerRules
+from engine.core.rules import PAGED_FROM, TIMER_RULES, TimerRules
 from engine.core.shared import deadlocks
 from engine.core.shared.flows import enter
 from engine.core.state import Definition, Element, ElementState, Incident, Instance, Job, Row, State, Timer, root_of
@@ -70,6 +71,8 @@ class Limits:
 
     slice_items: int = 500
     timers: TimerRules = TIMER_RULES
+    paged_from: int = PAGED_FROM
+    """A loop over more items than this is paged."""
     inline_follow_ups: bool = True
     """False: every follow-up goes through the log, so that the row that cannot be saved is itself a command."""
 
@@ -146,13 +149,15 @@ class Processor:
     ) -> None:
         """`find_model` gives the executable model of a definition if it is at hand, without waiting."""
         self.state = state
-        self.at = View(state, find_model, limits.timers)
+        self.at = View(state, find_model, limits.timers, limits.paged_from)
         self.notices = Notices()
         self._limit = limits.slice_items * ITEM_COST
         self._inline = limits.inline_follow_ups
         self._used = 0
         self._queue: deque[tuple[int, str, Any]] = deque()
         self._touched: dict[int, None] = {}
+        self._unloaded: dict[int, None] = {}
+        """Bodies of paged loops that go on when more of them has been loaded."""
         self._events: list[Event] = []
         self._replies: list[Reply] = []
         self._later = False
@@ -280,6 +285,8 @@ class Processor:
             else:
                 self._used += ITEM_COST
                 self._settle(self._innermost())
+        if self._unloaded:
+            self._defer()
 
     def _run(self, key: int, stage: str, argument: Any) -> None:
         self._used += TERMINATION_COST if stage == "terminate" else ITEM_COST
@@ -378,15 +385,20 @@ class Processor:
     def _defer(self) -> None:
         """Save what is left in the trees it belongs to; a later command goes on with it."""
         left: dict[int, list[tuple[int, str, Any]]] = {}
-        items = [*self._queue, *((key, "settle", 0) for key in self._touched)]
+        items = [*self._queue, *((key, "settle", 0) for key in self._touched | self._unloaded)]
         for item in items:
             element = self.state.elements.get(item[0])
-            if element is not None:
+            if element is not None and not self._waits_already(element, item):
                 left.setdefault(element.root.key, []).append(item)
         self._queue.clear()
         self._touched.clear()
+        self._unloaded.clear()
         for root, work in left.items():
             self._take(iter((WorkDeferred(root, tuple(work)), Send(ContinueWork(root), later=True))))
+
+    def _waits_already(self, element: Element, item: tuple[int, str, Any]) -> bool:
+        """A command that goes on with it is under way: one is enough, however many commands find too little loaded."""
+        return element.pages is not None and item in element.root.work
 
     # ---- effects
 
@@ -422,6 +434,8 @@ class Processor:
             self._later = True
         elif isinstance(effect, Happens):
             self._queue.append((effect.element, "trigger", (effect.target, effect.variables)))
+        elif isinstance(effect, LoadMore):
+            self._unloaded[effect.body] = None
         else:
             raise TypeError(f"{effect!r} is no effect")
 
@@ -433,6 +447,7 @@ class Processor:
     def _begin(self) -> None:
         self._queue.clear()
         self._touched.clear()
+        self._unloaded.clear()
         self._events = []
         self._replies = []
         self._sends = []

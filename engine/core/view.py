@@ -9,7 +9,7 @@ from engine.bpmn.model import Node, Process
 from engine.core.channels import Channel, Starts
 from engine.core.needs import Need, NeedKind, NotLoaded
 from engine.core.records import Fail, IncidentType, Reject, RejectionCode
-from engine.core.rules import TIMER_RULES, TimerRules
+from engine.core.rules import PAGED_FROM, TIMER_RULES, TimerRules
 from engine.core.state import (
     MISSING,
     Definition,
@@ -64,14 +64,20 @@ class VariableScope(Mapping[str, Any]):
 class View:
     """Read access for one command. Made once per partition; `step` sets the command's own facts."""
 
-    __slots__ = ("find_model", "leases", "now", "position", "request", "rules", "state", "tenant")
+    __slots__ = ("find_model", "leases", "now", "paged_from", "position", "request", "rules", "state", "tenant")
 
     def __init__(
-        self, state: State, find_model: Callable[[Definition], Process | None], rules: TimerRules = TIMER_RULES
+        self,
+        state: State,
+        find_model: Callable[[Definition], Process | None],
+        rules: TimerRules = TIMER_RULES,
+        paged_from: int = PAGED_FROM,
     ) -> None:
         self.state = state
         self.find_model = find_model
         self.rules = rules
+        self.paged_from = paged_from
+        """A loop over more items than this is paged."""
         self.now = 0
         """Epoch milliseconds; the same for everything that one command does."""
         self.position = 0
@@ -112,6 +118,15 @@ class View:
 
     def incident(self, key: int) -> Incident | None:
         return self.state.incidents.get(key)
+
+    def loop_item(self, body: Element, index: int) -> str:
+        """What the inner instance of a loop is made for, as JSON text."""
+        if body.pages is None:
+            return body.items[index].item
+        try:
+            return body.pages.items[index]
+        except KeyError:
+            raise NotLoaded(Need(NeedKind.LOOP_ITEM, (body.key, index))) from None
 
     # ---- messages and signals
 

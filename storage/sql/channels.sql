@@ -60,7 +60,7 @@ ORDER BY c.message_key;
 
 -- name: signals
 -- A page of those who wait for each signal, behind a subscription.
-SELECT k.tenant, k.name, k.after, c.subscription_key, c.root_key
+SELECT k.tenant, k.name, k.after, c.subscription_key, c.root_key, c.part_key
 FROM unnest($1::text[], $2::text[], $3::bigint[]) k(tenant, name, after), LATERAL (
     SELECT * FROM subscriptions t
     WHERE t.tenant_id = k.tenant AND md5(t.name) = md5(k.name) AND t.name = k.name AND t.kind = 'SIGNAL'

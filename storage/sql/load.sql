@@ -12,22 +12,22 @@ FROM (SELECT 1) one LEFT JOIN LATERAL (
 ORDER BY b.position;
 
 -- name: roots
--- The trees that keys belong to. Only live ones: who refers to something that ended is told that it is not there.
-SELECT timer_key, root_key FROM timers WHERE timer_key = ANY ($4::bigint[]) AND ended_at IS NULL AND root_key IS NOT NULL
+-- The trees that keys belong to, and with which part of them what they name is loaded. Only live ones: who refers to something that ended is told that it is not there.
+SELECT timer_key, root_key, part_key FROM timers WHERE timer_key = ANY ($4::bigint[]) AND ended_at IS NULL AND root_key IS NOT NULL
 UNION ALL
-SELECT subscription_key, root_key FROM subscriptions WHERE subscription_key = ANY ($5::bigint[]) AND ended_at IS NULL
+SELECT subscription_key, root_key, part_key FROM subscriptions WHERE subscription_key = ANY ($5::bigint[]) AND ended_at IS NULL
 UNION ALL
-SELECT job_key, root_key FROM jobs WHERE job_key = ANY ($1::bigint[]) AND ended_at IS NULL
+SELECT job_key, root_key, part_key FROM jobs WHERE job_key = ANY ($1::bigint[]) AND ended_at IS NULL
 UNION ALL
-SELECT incident_key, root_key FROM incidents WHERE incident_key = ANY ($2::bigint[]) AND resolved_at IS NULL
+SELECT incident_key, root_key, part_key FROM incidents WHERE incident_key = ANY ($2::bigint[]) AND resolved_at IS NULL
 UNION ALL
-SELECT element_instance_key, root_key FROM element_instances WHERE element_instance_key = ANY ($3::bigint[]) AND ended_at IS NULL
+SELECT element_instance_key, root_key, part_key FROM element_instances WHERE element_instance_key = ANY ($3::bigint[]) AND ended_at IS NULL
 UNION ALL
-SELECT process_instance_key, root_key FROM process_instances WHERE process_instance_key = ANY ($3::bigint[]) AND ended_at IS NULL;
+SELECT process_instance_key, root_key, part_key FROM process_instances WHERE process_instance_key = ANY ($3::bigint[]) AND ended_at IS NULL;
 
 -- name: user_task_roots
 -- Apart from the other references: a batch that is about people's tasks is rare.
-SELECT user_task_key, root_key FROM user_tasks WHERE user_task_key = ANY ($1::bigint[]) AND ended_at IS NULL;
+SELECT user_task_key, root_key, part_key FROM user_tasks WHERE user_task_key = ANY ($1::bigint[]) AND ended_at IS NULL;
 
 -- name: start_timers
 -- Those that start processes belong to no tree: they come with the family of their process, all of them.
@@ -46,48 +46,71 @@ ORDER BY timer_key;
 SELECT job_key, lease_token::text FROM jobs WHERE job_key = ANY ($1::bigint[]);
 
 -- name: instances
--- By root, on the partial index of live rows.
+-- By part, on the partial index of live rows: the tree but the inner instances of paged loops, or one of those.
 SELECT process_instance_key, root_key, parent_process_instance_key, parent_element_instance_key, process_definition_key,
        process_id, process_version, version_tag, process_name, tenant_id, business_id, tags, depth, state, tokens::text,
        live, then_::text, interrupted, request, incidents, to_epoch_ms(started_at), work::text, version, created_position,
        start::text, start_lock
-FROM process_instances WHERE root_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY process_instance_key;
+FROM process_instances WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY process_instance_key;
 
 -- name: elements
 -- Scopes before what is in them: keys rise.
 SELECT element_instance_key, process_instance_key, scope_key, path, element_id, element_type, state, loop_index,
        tokens::text, live, then_::text, interrupted, occurred::text, loop::text, request, incidents, incident_key,
        to_epoch_ms(started_at), element_name
-FROM element_instances WHERE root_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY element_instance_key;
+FROM element_instances WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY element_instance_key;
 
 -- name: jobs
 -- Without the lease columns, which are activation's.
 SELECT job_key, element_instance_key, type, kind, listener_event, listener_index, state, retries, priority, headers::text,
        error_code, error_message, to_epoch_ms(created_at), to_epoch_ms(updated_at)
-FROM jobs WHERE root_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY job_key;
+FROM jobs WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY job_key;
 
 -- name: timers
 -- Pending and failed ones.
 SELECT timer_key, element_instance_key, target_element_id, type, due_at_ms, repetitions, cycle::text,
        to_epoch_ms(created_at), state
-FROM timers WHERE root_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY timer_key;
+FROM timers WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY timer_key;
 
 -- name: subscriptions
 -- Open ones only.
 SELECT subscription_key, element_instance_key, target_element_id, type, kind, name, correlation_key, interrupting,
        to_epoch_ms(created_at), to_epoch_ms(updated_at), state
-FROM subscriptions WHERE root_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY subscription_key;
+FROM subscriptions WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY subscription_key;
 
 -- name: incidents
 -- Open ones only.
 SELECT incident_key, element_instance_key, stage, argument::text, type, message, job_key, to_epoch_ms(created_at)
-FROM incidents WHERE root_key = ANY ($1::bigint[]) AND resolved_at IS NULL ORDER BY incident_key;
+FROM incidents WHERE part_key = ANY ($1::bigint[]) AND resolved_at IS NULL ORDER BY incident_key;
 
 -- name: user_tasks
 -- Open ones only.
 SELECT user_task_key, element_instance_key, assignee, candidate_groups, candidate_users, to_epoch_ms(due_at),
        to_epoch_ms(follow_up_at), priority, headers::text, external_form, form_key, to_epoch_ms(created_at)
-FROM user_tasks WHERE root_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY user_task_key;
+FROM user_tasks WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY user_task_key;
+
+-- name: parts_of
+-- With what the elements around a part are loaded: it may stand in another part.
+SELECT root_key, part_key FROM element_instances WHERE element_instance_key = ANY ($1::bigint[]);
+
+-- name: children_page
+-- The next inner instances of a loop that is to end early, but those that the state knows.
+SELECT element_instance_key FROM element_instances
+WHERE scope_key = $1 AND ended_at IS NULL AND element_instance_key <> ALL ($2::bigint[])
+ORDER BY element_instance_key LIMIT $3;
+
+-- name: loop_items_page
+-- The items of the next inner instances of a loop.
+SELECT body_key, index, item FROM loop_items WHERE body_key = $1 AND index >= $2 AND index < $3;
+
+-- name: loop_items_named
+-- Items of inner instances that are there but have not taken them yet.
+SELECT body_key, index, item FROM loop_items
+WHERE (body_key, index) IN (SELECT * FROM unnest($1::bigint[], $2::int[]));
+
+-- name: loop_results
+-- All of a loop that is done.
+SELECT body_key, index, result FROM loop_items WHERE body_key = ANY ($1::bigint[]) AND result IS NOT NULL;
 
 -- name: loop_items
 -- Of live bodies.

@@ -20,16 +20,16 @@ ORDER BY x.ord;
 -- name: new_instances
 -- Rows born in this batch, in their last state: an instance that also ended is written once. What is not in a document, here
 -- and with elements, variables and jobs, is as it mostly is.
-INSERT INTO process_instances (process_instance_key, root_key, parent_process_instance_key, parent_element_instance_key,
+INSERT INTO process_instances (process_instance_key, root_key, part_key, parent_process_instance_key, parent_element_instance_key,
     process_definition_key, process_id, process_version, version_tag, process_name, tenant_id, business_id, tags, depth,
     state, tokens, live, then_, interrupted, request, incidents, started_at, ended_at, work, version, created_position,
     start, start_lock)
-SELECT x.key, coalesce(x.root, x.key), x.parent, x.caller, x.definition, x.process_id, x.number, x.version_tag, x.name, x.tenant,
+SELECT x.key, coalesce(x.root, x.key), coalesce(x.part, x.root, x.key), x.parent, x.caller, x.definition, x.process_id, x.number, x.version_tag, x.name, x.tenant,
     x.business_id, coalesce(x.tags, '{}'), coalesce(x.depth, 1), x.state, coalesce(x.tokens, '{}'), coalesce(x.live, 0), x.then_,
     coalesce(x.interrupted, false), x.request, coalesce(x.incidents, 0),
     from_epoch_ms(x.started_at), from_epoch_ms(x.ended_at), x.work, x.revision, x.position,
     x.start, x.start_lock
-FROM json_to_recordset($1) AS x(key bigint, root bigint, parent bigint, caller bigint, definition bigint, process_id text,
+FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, parent bigint, caller bigint, definition bigint, process_id text,
     number int, version_tag text, name text, tenant text, business_id text, tags text[], depth int, state text,
     tokens json, live int, then_ json, interrupted boolean, request bigint, incidents int, started_at bigint, ended_at bigint, work json,
     revision bigint, position bigint, start json, start_lock text);
@@ -46,15 +46,15 @@ WHERE t.process_instance_key = x.key;
 
 -- name: new_elements
 -- Most elements are born and end in one batch (events, gateways): one insert, no update.
-INSERT INTO element_instances (element_instance_key, root_key, process_instance_key, scope_key, path,
+INSERT INTO element_instances (element_instance_key, root_key, part_key, process_instance_key, scope_key, path,
     process_definition_key, process_id, element_id, element_name, element_type, tenant_id, state, loop_index, tokens, live,
     then_, interrupted, occurred, loop, request, incidents, incident_key, started_at, ended_at, flows)
-SELECT x.key, coalesce(x.root, x.instance), x.instance, coalesce(x.scope, x.instance), coalesce(x.path, ARRAY[x.key, x.instance]),
+SELECT x.key, coalesce(x.root, x.instance), coalesce(x.part, x.root, x.instance), x.instance, coalesce(x.scope, x.instance), coalesce(x.path, ARRAY[x.key, x.instance]),
     x.definition, x.process_id, x.element, x.name, x.type, x.tenant, x.state, coalesce(x.index, -1), coalesce(x.tokens, '{}'),
     coalesce(x.live, 0), x.then_, coalesce(x.interrupted, false), x.occurred, x.loop, x.request, coalesce(x.incidents, 0), x.incident,
     from_epoch_ms(x.started_at),
     from_epoch_ms(x.ended_at), x.flows
-FROM json_to_recordset($1) AS x(key bigint, root bigint, instance bigint, scope bigint, path bigint[], definition bigint,
+FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, scope bigint, path bigint[], definition bigint,
     process_id text, element text, name text, type text, tenant text, state text, index int, tokens json, live int,
     then_ json, interrupted boolean, occurred json, loop json, request bigint, incidents int, incident bigint, started_at bigint, ended_at bigint, flows text[]);
 
@@ -81,6 +81,12 @@ INSERT INTO loop_items (body_key, index, item, result)
 SELECT x.body, x.index, x.item, x.result
 FROM json_to_recordset($1) AS x(body bigint, index int, item text, result text);
 
+-- name: paged_loop_items
+-- Of loops over very many items: one document a loop, not one an item.
+INSERT INTO loop_items (body_key, index, item)
+SELECT x.body, i.number - 1, i.item
+FROM json_to_recordset($1) AS x(body bigint, items json), json_array_elements_text(x.items) WITH ORDINALITY AS i(item, number);
+
 -- name: loop_items
 -- A result comes once.
 UPDATE loop_items t SET result = x.result
@@ -101,15 +107,15 @@ WHERE t.variable_key = x.key;
 
 -- name: new_jobs
 -- `ready` is false when the job already ended in the batch that made it.
-INSERT INTO jobs (job_key, root_key, process_instance_key, element_instance_key, path, process_definition_key, process_id,
+INSERT INTO jobs (job_key, root_key, part_key, process_instance_key, element_instance_key, path, process_definition_key, process_id,
     process_version, element_id, type, kind, listener_event, listener_index, state, retries, priority, headers, error_code,
     error_message, business_id, tags, tenant_id, created_at, updated_at, ended_at, ready, available_at)
-SELECT x.key, coalesce(x.root, x.instance), x.instance, x.element, coalesce(x.path, ARRAY[x.element, x.instance]), x.definition,
+SELECT x.key, coalesce(x.root, x.instance), coalesce(x.part, x.root, x.instance), x.instance, x.element, coalesce(x.path, ARRAY[x.element, x.instance]), x.definition,
     x.process_id, x.number, x.element_id, x.type, coalesce(x.kind, 'BPMN_ELEMENT'), coalesce(x.listener_event, 'UNSPECIFIED'),
     coalesce(x.listener_index, 0), x.state, x.retries, coalesce(x.priority, 0), coalesce(x.headers, '{}'), x.error_code,
     x.error_message, x.business_id, coalesce(x.tags, '{}'), x.tenant, from_epoch_ms(x.created_at), from_epoch_ms(x.updated_at), from_epoch_ms(x.ended_at),
     x.lease = 'ready', from_epoch_ms(x.available_at)
-FROM json_to_recordset($1) AS x(key bigint, root bigint, instance bigint, element bigint, path bigint[], definition bigint,
+FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, element bigint, path bigint[], definition bigint,
     process_id text, number int, element_id text, type text, kind text, listener_event text, listener_index int,
     state text, retries int, priority int, headers json, error_code text, error_message text, business_id text,
     tags text[], tenant text, created_at bigint, updated_at bigint, ended_at bigint, lease text, available_at bigint);
@@ -135,24 +141,24 @@ WHERE t.timer_key = x.key;
 
 -- name: new_timers
 -- By key: of several occurrences in one batch only the last is pending.
-INSERT INTO timers (timer_key, partition_id, root_key, process_instance_key, element_instance_key, process_definition_key,
+INSERT INTO timers (timer_key, partition_id, root_key, part_key, process_instance_key, element_instance_key, process_definition_key,
     process_id, target_element_id, type, due_at_ms, repetitions, cycle, state, tenant_id, created_at, triggered_at, ended_at)
-SELECT x.key, $2, x.root, x.instance, x.element, x.definition, x.process_id, x.target, x.type, x.due_at, x.repetitions,
+SELECT x.key, $2, x.root, coalesce(x.part, x.root), x.instance, x.element, x.definition, x.process_id, x.target, x.type, x.due_at, x.repetitions,
     x.cycle, x.state, x.tenant, from_epoch_ms(x.created_at), from_epoch_ms(x.triggered_at), from_epoch_ms(x.ended_at)
-FROM json_to_recordset($1) AS x(key bigint, root bigint, instance bigint, element bigint, definition bigint, process_id text,
+FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, element bigint, definition bigint, process_id text,
     target text, type text, due_at bigint, repetitions int, cycle json, state text, tenant text, created_at bigint,
     triggered_at bigint, ended_at bigint)
 ORDER BY x.key;
 
 -- name: new_user_tasks
 -- Tags and business id are those of the instance, which never change.
-INSERT INTO user_tasks (user_task_key, root_key, process_instance_key, element_instance_key, process_definition_key, process_id,
+INSERT INTO user_tasks (user_task_key, root_key, part_key, process_instance_key, element_instance_key, process_definition_key, process_id,
     process_version, process_name, element_id, name, state, assignee, candidate_groups, candidate_users, due_at, follow_up_at,
     priority, headers, external_form, form_key, business_id, tags, tenant_id, created_at, ended_at)
-SELECT x.key, x.root, x.instance, x.element, x.definition, x.process_id, x.number, x.process_name, x.element_id, x.name,
+SELECT x.key, x.root, coalesce(x.part, x.root), x.instance, x.element, x.definition, x.process_id, x.number, x.process_name, x.element_id, x.name,
     x.state, x.assignee, x.groups, x.users, from_epoch_ms(x.due_at), from_epoch_ms(x.follow_up_at), x.priority, x.headers,
     x.external_form, x.form_key, x.business_id, x.tags, x.tenant, from_epoch_ms(x.created_at), from_epoch_ms(x.ended_at)
-FROM json_to_recordset($1) AS x(key bigint, root bigint, instance bigint, element bigint, definition bigint, process_id text,
+FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, element bigint, definition bigint, process_id text,
     number int, process_name text, element_id text, name text, state text, assignee text, groups text[], users text[],
     due_at bigint, follow_up_at bigint, priority int, headers json, external_form text, form_key bigint, business_id text,
     tags text[], tenant text, created_at bigint, ended_at bigint);
@@ -169,11 +175,11 @@ WHERE t.user_task_key = x.key;
 
 -- name: new_incidents
 -- `stage` and `argument` name the work that resolving runs again.
-INSERT INTO incidents (incident_key, root_key, process_instance_key, element_instance_key, process_definition_key,
+INSERT INTO incidents (incident_key, root_key, part_key, process_instance_key, element_instance_key, process_definition_key,
     process_id, element_id, job_key, stage, argument, type, message, state, tenant_id, created_at, resolved_at)
-SELECT x.key, x.root, x.instance, x.element, x.definition, x.process_id, x.element_id, x.job, x.stage, x.argument, x.type,
+SELECT x.key, x.root, coalesce(x.part, x.root), x.instance, x.element, x.definition, x.process_id, x.element_id, x.job, x.stage, x.argument, x.type,
     x.message, x.state, x.tenant, from_epoch_ms(x.created_at), from_epoch_ms(x.resolved_at)
-FROM json_to_recordset($1) AS x(key bigint, root bigint, instance bigint, element bigint, definition bigint,
+FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, element bigint, definition bigint,
     process_id text, element_id text, job bigint, stage text, argument json, type text, message text, state text,
     tenant text, created_at bigint, resolved_at bigint);
 
@@ -220,13 +226,13 @@ ON CONFLICT (partition_id, process_definition_key) DO UPDATE SET running = exclu
 
 -- name: new_subscriptions
 -- Of elements; one that was opened and closed in the batch is written in its last state.
-INSERT INTO subscriptions (subscription_key, root_key, process_instance_key, element_instance_key, process_definition_key,
+INSERT INTO subscriptions (subscription_key, root_key, part_key, process_instance_key, element_instance_key, process_definition_key,
     process_id, process_name, process_version, target_element_id, type, kind, name, correlation_key, interrupting, state,
     business_id, tenant_id, created_at, updated_at, ended_at)
-SELECT x.key, x.root, x.instance, x.element, x.definition, x.process_id, x.process_name, x.number, x.target, x.type, x.kind,
+SELECT x.key, x.root, coalesce(x.part, x.root), x.instance, x.element, x.definition, x.process_id, x.process_name, x.number, x.target, x.type, x.kind,
     x.name, x.correlation_key, x.interrupting, x.state, x.business_id, x.tenant, from_epoch_ms(x.created_at),
     from_epoch_ms(x.updated_at), from_epoch_ms(x.ended_at)
-FROM json_to_recordset($1) AS x(key bigint, root bigint, instance bigint, element bigint, definition bigint, process_id text,
+FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance bigint, element bigint, definition bigint, process_id text,
     process_name text, number int, target text, type text, kind text, name text, correlation_key text, interrupting boolean,
     state text, business_id text, tenant text, created_at bigint, updated_at bigint, ended_at bigint);
 

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from engine.core import records
-from engine.core.state import MISSING, VARIABLE_WEIGHT, Element, LoopItem, LoopState, State, Variable
+from engine.core.state import (
+    LOOP_TEXT_WEIGHT,
+    MISSING,
+    VARIABLE_WEIGHT,
+    Element,
+    LoopItem,
+    LoopItems,
+    LoopPages,
+    LoopResult,
+    LoopState,
+    State,
+    Variable,
+)
 
 
 def variable_set(state: State, event: records.VariableSet) -> Variable:
@@ -13,22 +25,40 @@ def variable_set(state: State, event: records.VariableSet) -> Variable:
 def loop_started(state: State, event: records.LoopStarted) -> Element:
     body = state.elements[event.body]
     state.edit(body)
-    body.loop = LoopState(len(event.items))
+    body.loop = LoopState(len(event.items), paged=event.paged)
+    if event.paged:
+        body.pages = LoopPages(body.key, dict(enumerate(event.items)), items_saved=False)
+        state.link(state.paged, body.key, body)
+        state.add(LoopItems(body.key, body, event.items))
+        state.weigh(body.root, body.pages.weight())
+        return body
     body.items = [LoopItem(index, body, item) for index, item in enumerate(event.items)]
     for item in body.items:
         state.add(item)
     return body
 
 
-def item_collected(state: State, event: records.ItemCollected) -> LoopItem:
-    item = state.elements[event.body].items[event.index]
+def item_collected(state: State, event: records.ItemCollected) -> LoopItem | LoopResult:
+    body = state.elements[event.body]
+    if body.pages is not None:
+        result = LoopResult(event.index, body, event.value)
+        state.add(result)
+        state.link(body.pages.results, event.index, event.value)
+        state.weigh(body.root, LOOP_TEXT_WEIGHT + len(event.value))
+        return result
+    item = body.items[event.index]
     state.edit(item)
     item.result = event.value
     return item
 
 
 def loop_result_set(state: State, event: records.LoopResultSet) -> Variable:
-    results = ("null" if item.result is None else item.result for item in state.elements[event.body].items)
+    body = state.elements[event.body]
+    if body.pages is not None and body.loop is not None:
+        known = body.pages.results
+        results = [known.get(index, "null") for index in range(body.loop.size)]
+    else:
+        results = ["null" if item.result is None else item.result for item in body.items]
     return _set(state, event.key, event.scope, event.name, f"[{','.join(results)}]")
 
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 import msgspec
 
 from engine.core import records
-from engine.core.state import ELEMENT_WEIGHT, INSTANCE_WEIGHT, Element, ElementState, Instance, State, Usage
+from engine.core.state import (
+    ELEMENT_WEIGHT,
+    INSTANCE_WEIGHT,
+    LOOP_TEXT_WEIGHT,
+    Element,
+    ElementState,
+    Instance,
+    Part,
+    State,
+    Usage,
+)
 
 
 def instance_created(state: State, event: records.InstanceCreated) -> Instance:
@@ -40,6 +50,7 @@ def instance_created(state: State, event: records.InstanceCreated) -> Instance:
         state.link(state.trees, event.key, instance)
     else:
         instance.root = caller.root
+        instance.part = caller.part
         _enter_scope(state, caller, instance)
     state.add(instance)
     state.link(state.elements, event.key, instance)
@@ -63,7 +74,11 @@ def element_activating(state: State, event: records.ElementActivating) -> Elemen
         index=event.index,
         label=event.name,
         occurred=event.occurred,
+        part=scope.part,
     )
+    if scope.pages is not None:
+        element.part = Part(event.key, element)
+        state.link(state.parts, event.key, element.part)
     if event.index >= 0 and scope.loop is not None:
         state.edit(scope)
         scope.loop = msgspec.structs.replace(scope.loop, next=event.index + 1)
@@ -75,7 +90,18 @@ def element_activating(state: State, event: records.ElementActivating) -> Elemen
 
 
 def element_activated(state: State, event: records.ElementActivated) -> Element:
-    return _move(state, event.key, ElementState.ACTIVATED)
+    element = _move(state, event.key, ElementState.ACTIVATED)
+    if element.index >= 0:
+        _drop_item(state, element)
+    return element
+
+
+def _drop_item(state: State, inner: Element) -> None:
+    """The item of a paged loop has been taken: it is a variable now, if anything."""
+    pages = None if inner.scope is None else inner.scope.pages
+    if pages is not None and inner.index in pages.items:
+        state.weigh(inner.root, -LOOP_TEXT_WEIGHT - len(pages.items[inner.index]))
+        state.unlink(pages.items, inner.index)
 
 
 def element_completing(state: State, event: records.ElementCompleting) -> Element:
@@ -114,7 +140,8 @@ def scope_interrupted(state: State, event: records.ScopeInterrupted) -> Element:
     state.edit(scope)
     scope.then = event.then
     _forget_arrivals(state, scope.root)
-    scope.tokens = moved({}, (), tuple(child.element for child in scope.children.values()))
+    if scope.pages is None:  # in the body of a loop, of whose children not all are here, are no flows
+        scope.tokens = moved({}, (), tuple(child.element for child in scope.children.values()))
     return scope
 
 
@@ -202,9 +229,22 @@ def _end(state: State, key: int, to: ElementState) -> Element:
             state.unlink(state.trees, key)
             state.weigh(element.root, -element.root.weight)
             return element
+    if element.part is not None:
+        _end_part(state, element)
     weight = INSTANCE_WEIGHT if isinstance(element, Instance) else ELEMENT_WEIGHT
+    if element.pages is not None:
+        state.unlink(state.paged, key)
+        weight += element.pages.weight()
     state.weigh(element.root, -weight - sum(v.weight() for v in element.variables.values()))
     return element
+
+
+def _end_part(state: State, element: Element) -> None:
+    part = element.part
+    assert part is not None, "called for elements of parts"
+    if part.head is element:
+        state.unlink(state.parts, part.key)
+        state.link(state.ended_parts, part.key, part)
 
 
 def _count(state: State, definition_key: int, by: int) -> None:

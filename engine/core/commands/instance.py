@@ -121,6 +121,7 @@ def cancel(command: CancelInstance, at: View) -> Effects:
 
 def needs_continue(command: ContinueWork, tenant: str) -> Needs:
     yield Need(NeedKind.INSTANCE, command.key)
+    yield Need(NeedKind.WORK, command.key)
 
 
 def go_on(command: ContinueWork, at: View) -> Effects:

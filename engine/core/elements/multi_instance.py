@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from engine.bpmn.model import Loop
 from engine.core.elements import defaults
+from engine.core.needs import Need, NeedKind, NotLoaded
 from engine.core.records import (
     Effects,
     ElementCompleting,
     IncidentType,
     ItemCollected,
+    LoadMore,
     LoopResultSet,
     LoopStarted,
     ScopeInterrupted,
@@ -29,7 +31,7 @@ CHUNK = 100
 
 def activate(body: Element, at: View) -> Effects:
     items = at.typed(_loop(body, at).collection, body, list, IncidentType.EXTRACT_VALUE_ERROR)
-    yield LoopStarted(body.key, tuple(json_of(item) for item in items))
+    yield LoopStarted(body.key, tuple(json_of(item) for item in items), len(items) > at.paged_from)
 
 
 def settle(body: Element, at: View) -> Effects:
@@ -38,6 +40,9 @@ def settle(body: Element, at: View) -> Effects:
     width = 1 if _loop(body, at).sequential else state.size
     until = min(state.size, state.next + CHUNK, state.next + width - body.live)
     for index in range(state.next, until):
+        if body.pages is not None and index not in body.pages.items:
+            yield LoadMore(body.key)
+            return
         yield from enter_inner(at.node(body), body, index, at)
     if not body.live and state.next == state.size:
         yield ElementCompleting(body.key)
@@ -63,6 +68,8 @@ def collect(body: Element, inner: Element, at: View) -> Effects:
 def leave(body: Element, at: View) -> Effects:
     loop = _loop(body, at)
     if loop.output is not None and loop.output_name is not None:
+        if body.pages is not None and len(body.pages.results) < _state(body).completed:
+            raise NotLoaded(Need(NeedKind.RESULTS, body.key))
         scope = owner_of(loop.output_name, body.outer() or body)
         known = scope.variables.get(loop.output_name)
         key = known.key if known is not None else at.key()

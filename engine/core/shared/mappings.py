@@ -28,7 +28,7 @@ def _loop_variables(element: Element, at: View) -> dict[str, Any]:
     if not element.is_inner or body is None:
         return {}
     loop = at.node(element).loop
-    item = from_json(body.items[element.index].item)
+    item = from_json(at.loop_item(body, element.index))
     return {"loopCounter": element.index + 1} | ({loop.item: item} if loop is not None and loop.item else {})
 
 

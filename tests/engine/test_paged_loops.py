@@ -1,0 +1,236 @@
+"""Paged loops: loaded whole, in pages, or not at all forgotten, a run comes to the same rows.
+
+The serial run is in memory and forgets nothing; the consumer forgets everything, or much, before each batch, and loads
+pages of two inner instances. Both give out the same keys, so that what they leave can be compared as it is.
+"""
+
+from random import Random, SystemRandom
+
+import consumer_bench
+import pytest
+import trio
+from consumer_bench import Serial, append, beat, dump, make_consumer, mixed_runs, pin_clock, save_serially
+from core_events import boundary, call, error, loop, model, script
+from core_models import process, start, sub, task
+from psycopg.conninfo import make_conninfo
+
+from engine.core.records import ContinueWork
+from engine.core.step import Limits
+from storage import driver, log, pages
+
+OF_SLICES = {"version", "created_position", "request", "work"}
+"""Depends on how the work was cut into commands."""
+KEYS = OF_SLICES | {
+    *("element_instance_key", "scope_key", "part_key", "root_key", "path", "variable_key", "process_instance_key"),
+    *("definition_key", "process_definition_key", "body_key"),
+}
+"""Depends on how many inner instances are made at once."""
+CACHES = {"nothing": 0, "little": 30_000, "all": 48_000_000}
+ITEMS = {"items": [1, 2, 3, 4, 5, 6, 7]}
+
+
+@pytest.fixture(autouse=True)
+def small_pages(monkeypatch):
+    monkeypatch.setattr(pages, "CHILDREN_A_PAGE", 2)
+
+
+@pytest.fixture
+async def second(connection, postgres_dsn):
+    """A connection to another database with the schema."""
+    dsn = make_conninfo(postgres_dsn, dbname="second_of_paged_loops")
+    await connection.execute("CREATE DATABASE second_of_paged_loops TEMPLATE template_for_tests STRATEGY file_copy")
+    other = await driver.connect(dsn, name="vivero second")
+    yield other
+    other.close()
+    await connection.execute("DROP DATABASE second_of_paged_loops WITH (FORCE)")
+
+
+@pytest.fixture(params=CACHES)
+def same_end(request, migrated, connection, second):
+    """Checks that a consumer comes to what a serial run has come to; its statistics."""
+
+    async def check(serial, commands=1, without=OF_SLICES, **settings):
+        limits = {"slice_items": serial.limits.slice_items, "paged_from": serial.limits.paged_from}
+        cache = CACHES[request.param]
+        consumer = await worked(
+            migrated, connection, serial, commands, cache_bytes=cache, poll_s=5, **(limits | settings)
+        )
+        await save_serially(second, serial)
+        found, expected = await dump(connection, without=without), await dump(second, without=without)
+        for table in expected:
+            assert sorted(found[table]) == sorted(expected[table]), table
+        return consumer.stats
+
+    return check
+
+
+async def worked(dsn, connection, serial, commands, **settings):
+    """Clients' commands of the serial run, so many at a time, and what follows from them through the log."""
+    await pin_clock(connection)
+    consumer, ears = make_consumer(dsn, serial.resources, **settings)
+    asked = [one for one in serial.commands if not isinstance(one[1], ContinueWork)]
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        for first in range(0, len(asked), commands):
+            last = await append(connection, asked[first : first + commands])
+            while last is not None:
+                consumer.wake()
+                await ears.reached(last)
+                last = await log.forward(connection, 1, 100)
+        nursery.cancel_scope.cancel()
+    return consumer
+
+
+def paged(slice_items=500):
+    return Serial(Limits(slice_items, paged_from=0))
+
+
+def looped(activity=None, *rest, **settings):
+    given = {"item": "item", "output": "=item * 2", "into": "results"} | settings
+    return model(start(), loop(activity or task("work"), **given), task("after"), "start > work > after", *rest)
+
+
+def begun(file, *others, slice_items=500, **variables):
+    serial = paged(slice_items)
+    serial.deploy(*others, file)
+    serial.key = serial.start("p", **(variables or ITEMS))
+    return serial
+
+
+async def test_each_job_completes_and_the_results_are_collected(same_end):
+    serial = begun(looped())
+    for _ in range(7):
+        serial.complete("work")
+    assert serial.variables("p")["results"] == [2, 4, 6, 8, 10, 12, 14]
+    serial.complete("after")
+    assert not serial.state.elements
+    await same_end(serial)
+
+
+async def test_in_batches_of_several_commands(same_end):
+    serial = begun(looped())
+    for _ in range(7):
+        serial.complete("work")
+    await same_end(serial, commands=3)
+
+
+@pytest.mark.parametrize("slice_items", [1, 3, 500])
+async def test_it_begins_in_slices(same_end, slice_items):
+    """Work that was put off is about inner instances, which are loaded with it."""
+    serial = begun(looped(), slice_items=slice_items)
+    serial.complete("work")
+    await same_end(serial)
+
+
+async def test_one_after_the_other(same_end):
+    serial = begun(looped(sequential=True))
+    for _ in range(4):
+        serial.complete("work")
+    assert len(serial.jobs) == 1
+    await same_end(serial)
+
+
+@pytest.mark.parametrize("slice_items", [1, 500])
+@pytest.mark.parametrize("sequential", [False, True])
+async def test_scripts_wait_for_nothing(same_end, monkeypatch, slice_items, sequential):
+    """Items are loaded in pages, and inner instances made page by page."""
+    monkeypatch.setattr(pages, "ITEMS_A_PAGE", 2)
+    file = looped(script("work", "=item + 1", "r"), output="=r", sequential=sequential)
+    serial = begun(file, slice_items=slice_items)
+    assert serial.variables("p")["results"] == [2, 3, 4, 5, 6, 7, 8]
+    await same_end(serial, without=KEYS)
+
+
+@pytest.mark.parametrize("slice_items", [1, 500])
+async def test_a_cancelled_instance_ends_page_by_page(same_end, slice_items):
+    serial = begun(looped(sub("work", start("in"), task("deep"), "in > deep")), slice_items=slice_items)
+    serial.complete("deep")
+    serial.cancel(serial.key)
+    assert not serial.state.elements
+    await same_end(serial)
+
+
+async def test_a_completion_condition_ends_the_rest(same_end):
+    serial = begun(looped(until="=numberOfCompletedInstances = 2"))
+    serial.complete("work")
+    serial.complete("work")
+    assert serial.jobs == ["after"]
+    assert serial.variables("p")["results"] == [2, 4, None, None, None, None, None]
+    await same_end(serial)
+
+
+async def test_an_error_ends_the_loop_at_its_boundary(same_end):
+    serial = begun(looped(None, boundary("caught", "work", error("A")), task("repair"), "caught > repair"))
+    serial.complete("work")
+    serial.throw("work", "A")
+    assert serial.jobs == ["repair"]
+    serial.complete("repair")
+    await same_end(serial)
+
+
+async def test_items_are_taken_in_when_an_incident_is_resolved(same_end):
+    """The stage that takes the item in failed, and runs again when the item is long forgotten."""
+    activity = task("work", inputs=[("=assert(factor, factor != null) * item", "x")])
+    serial = begun(looped(activity, output="=x"), items=[1, 2, 3])
+    assert [type for _, type, _ in serial.incidents] == ["IO_MAPPING_ERROR"] * 3
+    serial.set(serial.key, factor=3)
+    for incident in list(serial.state.incidents):
+        serial.resolve(incident)
+    serial.fail("work", message="boom")
+    serial.update("work", retries=1)
+    serial.resolve()
+    for _ in range(3):
+        serial.complete("work")
+    assert serial.variables("p")["results"] == [3, 6, 9]
+    await same_end(serial)
+
+
+async def test_a_result_that_cannot_be_told_is_an_incident_until_it_can(same_end):
+    serial = begun(looped(task("work", type="=kind"), output="=item"), items=[1, 2, 3])
+    assert len(serial.state.incidents) == 3, "the type of the job is missing"
+    serial.set(serial.key, kind="paint")
+    for incident in list(serial.state.incidents):
+        serial.resolve(incident)
+    for _ in range(3):
+        serial.complete("work")
+    assert serial.variables("p")["results"] == [1, 2, 3]
+    await same_end(serial)
+
+
+async def test_a_loop_in_a_loop(same_end):
+    inner = loop(task("deep"), collection="=[item, item]", item="twice", output="=twice", into="pairs")
+    serial = begun(looped(sub("work", start("in"), inner, "in > deep"), output="=pairs"), items=[1, 2, 3])
+    for _ in range(4):
+        serial.complete("deep")
+    assert len(serial.jobs) == 2
+    serial.set(next(e.key for e in serial.state.elements.values() if e.element == "deep" and e.index == 1), x=1)
+    await same_end(serial)
+
+
+async def test_a_loop_in_a_loop_is_cancelled(same_end):
+    inner = loop(task("deep"), collection="=[item, item, item]", item="twice")
+    serial = begun(looped(sub("work", start("in"), inner, "in > deep")), items=[1, 2, 3])
+    serial.complete("deep")
+    serial.cancel(serial.key)
+    assert not serial.state.elements
+    await same_end(serial)
+
+
+async def test_called_processes(same_end):
+    serial = paged()
+    serial.deploy(process(start("s"), task("deep"), "s > deep", id="called"))
+    serial.deploy(looped(call("work", "called")))
+    serial.key = serial.start("p", **ITEMS)
+    for _ in range(3):
+        serial.complete("deep")
+    serial.cancel(serial.key)
+    assert not serial.state.elements
+    await same_end(serial)
+
+
+async def test_random_runs(same_end, monkeypatch):
+    """A command at a time: what ends page by page goes on behind the batch, and others would get their keys before."""
+    monkeypatch.setattr(consumer_bench, "Serial", paged)
+    seed = SystemRandom().randrange(2**31)
+    print(f"seed {seed}")
+    await same_end(mixed_runs(range(seed, seed + 4), Random(seed)))
