@@ -1,5 +1,7 @@
 """Call activities: which process, which variables, and what if it is not there; whole and in slices of one item."""
 
+import time
+
 import pytest
 from core_bench import Bench
 from core_events import LIMITS, boundary, call, ended, error, model, run, script, states
@@ -215,3 +217,14 @@ def test_an_output_that_fails_is_an_incident_and_the_child_has_ended(bench):
     bench.resolve()
     assert bench.jobs == ["after"]
     assert bench.variables("p") == {"result": 3}
+
+
+def test_a_thousand_processes_that_call_each_other_are_worked_in_bounded_time():
+    """Which scope settles next was once found by walking up from each: minutes, in which nothing else was done."""
+    bench, began = Bench(), time.process_time()
+    key = run(bench, model(start(), call("c", "p"), end(), "start > c > end"))
+    assert [(element, type_) for element, type_, _ in bench.incidents] == [("c", "CALLED_ELEMENT_ERROR")]
+    assert len(bench.elements) == 2 * call_activity.MAX_DEPTH
+    bench.cancel(key)
+    assert ended(bench, key) == "TERMINATED"
+    assert time.process_time() - began < 15, "usually two seconds"
