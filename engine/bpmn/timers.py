@@ -10,8 +10,9 @@ from engine.bpmn.values import is_expression, text_or_expression
 from engine.bpmn.xml import Element, bpmn_children, text_of
 from engine.feel.temporal.calendar import TemporalError
 from engine.feel.temporal.cron import parse_cron
-from engine.feel.temporal.timers import parse_cycle, parse_date_ms, parse_interval
+from engine.feel.temporal.timers import LATEST_MS, fault_of, parse_cycle, parse_date_ms, parse_interval
 
+TOO_LATE = "leads beyond the year 9999"
 KINDS = {"timeDate": "date", "timeDuration": "duration", "timeCycle": "cycle"}
 
 
@@ -48,14 +49,23 @@ def _misplaced(kind: str, reading: Reading) -> str | None:
 def _check(kind: str, tag: str, text: str, at: Element, reading: Reading) -> None:
     """A static value is checked here; that of an expression when it is evaluated."""
     try:
-        if kind == "date":
-            parse_date_ms(text)
-        elif kind == "duration":
-            parse_interval(text)
-        elif not text.startswith("R"):
-            parse_cron(text)
-        elif not parse_cycle(text).interval.is_positive:
-            reading.refuse(f"{tag}: {quote(text)} repeats without any time in between", at=at)
+        fault = _fault(kind, text)
+        if fault is not None:
+            reading.refuse(f"{tag}: {quote(text)} {fault}", at=at)
     except (TemporalError, OverflowError):
         examples = {"date": "2030-01-31T12:00:00Z", "duration": "PT15M", "cycle": "R3/PT10M or 0 0 9 * * MON-FRI"}
         reading.refuse(f"{tag}: {quote(text)} is not a {kind} like {examples[kind]}", at=at)
+
+
+def _fault(kind: str, text: str) -> str | None:
+    """What keeps a timer from going by this text. Raises TemporalError, OverflowError."""
+    if kind == "date":
+        return None if parse_date_ms(text) <= LATEST_MS else TOO_LATE
+    if kind == "duration":
+        return None if parse_interval(text).added_to(0) <= LATEST_MS else TOO_LATE
+    if not text.startswith("R"):
+        parse_cron(text)
+        return None
+    cycle = parse_cycle(text)
+    too_late = (cycle.start_ms or cycle.interval.added_to(0)) > LATEST_MS
+    return fault_of(cycle, 0) or (TOO_LATE if too_late else None)

@@ -520,6 +520,30 @@ REFUSED = {
         boundary(timer(timeCycle="R/PT0S"), "cancelActivity='false'"),
         [("x", 4, "timeCycle: 'R/PT0S' repeats without any time in between")],
     ),
+    "cycle that never fires": (
+        boundary(timer(timeCycle="R0/PT1H"), "cancelActivity='false'"),
+        [("x", 4, "timeCycle: 'R0/PT1H' never fires")],
+    ),
+    "cycle that fires too often": (
+        boundary(timer(timeCycle="R2147483648/PT1H"), "cancelActivity='false'"),
+        [("x", 4, "timeCycle: 'R2147483648/PT1H' repeats more often than 2147483647 times")],
+    ),
+    "cycle that fires all the time": (
+        boundary(timer(timeCycle="R/PT0.5S"), "cancelActivity='false'"),
+        [("x", 4, "timeCycle: 'R/PT0.5S' repeats without end at an interval shorter than a second")],
+    ),
+    "cycle beyond the years": (
+        boundary(timer(timeCycle="R/10000-01-01T00:00:00Z/P1D"), "cancelActivity='false'"),
+        [("x", 4, "timeCycle: 'R/10000-01-01T00:00:00Z/P1D' leads beyond the year 9999")],
+    ),
+    "date beyond the years": (
+        catch(timer(timeDate="10000-01-01T00:00:00Z")),
+        [("x", 3, "timeDate: '10000-01-01T00:00:00Z' leads beyond the year 9999")],
+    ),
+    "duration beyond the years": (
+        catch(timer(timeDuration="P9000Y")),
+        [("x", 3, "timeDuration: 'P9000Y' leads beyond the year 9999")],
+    ),
     "cycle that is waited for": (
         catch(timer(timeCycle="R3/PT1M")),
         [("x", 3, "an intermediate timer event waits for a date or a duration, not for a cycle")],

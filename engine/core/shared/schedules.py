@@ -18,13 +18,9 @@ from engine.core.view import View
 from engine.feel import EvaluationError, to_json
 from engine.feel.temporal.calendar import TemporalError
 from engine.feel.temporal.cron import parse_cron
-from engine.feel.temporal.timers import Interval, parse_cycle, parse_date_ms, parse_interval
+from engine.feel.temporal.timers import LATEST_MS as LATEST_MS
+from engine.feel.temporal.timers import Interval, fault_of, parse_cycle, parse_date_ms, parse_interval
 
-LATEST_MS = 253_402_300_799_999
-"""The end of the year 9999."""
-SHORTEST_ENDLESS_MS = 1_000
-"""An interval that repeats without end is at least this long."""
-MAX_REPETITIONS = 2**31 - 1
 MAX_TEXT = 1_000
 """Characters of a date, duration or cycle."""
 
@@ -144,14 +140,9 @@ def _first_of_interval(text: str, now: int) -> Due:
     cycle = parse_cycle(text)
     interval, repetitions = cycle.interval, -1 if cycle.repetitions is None else cycle.repetitions
     head, length = text.rsplit("/", 1)
-    if repetitions == 0:
-        raise InvalidSchedule(f"'{text}' never fires")
-    if repetitions > MAX_REPETITIONS:
-        raise InvalidSchedule(f"'{text}' repeats more often than {MAX_REPETITIONS} times")
-    if not interval.is_positive and repetitions != 1:
-        raise InvalidSchedule(f"the interval of '{text}' does not lead forward")
-    if repetitions < 0 and interval.added_to(now) - now < SHORTEST_ENDLESS_MS:
-        raise InvalidSchedule(f"the interval of '{text}' is shorter than a second, and repeats without end")
+    fault = fault_of(cycle, now)
+    if fault is not None:
+        raise InvalidSchedule(f"'{text}' {fault}")
     if cycle.start_ms is None:
         return Due(max(interval.added_to(now), now), repetitions, (length, "Z", now, 1))
     zone = _zone_of(head)

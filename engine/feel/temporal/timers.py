@@ -16,11 +16,17 @@ from engine.feel.temporal.durations import DayTimeDuration, YearMonthDuration
 from engine.feel.temporal.parsing import parse_date_time, parse_duration
 from engine.feel.temporal.types import Date, DateTime
 
+LATEST_MS = 253_402_300_799_999
+"""No timer is due later: the end of the year 9999."""
+SHORTEST_ENDLESS_MS = 1_000
+"""An interval that repeats without end is at least this long."""
+MAX_REPETITIONS = 2**31 - 1
+
 _INTERVAL = re.compile(
     r"(-?)P(?:(-?\d{1,9})Y)?(?:(-?\d{1,9})M)?(?:(-?\d{1,9})W)?(?:(-?\d{1,9})D)?(T-?\d[-0-9.HMS]*)?", re.ASCII
 )
 _LOCAL_IN_ZONE = re.compile(r"(.*T[0-9:.]+)\[([^]@]+)\]", re.ASCII)
-_CYCLE = re.compile(r"R(\d{1,9})?/(?:(.+)/)?([^/]+)", re.ASCII)
+_CYCLE = re.compile(r"R(\d{1,10})?/(?:(.+)/)?([^/]+)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,20 @@ class Cycle:
     repetitions: int | None
     start_ms: int | None
     interval: Interval
+
+
+def fault_of(cycle: Cycle, now_ms: int) -> str | None:
+    """Why no timer can go by this cycle, to be read behind its text; None if one can. Raises OverflowError."""
+    repetitions, interval = cycle.repetitions, cycle.interval
+    if repetitions == 0:
+        return "never fires"
+    if repetitions is not None and repetitions > MAX_REPETITIONS:
+        return f"repeats more often than {MAX_REPETITIONS} times"
+    if not interval.is_positive and repetitions != 1:
+        return "repeats without any time in between"
+    if repetitions is None and interval.added_to(now_ms) - now_ms < SHORTEST_ENDLESS_MS:
+        return "repeats without end at an interval shorter than a second"
+    return None
 
 
 def interval_of(duration: YearMonthDuration | DayTimeDuration) -> Interval:
