@@ -7,7 +7,7 @@ no event sub-process to wait for, keeps them for ever: its model is wrong, and n
 from __future__ import annotations
 
 from engine.core.records import DEADLOCK_STAGE, Effects, IncidentRaised, IncidentResolved, IncidentType
-from engine.core.state import Element
+from engine.core.state import Element, Subscription, Timer
 from engine.core.view import View
 
 
@@ -29,7 +29,7 @@ def _is_stuck(scope: Element) -> bool:
     """Its boundary events are no reason to hope: they end the scope, and go on elsewhere."""
     if scope.live or not scope.tokens:
         return False
-    waits = (*scope.timers.values(), *scope.subscriptions.values())
+    waits: tuple[Timer | Subscription, ...] = (*scope.timers.values(), *scope.subscriptions.values())
     return not any(wait.type == "EVENT_SUB_PROCESS" for wait in waits) and not _has_work(scope)
 
 
