@@ -47,11 +47,15 @@ def inputs(element: Element, at: View, _argument: object) -> Effects:
 
 
 def activate(element: Element, at: View, begin: Sequence[str] | int) -> Effects:
-    """`begin`: of a scope, the elements below it that it begins with; 0 otherwise."""
+    """`begin`: of a scope, the elements below it that it begins with; 0 otherwise.
+
+    A scope that begins at its start event waits for its event sub-processes once that has completed.
+    """
     behaviour, node = ELEMENTS[element.type], at.node(element)
-    waits_itself = element.occurred is None and (behaviour.awaits or node.boundaries)
-    if waits_itself or node.event_sub_processes:
-        yield from waits.open_all(element, behaviour.awaits, at)
+    if element.occurred is None and (behaviour.awaits or node.boundaries):
+        yield from waits.open_own(element, behaviour.awaits, at)
+    if not isinstance(begin, int):
+        yield from waits.open_aside(element, at)
     yield ElementActivated(element.key)
     if isinstance(begin, int):
         yield from behaviour.activate(element, at)

@@ -1,9 +1,21 @@
 """Start event. BPMN 2.0.2 §10.5.2: where a process, a sub-process or an event sub-process begins; that of an event
 sub-process brings the variables of what happened.
+
+From its end on the scope waits for its event sub-processes: so their expressions see what its output mappings have set.
 """
 
 from __future__ import annotations
 
-from engine.core.elements import boundary_event
+from engine.core.elements import boundary_event, defaults
+from engine.core.records import Effects
+from engine.core.shared import waits
+from engine.core.state import Element
+from engine.core.view import View
 
 activate = boundary_event.activate
+
+
+def leave(start: Element, at: View) -> Effects:
+    assert start.scope is not None, "a start event is in the scope that begins with it"
+    yield from waits.open_aside(start.scope, at)
+    yield from defaults.leave(start, at)

@@ -31,18 +31,25 @@ from engine.feel import Expression, to_json
 Awaits = Callable[[Node, Process], Iterator[Node]] | None
 
 
-def open_all(element: Element, awaits: Awaits, at: View) -> Effects:
-    """Expressions of events are evaluated now; one that fails is an incident of this stage."""
+def open_own(element: Element, awaits: Awaits, at: View) -> Effects:
+    """Wait for boundary events and the element's own.
+
+    Expressions of events are evaluated now, here and below; one that fails is an incident of this stage.
+    """
     node = at.node(element)
     if node.boundaries:
         for boundary in boundaries_of(element, at):
             yield from _open(element, boundary, "BOUNDARY", at)
-    if node.event_sub_processes:
-        for sub_process in event_sub_processes_of(element, at):
-            yield from _open(element, sub_process, "EVENT_SUB_PROCESS", at)
     if awaits is not None:
         for awaited in awaits(node, at.model(element.instance.definition_key)):
             yield from _open(element, awaited, "INTERMEDIATE", at)
+
+
+def open_aside(scope: Element, at: View) -> Effects:
+    """Wait for what starts the event sub-processes of a scope."""
+    if at.node(scope).event_sub_processes:
+        for sub_process in event_sub_processes_of(scope, at):
+            yield from _open(scope, sub_process, "EVENT_SUB_PROCESS", at)
 
 
 def _open(element: Element, target: Node, type_: str, at: View) -> Effects:
