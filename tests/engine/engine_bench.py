@@ -64,7 +64,12 @@ class EngineBench:
         self._pool = Pool(lambda deadline: driver.connect(dsn, name="vivero test", deadline=deadline), 2)
         self.definitions = DefinitionCache(self._pool.connection, read=partial(parse, enabled=ALL_KINDS))
         self.consumer = Consumer(
-            lambda name: connect(name=name), "test", self.definitions, self, consumer_settings or ConsumerSettings()
+            lambda name: connect(name=name),
+            "test",
+            self.definitions,
+            self,
+            consumer_settings or ConsumerSettings(),
+            timer_rules=self.settings.rules,
         )
         self.appender = Appender(
             lambda: connect(name="vivero test appender"),

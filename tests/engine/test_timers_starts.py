@@ -12,6 +12,7 @@ from engine.bpmn.parser import parse
 from engine.core.commands import timer as timer_commands
 from engine.core.records import DeleteResource, FireTimer, MoveTimer, ResolveIncident, TriggerTimer
 from engine.core.shared.starts import InvalidStart, metadata_of
+from engine.timers import TimerSettings
 from storage import clock
 
 HOUR = 3_600_000
@@ -61,6 +62,29 @@ async def test_dates_and_expressions_without_variables_start_too(bench):
     )
     assert await due(bench, "r") == [(5, 1)]
     assert await due(bench, "s") == [(0.5, 1)]
+
+
+@pytest.mark.parametrize(("limit", "fired"), [(1_000, range(1, 11)), (3, (1, 8, 9, 10)), (1, (1, 10)), (0, (1,))])
+async def test_after_downtime_missed_occurrences_fire_up_to_the_limit(migrated, connection, limit, fired):
+    await clock.pin(connection, START_MS)
+    first = EngineBench(migrated, TimerSettings(missed_limit=limit))
+    async with first.running():
+        await first.deploy(starts("R/PT1H"))
+    await clock.pin(connection, START_MS + 10 * HOUR + 1)
+    second = EngineBench(migrated, TimerSettings(missed_limit=limit))
+    async with second.running():
+        await second.until(lambda: len(second.ended) == len(fired))
+        assert await due(second) == [(11, 1)]
+        rows = await second.rows("SELECT due_at_ms FROM timers WHERE state = 'TRIGGERED' ORDER BY timer_key")
+        assert [(at - START_MS) // HOUR for (at,) in rows] == list(fired)
+
+
+async def test_cron_is_read_in_the_zone_of_the_settings(migrated, connection):
+    await clock.pin(connection, START_MS)
+    bench = EngineBench(migrated, TimerSettings(cron_zone="Asia/Kolkata"))
+    async with bench.running():
+        await bench.deploy(starts("0 0 9 * * *"))
+        assert await due(bench) == [(19.5, 1)], "8:00 in UTC is 13:30 there"
 
 
 async def test_a_new_version_replaces_the_timers_and_the_same_file_leaves_them(bench):

@@ -111,6 +111,17 @@ async def test_who_does_not_lead_the_partition_fires_nothing(small, migrated):
     await small.until(lambda: len(small.ended) == 5)
 
 
+async def test_what_nobody_told_of_is_found_by_the_periodic_check(migrated, connection):
+    await clock.pin(connection, START_MS)
+    bench = EngineBench(migrated, TimerSettings(check_s=0.05))
+    bench.timers.changed = lambda _changes: None
+    async with bench.running():
+        await bench.deploy(waits("PT0S"))
+        await bench.create(count=3)
+        await bench.until(lambda: len(bench.ended) == 3)
+        assert bench.timers.stats.refills >= 2
+
+
 async def test_the_timers_of_a_term_that_ended_are_read_again_by_the_next(small):
     await small.create(count=5)
     assert len(small.timers._memory.window) == 5
