@@ -35,7 +35,7 @@ from engine.supervision import Beat
 from storage import log
 from storage.driver import CONNECT_TIMEOUT_S, Connection
 from storage.errors import DataPoison, Outage, Retry, StorageError
-from storage.log import Appended, Entry
+from storage.log import Appended, Entry, Tail
 
 __all__ = [
     "Append",
@@ -159,6 +159,10 @@ def _nowhere(_partition: int, _position: int) -> None:
     return None
 
 
+def _not_taken(_partition: int, _tail: Tail) -> bool:
+    return False
+
+
 class Appender:
     """The handle that requests, timers and the consumer use; `run` is the child that works for it.
 
@@ -171,18 +175,21 @@ class Appender:
         settings: AppenderSettings | None = None,
         *,
         appended: Callable[[int, int], None] = _nowhere,
+        handed: Callable[[int, Tail], bool] = _not_taken,
         consumed: Callable[[int], Consumed | None] = _nobody,
         owned: Callable[[], Collection[int]] = tuple,
     ) -> None:
         """`appended(partition, last_position)` wakes whoever reads that log; it may not wait.
 
+        `handed(partition, tail)` may take what was appended off our hands, without reading it back; then `appended` is
+        not called for it.
         `consumed(partition)` tells how far its live owner is, None without one. `owned()` names the partitions that
         this node leads: their inboxes are moved to their logs from here.
         """
         self.stats = AppenderStats()
         self._connect = connect
         self._settings = settings = settings or AppenderSettings()
-        self._appended, self._consumed, self._owned = appended, consumed, owned
+        self._appended, self._handed, self._consumed, self._owned = appended, handed, consumed, owned
         self._send_work, self._work = trio.open_memory_channel[_Pending](settings.work_channel)
         self._send_new, self._new = trio.open_memory_channel[_Pending](settings.new_channel)
         self._calls: deque[_Call] = deque()
@@ -398,38 +405,39 @@ class Appender:
                     self._calls.popleft()
                     return
             try:
-                appended = await self._append(connection, call)
+                appended, tail = await self._append(connection, call)
             except StorageError as error:
                 call.in_doubt = doubted or error.in_doubt
                 self._call_failed(call, error)
                 return
         self._calls.popleft()
-        self._call_succeeded(call, appended)
+        self._call_succeeded(call, appended, tail)
 
-    async def _append(self, connection: Connection, call: _Call) -> list[Appended]:
+    async def _append(self, connection: Connection, call: _Call) -> tuple[list[Appended], Tail | None]:
         since = call.since if call.in_doubt else None
         self.stats.calls, self.stats.repeated = self.stats.calls + 1, self.stats.repeated + call.in_doubt
         call.in_doubt = True
         entries = [item.entry for item in call.items]
-        return await log.append(connection, call.partition, call.append_id, since, entries)
+        return await log.append_tail(connection, call.partition, call.append_id, since, entries)
 
     async def _known_position(self, connection: Connection, partition: int) -> int:
         if partition not in self._last:
             self._last[partition] = await log.last_position(connection, partition)
         return self._last[partition]
 
-    def _call_succeeded(self, call: _Call, appended: list[Appended]) -> None:
+    def _call_succeeded(self, call: _Call, appended: list[Appended], tail: Tail | None) -> None:
         for item, result in zip(call.items, appended, strict=True):
             item.finish(result)
         fresh = [result.position for result in appended if not result.replayed]
         self.stats.commands += len(fresh)
         self.stats.replays += len(appended) - len(fresh)
         if fresh:
-            self._note_appended(call.partition, fresh[-1])
+            self._note_appended(call.partition, fresh[-1], tail)
 
-    def _note_appended(self, partition: int, position: int) -> None:
+    def _note_appended(self, partition: int, position: int, tail: Tail | None = None) -> None:
         self._last[partition] = max(position, self._last.get(partition, 0))
-        self._appended(partition, position)
+        if tail is None or not self._handed(partition, tail):
+            self._appended(partition, position)
 
     def _call_failed(self, call: _Call, error: StorageError) -> None:
         """Nothing was written, or nobody knows. Raises what ends this life of the child."""

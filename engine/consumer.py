@@ -26,11 +26,12 @@ from engine.core.step import Limits, Processor
 from engine.definitions import UnreadableResource
 from engine.refusals import Refusals
 from engine.supervision import Beat, leaves
+from engine.tails import Tails
 from storage import load, partitions, save
 from storage.driver import Call, Connection
 from storage.errors import DataPoison
 from storage.load import Batch
-from storage.log import Outcome
+from storage.log import Outcome, Tail
 from storage.partitions import Claim
 
 log = structlog.get_logger(__name__)
@@ -86,6 +87,8 @@ class ConsumerStats:
     """Counters for metrics and tests; they only grow."""
 
     terms: int = 0
+    reads: int = 0
+    """Of the log; commands of this node are mostly handed over."""
     batches: int = 0
     commands: int = 0
     statements: int = 0
@@ -128,13 +131,24 @@ class Consumer:
         self._wake_up = trio.Event()
         self._connections: list[Connection] = []
         self._term: Term | None = None
+        self.look = True
+        """There may be something in the log that nobody has handed over."""
         self.careful_until = 0
         """Up to this position commands are committed one by one: one of them cannot be saved."""
         self.refusals = Refusals()
 
     def wake(self) -> None:
         """There may be something new in the log."""
+        self.look = True
         self._wake_up.set()
+
+    def take(self, tail: Tail) -> bool:
+        """What this node has appended, so that it need not be read back. False when it cannot be used."""
+        if self._term is None or not self._term.leading:
+            return False
+        self._term.take(tail)
+        self._wake_up.set()
+        return True
 
     @property
     def leads(self) -> bool:
@@ -194,6 +208,7 @@ class Consumer:
     async def _lead(self, writer: Connection, reader: Connection, claim: Claim, beat: Beat) -> None:
         self.stats.terms += 1
         self._term = term = Term(self, writer, reader, claim, beat)
+        self.look = True
         beat.report_progress(term.progressing)
         log.info("leading the partition", partition=claim.partition, epoch=claim.epoch, position=claim.position)
         self._listeners.leads(claim.partition, claim.epoch)
@@ -217,8 +232,9 @@ class Consumer:
 
     async def wait(self, beat: Beat, seconds: float) -> None:
         """Until somebody wakes us, or the time has come to look by ourselves."""
-        with trio.move_on_after(seconds):
+        with trio.move_on_after(seconds) as scope:
             await beat.idle(self._wake_up.wait)
+        self.look |= scope.cancelled_caught
         self._wake_up = trio.Event()
         beat.beat()
 
@@ -247,6 +263,7 @@ class Term:
         self._missing: Need | None = None
         self._ahead: list[batch.Decoded] = []
         """Rows that were read and not yet worked: the last batch had enough."""
+        self._tails = Tails()
         self._reading: _Reading | None = None
         """Of the rows behind those, while a batch is computed."""
         self._definitions_seq: int | None = None
@@ -308,8 +325,12 @@ class Term:
 
     # ---- before computing
 
-    async def _read(self, limit: int) -> Batch:
-        """The rows behind those at hand, and the time: what was read ahead, or what stands there now."""
+    def take(self, tail: Tail) -> None:
+        """Keep it until the log is known up to there; what there is no room for is read from the log instead."""
+        self._consumer.look |= not self._tails.add(tail)
+
+    async def _read(self, limit: int) -> Batch | None:
+        """What stands behind the rows at hand: what was read ahead, or handed over, or is read now. None: nothing."""
         reading, self._reading = self._reading, None
         with self._beat.waiting(self._settings.call_timeout_s):
             if reading is not None:
@@ -317,19 +338,29 @@ class Term:
                 if reading.read is not None and reading.read.rows:
                     return reading.read
             behind = self._ahead[-1].row.position if self._ahead else self.last
-            return await load.read_batch(self._reader, self._claim.partition, behind, limit)
+            handed = self._tails.behind(behind, limit)
+            if handed is not None or not (self._consumer.look or self._tails):
+                return handed
+            self._consumer.look = False
+            read = await self._read_log(behind, limit)
+            self._consumer.look |= bool(read.rows)
+            return read
 
     async def _read_ahead(self, reading: _Reading, behind: int) -> None:
         """There is more: read it while this batch is computed."""
-        limit = self._settings.batch_commands
-        reading.read = await load.read_batch(self._reader, self._claim.partition, behind, limit)
+        reading.read = await self._read_log(behind, self._settings.batch_commands)
         reading.done.set()
+
+    async def _read_log(self, behind: int, limit: int) -> Batch:
+        self._consumer.stats.reads += 1
+        return await load.read_batch(self._reader, self._claim.partition, behind, limit)
 
     async def _notice(self, read: Batch) -> None:
         """The clock and the catalogue as they were when the batch was read."""
-        if read.clock_revision != self._clock_revision:
+        if read.clock_revision > self._clock_revision:
             self._clock_revision, self._now = read.clock_revision, read.now
-        self._now = max(self._now, read.now)
+        elif read.clock_revision == self._clock_revision:
+            self._now = max(self._now, read.now)
         state = self._state
         foreign = self._definitions_seq is not None and read.definitions_seq > self._definitions_seq
         crowded = len(state.definitions) > self._settings.max_definitions

@@ -7,12 +7,14 @@ partition's lock until it has committed, and a client that stops in between woul
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 import msgspec
 
 from engine.core.records import Rejection
 from storage.driver import Connection
+from storage.load import Batch, LogRow
 from storage.sql_files import SQL_DIRECTORY, load
 
 _sql = load(SQL_DIRECTORY / "log.sql")
@@ -54,6 +56,13 @@ class Appended(msgspec.Struct, frozen=True, gc=False):
     replayed: bool = False
     same_body: bool = True
     at_ms: int | None = None
+
+
+class Tail(msgspec.Struct, frozen=True, gc=False):
+    """Commands as they stand at the end of a log, behind position `behind`, for who would read them otherwise."""
+
+    behind: int
+    batch: Batch
 
 
 class Outcome(msgspec.Struct, frozen=True, gc=False):
@@ -107,10 +116,17 @@ class HistoryRow(msgspec.Struct, frozen=True, gc=False):
 async def append(
     connection: Connection, partition: int, append_id: UUID, since: int | None, entries: Sequence[Entry]
 ) -> list[Appended]:
-    """Append the entries in order; where each stands.
+    """Append the entries in order; where each stands. See `append_tail`."""
+    return (await append_tail(connection, partition, append_id, since, entries))[0]
+
+
+async def append_tail(
+    connection: Connection, partition: int, append_id: UUID, since: int | None, entries: Sequence[Entry]
+) -> tuple[list[Appended], Tail | None]:
+    """Append the entries in order; where each stands, and those that are new as they stand in the log.
 
     `since` is None, or, when the same call was made before and nobody knows what came of it, a position that was in the
-    log before its first try.
+    log before its first try. There is no tail when nothing is new, or nobody knows behind what it stands.
 
     Raises:
         DataPoison: PostgreSQL refuses a value of one of them; nothing was written.
@@ -118,11 +134,25 @@ async def append(
     """
     for number, entry in enumerate(entries):
         entry.o = number
-    result = await connection.execute(_APPEND, (partition, append_id, since, _encoder.encode(entries)))
-    return [
+    rows = (await connection.execute(_APPEND, (partition, append_id, since, _encoder.encode(entries)))).rows
+    at_ms = rows[0][5]
+    appended = [
         Appended(position, replayed, same_body, None if replayed else at_ms)
-        for _, position, replayed, same_body, at_ms in result.rows
+        for _, position, replayed, same_body, *_ in rows
     ]
+    return appended, _tail(entries, rows)
+
+
+def _tail(entries: Sequence[Entry], rows: Sequence[tuple[Any, ...]]) -> Tail | None:
+    behind, *moment = rows[0][4:]
+    if behind is None:
+        return None
+    fresh = [
+        LogRow(row[1], entry.tenant, entry.intent, None, entry.payload.encode())
+        for entry, row in zip(entries, rows, strict=True)
+        if not row[2]
+    ]
+    return Tail(behind, Batch(fresh, *moment)) if fresh else None
 
 
 async def forward(connection: Connection, partition: int, limit: int) -> int | None:

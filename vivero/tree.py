@@ -185,6 +185,7 @@ def build(
         connection("appender"),
         config.appender,
         appended=switchboard.appended,
+        handed=lambda _partition, tail: consumer.take(tail),
         consumed=lambda _partition: consumer.consumed(),
         owned=lambda: (PARTITION,) if consumer.leads else (),
     )

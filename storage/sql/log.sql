@@ -1,6 +1,7 @@
 -- name: append
--- One autocommit call; its moment is the same in every row, being the transaction's.
-SELECT ord, pos, replayed, same_body, (SELECT to_epoch_ms(clock_now()))
+-- One autocommit call. Time and catalogue are those of its beginning, so no older than what was answered before it.
+SELECT ord, pos, replayed, same_body, behind, (SELECT to_epoch_ms(clock_now())), (SELECT revision FROM clock),
+       (SELECT n FROM definitions_seq)
 FROM append_commands($1, $2, $3, $4)
 ORDER BY ord;
 

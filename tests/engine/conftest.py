@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from storage import driver
 from storage.migrate import migrate
@@ -36,3 +37,13 @@ async def connection(connect):
     connection = await connect()
     yield connection
     connection.close()
+
+
+@pytest.fixture
+async def second(connection, postgres_dsn):
+    """A connection to another database with the schema, for what it is compared with."""
+    await connection.execute("CREATE DATABASE second_of_tests TEMPLATE template_for_tests STRATEGY file_copy")
+    other = await driver.connect(make_conninfo(postgres_dsn, dbname="second_of_tests"), name="vivero second")
+    yield other
+    other.close()
+    await connection.execute("DROP DATABASE second_of_tests WITH (FORCE)")

@@ -74,6 +74,7 @@ class EngineBench:
         self.appender = Appender(
             lambda: connect(name="vivero test appender"),
             appended=lambda *_: self.consumer.wake(),
+            handed=lambda _partition, tail: self.consumer.take(tail),
             consumed=lambda _partition: self.consumer.consumed(),
             owned=lambda: (1,) if self.consumer.leads else (),
         )

@@ -19,12 +19,11 @@ from consumer_bench import (
 )
 from core_bench import raw
 from core_models import ONE_TASK
-from psycopg.conninfo import make_conninfo
 
 from engine.core.records import CancelInstance, CompleteJob, CreateInstance, decode_events
 from engine.core.replay import Recorded, replay
 from engine.core.state import State
-from storage import activation, driver, save
+from storage import activation, save
 
 
 @pytest.fixture
@@ -33,17 +32,6 @@ def serial():
     seed = SystemRandom().randrange(2**31)
     print(f"seed {seed}")
     return mixed_runs(range(seed, seed + 3), Random(seed))
-
-
-@pytest.fixture
-async def second(connection, postgres_dsn):
-    """A connection to another database with the schema."""
-    dsn = make_conninfo(postgres_dsn, dbname="second_of_consumer_tests")
-    await connection.execute("CREATE DATABASE second_of_consumer_tests TEMPLATE template_for_tests STRATEGY file_copy")
-    other = await driver.connect(dsn, name="vivero second")
-    yield other
-    other.close()
-    await connection.execute("DROP DATABASE second_of_consumer_tests WITH (FORCE)")
 
 
 async def test_a_log_is_worked_off_to_what_a_serial_run_comes_to(migrated, connection, second, serial):

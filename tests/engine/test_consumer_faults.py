@@ -16,9 +16,7 @@ from consumer_bench import (
     pin_clock,
     save_serially,
 )
-from psycopg.conninfo import make_conninfo
 
-from storage import driver
 from storage.errors import Conflict, ConnectionLost
 
 RUNS = 14
@@ -45,16 +43,6 @@ def some_seed():
     chosen = int(os.environ.get("VIVERO_FAULTS_SEED") or SystemRandom().randrange(2**31))
     print(f"VIVERO_FAULTS_SEED={chosen}")
     return chosen
-
-
-@pytest.fixture
-async def second(connection, postgres_dsn):
-    """A connection to another database with the schema."""
-    await connection.execute("CREATE DATABASE second_of_fault_tests TEMPLATE template_for_tests STRATEGY file_copy")
-    other = await driver.connect(make_conninfo(postgres_dsn, dbname="second_of_fault_tests"), name="vivero second")
-    yield other
-    other.close()
-    await connection.execute("DROP DATABASE second_of_fault_tests WITH (FORCE)")
 
 
 class Killer:

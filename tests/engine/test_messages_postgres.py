@@ -18,7 +18,6 @@ from consumer_bench import (
 from core_bench import raw
 from core_messages import boundary, catch, event_sub, message, model, receive, signal, starts, throw
 from core_models import end, start, task
-from psycopg.conninfo import make_conninfo
 
 from engine.core.channels import MESSAGES_A_PAGE
 from engine.core.commands.signal import SUBSCRIPTIONS_A_PAGE
@@ -32,7 +31,6 @@ from engine.core.records import (
 )
 from engine.core.replay import Recorded, replay
 from engine.core.state import State
-from storage import driver
 
 ROOTS = (message(), signal(), message("begin", None, "b"), message("none", None, "n"))
 BUSY = model(
@@ -56,17 +54,6 @@ BUSY = model(
 MANY = model(
     start(), receive("first"), catch("wait", "signal"), "start > first > wait", id="many", roots=(message(), signal())
 )
-
-
-@pytest.fixture
-async def second(connection, postgres_dsn):
-    """A connection to another database with the schema."""
-    dsn = make_conninfo(postgres_dsn, dbname="second_of_message_tests")
-    await connection.execute("CREATE DATABASE second_of_message_tests TEMPLATE template_for_tests STRATEGY file_copy")
-    other = await driver.connect(dsn, name="vivero second")
-    yield other
-    other.close()
-    await connection.execute("DROP DATABASE second_of_message_tests WITH (FORCE)")
 
 
 def published(name, key, ttl_ms=0, id=None, **variables):
