@@ -52,6 +52,8 @@ class JobDefinition:
     headers: MappingOf[str, str] = field(default_factory=dict)
     computed: MappingOf[str, Expression] = field(default_factory=dict)
     """Headers that are evaluated when the job is made; null leaves one out."""
+    form_id: Expression | None = None
+    """Of a user task that is a job: the deployed form that its worker shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +166,7 @@ class UserTask:
     follow_up_date: Expression | None = None
     priority: Expression | None = None
     form_key: Expression | None = None
-    form_id: str | None = None
+    form_id: Expression | None = None
     form_binding: str = "latest"
     """Which version of `form_id` is meant; as of a called element."""
     form_version_tag: str | None = None

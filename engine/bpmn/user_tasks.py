@@ -57,6 +57,9 @@ def user_task_job(task: UserTask, element: Element, extensions: Extensions, draf
     if "priorityDefinition" in extensions:
         text = "zeebe:priorityDefinition has no effect without zeebe:userTask"
         draft.report.refuse(element, text, at=extensions["priorityDefinition"])
+    if task.external_form is not None:
+        text = "an externalReference of zeebe:formDefinition has no effect without zeebe:userTask"
+        draft.report.refuse(element, text, at=extensions["formDefinition"])
     found = {
         "assignee": task.assignee,
         "candidateGroups": task.candidate_groups,
@@ -67,7 +70,7 @@ def user_task_job(task: UserTask, element: Element, extensions: Extensions, draf
     }
     computed = {HEADER + name: value for name, value in found.items() if value is not None}
     priority = job_priority(element, extensions, draft.report) or draft.job_priority
-    return JobDefinition(_JOB_TYPE, _RETRIES, priority, task.headers, computed)
+    return JobDefinition(_JOB_TYPE, _RETRIES, priority, task.headers, computed, task.form_id)
 
 
 def _text(element: Element, holder: Element | None, name: str, report: Report) -> Expression | None:
@@ -116,7 +119,7 @@ def _with_form(task: UserTask, element: Element, form: Element, report: Report) 
     return replace(
         task,
         form_key=_text(element, form, "formKey", report),
-        form_id=form.get("formId", "").strip() or None,
+        form_id=_text(element, form, "formId", report),
         form_binding=binding,
         form_version_tag=version_tag,
         external_form=_text(element, form, "externalReference", report),

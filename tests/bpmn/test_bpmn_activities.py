@@ -149,7 +149,7 @@ def test_a_user_task(activities):
     assert value(task.candidate_users, clerks=["a"]) == ["a"]
     assert (value(task.due_date), value(task.follow_up_date, tomorrow="t")) == ("2030-01-31T12:00:00Z", "t")
     assert (value(task.priority), task.headers) == (70, {"room": "7"})
-    assert (task.form_id, task.form_binding, task.form_version_tag) == ("ask-form", "versionTag", "v2")
+    assert (value(task.form_id), task.form_binding, task.form_version_tag) == ("ask-form", "versionTag", "v2")
 
 
 def test_a_user_task_without_the_marker_is_a_job(activities):
@@ -386,6 +386,10 @@ REFUSED = {
     "two forms": (
         activity("userTask", "<zeebe:userTask /><zeebe:formDefinition formId='f' formKey='k' />"),
         [("x", 4, "zeebe:formDefinition needs one of formKey, formId and externalReference, and has 2")],
+    ),
+    "external form of a job": (
+        activity("userTask", "<zeebe:formDefinition externalReference='r' />"),
+        [("x", 4, "an externalReference of zeebe:formDefinition has no effect without zeebe:userTask")],
     ),
     "task listeners": (
         activity("userTask", "<zeebe:userTask /><zeebe:taskListeners><zeebe:taskListener /></zeebe:taskListeners>"),

@@ -192,12 +192,22 @@ def test_resolving_evaluates_again(bench):
     assert bench.incidents == []
 
 
-def test_a_form_that_is_not_deployed_is_an_incident(bench):
-    bench.deploy(model(form={"formId": "invoice"}))
-    bench.start()
+@pytest.mark.parametrize("native", [True, False], ids=["native", "job"])
+@pytest.mark.parametrize("form_id", ["invoice", '="in" + what'])
+def test_a_form_that_is_not_deployed_is_an_incident(bench, native, form_id):
+    bench.deploy(model(native=native, form={"formId": form_id}))
+    bench.start(what="voice")
     assert bench.incidents == [
         ("decide", "FORM_NOT_FOUND", "Expected to find a form with id 'invoice', but none is found.")
     ]
+    assert (bench.jobs, bench.state.user_tasks) == ([], {})
+
+
+def test_the_id_of_a_form_is_a_text(bench):
+    bench.deploy(model(form={"formId": "=what"}))
+    bench.start(what=7)
+    message = "Expected result of the expression 'what' to be 'STRING', but was 'NUMBER'."
+    assert bench.incidents == [("decide", "EXTRACT_VALUE_ERROR", message)]
 
 
 def test_without_the_marker_it_is_a_job(bench):

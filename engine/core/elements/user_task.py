@@ -29,14 +29,12 @@ def activate(task: Element, at: View) -> Effects:
         yield from _native(task, node.user_task, at)
         return
     assert node.job is not None, f"the parser makes a job of a user task that is not native: {task.element}"
+    _find_form(node.job.form_id, task, at)
     yield from create_job(task, node.job, at)
 
 
 def _native(task: Element, model: UserTask, at: View) -> Effects:
-    if model.form_id is not None:
-        raise Fail(
-            IncidentType.FORM_NOT_FOUND, f"Expected to find a form with id '{model.form_id}', but none is found."
-        )
+    _find_form(model.form_id, task, at)
     form = model.external_form or model.form_key
     yield UserTaskCreated(
         at.key(),
@@ -50,6 +48,13 @@ def _native(task: Element, model: UserTask, at: View) -> Effects:
         dict(model.headers),
         _text(form, task, at),
     )
+
+
+def _find_form(form_id: Expression | None, task: Element, at: View) -> None:
+    """Forms cannot be deployed: whoever names one looks in vain."""
+    if form_id is not None:
+        wanted = at.typed(form_id, task, str, FAILURE)
+        raise Fail(IncidentType.FORM_NOT_FOUND, f"Expected to find a form with id '{wanted}', but none is found.")
 
 
 def _text(expression: Expression | None, task: Element, at: View) -> str | None:
