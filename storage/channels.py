@@ -151,7 +151,7 @@ def _note_pages(state: State, wanted: _Wanted, rows: Rows) -> None:
     """Up to where the channels know now what they were asked for."""
     keys: dict[tuple[str, str, str, str], list[int]] = {}
     for row in rows:
-        keys.setdefault((row[0], row[1], row[3], row[8]), []).append(row[2])
+        keys.setdefault((row[0], row[1], row[3], row[9]), []).append(row[2])
     for tenant, correlation_key, name, process_id, after in wanted.pages:
         channel = state.channels.get((tenant, correlation_key))
         if channel is not None and channel.known.get((name, process_id), 0) == after:
@@ -160,8 +160,8 @@ def _note_pages(state: State, wanted: _Wanted, rows: Rows) -> None:
 
 
 def _message(channel: Channel, row: tuple[Any, ...]) -> Message:
-    key, name, message_id, deadline, variables, given = row[2:8]
-    return Message(key, channel, name, message_id, deadline, _texts.decode(variables), tuple(given))
+    key, name, message_id, deadline, variables, given, business_id = row[2:9]
+    return Message(key, channel, name, message_id, deadline, _texts.decode(variables), tuple(given), business_id)
 
 
 def _take_signals(state: State, wanted: _Wanted, rows: Rows) -> set[tuple[int, int]]:

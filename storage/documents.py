@@ -457,6 +457,7 @@ def new_message(row: Message) -> Document:
         "name": row.name,
         "correlation_key": row.channel.correlation_key,
         "message_id": row.message_id,
+        "business_id": row.business_id,
         "deadline": row.deadline,
         "variables": row.variables,
     }

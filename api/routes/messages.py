@@ -20,6 +20,7 @@ search_correlated = searching(MESSAGE_CORRELATIONS)
 
 MAX_TEXT = 32_768
 """Characters of a name, a correlation key or an id."""
+MAX_BUSINESS_ID = 256
 MAX_TIME_TO_LIVE_MS = 100 * 365 * 24 * 3600 * 1000
 
 
@@ -56,6 +57,7 @@ async def publish(request: Request, services: Services) -> Response:
         min(time_to_live_ms, MAX_TIME_TO_LIVE_MS),
         body.message_id or None,
         as_variables(body.variables, services.settings),
+        business_id=body.business_id,
     )
     return await _answered(request, services, command)
 
@@ -66,7 +68,8 @@ async def correlate(request: Request, services: Services) -> Response:
     _checked(body).check()
     check_tenant(body.tenant_id, "Correlate Message")
     variables = as_variables(body.variables, services.settings)
-    return await _answered(request, services, CorrelateMessage(body.name or "", body.correlation_key or "", variables))
+    command = CorrelateMessage(body.name or "", body.correlation_key or "", variables, body.business_id)
+    return await _answered(request, services, command)
 
 
 def _checked(body: CorrelationBody) -> Violations:
@@ -75,7 +78,8 @@ def _checked(body: CorrelationBody) -> Violations:
     found.longest("name", body.name, MAX_TEXT)
     found.longest("correlationKey", body.correlation_key, MAX_TEXT)
     if body.business_id is not None:
-        found.add("Giving messages to instances by their business id (businessId) is not supported")
+        found.require("businessId", body.business_id)
+        found.longest("businessId", body.business_id, MAX_BUSINESS_ID)
     return found
 
 

@@ -102,6 +102,8 @@ class Message(Row):
     variables: dict[str, str]
     given: tuple[str, ...] = ()
     """The process ids that got it: each gets it once."""
+    business_id: str | None = None
+    """Of an instance that it starts."""
 
     def size(self) -> int:
         return sum(len(name) + len(value) for name, value in self.variables.items())

@@ -183,7 +183,7 @@ class PublishMessage(Command, frozen=True):
     """A message for whoever waits for `name` with `correlation_key`, or starts with `name`.
 
     It is kept for `time_to_live_ms` for those who begin to wait later. `answered`: a client waits for the message's
-    key; false when a process publishes it.
+    key; false when a process publishes it. `business_id`: of an instance that it starts.
     """
 
     intent: ClassVar[str] = "MESSAGE:PUBLISH"
@@ -193,6 +193,7 @@ class PublishMessage(Command, frozen=True):
     message_id: str | None = None
     variables: Variables = {}
     answered: bool = True
+    business_id: str | None = None
 
 
 class CorrelateMessage(Command, frozen=True):
@@ -202,6 +203,7 @@ class CorrelateMessage(Command, frozen=True):
     name: str
     correlation_key: str = ""
     variables: Variables = {}
+    business_id: str | None = None
 
 
 class OpenSubscription(Command, frozen=True):
@@ -228,7 +230,8 @@ class CloseSubscription(Command, frozen=True):
 class Offer(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What a subscription is offered: a message, or (`message` None) a signal. `variables` are JSON text.
 
-    `request`: the position of the command whose client is told who got the message.
+    `request`: the position of the command whose client is told who got the message. `business_id`: of an instance that
+    it starts.
     """
 
     name: str
@@ -236,6 +239,7 @@ class Offer(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     message: int | None = None
     correlation_key: str = ""
     request: int | None = None
+    business_id: str | None = None
 
 
 class TriggerSubscription(Command, frozen=True):
@@ -598,6 +602,7 @@ class MessagePublished(Event, frozen=True):
     message_id: str | None = None
     deadline: int | None = None
     variables: dict[str, str] = {}
+    business_id: str | None = None
 
 
 class MessageCorrelated(Event, frozen=True):

@@ -25,7 +25,8 @@ ORDER BY c.process_instance_key;
 
 -- name: messages
 -- Of each channel as many as are loaded whole, and one more, which says that there are too many.
-SELECT k.tenant, k.correlation_key, c.message_key, c.name, c.message_id, c.deadline_ms, c.variables::text, c.given
+SELECT k.tenant, k.correlation_key, c.message_key, c.name, c.message_id, c.deadline_ms, c.variables::text, c.given,
+    c.business_id
 FROM unnest($1::text[], $2::text[]) k(tenant, correlation_key), LATERAL (
     SELECT * FROM messages t
     WHERE t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key) AND t.correlation_key = k.correlation_key
@@ -36,7 +37,8 @@ ORDER BY c.message_key;
 
 -- name: pages
 -- Of channels with many messages: the next ones of a name that a process has not had.
-SELECT k.tenant, k.correlation_key, c.message_key, c.name, c.message_id, c.deadline_ms, c.variables::text, c.given, k.process_id
+SELECT k.tenant, k.correlation_key, c.message_key, c.name, c.message_id, c.deadline_ms, c.variables::text, c.given,
+    c.business_id, k.process_id
 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[]) k(tenant, correlation_key, name, process_id, after),
 LATERAL (
     SELECT * FROM messages t
@@ -49,7 +51,8 @@ ORDER BY c.message_key;
 
 -- name: message_ids
 -- Messages of channels that have these names and ids.
-SELECT k.tenant, k.correlation_key, c.message_key, c.name, c.message_id, c.deadline_ms, c.variables::text, c.given
+SELECT k.tenant, k.correlation_key, c.message_key, c.name, c.message_id, c.deadline_ms, c.variables::text, c.given,
+    c.business_id
 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) k(tenant, correlation_key, name, message_id), LATERAL (
     SELECT * FROM messages t
     WHERE t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key) AND t.correlation_key = k.correlation_key

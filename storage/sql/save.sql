@@ -258,10 +258,11 @@ WHERE t.subscription_key = x.key AND x.state = 'CLOSED';
 
 -- name: new_messages
 -- Those that are kept.
-INSERT INTO messages (message_key, partition_id, tenant_id, name, correlation_key, message_id, deadline_ms, variables, given)
-SELECT x.key, $2, x.tenant, x.name, x.correlation_key, x.message_id, x.deadline, x.variables, x.given
+INSERT INTO messages (message_key, partition_id, tenant_id, name, correlation_key, message_id, deadline_ms, variables, given,
+    business_id)
+SELECT x.key, $2, x.tenant, x.name, x.correlation_key, x.message_id, x.deadline, x.variables, x.given, x.business_id
 FROM json_to_recordset($1) AS x(key bigint, tenant text, name text, correlation_key text, message_id text, deadline bigint,
-    variables json, given text[]);
+    variables json, given text[], business_id text);
 
 -- name: messages
 -- To whom it was given; nothing else changes. It may have expired meanwhile.

@@ -43,6 +43,14 @@ async def test_a_message_is_published(client, engine):
     assert texts(command.variables) == {"amount": b"3"}
 
 
+async def test_a_business_id_goes_with_the_message(client, engine):
+    engine.reply = MessageReply("<default>", KEY, KEY + 1)
+    for path in ("publication", "correlation"):
+        answer = await client("POST", f"/v2/messages/{path}", {"name": "paid", "businessId": "order-7"})
+        assert answer.status == 200
+    assert [item.command.business_id for item in engine.appended] == ["order-7", "order-7"]
+
+
 async def test_what_a_publication_need_not_say(client, engine):
     engine.reply = MessageReply("<default>", KEY)
     assert (await client("POST", "/v2/messages/publication", {"name": "paid"})).status == 200
@@ -55,7 +63,8 @@ async def test_what_a_publication_need_not_say(client, engine):
         ({}, "No name provided"),
         ({"name": ""}, "No name provided"),
         ({"name": "a", "timeToLive": -1}, "timeToLive is '-1'"),
-        ({"name": "a", "businessId": "b"}, "businessId"),
+        ({"name": "a", "businessId": ""}, "No businessId provided"),
+        ({"name": "a", "businessId": "b" * 257}, "businessId is 257 characters long"),
         ({"name": "a", "correlationKey": "k" * 32769}, "correlationKey is 32769 characters long"),
         ({"name": "a", "tenantId": "other"}, "multi-tenancy is disabled"),
         ({"name": "a", "correlationKey": 7}, "correlationKey"),

@@ -136,6 +136,29 @@ def test_a_running_instance_gets_the_message_before_a_new_one_is_started(bench):
     assert instances(bench) == [key]
 
 
+@pytest.mark.parametrize("way", [PublishMessage, CorrelateMessage])
+def test_a_business_id_is_that_of_the_instance_which_the_message_starts(bench, way):
+    bench.deploy(STARTED)
+    bench.run(way("begin", "x", business_id="order-7"))
+    assert [root.business_id for root in bench.state.trees.values()] == ["order-7"]
+
+
+def test_a_kept_message_keeps_its_business_id(bench):
+    bench.deploy(STARTED)
+    for number in (1, 2):
+        bench.run(PublishMessage("begin", "x", 1000, business_id=f"order-{number}"))
+    bench.complete("work")
+    assert [root.business_id for root in bench.state.trees.values()] == ["order-2"]
+
+
+def test_an_instance_that_waits_keeps_its_own_business_id(bench):
+    bench.deploy(model(start(), receive(), task("work"), "start > receive > work", roots=(message("hello", "=k"),)))
+    bench.run(CreateInstance("p", variables=raw({"k": "x"}), business_id="mine"))
+    bench.run(PublishMessage("hello", "x", business_id="other"))
+    assert bench.jobs == ["work"]
+    assert [root.business_id for root in bench.state.trees.values()] == ["mine"]
+
+
 def test_each_process_is_started_once(bench):
     bench.deploy(STARTED, STARTED.replace(b'id="p"', b'id="q"'))
     say(bench)

@@ -66,7 +66,7 @@ def serial_run():
     serial.deploy(BUSY)
     for key in ("x", "y"):
         serial.run(published("begin", key, 60_000, k=key, n=1))
-        serial.run(published("begin", key, 60_000, k=key, n=2))
+        serial.run(PublishMessage("begin", key, 60_000, None, raw({"k": key, "n": 2}), business_id=f"two-{key}"))
         serial.run(published("hello", key, 60_000, "one", from_="hello"))
     serial.run(published("hello", "x", 60_000, "one"))
     serial.run(published("nobody", "x", 60_000, "two"))
@@ -102,13 +102,13 @@ async def test_reloading_after_every_command_changes_nothing(migrated, connectio
 # ---- large batches, two in flight
 
 WITHOUT_KEYS = {
-    "process_instances": "process_id, process_version, state, tokens::text, live, start_lock",
+    "process_instances": "process_id, process_version, state, tokens::text, live, start_lock, business_id",
     "element_instances": "element_id, state, tokens::text",
     "variables": "name, value",
     "jobs": "element_id, state",
     "subscriptions": "target_element_id, kind, name, correlation_key, state",
     "start_subscriptions": "process_id, element_id, name",
-    "messages": "name, correlation_key, message_id, given::text, variables::text",
+    "messages": "name, correlation_key, message_id, given::text, variables::text, business_id",
     "channel_subscriptions": "name, correlation_key, process_id, state",
     "start_locks": "process_id, correlation_key",
     "message_correlations": "name, correlation_key, element_id",

@@ -24,7 +24,9 @@ def message_published(state: State, event: records.MessagePublished) -> Row:
     if event.deadline is None:
         return Row(event.key)
     channel = _channel(state, event.tenant, event.correlation_key)
-    message = Message(event.key, channel, event.name, event.message_id, event.deadline, event.variables)
+    message = Message(
+        event.key, channel, event.name, event.message_id, event.deadline, event.variables, business_id=event.business_id
+    )
     state.add(message)
     state.link(channel.messages, event.key, message)
     channel.bytes += message.size()

@@ -64,8 +64,9 @@ def publish(command: PublishMessage, at: View) -> Effects:
         command.message_id,
         deadline,
         {} if deadline is None else variables,
+        command.business_id,
     )
-    offer = Offer(command.name, variables, key, command.correlation_key)
+    offer = Offer(command.name, variables, key, command.correlation_key, None, command.business_id)
     for receiver in _receivers(command.name, channel, at, kept=deadline is not None):
         if isinstance(receiver, Start):
             yield from _start(offer, receiver, at.key())
@@ -136,8 +137,9 @@ def correlate(command: CorrelateMessage, at: View) -> Effects:
     if not receivers:
         raise Reject(RejectionCode.NOT_FOUND, nobody(command.name, command.correlation_key).reason)
     key = at.key()
-    yield MessagePublished(key, at.tenant, command.name, command.correlation_key)
-    offer = Offer(command.name, texts_of(command.variables), key, command.correlation_key, at.request)
+    yield MessagePublished(key, at.tenant, command.name, command.correlation_key, business_id=command.business_id)
+    variables, business_id = texts_of(command.variables), command.business_id
+    offer = Offer(command.name, variables, key, command.correlation_key, at.request, business_id)
     for receiver in receivers:
         if isinstance(receiver, Start):
             yield from _start(offer, receiver, at.key())
@@ -233,7 +235,8 @@ def reject_refused(command: RejectCorrelation, rejection: Rejection, at: View) -
 
 
 def _offer_of(message: Message) -> Offer:
-    return Offer(message.name, message.variables, message.key, message.channel.correlation_key)
+    key = message.channel.correlation_key
+    return Offer(message.name, message.variables, message.key, key, business_id=message.business_id)
 
 
 # ---- the one-instance lock

@@ -95,7 +95,7 @@ def start(command: StartInstance, at: View) -> Effects:
         definition.version_tag,
         definition.name,
         definition.tenant,
-        None,
+        None if offer is None else offer.business_id,
         (),
         None,
         (command.element, command.variables if maps else {}),
