@@ -38,7 +38,7 @@ format: install  ## rewrite the code in the project's format
 	$(BIN)/ruff check --fix .
 
 bench: install   ## run every benchmark (under three minutes)
-	$(BIN)/vivero bench $(ARGS)
+	@$(BIN)/vivero bench $(ARGS)
 
 mutants: install ## prove that the tests see: each seeded mutant must be caught by its named test
 	$(BIN)/python tests/mutants.py $(ARGS)

@@ -5,28 +5,51 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from time import perf_counter
 
 from benchmarks import report
+from vivero import logs
 
 NAMES = ("core", "append", "engine", "timers", "messages", "http", "feel", "http_server")
+DESCRIPTION = "Run the named benchmarks, by default all: one JSON line each on stdout, a table each on stderr."
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the named benchmarks, by default all: one JSON line each on stdout, a table each on stderr."""
-    parser = argparse.ArgumentParser(prog="vivero bench", description=main.__doc__)
+def main(arguments: Sequence[str] | None = None) -> list[str]:
+    """Run the named benchmarks, by default all: one JSON line each on stdout, a table each on stderr.
+
+    Gives the names of those that failed.
+    """
+    parser = argparse.ArgumentParser(prog="vivero bench", description=DESCRIPTION)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of: {', '.join(NAMES)}")
     parser.add_argument("--compare", type=Path, metavar="FILE", help="JSON lines of an earlier run: print ratios")
     options = parser.parse_args(arguments)
     if unknown := [name for name in options.names if name not in NAMES]:
         parser.error(f"there is no benchmark {unknown[0]!r}; there are {', '.join(NAMES)}")
-    before = report.read(options.compare) if options.compare else {}
-    for name in options.names or NAMES:
-        print(f"{name} …", file=sys.stderr, flush=True)
+    try:
+        before = report.read(options.compare) if options.compare else {}
+    except (OSError, ValueError, KeyError) as error:
+        parser.error(f"{options.compare} cannot be read as the JSON lines of an earlier run: {error}")
+    logs.configure("console", "warning")  # to stderr: stdout is for the figures
+    return [name for name in options.names or NAMES if not _measure(name, before.get(name))]
+
+
+def _measure(name: str, before: report.Figures | None) -> bool:
+    """Run one benchmark and say how it went. One that fails (deadlines, on a busy machine) stops no other."""
+    print(f"{name} …", file=sys.stderr, flush=True)
+    began = perf_counter()
+    try:
         figures, notes = importlib.import_module(f"benchmarks.{name}").run()
-        report.show(name, figures, notes, before.get(name))
+    except ModuleNotFoundError:
+        raise
+    except Exception:
+        traceback.print_exc()
+        return False
+    report.show(name, figures, notes | {"took": f"{perf_counter() - began:.0f} s"}, before)
+    return True
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(", ".join(main()))

@@ -1,14 +1,12 @@
 """How fast is the HTTP server alone: trivial requests a second and their latency, over real sockets.
 
-`python -m benchmarks.http_server` prints one JSON line and a table. The server runs in a process of its own, on a core
+The server runs in a process of its own, on a core
 of its own where the system lets us choose; the client is a loop around raw sockets with one prepared request. Its CPU
 time a request is reported beside the server's: the client must be the cheaper one, or it is the client that is
 measured. On a machine with other work, CPU time a request is the steadier figure.
 """
 
-import json
 import os
-import platform
 import selectors
 import socket
 import subprocess
@@ -132,7 +130,9 @@ def _measure(port: int, connections: int, seconds: float) -> dict[str, float]:
     }
 
 
-def run(connections: int = CONNECTIONS, seconds: float = SECONDS, runs: int = RUNS) -> dict[str, Any]:
+def run(
+    connections: int = CONNECTIONS, seconds: float = SECONDS, runs: int = RUNS
+) -> tuple[dict[str, float], dict[str, str]]:
     """The run with the least CPU time a request out of `runs`, with what it ran on."""
     affinity = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
     try:
@@ -143,28 +143,14 @@ def run(connections: int = CONNECTIONS, seconds: float = SECONDS, runs: int = RU
         if affinity is not None:
             os.sched_setaffinity(0, affinity)
     best = min(results, key=lambda result: result["server_cpu_us"])
-    return {
-        "benchmark": "http_server",
-        "connections": connections,
-        **best,
-        "runs_requests_per_s": [result["requests_per_s"] for result in results],
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        "trio": version("trio"),
+    return best, {
+        "connections": str(connections),
+        "runs": ", ".join(f"{result['requests_per_s']:,}/s" for result in results),
         "httptools": version("httptools"),
     }
 
 
-def main() -> None:
-    """One JSON line, then the same as a table."""
-    result = run()
-    print(json.dumps(result))
-    for name, value in result.items():
-        print(f"  {name:<20} {value}")
-
-
 if __name__ == "__main__":
-    if sys.argv[1:] == ["serve"]:
-        trio.run(serve_until_stdin_ends)
-    else:
-        main()
+    if sys.argv[1:] != ["serve"]:
+        sys.exit("this is the server of the benchmark: vivero bench http_server")
+    trio.run(serve_until_stdin_ends)

@@ -16,6 +16,8 @@ from vivero.cli.failures import Failure
 def bench(arguments: tuple[str, ...]) -> None:
     """Measure this machine: the core alone, appending, the engine, the whole over HTTP."""
     try:
-        main(arguments)
+        failed = main(arguments)
     except ModuleNotFoundError as error:
         raise Failure(f"this benchmark needs the package {error.name}, which `make install` brings") from error
+    if failed:
+        raise Failure(f"failed: {', '.join(failed)}")

@@ -4,8 +4,9 @@ from benchmarks.http_server import run
 
 
 def test_run():
-    result = run(connections=4, seconds=0.2, runs=1)
+    result, notes = run(connections=4, seconds=0.2, runs=1)
     assert result["requests_per_s"] > 0
     assert 0 < result["p50_ms"] <= result["p99_ms"]
     assert result["client_cpu_us"] > 0
     assert result["server_cpu_us"] > 0
+    assert notes["connections"] == "4"
