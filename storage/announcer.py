@@ -5,7 +5,7 @@ a batch. What is to be said is collected here after the commit, and goes out in 
 2 ms: of each key only the highest value. An announcement that is lost is made up for by polling.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Never
 
 import msgspec
@@ -41,7 +41,16 @@ _values_decoder = msgspec.json.Decoder(dict[str, int])
 class Announcer:
     """Collects (channel, key, value) and announces the highest value of each key."""
 
-    def __init__(self, connect: Connect, *, gap_s: float = GAP_S, backoff: Backoff | None = None) -> None:
+    def __init__(
+        self,
+        connect: Connect,
+        *,
+        needed: Callable[[], bool] = lambda: True,
+        gap_s: float = GAP_S,
+        backoff: Backoff | None = None,
+    ) -> None:
+        """`needed()`: whether there is anybody to tell."""
+        self._needed = needed
         self._connect = connect
         self._gap_s = gap_s
         self._backoff = backoff or Backoff()
@@ -56,6 +65,8 @@ class Announcer:
 
     def announce(self, channel: str, key: str, value: int) -> None:
         """Has the others told; never waits, never fails."""
+        if not self._needed():
+            return
         place = (channel, key)
         if len(self._pending) >= PENDING_KEYS and place not in self._pending:
             self.dropped += 1

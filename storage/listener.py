@@ -3,6 +3,9 @@
 A half-open connection hears nothing and raises nothing. So the listener notifies itself twice a second, and takes its
 connection for broken when its own echo fails to come. Notifications are hints: whoever is told of a new connection
 looks into the database once, for what was said in between is lost.
+
+All listeners ping on one channel, each by its name: so each knows whether it is alone in its database, and a program
+that is need not announce anything.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,8 +18,12 @@ import trio
 from storage.driver import Connection
 from storage.errors import ConnectionLost, DataPoison
 from storage.reconnect import Backoff, Beats, Connect, keep_connected
+from storage.sql_files import statement
 
 log = structlog.get_logger(__name__)
+
+PING_CHANNEL = "vivero_ping"
+_PING = statement("ping", "SELECT pg_notify($1, $2)", "In autocommit, like every NOTIFY.")
 
 Deliver = Callable[[str, str], None]
 """Takes a channel and a payload; must not wait."""
@@ -30,6 +37,8 @@ class ListenerSettings:
     echo_within_s: float = 2.0
     turn_s: float = 0.2
     """The longest a turn waits, so that there is a sign of life in between."""
+    alone_after_s: float = 3.0
+    """So long nobody else must have been heard. Who could not ping for so long misses what is said, and polls."""
     backoff: Backoff = field(default_factory=Backoff)
 
 
@@ -38,8 +47,11 @@ class Session:
     """One connection of the listener, from its LISTEN to its end."""
 
     connection: Connection
-    ping_channel: str
+    name: str
+    """What its pings say: unique in the server."""
     next_ping_at: float
+    others_at: float
+    """When somebody else was heard last, or may have been before this session could hear."""
     unanswered_since: float | None = None
 
 
@@ -66,6 +78,12 @@ class Listener:
         self._settings = settings or ListenerSettings()
         self._session: Session | None = None
 
+    @property
+    def alone(self) -> bool:
+        """Whether it listens, and nobody else has been heard in this database for some seconds."""
+        session = self._session
+        return session is not None and trio.current_time() - session.others_at > self._settings.alone_after_s
+
     async def run(self, beats: Beats) -> Never:
         """Listens for ever, on one connection after the other."""
 
@@ -82,12 +100,12 @@ class Listener:
 
     async def open(self, connection: Connection, beats: Beats) -> Session:
         """Begins to listen on a connection."""
-        channel = f"vivero_ping_{connection.backend_pid}"
         with beats.waiting(self._settings.echo_within_s):
             deadline = trio.current_time() + self._settings.echo_within_s
-            names = (*self._channels, channel)
+            names = (*self._channels, PING_CHANNEL)
             await connection.script("; ".join(f'LISTEN "{name}"' for name in names), deadline=deadline)
-        self._session = Session(connection, channel, trio.current_time())
+        now = trio.current_time()
+        self._session = Session(connection, str(connection.backend_pid), now, now)
         self._connected(True)
         return self._session
 
@@ -101,8 +119,8 @@ class Listener:
             await self._ping(session, beats)
         wait_s = min(self._settings.turn_s, session.next_ping_at - trio.current_time())
         for notification in await session.connection.notifications(max(wait_s, 0)):
-            if notification.channel == session.ping_channel:
-                session.unanswered_since = None
+            if notification.channel == PING_CHANNEL:
+                self._heard_ping(session, notification.payload)
             else:
                 self._deliver(notification.channel, notification.payload)
         self._check_echo(session)
@@ -112,6 +130,12 @@ class Listener:
         if self._session is not None:
             self._session.connection.abort()
 
+    def _heard_ping(self, session: Session, name: str) -> None:
+        if name == session.name:
+            session.unanswered_since = None
+        else:
+            session.others_at = trio.current_time()
+
     async def _ping(self, session: Session, beats: Beats) -> None:
         now = trio.current_time()
         session.next_ping_at = now + self._settings.ping_every_s
@@ -119,7 +143,7 @@ class Listener:
         deadline = now + self._settings.echo_within_s
         try:
             with beats.waiting(self._settings.echo_within_s):
-                await session.connection.execute("SELECT pg_notify($1, '')", (session.ping_channel,), deadline=deadline)
+                await session.connection.execute(_PING, (PING_CHANNEL, session.name), deadline=deadline)
         except DataPoison as error:  # the server's queue is full; without an echo the connection is given up soon
             log.warning("cannot ping", error=str(error))
 

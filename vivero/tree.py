@@ -170,7 +170,7 @@ def build(
     limits = replace(LIMITS, feel=config.feel.limits)
     definitions = DefinitionCache(pool.connection, read=partial(parse, limits=limits))
     job_board = JobBoard(config.api.max_pollers, config.api.slow_poll_s)
-    announcer = Announcer(before("announcer"))
+    announcer = Announcer(before("announcer"), needed=lambda: not listener.alone)
     switchboard = Switchboard(completions, definitions, job_board, announcer)
     consumer = Consumer(
         lambda name: driver.connect(dsn, name=name),

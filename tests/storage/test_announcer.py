@@ -79,6 +79,14 @@ async def test_nothing_to_say_is_said_to_nobody(announcer, connection, monkeypat
     assert announcer.sent == 0
 
 
+async def test_who_is_alone_says_nothing(database, connection, monkeypatch):
+    monkeypatch.setattr(module, "IDLE_S", 0.01)
+    announcer = Announcer(partial(open_connection, database), needed=lambda: False)
+    announcer.announce("log", "1", 7)
+    assert not await announcer.run_once(connection, Beats())
+    assert (announcer.sent, announcer.dropped) == (0, 0)
+
+
 async def test_between_two_statements_there_is_a_gap(database, connection):
     announcer = Announcer(partial(open_connection, database), gap_s=0.05)
     announcer.announce("log", "1", 1)

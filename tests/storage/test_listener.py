@@ -111,6 +111,29 @@ async def test_its_echo_keeps_an_idle_connection(database, heard):
     connection.close()
 
 
+async def turn_until(own, session, condition):
+    with trio.fail_after(10):
+        while not condition():
+            await own.run_once(session, Beats())
+
+
+async def test_it_knows_whether_it_is_alone(database, heard):
+    settings = ListenerSettings(ping_every_s=0.05, turn_s=0.02, alone_after_s=0.3)
+    one, two = (listener(database, heard, settings) for _ in range(2))
+    assert not one.alone
+    first = await one.open(await connect(database), Beats())
+    assert not one.alone, "others may be there whom it has not heard yet"
+    await turn_until(one, first, lambda: one.alone)
+    second = await two.open(await connect(database), Beats())
+    await two.run_once(second, Beats())
+    await turn_until(one, first, lambda: not one.alone)
+    assert not two.alone
+    second.connection.close()
+    await turn_until(one, first, lambda: one.alone)
+    first.connection.close()
+    assert heard.notifications == []
+
+
 async def test_a_turn_never_waits_longer_than_it_may(database, heard):
     settings = ListenerSettings(ping_every_s=60, turn_s=0.02)
     own = listener(database, heard, settings)
@@ -233,7 +256,7 @@ async def test_a_full_notification_queue_makes_it_deaf_not_broken(heard):
         def abort(self):
             self.closed = True
 
-    session = Session(Full(), "ping", trio.current_time())
+    session = Session(Full(), "ping", trio.current_time(), trio.current_time())
     with pytest.raises(ConnectionLost, match="did not hear"):
         await turn_for_ever(listener("", heard), session)
 
