@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from engine.core.channels import (
+    BODY_WITH_MESSAGE,
     MESSAGES_A_PAGE,
     Channel,
     ChannelKey,
@@ -39,6 +40,7 @@ class _Wanted:
     def __init__(self, state: State, needs: Iterable[Need]) -> None:
         self.channels: set[ChannelKey] = set()
         self.pages: set[tuple[str, str, str, str, int]] = set()
+        self.bodies: set[tuple[str, str, int]] = set()
         self.ids: set[tuple[str, str, str, str]] = set()
         self.signals: set[tuple[str, str, int]] = set()
         self.starts = False
@@ -47,6 +49,8 @@ class _Wanted:
                 self.channels.add(need.key)
             elif need.kind is NeedKind.MESSAGES:
                 self.pages.add(need.key)
+            elif need.kind is NeedKind.BODY:
+                self.bodies.add(need.key)
             elif need.kind is NeedKind.MESSAGE_ID and not _knows(state, need.key):
                 self.ids.add(need.key)
             elif need.kind is NeedKind.SIGNAL and need.key not in state.signal_pages:
@@ -60,11 +64,13 @@ class _Wanted:
             places = _columns(self.channels, 2)
             calls["subscriptions"] = (_sql["subscriptions"], places)
             calls["locks"] = (_sql["locks"], places)
-            calls["messages"] = (_sql["messages"], (*places, MESSAGES_A_PAGE + 1))
+            calls["messages"] = (_sql["messages"], (*places, MESSAGES_A_PAGE + 1, BODY_WITH_MESSAGE))
         if self.pages:
-            calls["pages"] = (_sql["pages"], (*_columns(self.pages, 5), MESSAGES_A_PAGE))
+            calls["pages"] = (_sql["pages"], (*_columns(self.pages, 5), MESSAGES_A_PAGE, BODY_WITH_MESSAGE))
         if self.ids:
-            calls["message_ids"] = (_sql["message_ids"], _columns(self.ids, 4))
+            calls["message_ids"] = (_sql["message_ids"], (*_columns(self.ids, 4), BODY_WITH_MESSAGE))
+        if self.bodies:
+            calls["bodies"] = (_sql["bodies"], (sorted(key for _, _, key in self.bodies),))
         if self.signals:
             calls["signals"] = (_sql["signals"], (*_columns(self.signals, 3), SUBSCRIPTIONS_A_PAGE))
         if self.starts:
@@ -130,11 +136,21 @@ def _take_messages(state: State, wanted: _Wanted, fresh: dict[ChannelKey, Channe
     for found in (rows.get("pages", []), rows.get("message_ids", [])):
         for place, messages in _by_channel(state, found).items():
             state.channels[place].add_loaded(messages)
+    _take_bodies(state, wanted, rows.get("bodies", []))
     _note_pages(state, wanted, rows.get("pages", []))
     for tenant, correlation_key, name, message_id in wanted.ids:
         asked = state.channels.get((tenant, correlation_key))
         if asked is not None:
             asked.asked.add((name, message_id))
+
+
+def _take_bodies(state: State, wanted: _Wanted, rows: Rows) -> None:
+    found = {key: _texts.decode(variables) for key, variables in rows}
+    for tenant, correlation_key, key in wanted.bodies:
+        channel = state.channels.get((tenant, correlation_key))
+        if channel is not None:
+            channel.add_body(key, found.get(key))
+            state.weigh_channel(channel)
 
 
 def _by_channel(state: State, rows: Rows) -> dict[ChannelKey, list[Message]]:
@@ -161,7 +177,8 @@ def _note_pages(state: State, wanted: _Wanted, rows: Rows) -> None:
 
 def _message(channel: Channel, row: tuple[Any, ...]) -> Message:
     key, name, message_id, deadline, variables, given, business_id = row[2:9]
-    return Message(key, channel, name, message_id, deadline, _texts.decode(variables), tuple(given), business_id)
+    body = None if variables is None else _texts.decode(variables)
+    return Message(key, channel, name, message_id, deadline, body, tuple(given), business_id)
 
 
 def _take_signals(state: State, wanted: _Wanted, rows: Rows) -> set[tuple[int, int]]:

@@ -2,7 +2,8 @@
 
 A channel is a tenant's correlation key: messages that are kept for it, elements that wait with it, and locks of
 instances that a message with it has started. Few messages are loaded whole. Of many, because there may be a million,
-only those that somebody asks for: the oldest of a name that a process has not had.
+only those that somebody asks for: the oldest of a name that a process has not had. Large bodies are loaded when they
+are given to somebody.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ CHANNEL_ROW_WEIGHT = 450
 
 MESSAGES_A_PAGE = 100
 """With more than these a channel's messages are not loaded whole; and so many of a name are loaded at a time."""
+BODY_WITH_MESSAGE = 2_000
+"""Larger ones (bytes as they are stored) are left where they are: a page of messages might be hundreds of megabytes."""
 MAX_MESSAGES_IN_MEMORY = 2_000
 """A channel with more is forgotten after each batch."""
 
@@ -82,6 +85,17 @@ class Channel(msgspec.Struct, eq=False):
         """Who waits for messages of this name, the longest wait first."""
         return (one for one in self.subscriptions.values() if one.name == name)
 
+    def add_body(self, key: int, variables: dict[str, str] | None) -> None:
+        """What was loaded of a message whose variables were not here; None: it has expired, and is there no more."""
+        message = self.messages.get(key)
+        if message is None or message.variables is not None:
+            return
+        if variables is None:
+            del self.messages[key]
+        else:
+            message.variables = variables
+            self.bytes += message.size()
+
     def add_loaded(self, messages: list[Message]) -> None:
         """What was there already may be newer, and stays."""
         for message in messages:
@@ -93,20 +107,20 @@ class Channel(msgspec.Struct, eq=False):
 
 
 class Message(Row):
-    """A row of `messages`. `deadline` is epoch milliseconds, `variables` are JSON text."""
+    """A row of `messages`. `deadline` is epoch milliseconds, `variables` are JSON text; None: they are not here."""
 
     channel: Channel
     name: str
     message_id: str | None
     deadline: int
-    variables: dict[str, str]
+    variables: dict[str, str] | None
     given: tuple[str, ...] = ()
     """The process ids that got it: each gets it once."""
     business_id: str | None = None
     """Of an instance that it starts."""
 
     def size(self) -> int:
-        return sum(len(name) + len(value) for name, value in self.variables.items())
+        return sum(len(name) + len(value) for name, value in (self.variables or {}).items())
 
 
 class ChannelSubscription(Row):

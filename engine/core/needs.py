@@ -30,6 +30,8 @@ class NeedKind(Enum):
     """A channel, with its messages if they are few; key: (tenant, correlation key)."""
     MESSAGES = auto()
     """Messages of a name that a process has not had; key: (tenant, correlation key, name, process id, last known)."""
+    BODY = auto()
+    """The variables of a large message; key: (tenant, correlation key, the message's key)."""
     MESSAGE_ID = auto()
     """Messages of a channel that have an id; key: (tenant, correlation key, name, id)."""
     STARTS = auto()

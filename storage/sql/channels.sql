@@ -24,9 +24,10 @@ FROM unnest($1::text[], $2::text[]) k(tenant, correlation_key), LATERAL (
 ORDER BY c.process_instance_key;
 
 -- name: messages
--- Of each channel as many as are loaded whole, and one more, which says that there are too many.
-SELECT k.tenant, k.correlation_key, c.message_key, c.name, c.message_id, c.deadline_ms, c.variables::text, c.given,
-    c.business_id
+-- Of each channel as many as are loaded whole, and one more, which says that there are too many. Large bodies stay where
+-- they are; their size stands in the row, so that telling it does not read them.
+SELECT k.tenant, k.correlation_key, c.message_key, c.name, c.message_id, c.deadline_ms,
+    CASE WHEN pg_column_size(c.variables) <= $4 THEN c.variables::text END, c.given, c.business_id
 FROM unnest($1::text[], $2::text[]) k(tenant, correlation_key), LATERAL (
     SELECT * FROM messages t
     WHERE t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key) AND t.correlation_key = k.correlation_key
@@ -37,8 +38,8 @@ ORDER BY c.message_key;
 
 -- name: pages
 -- Of channels with many messages: the next ones of a name that a process has not had.
-SELECT k.tenant, k.correlation_key, c.message_key, c.name, c.message_id, c.deadline_ms, c.variables::text, c.given,
-    c.business_id, k.process_id
+SELECT k.tenant, k.correlation_key, c.message_key, c.name, c.message_id, c.deadline_ms,
+    CASE WHEN pg_column_size(c.variables) <= $7 THEN c.variables::text END, c.given, c.business_id, k.process_id
 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[]) k(tenant, correlation_key, name, process_id, after),
 LATERAL (
     SELECT * FROM messages t
@@ -51,8 +52,8 @@ ORDER BY c.message_key;
 
 -- name: message_ids
 -- Messages of channels that have these names and ids.
-SELECT k.tenant, k.correlation_key, c.message_key, c.name, c.message_id, c.deadline_ms, c.variables::text, c.given,
-    c.business_id
+SELECT k.tenant, k.correlation_key, c.message_key, c.name, c.message_id, c.deadline_ms,
+    CASE WHEN pg_column_size(c.variables) <= $5 THEN c.variables::text END, c.given, c.business_id
 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) k(tenant, correlation_key, name, message_id), LATERAL (
     SELECT * FROM messages t
     WHERE t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key) AND t.correlation_key = k.correlation_key
@@ -60,6 +61,10 @@ FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) k(tenant, correlatio
     OFFSET 0
 ) c
 ORDER BY c.message_key;
+
+-- name: bodies
+-- Of large messages that are given to somebody now.
+SELECT message_key, variables::text FROM messages WHERE message_key = ANY ($1::bigint[]);
 
 -- name: signals
 -- A page of those who wait for each signal, behind a subscription.

@@ -235,7 +235,10 @@ def reject_refused(command: RejectCorrelation, rejection: Rejection, at: View) -
 
 
 def _offer_of(message: Message) -> Offer:
+    """Raises `NotLoaded` when the message is large."""
     key = message.channel.correlation_key
+    if message.variables is None:
+        raise NotLoaded(Need(NeedKind.BODY, (*message.channel.id, message.key)))
     return Offer(message.name, message.variables, message.key, key, business_id=message.business_id)
 
 
