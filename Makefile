@@ -37,7 +37,7 @@ format: install  ## rewrite the code in the project's format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: install   ## run every benchmark (under three minutes)
+bench: install   ## run the usual benchmarks (under three minutes; ARGS=timers, messages: more)
 	@$(BIN)/vivero bench $(ARGS)
 
 mutants: install ## prove that the tests see: each seeded mutant must be caught by its named test

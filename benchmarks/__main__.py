@@ -13,17 +13,23 @@ from time import perf_counter
 from benchmarks import report
 from vivero import logs
 
-NAMES = ("core", "append", "engine", "timers", "messages", "http", "feel", "http_server")
-DESCRIPTION = "Run the named benchmarks, by default all: one JSON line each on stdout, a table each on stderr."
+USUAL = ("core", "append", "engine", "http", "feel", "http_server")
+"""What runs when nothing is named: under three minutes."""
+LARGE = ("timers", "messages")
+"""On a million rows each: a minute or more each, so only by name."""
+NAMES = USUAL + LARGE
+DESCRIPTION = "Run the named benchmarks, by default the usual: one JSON line each on stdout, a table each on stderr."
 
 
 def main(arguments: Sequence[str] | None = None) -> list[str]:
-    """Run the named benchmarks, by default all: one JSON line each on stdout, a table each on stderr.
+    """Run the named benchmarks, by default the usual: one JSON line each on stdout, a table each on stderr.
 
     Gives the names of those that failed.
     """
     parser = argparse.ArgumentParser(prog="vivero bench", description=DESCRIPTION)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of: {', '.join(NAMES)}")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"the usual: {', '.join(USUAL)}; also: {', '.join(LARGE)}"
+    )
     parser.add_argument("--compare", type=Path, metavar="FILE", help="JSON lines of an earlier run: print ratios")
     options = parser.parse_args(arguments)
     if unknown := [name for name in options.names if name not in NAMES]:
@@ -33,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> list[str]:
     except (OSError, ValueError, KeyError) as error:
         parser.error(f"{options.compare} cannot be read as the JSON lines of an earlier run: {error}")
     logs.configure("console", "warning")  # to stderr: stdout is for the figures
-    return [name for name in options.names or NAMES if not _measure(name, before.get(name))]
+    return [name for name in options.names or USUAL if not _measure(name, before.get(name))]
 
 
 def _measure(name: str, before: report.Figures | None) -> bool:

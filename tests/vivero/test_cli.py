@@ -172,7 +172,7 @@ def benchmarks(monkeypatch):
     """Benchmarks that are played: each name stands for what its `run` does."""
 
     def play(**runs):
-        monkeypatch.setattr(bench, "NAMES", tuple(runs))
+        monkeypatch.setattr(bench, "USUAL", tuple(runs))
         for name, run in runs.items():
             monkeypatch.setitem(sys.modules, f"benchmarks.{name}", SimpleNamespace(run=run))
 
