@@ -17,6 +17,7 @@ from engine.core.dispatch import COMMANDS
 from engine.core.needs import Need, NotLoaded
 from engine.core.records import (
     Command,
+    ContinueWork,
     Rejection,
     RejectionCode,
     StartInstance,
@@ -120,6 +121,7 @@ async def compute(
     finds its follow-ups done.
     """
     collected, missing = _Collected(), None
+    processor.note_company(not all(isinstance(one.command, ContinueWork) for one in decoded))
     started = turn = perf_counter()
     for one in decoded:
         try:
@@ -142,7 +144,19 @@ async def compute(
         await fill([need for parked in processor.parked for need in parked.needs])
         _collect_more(collected, processor.go_on())
     processor.give_up_parked()
+    if not any(isinstance(one.command, ContinueWork) for one in decoded[: collected.commands]):
+        await _work_besides(processor, collected, fill)
     return await _finish(processor, collected, now), missing
+
+
+async def _work_besides(processor: Processor, collected: _Collected, fill: Fill) -> None:
+    """One slice of work that was put off, in a batch that has none of it."""
+    need = processor.work_besides()
+    if need is not None:
+        await trio.lowlevel.checkpoint()
+        await fill([need])
+        _collect_more(collected, processor.go_on_besides(need.key))
+        processor.give_up_parked()
 
 
 def _process(processor: Processor, one: Decoded, now: int, leases: Mapping[int, str | None]) -> list[Handled]:

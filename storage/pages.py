@@ -15,9 +15,9 @@ from storage.sql_files import SQL_DIRECTORY, load
 
 _sql = load(SQL_DIRECTORY / "load.sql")
 
-CHILDREN_A_PAGE = 500
+CHILDREN_A_PAGE = 250
 """Inner instances that are loaded so that a slice may end them."""
-ITEMS_A_PAGE = 500
+ITEMS_A_PAGE = 250
 BODIES = 8
 """So many loops of one batch get their pages; others ask again when it is their turn."""
 

@@ -61,8 +61,10 @@ from engine.core.state import Definition, Element, ElementState, Incident, Insta
 from engine.core.view import View
 
 ITEM_COST = 4
-TERMINATION_COST = 1
-"""Ending an element is cheap: a slice holds four times as many of these."""
+TERMINATION_COST = 2
+"""Ending an element is cheap: a slice holds twice as many of these."""
+COMPANY_BATCHES = 16
+"""For so many batches after one with other commands in it, deferred work takes slices of the shorter kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,8 @@ class Limits:
     """A loop over more items than this is paged."""
     inline_follow_ups: bool = True
     """False: every follow-up goes through the log, so that the row that cannot be saved is itself a command."""
+    shared_items: int = 100
+    """How much deferred work is done at once while others wait for their commands."""
 
 
 DEFAULT_LIMITS = Limits()
@@ -102,6 +106,15 @@ class Handled:
     rejection: Rejection | None = None
     answered: bool = False
     response: msgspec.Struct | None = None
+
+
+@dataclass(slots=True)
+class UnderWay:
+    """Commands that go on with a tree's deferred work are in the inbox or in the log: how many, and what they carry."""
+
+    commands: int
+    tenant: str
+    request: int
 
 
 @dataclass(slots=True)
@@ -151,7 +164,12 @@ class Processor:
         self.state = state
         self.at = View(state, find_model, limits.timers, limits.paged_from)
         self.notices = Notices()
-        self._limit = limits.slice_items * ITEM_COST
+        self._limit = self._whole = limits.slice_items * ITEM_COST
+        self._shared = min(limits.shared_items, limits.slice_items) * ITEM_COST
+        self._company = 0
+        self._under_way: dict[int, UnderWay] = {}
+        """By root, as far as this processor has sent them itself."""
+        self._besides = False
         self._inline = limits.inline_follow_ups
         self._used = 0
         self._queue: deque[tuple[int, str, Any]] = deque()
@@ -185,12 +203,66 @@ class Processor:
         at.leases = leases
         self._used = 0
         follow_ups: deque[Command] = deque()
-        rows = self._handle(entry.command, 0, entry.request, follow_ups)
+        if isinstance(entry.command, ContinueWork):
+            rows = self._continue(entry.command, entry.request, follow_ups)
+        else:
+            rows = self._handle(entry.command, 0, entry.request, follow_ups)
         self._last, self._seq = entry.position, len(rows)
         rows += self._follow_up(follow_ups)
         if isinstance(entry.command, TriggerTimer):
             self._note_untriggered(entry.command.key)
         return rows
+
+    def _continue(self, command: ContinueWork, request: int | None, follow_ups: deque[Command]) -> list[Handled]:
+        """The next slice of deferred work: a short one while others wait for theirs."""
+        known = self._under_way.get(command.key)
+        if known is not None:
+            known.commands -= 1
+            if not known.commands:
+                del self._under_way[command.key]
+        self._limit = self._shared if self._company else self._whole
+        try:
+            return self._handle(command, 0, request, follow_ups)
+        except NotLoaded:
+            if known is not None:
+                known.commands += 1
+                self._under_way[command.key] = known
+            raise
+        finally:
+            self._limit = self._whole
+
+    def note_company(self, others: bool) -> None:
+        """A batch begins; `others`: it has commands that do not just go on with deferred work."""
+        self._company = COMPANY_BATCHES if others else max(self._company - 1, 0)
+
+    def work_besides(self) -> Need | None:
+        """What a slice of deferred work needs that a batch without one may do besides; None when there is nothing."""
+        for root in self._under_way if self._inline else ():
+            tree = self.state.trees.get(root)
+            if tree is not None and tree.work:
+                return Need(NeedKind.WORK, root)
+        return None
+
+    def go_on_besides(self, root: int) -> list[Handled]:
+        """A slice of a tree's deferred work, besides what the batch was about; what it needs has been loaded.
+
+        The command that is under way will find what is left then, or nothing; no other is sent. So a long piece of work
+        takes a step with every batch, and waits less often for a turn of its own.
+        """
+        at, known = self.at, self._under_way.pop(root)
+        self._under_way[root] = known  # others have their turn next time
+        at.tenant, at.request = known.tenant, known.request
+        at.position = self.state.position = self._last
+        self._used, self._limit, self._besides = 0, self._shared, True
+        follow_ups: deque[Command] = deque()
+        try:
+            rows = self._handle(ContinueWork(root), self._seq, known.request, follow_ups)
+            self._seq += len(rows)
+            return rows + self._follow_up(follow_ups)
+        except NotLoaded:
+            return []
+        finally:
+            self._limit, self._besides = self._whole, False
 
     def go_on(self) -> list[Handled]:
         """Handle the follow-ups that were parked, now that what they need has been loaded.
@@ -440,6 +512,14 @@ class Processor:
             raise TypeError(f"{effect!r} is no effect")
 
     def _spill(self, command: Command) -> None:
+        if isinstance(command, ContinueWork):
+            known = self._under_way.get(command.key)
+            if known is None:
+                self._under_way[command.key] = UnderWay(1, self.at.tenant, self.at.request)
+            elif self._besides:
+                return
+            else:
+                known.commands += 1
         self.notices.spilled.append(Spilled(command, self.at.tenant, self.at.request))
 
     # ---- the frame of a command
