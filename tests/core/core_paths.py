@@ -62,8 +62,9 @@ def random_block(seed, size=12, id="p", channels=True):
 class Run:
     """A path through a model, an instance that takes it, and what the oracle says of it."""
 
-    def __init__(self, block, random, id="p") -> None:
-        self.id = id
+    def __init__(self, block, random, id="p", still=False) -> None:
+        """`still`: no variable that decides anything is changed."""
+        self.id, self.still = id, still
         self.take(block, random)
 
     def take(self, block, random):
@@ -91,6 +92,8 @@ class Run:
     def _after_trouble(self, calm):
         oracle, random = self.oracle, self.random
         stuck, failed, tasks = oracle.stuck(), oracle.failed_tasks(), oracle.open_tasks()
+        if self.still and stuck:
+            return ("cancel",)
         if stuck and (random.random() < 0.3 or not tasks):
             one = random.choice(stuck)
             return ("unstick", one.place, *random.choice(one.ways_out()))
@@ -124,7 +127,7 @@ class Run:
         chance = random.random()
         if not calm and chance > 0.99:
             return ("cancel",)
-        if not calm and chance > 0.9:
+        if not calm and not self.still and chance > 0.9:
             places = [place for place in oracle.scopes.all if place not in oracle.scopes.shared]
             return ("set", random.choice(places), self._some(), random.random() < 0.3)
         return None
@@ -138,10 +141,10 @@ class Run:
         if not calm and not jobless and chance > 0.7:
             return ("throw", task.place, random.choice(CODES), {"note": random.randrange(9)})
         if task.task.mapped:
-            return ("complete", task.place, {"y": random.randrange(VALUES)})
+            return ("complete", task.place, {"y": 2 if self.still else random.randrange(VALUES)})
         again = {f"again_{loop}": 0 if calm else int(random.random() < 0.4) for loop in self.loops}
         verb = "finish" if task.task.person else "complete"
-        return (verb, task.place, self._some() | again)
+        return (verb, task.place, {} if self.still else self._some() | again)
 
     def _some(self):
         return {name: self.random.randrange(VALUES) for name in VARIABLES if self.random.random() < 0.5}

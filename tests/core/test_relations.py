@@ -5,6 +5,7 @@ from random import Random, SystemRandom
 
 import pytest
 from core_bench import Bench
+from core_blocks import Many, Shout, awaited, inside
 from core_paths import perform
 from core_runs import by_place, play, recorded
 
@@ -22,14 +23,31 @@ def seeds():
     return range(first, first + COUNT)
 
 
+def is_cut(run):
+    """Whether a signal may be for several instances of a loop of which one is enough: how many hear it before that one
+    has ended depends on how the work was cut."""
+    loops = (one for one in inside(run.block) if isinstance(one, Many) and one.until and not one.sequential)
+    return any(on == "signal" for one in loops for _, on in awaited(one))
+
+
+def left_by(run, bench):
+    """All rows that there ever were. Of a process that tells itself something, the end: what has begun before it hears
+    that is history, and depends on how the work was cut."""
+    if any(isinstance(one, Shout) for one in inside(run.block)):
+        return [("", "", {"end": end}) for end in bench.ended.values()]
+    return by_place(bench, "p")
+
+
 @pytest.mark.parametrize("limit", [1, 7])
 def test_slices_come_to_the_same_end(seeds, limit):
     """Follow-ups included: whatever was deferred has been done."""
     deferred = 0
     for seed in seeds:
         run = recorded(seed)
+        if is_cut(run):
+            continue
         whole, sliced = play(run), play(run, Bench(Limits(slice_items=limit)))
-        assert by_place(sliced, "p") == by_place(whole, "p"), f"seed {seed}"
+        assert left_by(run, sliced) == left_by(run, whole), f"seed {seed}"
         deferred += len(sliced.engine.log) - len(whole.engine.log)
     assert deferred > 10, "nothing was ever deferred"
 
@@ -37,8 +55,10 @@ def test_slices_come_to_the_same_end(seeds, limit):
 def test_follow_ups_through_the_log_come_to_the_same_end(seeds):
     for seed in seeds:
         run = recorded(seed)
+        if is_cut(run):
+            continue
         spilled = Bench(Limits(inline_follow_ups=False))
-        assert by_place(play(run, spilled), "p") == by_place(play(run), "p"), f"seed {seed}"
+        assert left_by(run, play(run, spilled)) == left_by(run, play(run)), f"seed {seed}"
 
 
 class Failing:
@@ -67,13 +87,13 @@ def test_failing_each_evaluation_once_and_resolving_is_like_never_failing(seeds,
     failures = 0
     for seed in seeds:
         run = recorded(seed)
-        expected = without_deliberate(by_place(play(run), "p"))
+        expected = without_deliberate(left_by(run, play(run)))
         failing = Failing()
         monkeypatch.setattr(View, "evaluation", lambda *arguments, failing=failing: failing.evaluate(*arguments))
         troubled = play(run, meanwhile=resolve_all)
         monkeypatch.undo()
         failures += len(failing.failed)
-        assert without_deliberate(by_place(troubled, "p")) == expected, f"seed {seed}"
+        assert without_deliberate(left_by(run, troubled)) == expected, f"seed {seed}"
     assert failures > COUNT
 
 
