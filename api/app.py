@@ -70,13 +70,18 @@ async def _respond(services: Services, router: Router[Route], scope: Scope, rece
     method, path = scope["method"], scope["path"]
     match = router.match(path)
     if match is None:
-        raise Problem(404, "Not Found", f"There is no resource '{path[:200]}'")
+        raise Problem(404, "Not Found", f"There is no resource '{path[:200]}'{_hint(path)}")
     route = match.methods.get("GET" if method == "HEAD" else method)
     if route is None:
         raise _not_allowed(method, match)
     body = await _read(receive, route.max_body_bytes(services.settings))
     request = Request(method, path, scope["headers"], body, scope["query_string"], match.params, receive)
     return await route.handler(request, services)
+
+
+def _hint(path: str) -> str:
+    """For people who look with a browser, or have left out the version."""
+    return "" if path.startswith("/v2/") and len(path) > len("/v2/") else "; the REST API is below /v2: /v2/topology"
 
 
 async def _read(receive: Receive, limit: int) -> bytes:

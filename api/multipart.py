@@ -27,7 +27,8 @@ def read_parts(request: Request, limit: int) -> list[Part]:
     content_type = request.header(b"content-type") or ""
     kind, options = parse_options_header(content_type)
     if kind != b"multipart/form-data":
-        raise Problem(415, "Unsupported Media Type", f"Content-Type '{content_type[:100]}' is not supported")
+        detail = f"Content-Type '{content_type[:100]}' is not supported; multipart/form-data is"
+        raise Problem(415, "Unsupported Media Type", detail)
     boundary = options.get(b"boundary", b"")
     if not 1 <= len(boundary) <= 70:
         raise bad_request("The boundary of the multipart body is missing, or longer than 70 characters")

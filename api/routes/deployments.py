@@ -11,7 +11,7 @@ import trio
 from api import commands
 from api.decoding import check_tenant
 from api.multipart import Part, read_parts
-from api.problems import Problem, invalid_argument, unparsable
+from api.problems import Problem, bad_request, invalid_argument
 from api.request import Request
 from api.response import Response, json_response
 from api.services import Services
@@ -56,7 +56,9 @@ def _files(parts: list[Part]) -> list[Part]:
         elif part.name == "tenantId":
             check_tenant(part.content.decode(errors="replace"), "Deploy Resources")
         else:
-            raise unparsable(part.name[:100])
+            raise bad_request(
+                f"Request property [{part.name[:100]}] cannot be parsed: the parts of a deployment are called resources"
+            )
     if not files:
         raise invalid_argument("No resources provided")
     for file in files:

@@ -158,6 +158,13 @@ async def test_bodies_that_are_no_deployment(client, engine, content, headers, s
     assert engine.appended == []
 
 
+async def test_what_a_deployment_is_made_of_is_said(client):
+    misnamed = await client("POST", "/v2/deployments", body(part(process(), name="file")), [TYPE])
+    assert misnamed.problem["detail"].startswith("Request property [file] cannot be parsed: the parts of a deployment")
+    bare = await client("POST", "/v2/deployments", process(), [(b"content-type", b"application/xml")])
+    assert bare.problem["detail"] == "Content-Type 'application/xml' is not supported; multipart/form-data is"
+
+
 async def test_a_deployment_has_a_limit_of_its_own(client, settings):
     large = body(part(b"x" * settings.max_deployment_bytes))
     assert (await client("POST", "/v2/deployments", large, [TYPE])).status == 413

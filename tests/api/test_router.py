@@ -56,6 +56,9 @@ async def test_unknown_paths_are_404(client, path):
         assert (answer.status, answer.headers[b"allow"]) == (405, b"PATCH")
     else:
         assert (answer.status, answer.problem["title"]) == (404, "Not Found")
+        assert ("the REST API is below /v2" in answer.problem["detail"]) is (
+            path.removesuffix("/") in ("", "/v2", "/v1/topology", "//v2/topology")
+        )
     assert answer.problem["instance"] == path
 
 
