@@ -91,6 +91,7 @@ class NewInstance(ChangedInstance, kw_only=True, omit_defaults=True, gc=False):
     depth: int = 1
     start: Any = None
     start_lock: str | None = None
+    terminate_after: Sequence[str] | None = None
 
 
 class ChangedJob(msgspec.Struct, omit_defaults=True, gc=False):
@@ -245,6 +246,7 @@ def new_instance(row: Instance) -> NewInstance:
         depth=row.depth,
         start=row.start,
         start_lock=row.start_lock,
+        terminate_after=row.terminate_after or None,
     )
 
 

@@ -297,16 +297,15 @@ def _take_families(state: State, asked: set[tuple[str, str]], rows: Rows, timers
     state.families.update(fresh)
 
 
-_INSTANCE_WIDTH = 26
+_INSTANCE_WIDTH = 27
 
 
 def _instance(state: State, row: tuple[Any, ...]) -> Instance:
     (key, root_key, parent, caller, definition, process_id, number, tag, name, tenant, business_id, tags, depth) = row[
         :13
     ]
-    (status, tokens, live, then, interrupted, request, incidents, started, work, revision, position, start, lock) = row[
-        13:
-    ]
+    (status, tokens, live, then, interrupted, request, incidents, started, work, revision, position) = row[13:24]
+    start, lock, after = row[24:]
     instance = Instance(
         key,
         process_id,
@@ -336,6 +335,7 @@ def _instance(state: State, row: tuple[Any, ...]) -> Instance:
         parent_instance=parent,
         start=_decode(start, type=tuple[str, dict[str, str]]) if start else None,
         start_lock=lock,
+        terminate_after=tuple(after or ()),
         work=tuple((item[0], item[1], item[2]) for item in _decode(work)) if work else (),
         revision=revision,
     )

@@ -49,10 +49,16 @@ MAX_START = 100
 MAX_FETCHED = 1000
 TAG = re.compile(r"[A-Za-z][A-Za-z0-9_\-:.]{0,99}")
 LOOK_AGAIN_S = 0.2
+TERMINATE = "TERMINATE_PROCESS_INSTANCE"
 
 
 class StartInstruction(Body, frozen=True):
     element_id: str | None = None
+
+
+class RuntimeInstruction(Body, frozen=True):
+    type: str | None = None
+    after_element_id: str | None = None
 
 
 class CreationBody(Body, frozen=True):
@@ -63,7 +69,7 @@ class CreationBody(Body, frozen=True):
     tenant_id: str | None = None
     operation_reference: Int64 | None = None
     start_instructions: tuple[StartInstruction, ...] | None = None
-    runtime_instructions: list[Any] | None = None
+    runtime_instructions: tuple[RuntimeInstruction, ...] | None = None
     await_completion: bool | None = None
     fetch_variables: list[str] | None = None
     request_timeout: Int64 | None = None
@@ -110,6 +116,7 @@ async def create(request: Request, services: Services) -> Response:
         body.business_id,
         awaits,
         tuple(instruction.element_id or "" for instruction in body.start_instructions or ()),
+        tuple(instruction.after_element_id or "" for instruction in body.runtime_instructions or ()),
     )
     deadline = trio.current_time() + (_limit_s(request, body, services) if awaits else settings.response_timeout_s)
     submitted = await commands.submit(request, services, command, deadline=deadline, insists=awaits)
@@ -138,8 +145,7 @@ def _check(body: CreationBody) -> None:
         found.add(f"Only one of {both} is allowed")
     found.longest("processDefinitionId", body.process_definition_id, MAX_ID)
     _check_start(body.start_instructions or (), found)
-    if body.runtime_instructions:
-        found.add("Instructions for the run (runtimeInstructions) are not supported")
+    _check_run(body.runtime_instructions or (), found)
     if body.business_id is not None:
         found.require("businessId", body.business_id)
         found.longest("businessId", body.business_id, MAX_BUSINESS_ID)
@@ -157,6 +163,18 @@ def _check_start(instructions: tuple[StartInstruction, ...], found: Violations) 
         found.add(f"The provided startInstructions are {len(instructions)} but must not be more than {MAX_START}")
     if not all(instruction.element_id for instruction in instructions):
         found.add("No elementId provided")
+
+
+def _check_run(instructions: tuple[RuntimeInstruction, ...], found: Violations) -> None:
+    if len(instructions) > MAX_START:
+        found.add(f"The provided runtimeInstructions are {len(instructions)} but must not be more than {MAX_START}")
+    if not all(instruction.after_element_id for instruction in instructions):
+        found.add("No afterElementId provided")
+    if unknown := [i.type for i in instructions if i.type is not None and i.type.upper() != TERMINATE]:
+        found.add(
+            f"Unexpected value '{unknown[0][:100]}' for enum field 'type'. "
+            f"Use any of the following values: [{TERMINATE}]"
+        )
 
 
 def _check_tags(tags: tuple[str, ...], found: Violations) -> None:

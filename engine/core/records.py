@@ -38,7 +38,8 @@ Variables = dict[str, msgspec.Raw]
 class CreateInstance(Command, frozen=True):
     """Start a process: by `definition_key`, or by `process_id` and `version` (-1: the latest).
 
-    With `start_elements` (ids) it begins before each of these, instead of at its none start event.
+    With `start_elements` (ids) it begins before each of these, instead of at its none start event. When one of
+    `terminate_after` (ids) has ended, the instance is terminated.
     """
 
     intent: ClassVar[str] = "PROCESS_INSTANCE_CREATION:CREATE"
@@ -50,6 +51,7 @@ class CreateInstance(Command, frozen=True):
     business_id: str | None = None
     awaited: bool = False
     start_elements: tuple[str, ...] = ()
+    terminate_after: tuple[str, ...] = ()
 
 
 class CancelInstance(Command, frozen=True):
@@ -431,6 +433,7 @@ class InstanceCreated(Event, frozen=True):
 
     `start`: the start event that has happened, and the variables (JSON text) that it brings; None: the none start
     event. `start_lock`: the correlation key of the message that has started it. `begin`: as of an element.
+    `terminate_after`: the elements (ids) whose end is the end of the instance.
     """
 
     key: int
@@ -446,6 +449,7 @@ class InstanceCreated(Event, frozen=True):
     start: tuple[str, dict[str, str]] | None = None
     start_lock: str | None = None
     begin: tuple[str, ...] = ()
+    terminate_after: tuple[str, ...] = ()
 
 
 class ElementActivating(Event, frozen=True):

@@ -136,6 +136,8 @@ class Instance(Element, kw_only=True):
     """The start event that has happened, and the variables (JSON text) that it brings; None: the none start event."""
     start_lock: str | None = None
     """Of an instance that a message has started: its correlation key, with which nothing else starts meanwhile."""
+    terminate_after: tuple[str, ...] = ()
+    """The instance is terminated when one of these elements has ended."""
     work: tuple[tuple[int, str, Any], ...] = ()
     """Of a root: work items that a later command goes on with."""
     revision: int = 0

@@ -35,6 +35,7 @@ from engine.core.records import (
     ContinueWork,
     Effects,
     ElementCompleting,
+    ElementTerminating,
     Event,
     Fail,
     Happens,
@@ -373,6 +374,8 @@ class Processor:
             self._touched[key] = None
         elif stage == "trigger":
             self._trigger(element, argument)
+        elif stage == "end":
+            self._end(element)
         else:
             state, function = STAGES[stage]
             if element.state is state:
@@ -393,6 +396,17 @@ class Processor:
         if scope.state is ElementState.ACTIVATED and scope.then is None:
             nodes = self.at.model(scope.instance.definition_key).nodes
             self._take(enter(nodes[node], scope, self.at, occurred=variables))
+
+    def _end(self, scope: Element) -> None:
+        """Its instance was made to be terminated after an element, which has ended in this scope: nothing follows.
+
+        All scopes around it are told at once: one that is told later would go on meanwhile.
+        """
+        around = [scope]
+        while around[-1] is not scope.instance and around[-1].scope is not None:
+            around.append(around[-1].scope)
+        alive = (one.key for one in around if one.state is not ElementState.TERMINATING)
+        self._take(ElementTerminating(key) for key in alive)
 
     def _trigger(self, element: Element, argument: tuple[str, dict[str, str]]) -> None:
         target, variables = argument
@@ -635,7 +649,7 @@ class Processor:
 
     def _completed(self, row: Element, event: records.ElementCompleted) -> None:
         scope = row.scope
-        if scope is not None:
+        if scope is not None and not _ends_its_instance(row):
             for flow in event.flows:
                 self._queue.append((scope.key, "arrive", flow))
         self._gone(row, event)
@@ -643,7 +657,9 @@ class Processor:
     def _gone(self, row: Element, _event: Event) -> None:
         if row.scope is not None:
             self._touched[row.scope.key] = None
-            if row.state is ElementState.TERMINATED and row.then is not None and row.then[0] == "enter":
+            if _ends_its_instance(row):
+                self._queue.appendleft((row.scope.key, "end", 0))  # before anything else begins
+            elif row.state is ElementState.TERMINATED and row.then is not None and row.then[0] == "enter":
                 self._queue.append((row.scope.key, "enter", row.then[1:]))
         if isinstance(row, Instance):
             self._ended.append((row.key, row.state.value))
@@ -695,6 +711,11 @@ class Processor:
 def _is_entered_later(scope: Element) -> bool:
     """A boundary event whose host has ended is to be entered by a later slice: till then no place holds its token."""
     return any(key == scope.key and stage == "enter" for key, stage, _ in scope.root.work)
+
+
+def _ends_its_instance(element: Element) -> bool:
+    """Of a loop the body does, and not each of its instances."""
+    return element.element in element.instance.terminate_after and not element.is_inner
 
 
 def _depth(element: Element) -> tuple[int, int]:

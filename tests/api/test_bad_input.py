@@ -145,7 +145,12 @@ SEMANTIC = [
     ("POST", "/v2/process-instances", CREATE | {"businessId": ""}, "No businessId provided."),
     ("POST", "/v2/process-instances", CREATE | {"businessId": "b" * 257}, "must not be longer than 256"),
     ("POST", "/v2/process-instances", CREATE | {"businessId": 5}, "[businessId]"),
-    ("POST", "/v2/process-instances", CREATE | {"runtimeInstructions": [{"afterElementId": "a"}]}, "not supported"),
+    (
+        "POST",
+        "/v2/process-instances",
+        CREATE | {"runtimeInstructions": [{"afterElementId": "a", "type": "SUSPEND"}]},
+        "Use any of",
+    ),
     ("POST", "/v2/process-instances", CREATE | {"operationReference": 0}, "operationReference is '0'"),
     ("POST", "/v2/process-instances", CREATE | {"awaitCompletion": "yes"}, "[awaitCompletion]"),
     ("POST", "/v2/process-instances", CREATE | {"fetchVariables": "x"}, "[fetchVariables]"),

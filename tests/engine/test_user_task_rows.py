@@ -15,6 +15,7 @@ from engine.core.records import (
     CancelInstance,
     ClaimUserTask,
     CompleteUserTask,
+    CreateInstance,
     RejectionCode,
     UpdateUserTask,
 )
@@ -74,6 +75,13 @@ async def test_tasks_that_are_loaded_again_are_changed_and_completed(bench):
     assert (row["state"], row["ended"]) == ("COMPLETED", START_MS)
     assert list(bench.ended.values()) == ["COMPLETED"]
     assert (await bench.run(CompleteUserTask(key))).rejection.code is RejectionCode.NOT_FOUND
+
+
+async def test_what_terminates_an_instance_is_known_when_it_is_loaded_again(bench):
+    await bench.run(CreateInstance("p", terminate_after=("decide",)))
+    await bench.run(CompleteUserTask((await only(bench))["user_task_key"]))
+    assert list(bench.ended.values()) == ["TERMINATED"]
+    assert await bench.rows("SELECT 1 FROM element_instances WHERE element_id = 'end'") == []
 
 
 async def test_a_task_that_was_loaded_is_cancelled_with_its_instance(bench):

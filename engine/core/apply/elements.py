@@ -43,6 +43,7 @@ def instance_created(state: State, event: records.InstanceCreated) -> Instance:
         parent_instance=None if caller is None else caller.instance.key,
         start=event.start,
         start_lock=event.start_lock,
+        terminate_after=event.terminate_after,
     )
     instance.instance = instance
     if caller is None:

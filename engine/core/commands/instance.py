@@ -35,6 +35,7 @@ def create(command: CreateInstance, at: View) -> Effects:
     definition = _definition(command, at)
     model = at.model(definition.key)
     start_instructions.check(model, command.start_elements)
+    start_instructions.check_end(model, command.terminate_after)
     if model.root.start is None and not command.start_elements:
         raise Reject(
             RejectionCode.INVALID_STATE,
@@ -52,6 +53,7 @@ def create(command: CreateInstance, at: View) -> Effects:
         command.business_id,
         command.tags,
         begin=command.start_elements,
+        terminate_after=command.terminate_after,
     )
     for name, value in texts_of(command.variables).items():
         yield VariableSet(at.key(), key, name, value)

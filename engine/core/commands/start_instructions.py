@@ -1,4 +1,4 @@
-"""Where a process may be begun instead of at its start event: checked before the instance is made."""
+"""Where a process may be begun and ended otherwise than at its events: checked before the instance is made."""
 
 from __future__ import annotations
 
@@ -23,6 +23,21 @@ def check(process: Process, targets: Sequence[str]) -> None:
             raise Reject(
                 RejectionCode.INVALID_ARGUMENT,
                 f"Expected to create instance of process with start instructions but {wrong}",
+            )
+
+
+def check_end(process: Process, targets: Sequence[str]) -> None:
+    """Whether there are the elements after which the instance is to be terminated.
+
+    Raises:
+        Reject: one is not there; others take it, and wait for ever (camunda/camunda#53526).
+    """
+    for target in targets:
+        if target not in process.nodes:
+            raise Reject(
+                RejectionCode.INVALID_ARGUMENT,
+                "Expected to create instance of process with runtime instructions but no element found with id "
+                f"'{target}'.",
             )
 
 
