@@ -74,6 +74,8 @@ TIMER_TASK_TESTS = "tests/engine/test_timers_task.py"
 TIMER_WINDOW_TESTS = "tests/engine/test_timers_window.py"
 TIMER_START_TESTS = "tests/engine/test_timers_starts.py"
 SCHEDULE_TESTS = "tests/core/test_timers_schedules.py"
+MESSAGE_TESTS = "tests/core/test_messages.py"
+MESSAGE_START_TESTS = "tests/core/test_message_starts.py"
 
 _LOCK = "    PERFORM pg_advisory_xact_lock(4711, p);\n    IF since"
 _UNLOCKED = "    IF since"
@@ -642,6 +644,91 @@ MUTANTS: tuple[Mutant, ...] = (
         f"{TIMER_TESTS}::test_old_timers_are_purged_whatever_their_end",
         "storage/sql/timers.sql",
         ("WHERE ended_at IS NOT NULL AND ended_at < from_epoch_ms($1)", "WHERE triggered_at < from_epoch_ms($1)"),
+    ),
+    mutant(
+        "messages: a process gets one twice",
+        f"{MESSAGE_TESTS}::test_a_process_gets_a_kept_message_once_however_many_wait",
+        "engine/core/apply/channels.py",
+        ("        message.given = (*message.given, event.process_id)\n", "        pass\n"),
+    ),
+    mutant(
+        "messages: one whose time has passed is given",
+        f"{MESSAGE_TESTS}::test_an_expired_message_is_not_given_even_if_it_is_still_there",
+        "engine/core/channels.py",
+        ("message.name == name and message.deadline > now and", "message.name == name and"),
+    ),
+    mutant(
+        "messages: the wait that began last comes first",
+        f"{MESSAGE_TESTS}::test_of_one_process_the_longest_wait_gets_it_and_every_process_once",
+        "engine/core/channels.py",
+        (
+            "return (one for one in self.subscriptions.values() if one.name == name)",
+            "return (one for one in reversed(self.subscriptions.values()) if one.name == name)",
+        ),
+    ),
+    mutant(
+        "messages: a key starts any number of instances",
+        f"{MESSAGE_START_TESTS}::test_one_instance_for_each_key_while_it_lives",
+        "engine/core/commands/message.py",
+        ("        if start.process_id not in channel.locks:\n", "        if True:\n"),
+    ),
+    mutant(
+        "messages: a start that cannot be handled keeps its lock",
+        "tests/core/test_message_refusals.py::test_a_start_that_raises_gives_its_lock_back",
+        "engine/core/commands/subscription.py",
+        ("    if command.start_lock is not None:\n", "    if False:\n"),
+    ),
+    mutant(
+        "messages: what cannot be saved is refused without a word to who waits",
+        "tests/engine/test_message_refusals_postgres.py::test_a_start_that_cannot_be_saved_leaves_no_lock",
+        "engine/batch.py",
+        ("WAITED_FOR = (TriggerTimer, StartInstance, TriggerSubscription)", "WAITED_FOR = (TriggerTimer,)"),
+    ),
+    mutant(
+        "messages: an id is looked for among the loaded ones alone",
+        "tests/engine/test_messages_postgres.py::test_of_a_channel_with_many_messages_only_what_is_asked_for_is_loaded",
+        "storage/sql/channels.sql",
+        ("t.message_id = k.message_id AND t.name = k.name", "t.message_id = k.message_id AND false"),
+    ),
+    mutant(
+        "messages: large bodies are loaded with the channel",
+        "tests/engine/test_message_bodies.py"
+        "::test_small_bodies_come_with_their_messages_and_large_ones_when_they_are_asked_for",
+        "storage/sql/channels.sql",
+        ("CASE WHEN pg_column_size(c.variables) <= $4 THEN", "CASE WHEN $4::int > 0 THEN"),
+    ),
+    mutant(
+        "messages: expiry waits for what a batch holds",
+        "tests/engine/test_expiry.py::test_a_batch_that_holds_a_message_is_not_waited_for",
+        "storage/sql/channels.sql",
+        ("ORDER BY deadline_ms LIMIT $2 FOR UPDATE SKIP LOCKED", "ORDER BY deadline_ms LIMIT $2 FOR UPDATE"),
+    ),
+    mutant(
+        "messages: what expires first is deleted last",
+        "tests/engine/test_expiry.py::test_what_has_expired_is_deleted_piece_by_piece_the_first_first",
+        "storage/sql/channels.sql",
+        ("ORDER BY deadline_ms LIMIT $2 FOR", "ORDER BY deadline_ms DESC LIMIT $2 FOR"),
+    ),
+    mutant(
+        "messages: a correlation is deleted as soon as it is there",
+        "tests/engine/test_retention.py::test_what_ended_stays_to_the_millisecond",
+        "engine/retention.py",
+        ("        before = max(now - int(settings.ended_days * DAY_MS), 0)\n", "        before = now\n"),
+    ),
+    mutant(
+        "signals: a loop that waits again is told again",
+        "tests/core/test_signals.py::test_a_loop_that_waits_again_is_not_hit_twice",
+        "engine/core/commands/signal.py",
+        ("if command.after < key < upto)", "if command.after < key)"),
+    ),
+    mutant(
+        "event sub-processes are waited for before the start event has set what they need",
+        "tests/core/test_event_sub_process_waits.py::test_the_key_may_be_what_the_start_event_maps",
+        "engine/core/lifecycle.py",
+        (
+            "    if not isinstance(begin, int):\n        yield from waits.open_aside(element, at)\n",
+            "    yield from waits.open_aside(element, at)\n",
+        ),
     ),
 )
 
