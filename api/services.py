@@ -12,6 +12,7 @@ from api.settings import ApiSettings
 from engine.appender import Append
 from engine.bpmn.parser import Parsed
 from engine.bpmn.xml import LIMITS, Limits
+from engine.completions import End
 from storage.driver import Connection
 from storage.log import Appended, Outcome
 
@@ -35,7 +36,10 @@ class EndWaiter(Protocol):
         NotToldHere: the program is stopping.
     """
 
-    async def wait(self) -> str: ...
+    @property
+    def value(self) -> End | None: ...
+
+    async def wait(self) -> End: ...
 
 
 class Completes(Protocol):

@@ -22,6 +22,7 @@ from engine.bpmn.parser import parse
 from engine.consumer import Consumer, ConsumerSettings
 from engine.core.memory import DEFAULT_TENANT, MemoryEngine
 from engine.core.records import Command, CompleteJob, encode_command
+from engine.core.step import Ended
 from engine.supervision import Beat, SupervisionSettings
 from storage import driver, log
 from storage.driver import Connection
@@ -52,7 +53,7 @@ class _Progress:
         self.rejected = 0
         self._last = last
 
-    def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[tuple[int, str]]) -> None:
+    def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[Ended]) -> None:
         self.rejected += sum(outcome.rejection is not None for outcome in outcomes)
         if watermark >= self._last:
             self.done.set()

@@ -23,6 +23,7 @@ from engine.consumer import Consumer
 from engine.core.memory import DEFAULT_TENANT
 from engine.core.records import Command, CreateInstance, Deploy, PublishMessage, ResourceReference
 from engine.core.shared.starts import metadata_of
+from engine.core.step import Ended
 from engine.definitions import DefinitionCache
 from engine.expiry import Expiry
 from engine.supervision import Beat, SupervisionSettings
@@ -76,7 +77,7 @@ class _Engine:
             lambda: driver.connect(dsn, name="expiry", settings=CHORES), leads=lambda: self.consumer.leads
         )
 
-    def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[tuple[int, str]]) -> None:
+    def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[Ended]) -> None:
         if refused := [outcome.rejection for outcome in outcomes if outcome.rejection is not None]:
             raise RuntimeError(f"a command was rejected: {refused[0]}")
         self.watermark = watermark

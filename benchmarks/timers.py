@@ -24,6 +24,7 @@ from engine.consumer import Consumer
 from engine.core.memory import DEFAULT_TENANT
 from engine.core.records import CreateInstance, Deploy, ResourceReference
 from engine.core.shared.starts import metadata_of
+from engine.core.step import Ended
 from engine.definitions import DefinitionCache
 from engine.supervision import Beat, SupervisionSettings
 from engine.timers import Timers
@@ -74,7 +75,7 @@ class _Engine:
             lambda: driver.connect(dsn, name="timers"), self.appender, leads=lambda: self.consumer.leads
         )
 
-    def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[tuple[int, str]]) -> None:
+    def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[Ended]) -> None:
         self.watermark = watermark
         self.ended += len(ended)
         self.timers.committed(watermark)

@@ -11,14 +11,17 @@ optimisation of that path, not a second one.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
+import msgspec
 import trio
 
 from engine.admission import Overloaded
+from engine.core.state import Variable
+from engine.core.step import Ended
 from engine.supervision import Beat
 from storage import log
 from storage.driver import CALL_TIMEOUT_S, CONNECT_TIMEOUT_S, Connection
@@ -39,6 +42,15 @@ class CompletionsSettings:
     """Outcomes, and ends, of the latest commits that are remembered for those who register late."""
     recent_bytes: int = 16_384
     """Larger responses are not remembered, but read from the event log."""
+    recent_bytes_of_variables: int = 2_048
+    """Larger variables of an instance that ended are read from the database by who waits for it."""
+
+
+class End(msgspec.Struct, frozen=True, gc=False):
+    """How a process instance ended; its variables (name → JSON text), unless only the database has them."""
+
+    state: str
+    variables: Mapping[str, str] | None = None
 
 
 class NotToldHere(Exception):
@@ -57,6 +69,11 @@ class Waiter(Generic[V]):
         self._done = trio.Event()
         self._value: V | None = None
         self._given_up = False
+
+    @property
+    def value(self) -> V | None:
+        """The value, if it is there."""
+        return self._value
 
     async def wait(self) -> V:
         """The value, when it is there; at once if it is, even past a deadline. Put a deadline around this.
@@ -144,7 +161,7 @@ class Completions:
         self._connect = connect
         self._settings = settings = settings or CompletionsSettings()
         self._outcomes: _Table[Outcome] = _Table(settings.recent)
-        self._ends: _Table[str] = _Table(settings.recent)
+        self._ends: _Table[End] = _Table(settings.recent)
         self._waiting = 0
         self._stopping = False
         self._watermarks: dict[int, int] = {}
@@ -165,8 +182,8 @@ class Completions:
             self._due.set()
         return waiter
 
-    def register_end(self, instance_key: int) -> Waiter[str]:
-        """Wait for the end of a process instance: the state in which it ends. One that ended long ago is found by the
+    def register_end(self, instance_key: int) -> Waiter[End]:
+        """Wait for the end of a process instance. One that ended long ago is found by the
         next sweep: who needs it sooner registers, and then reads.
 
         Raises:
@@ -199,23 +216,26 @@ class Completions:
         self._waiting -= 1
         self._outcomes.remove(waiter)
 
-    def _forget_end(self, waiter: Waiter[str]) -> None:
+    def _forget_end(self, waiter: Waiter[End]) -> None:
         self._waiting -= 1
         self._ends.remove(waiter)
 
     # -- for the consumer and the listener; none of these has a checkpoint either -----------------------------------
 
-    def committed(
-        self, partition: int, watermark: int, outcomes: Sequence[Outcome], ended: Sequence[tuple[int, str]]
-    ) -> None:
+    def committed(self, partition: int, watermark: int, outcomes: Sequence[Outcome], ended: Sequence[Ended]) -> None:
         """A batch of this node was committed: everything up to `watermark` is known. Serves who waits for it."""
         self._watermarks[partition] = watermark
         for outcome in outcomes:
             if not self._outcomes.serve(outcome.position, outcome) and self._small(outcome):
                 self._outcomes.remember(outcome.position, outcome)
-        for key, state in ended:
-            if not self._ends.serve(key, state):
-                self._ends.remember(key, state)
+        for key, state, variables in ended:
+            end = End(state, self._small_texts(variables))
+            if not self._ends.serve(key, end):
+                self._ends.remember(key, end)
+
+    def _small_texts(self, variables: Mapping[str, Variable]) -> dict[str, str] | None:
+        texts = {name: variable.value for name, variable in variables.items()}
+        return texts if sum(map(len, texts.values())) <= self._settings.recent_bytes_of_variables else None
 
     def _small(self, outcome: Outcome) -> bool:
         return outcome.response is None or len(outcome.response) <= self._settings.recent_bytes
@@ -260,4 +280,4 @@ class Completions:
                 self._outcomes.serve(outcome.position, outcome)
         if self._ends.waiters:
             for key, state in await log.ended(connection, list(self._ends.waiters)):
-                self._ends.serve(key, state)
+                self._ends.serve(key, End(state))

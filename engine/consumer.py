@@ -22,7 +22,7 @@ from engine.core.needs import Need, NeedKind
 from engine.core.records import Rejection, RejectionCode
 from engine.core.rules import PAGED_FROM, TIMER_RULES, TimerRules
 from engine.core.state import Definition, State
-from engine.core.step import Limits, Processor
+from engine.core.step import Ended, Limits, Processor
 from engine.definitions import UnreadableResource
 from engine.refusals import Refusals
 from engine.supervision import Beat, leaves
@@ -66,7 +66,7 @@ class Models(Protocol):
 class Listeners(Protocol):
     """Who is told about a committed batch; none of these may wait."""
 
-    def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[tuple[int, str]]) -> None:
+    def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[Ended]) -> None:
         """Answers and ends, with the position up to which everything is known."""
 
     def available(self, type: str, tenant: str, count: int) -> None:

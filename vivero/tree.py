@@ -25,6 +25,7 @@ from engine.bpmn.parser import parse
 from engine.bpmn.xml import LIMITS
 from engine.completions import Completions
 from engine.consumer import Consumer
+from engine.core.step import Ended
 from engine.definitions import DefinitionCache
 from engine.expiry import Expiry
 from engine.retention import Retention
@@ -92,7 +93,7 @@ class Switchboard:
 
     # ---- the consumer says
 
-    def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[tuple[int, str]]) -> None:
+    def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[Ended]) -> None:
         self._completions.committed(partition, watermark, outcomes, ended)
         self._announcer.announce(PROCESSED, str(partition), watermark)
         if self.timers is not None:

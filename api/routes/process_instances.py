@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -98,6 +99,7 @@ class Created(msgspec.Struct, frozen=True, rename="camel", gc=False):
 _creation_decoder = decoder(CreationBody)
 _cancellation_decoder = decoder(CancellationBody)
 _reply_decoder = msgspec.json.Decoder(InstanceReply)
+_encode = msgspec.json.Encoder().encode
 _NO_VARIABLES = msgspec.Raw(b"{}")
 
 
@@ -201,11 +203,13 @@ def _limit_s(request: Request, body: CreationBody, services: Services) -> float:
 async def _end(services: Services, key: int, names: list[str] | None, deadline: float) -> Result | None:
     """How the instance ended; None if it has not by the deadline, or until the program stops.
 
-    Registered first, then read, then awaited: so that an end in between is not missed, one in the creating batch
-    (which is most often the one) costs no wait, and a database that is away for a moment costs nothing but that.
+    Registered first, then read, then awaited: so that an end in between is not missed, and a database that is away for
+    a moment costs nothing but that. An end in the creating batch, which is most often the one, is known already.
     """
     with services.completions.register_end(key) as end, trio.move_on_at(deadline):
         while True:
+            if end.value is not None and end.value.variables is not None:
+                return _result(end.value.state, end.value.variables, names)
             try:
                 result = await read(services, lambda connection: reads.result(connection, key, names or None))
             except (Outage, Retry):
@@ -218,6 +222,11 @@ async def _end(services: Services, key: int, names: list[str] | None, deadline: 
             except NotToldHere:
                 return None
     return None
+
+
+def _result(state: str, variables: Mapping[str, str], names: list[str] | None) -> Result:
+    chosen = sorted(variables.keys() if not names else variables.keys() & set(names))
+    return Result(state, b"{%s}" % b",".join(b"%s:%s" % (_encode(name), variables[name].encode()) for name in chosen))
 
 
 def _created(reply: InstanceReply, variables: msgspec.Raw, submitted: Submitted) -> Response:

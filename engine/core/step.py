@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -58,7 +58,19 @@ from engine.core.records import (
 from engine.core.rules import PAGED_FROM, TIMER_RULES, TimerRules
 from engine.core.shared import deadlocks
 from engine.core.shared.flows import enter
-from engine.core.state import Definition, Element, ElementState, Incident, Instance, Job, Row, State, Timer, root_of
+from engine.core.state import (
+    Definition,
+    Element,
+    ElementState,
+    Incident,
+    Instance,
+    Job,
+    Row,
+    State,
+    Timer,
+    Variable,
+    root_of,
+)
 from engine.core.view import View
 
 ITEM_COST = 4
@@ -137,13 +149,20 @@ class Spilled:
     request: int
 
 
+class Ended(NamedTuple):
+    """A process instance that ended: its key, its last state, and its variables as it left them."""
+
+    key: int
+    state: str
+    variables: Mapping[str, Variable]
+
+
 @dataclass(slots=True)
 class Notices:
     """What others may want to know once the batch is committed."""
 
     spilled: list[Spilled] = field(default_factory=list)
-    ended: list[tuple[int, str]] = field(default_factory=list)
-    """Instances that ended, with their last state."""
+    ended: list[Ended] = field(default_factory=list)
     available: dict[tuple[str, str], int] = field(default_factory=dict)
     """Jobs that became available, by (type, tenant)."""
     timers: dict[int, tuple[int, str] | None] = field(default_factory=dict)
@@ -546,7 +565,7 @@ class Processor:
         self._replies = []
         self._sends = []
         self._later = False
-        self._ended: list[tuple[int, str]] = []
+        self._ended: list[Ended] = []
         self._available: list[tuple[str, str]] = []
         self._timers: dict[int, tuple[int, str] | None] = {}
 
@@ -662,7 +681,7 @@ class Processor:
             elif row.state is ElementState.TERMINATED and row.then is not None and row.then[0] == "enter":
                 self._queue.append((row.scope.key, "enter", row.then[1:]))
         if isinstance(row, Instance):
-            self._ended.append((row.key, row.state.value))
+            self._ended.append(Ended(row.key, row.state.value, row.variables))
             if row.start_lock is not None:
                 released = ReleaseStart(row.key, row.tenant, row.process_id, row.start_lock)
                 self._sends.append(Send(released))

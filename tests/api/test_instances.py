@@ -3,6 +3,7 @@
 import pytest
 import trio
 
+from engine import completions
 from engine.admission import Overloaded
 from engine.core.records import InstanceReply
 from storage import reads
@@ -20,6 +21,7 @@ class End:
         self.registered = trio.Event()
         self.ended = trio.Event()
         self.left = False
+        self.value = None
 
     def __enter__(self) -> "End":
         self.registered.set()
@@ -30,7 +32,7 @@ class End:
 
     async def wait(self):
         await self.ended.wait()
-        return "COMPLETED"
+        return self.value or completions.End("COMPLETED")
 
 
 @pytest.fixture
@@ -43,6 +45,34 @@ def end(engine):
 
 def finish(rows, state="COMPLETED"):
     rows.execute("UPDATE process_instances SET ended_at = now(), state = %s", [state])
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"), [(None, {"x": 1.5, "y": "é"}), ([], {"x": 1.5, "y": "é"}), (["y", "z"], {"y": "é"})]
+)
+async def test_an_end_that_is_known_costs_no_look_into_the_database(client, end, names, expected):
+    """The client has no database."""
+    end.value = completions.End("COMPLETED", {"y": '"é"', "x": "1.50"})
+    answer = await client("POST", "/v2/process-instances", CREATE | {"fetchVariables": names})
+    assert (answer.status, answer.json["variables"]) == (200, expected)
+    assert end.left
+
+
+async def test_the_variables_of_an_end_that_is_awaited_need_no_look_either(client, end, monkeypatch):
+    async def not_yet(*_):
+        return None
+
+    monkeypatch.setattr("api.routes.process_instances.read", not_yet)
+    async with trio.open_nursery() as nursery:
+
+        async def finish_it():
+            await end.registered.wait()
+            end.value = completions.End("TERMINATED", {})
+            end.ended.set()
+
+        nursery.start_soon(finish_it)
+        answer = await client("POST", "/v2/process-instances", CREATE)
+    assert (answer.status, answer.problem["title"]) == (409, "INVALID_STATE")
 
 
 async def test_an_instance_that_has_ended_already_costs_no_wait(rows, reader, engine, end):

@@ -88,7 +88,7 @@ class EngineBench:
     def committed(self, _partition, watermark, outcomes, ended):
         self.watermark = watermark
         self.answers |= {outcome.position: outcome for outcome in outcomes}
-        self.ended |= dict(ended)
+        self.ended |= {end.key: end.state for end in ended}
         self.timers.committed(watermark)
         self._moved.set()
         self._moved = trio.Event()

@@ -8,8 +8,10 @@ import trio
 import trio.testing
 
 from engine.admission import Overloaded
-from engine.completions import Completions, CompletionsSettings, NotToldHere, Outcome
+from engine.completions import Completions, CompletionsSettings, End, NotToldHere, Outcome
 from engine.core.records import Rejection, RejectionCode
+from engine.core.state import Variable
+from engine.core.step import Ended
 from engine.supervision import Child, Supervisor
 
 NEVER_S = 1e6
@@ -112,32 +114,45 @@ async def test_the_first_answer_counts():
 
 async def test_who_registers_late_is_served_from_the_latest_commits():
     completions = in_process()
-    completions.committed(1, 5, [Outcome(5, None, b"{}")], [(77, "COMPLETED")])
+    completions.committed(1, 5, [Outcome(5, None, b"{}")], [Ended(77, "COMPLETED", {})])
     assert await wait(completions.register(1, 5)) == Outcome(5, None, b"{}")
-    assert await wait(completions.register_end(77)) == "COMPLETED"
+    assert await wait(completions.register_end(77)) == End("COMPLETED", {})
 
 
 async def test_the_end_of_an_instance():
     completions = in_process()
     with completions.register_end(77) as waiter, completions.register_end(78) as other:
-        completions.committed(1, 9, [], [(77, "TERMINATED")])
-        assert await waiter.wait() == "TERMINATED"
+        completions.committed(1, 9, [], [Ended(77, "TERMINATED", {})])
+        assert await waiter.wait() == End("TERMINATED", {})
         with trio.move_on_after(0) as scope:
             await other.wait()
         assert scope.cancelled_caught
 
 
+async def test_an_end_brings_the_variables_unless_they_are_large():
+    scope = None
+    small, large = (
+        {"x": Variable(1, scope, "x", text), "y": Variable(2, scope, "y", "1.50")}
+        for text in ('"é"', '"' + "x" * 2_048 + '"')
+    )
+    completions = in_process()
+    with completions.register_end(77) as waiter:
+        completions.committed(1, 9, [], [Ended(77, "COMPLETED", small), Ended(78, "COMPLETED", large)])
+        assert waiter.value == End("COMPLETED", {"x": '"é"', "y": "1.50"})
+    assert await wait(completions.register_end(78)) == End("COMPLETED")
+
+
 async def test_a_program_that_stops_gives_up_ends_but_no_outcomes():
     completions = in_process()
-    completions.committed(1, 5, [], [(76, "COMPLETED")])
+    completions.committed(1, 5, [], [Ended(76, "COMPLETED", {})])
     with completions.register_end(77) as end, completions.register(1, 6) as outcome:
         completions.give_up_ends()
         with pytest.raises(NotToldHere):
             await end.wait()
         with pytest.raises(NotToldHere):
             await wait(completions.register_end(78))
-        assert await wait(completions.register_end(76)) == "COMPLETED"
-        completions.committed(1, 6, [Outcome(6)], [(77, "COMPLETED")])
+        assert await wait(completions.register_end(76)) == End("COMPLETED", {})
+        completions.committed(1, 6, [Outcome(6)], [Ended(77, "COMPLETED", {})])
         assert await outcome.wait() == Outcome(6)
     assert completions.waiting == 0
 
@@ -196,7 +211,7 @@ async def test_what_another_node_processed_is_read(sweeping, connection):
 async def test_an_instance_that_has_ended_already_is_found(sweeping, connection):
     await end_instance(connection, 77, "COMPLETED")
     completions = await sweeping(sweep_s=0.01)
-    assert await wait(completions.register_end(77)) == "COMPLETED"
+    assert await wait(completions.register_end(77)) == End("COMPLETED")
 
 
 async def test_everything_outstanding_is_asked_for_again(sweeping, connection):
@@ -207,7 +222,7 @@ async def test_everything_outstanding_is_asked_for_again(sweeping, connection):
         await answer(connection, 5)
         await end_instance(connection, 77, "TERMINATED")
         assert await wait(outcome) == Outcome(5, None, b'{"a":1}')
-        assert await wait(end) == "TERMINATED"
+        assert await wait(end) == End("TERMINATED")
 
 
 async def test_a_command_that_is_answered_later_keeps_its_waiter(sweeping, connection):
@@ -246,4 +261,4 @@ async def test_registering_has_no_checkpoint():
     with trio.testing.assert_no_checkpoints():
         for register in (partial(completions.register, 1, 5), partial(completions.register_end, 77)):
             with register():
-                completions.committed(1, 9, [Outcome(5)], [(77, "COMPLETED")])
+                completions.committed(1, 9, [Outcome(5)], [Ended(77, "COMPLETED", {})])
