@@ -44,7 +44,7 @@ async def test_a_log_is_worked_off_to_what_a_serial_run_comes_to(migrated, conne
     for logged in serial.engine.log:
         assert ears.outcomes[logged.position].rejection == logged.handled[0].rejection
     states = [row["state"] for (table, _), row in serial.rows.items() if table == "Instance"]
-    assert sorted(state for _, state in ears.ended) == sorted(state for state in states if state != "ACTIVATED")
+    assert sorted(end.state for end in ears.ended) == sorted(state for state in states if state != "ACTIVATED")
 
 
 @pytest.mark.parametrize("commands", [1, 7])
