@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def load_table():
+    sys.path.insert(0, str(ROOT / "tests"))
     spec = importlib.util.spec_from_file_location("vivero_mutants", ROOT / "tests" / "mutants.py")
     module = sys.modules["vivero_mutants"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

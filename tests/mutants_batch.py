@@ -1,0 +1,152 @@
+"""Mistakes in the batch, the fence, the claim, loading, saving and activation (KERNEL.md sections 2, 5 and 9)."""
+
+from mutants_words import Mutant, mutant
+
+KERNEL = "storage/sql/migrations/0001_kernel.sql"
+LEADERSHIP_TESTS = "tests/engine/test_consumer_leadership.py"
+OVERLAP_TESTS = "tests/engine/test_consumer_overlap.py"
+POISON_TESTS = "tests/engine/test_consumer_poison.py"
+CONSUMER_TESTS = "tests/engine/test_consumer.py"
+ACTIVATION_TESTS = "tests/storage/test_activation.py"
+
+BATCH: tuple[Mutant, ...] = (
+    # The batch, the fence, the claim (KERNEL.md sections 2 and 9)
+    mutant(
+        "fence not raising",
+        f"{LEADERSHIP_TESTS}::test_a_batch_of_an_old_epoch_writes_nothing_and_steps_down",
+        KERNEL,
+        (
+            "        RAISE EXCEPTION 'partition % is no longer owned by epoch %', p, e USING ERRCODE = 'VV001';",
+            "        RETURN;",
+        ),
+    ),
+    mutant(
+        "fence not looking at the position",
+        f"{LEADERSHIP_TESTS}::test_a_batch_from_another_position_writes_nothing_and_steps_down",
+        KERNEL,
+        ("    IF last IS DISTINCT FROM old_pos THEN", "    IF false THEN"),
+    ),
+    mutant(
+        "fence last",
+        f"{LEADERSHIP_TESTS}::test_a_loser_steps_down_and_rejects_nobody",
+        "engine/consumer.py",
+        (
+            'calls = [("BEGIN", ()), fence, *work.calls, ("COMMIT", ())]',
+            'calls = [("BEGIN", ()), *work.calls, fence, ("COMMIT", ())]',
+        ),
+    ),
+    mutant(
+        "claim: SELECT instead of UPDATE",
+        f"{LEADERSHIP_TESTS}::test_a_claim_waits_for_a_backend_in_doubt",
+        "storage/sql/partitions.sql",
+        (
+            "UPDATE partitions p\nSET epoch = epoch + 1, owner_node = $2, owner_pid = pg_backend_pid(),\n"
+            "    owner_backend_start = (SELECT backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()),\n"
+            "    lease_until = clock_timestamp() + make_interval(secs => $3)\nWHERE id = $1 AND (",
+            "SELECT epoch + 1 FROM partitions p\nWHERE $2::text > '' AND $3::float8 > 0 AND id = $1 AND (",
+        ),
+        ("a.backend_start = p.owner_backend_start))\nRETURNING epoch;", "a.backend_start = p.owner_backend_start));"),
+    ),
+    mutant(
+        "claim: a lease that holds is taken over",
+        f"{LEADERSHIP_TESTS}::test_a_lease_keeps_others_off",
+        "storage/sql/partitions.sql",
+        ("OR owner_node = $2\n", "OR owner_node <> $2\n"),
+    ),
+    mutant(
+        "claim: a restart waits for the lease",
+        f"{LEADERSHIP_TESTS}::test_of_two_consumers_one_leads_and_the_other_takes_over_at_once",
+        "storage/sql/partitions.sql",
+        (
+            "    OR NOT EXISTS (SELECT FROM pg_stat_activity a WHERE",
+            "    OR EXISTS (SELECT FROM pg_stat_activity a WHERE false AND",
+        ),
+    ),
+    mutant(
+        "claim: a frozen owner is waited for",
+        f"{LEADERSHIP_TESTS}::test_a_frozen_owner_whose_lease_has_run_out_is_ended",
+        "storage/partitions.py",
+        ("        if conflict.sqlstate == LOCK_NOT_AVAILABLE:\n", "        if conflict.sqlstate is None:\n"),
+    ),
+    mutant(
+        "eviction of a pinned aggregate",
+        f"{OVERLAP_TESTS}::test_what_is_being_committed_is_not_evicted",
+        "engine/core/state.py",
+        (
+            "for root in [root for root in self.trees.values() if not root.pins]:",
+            "for root in list(self.trees.values()):",
+        ),
+    ),
+    mutant(
+        "missing tombstone",
+        f"{OVERLAP_TESTS}::test_what_is_being_ended_is_not_read_again",
+        "storage/load.py",
+        ("    gone = state.ended | state.ended_in_batch()", "    gone = state.ended_in_batch()"),
+    ),
+    mutant(
+        "overlap deeper than one",
+        f"{OVERLAP_TESTS}::test_a_batch_is_computed_while_the_one_before_it_commits",
+        "engine/consumer.py",
+        ("        await self._settled()\n        claim = self._claim\n", "        claim = self._claim\n"),
+    ),
+    mutant(
+        "load: a column forgotten",
+        f"{CONSUMER_TESTS}::test_evicting_everything_changes_nothing",
+        "storage/load.py",
+        ("    job.error_code, job.error_message = code, message\n", ""),
+    ),
+    mutant(
+        "save: a column that changes is left out",
+        "tests/storage/test_save.py::test_what_may_change_is_changed_to_what_it_would_be_at_birth",
+        "storage/sql/save.sql",
+        (
+            "error_message = x.error_message, updated_at = from_epoch_ms(x.updated_at)",
+            "error_message = x.error_message",
+        ),
+    ),
+    mutant(
+        "22P05 in the save",
+        f"{POISON_TESTS}::test_what_cannot_be_saved_is_rejected_alone",
+        "storage/errors.py",
+        ('    "22": DataPoison,', '    "2200": DataPoison,'),
+    ),
+    mutant(
+        "poison: the whole batch is rejected",
+        f"{POISON_TESTS}::test_what_cannot_be_saved_is_rejected_alone",
+        "engine/consumer.py",
+        ("if self.careful_until >= last and suspected.commands == 1:", "if True:"),
+    ),
+    mutant(
+        "full-row job save",
+        f"{POISON_TESTS}::test_a_change_of_a_leased_job_leaves_its_lease_alone",
+        "storage/sql/save.sql",
+        (
+            "    ready = CASE WHEN x.lease IS NULL THEN t.ready ELSE x.lease = 'ready' END,",
+            "    ready = x.lease IS NULL OR x.lease = 'ready',",
+        ),
+    ),
+    mutant(
+        "a finished job whose lease runs out",
+        f"{POISON_TESTS}::test_a_finished_job_is_not_handed_out_again_when_its_lease_runs_out",
+        "engine/core/apply/jobs.py",
+        ('    job.lease = "closed"\n    state.unlink', "    state.unlink"),
+    ),
+    mutant(
+        "clock_timestamp() in activation",
+        f"{ACTIVATION_TESTS}::test_an_activation_uses_the_partial_indexes",
+        "storage/sql/activation.sql",
+        (
+            "available_at IS NOT NULL AND available_at <= clock_now()",
+            "available_at IS NOT NULL AND available_at <= clock_timestamp()",
+        ),
+    ),
+    mutant(
+        "an activation client that does not read",
+        f"{ACTIVATION_TESTS}::test_a_client_that_does_not_read_its_jobs_holds_no_row",
+        "storage/sql/activation.sql",
+        (
+            "AND j.lease_token = ANY ($2::uuid[])\nORDER BY j.priority DESC, j.job_key;",
+            "AND j.lease_token = ANY ($2::uuid[])\nORDER BY j.priority DESC, j.job_key\nFOR UPDATE OF j;",
+        ),
+    ),
+)

@@ -1,0 +1,171 @@
+"""Mistakes in the log: the append function, the appender, completions, definitions (KERNEL.md sections 1 and 9)."""
+
+from mutants_words import Mutant, mutant
+
+KERNEL = "storage/sql/migrations/0001_kernel.sql"
+LOG_TESTS = "tests/storage/test_log.py"
+DOUBT_TESTS = "tests/storage/test_log_in_doubt.py"
+APPENDER_TESTS = "tests/engine/test_appender.py"
+COMPLETIONS_TESTS = "tests/engine/test_completions.py"
+DEFINITIONS_TESTS = "tests/engine/test_definitions.py"
+_LOCK = "    PERFORM pg_advisory_xact_lock(4711, p);\n    IF since"
+_UNLOCKED = "    IF since"
+
+LOG: tuple[Mutant, ...] = (
+    # The append function (KERNEL.md sections 1 and 9)
+    mutant(
+        "append: lock inlined into the INSERT",
+        f"{LOG_TESTS}::test_positions_become_visible_in_order",
+        KERNEL,
+        (_LOCK, _UNLOCKED),
+        (
+            "nextval('command_log_position_seq') END pos\n",
+            "nextval('command_log_position_seq') END pos, pg_advisory_xact_lock(4711, p)\n",
+        ),
+    ),
+    mutant(
+        "append: no lock, with a slow committer",
+        f"{LOG_TESTS}::test_a_slow_committer_loses_nothing_to_a_tail_reader",
+        KERNEL,
+        (_LOCK, _UNLOCKED),
+    ),
+    mutant(
+        "append: keys after the lock",
+        f"{LOG_TESTS}::test_keys_are_taken_before_the_partition",
+        KERNEL,
+        (_LOCK, _UNLOCKED),
+        ("    -- 1: keys first", "    PERFORM pg_advisory_xact_lock(4711, p);\n    -- 1: keys first"),
+    ),
+    mutant(
+        "append: keys in the order of the call",
+        f"{LOG_TESTS}::test_keys_are_taken_in_the_same_order_by_all",
+        KERNEL,
+        (
+            "SELECT DISTINCT ON (tenant, key) tenant, key, decode(sha, 'hex'), moment + interval '24 h'\n"
+            "        FROM c WHERE key IS NOT NULL ORDER BY tenant, key, o\n",
+            "SELECT tenant, key, decode(sha, 'hex'), moment + interval '24 h'\n"
+            "        FROM (SELECT DISTINCT ON (tenant, key) * FROM c WHERE key IS NOT NULL ORDER BY tenant, key, o) d\n"
+            "        ORDER BY o\n",
+        ),
+    ),
+    mutant(
+        "append: ON CONFLICT dropped",
+        f"{LOG_TESTS}::test_sixty_keys_eight_times_at_once_have_sixty_effects",
+        KERNEL,
+        (
+            "        ON CONFLICT (tenant, key) DO UPDATE\n"
+            "            SET body_sha = excluded.body_sha, position = NULL, expires_at = excluded.expires_at\n"
+            "            WHERE i.expires_at <= moment\n",
+            "",
+        ),
+    ),
+    mutant(
+        "append: a key never expires",
+        f"{LOG_TESTS}::test_an_expired_key_is_new_again",
+        KERNEL,
+        ("            WHERE i.expires_at <= moment\n", "            WHERE false\n"),
+    ),
+    mutant(
+        "append: keys expire by the server's clock",
+        f"{LOG_TESTS}::test_keys_expire_by_the_engines_clock",
+        KERNEL,
+        ("moment timestamptz := clock_now();", "moment timestamptz := now();"),
+    ),
+    mutant(
+        "append: ORDER BY dropped",
+        f"{LOG_TESTS}::test_positions_follow_the_numbers_of_the_call",
+        KERNEL,
+        ("            ORDER BY o\n        ) s", "        ) s"),
+    ),
+    mutant(
+        "append: a retried append that forgets replays",
+        f"{LOG_TESTS}::test_a_retried_append_gives_the_same_answer",
+        KERNEL,
+        (
+            "coalesce(l.position, i.position), l.ord IS NULL, l.ord IS NOT NULL OR i.body_sha = decode(c.sha, 'hex')",
+            "l.position, l.ord IS NULL, true",
+        ),
+    ),
+    mutant(
+        "append: a retry does not look for its append id",
+        f"{LOG_TESTS}::test_a_retried_append_gives_the_same_answer",
+        KERNEL,
+        ("    IF since IS NOT NULL AND EXISTS (", "    IF false AND EXISTS ("),
+    ),
+    mutant(
+        "forward: ORDER BY dropped",
+        f"{LOG_TESTS}::test_the_inbox_moves_once_and_in_order",
+        KERNEL,
+        ("FROM (SELECT * FROM taken ORDER BY id) s", "FROM (SELECT * FROM taken) s"),
+    ),
+    # The appender
+    mutant(
+        "appender: a call in doubt is made as if it were new",
+        f"{DOUBT_TESTS}::test_dropped_answers_double_and_lose_nothing",
+        "engine/appender.py",
+        ("since = call.since if call.in_doubt else None", "since = None"),
+    ),
+    mutant(
+        "appender: doubt is forgotten",
+        f"{APPENDER_TESTS}::test_a_deadline_during_the_call_leaves_it_in_doubt",
+        "engine/appender.py",
+        ("if pending.call is not None and pending.call.in_doubt:", "if pending.call is None and False:"),
+    ),
+    mutant(
+        "appender: withdrawn while the call is prepared, and written",
+        f"{APPENDER_TESTS}::test_a_command_withdrawn_while_its_call_is_prepared_is_not_written",
+        "engine/appender.py",
+        ("[item for item in call.items if not item.withdrawn]", "list(call.items)"),
+    ),
+    mutant(
+        "appender: what timed out is appended all the same",
+        f"{APPENDER_TESTS}::test_a_deadline_before_the_call_withdraws_the_command",
+        "engine/appender.py",
+        ("        pending.withdrawn = True\n", ""),
+    ),
+    mutant(
+        "appender: a refused command takes its neighbours with it",
+        f"{APPENDER_TESTS}::test_only_the_refused_command_fails",
+        "engine/appender.py",
+        ("if len(call.items) > 1:\n        middle", "if len(call.items) > 1_000:\n        middle"),
+        (
+            "    call.items[0].finish(Refused(error.message))",
+            "    for item in call.items:\n        item.finish(Refused(error.message))",
+        ),
+    ),
+    mutant(
+        "appender: new goes before work",
+        f"{APPENDER_TESTS}::test_work_goes_before_new",
+        "engine/appender.py",
+        ("for channel in (self._work, self._new):", "for channel in (self._new, self._work):"),
+    ),
+    mutant(
+        "appender: no refusal when the engine is behind",
+        f"{APPENDER_TESTS}::test_new_is_refused_when_the_engine_is_behind",
+        "engine/appender.py",
+        ("            self._check_lag(item.partition)\n", "            pass\n"),
+    ),
+    # Completions and definitions
+    mutant(
+        "completions without the watermark",
+        f"{COMPLETIONS_TESTS}::test_who_registers_below_the_watermark_is_served_from_the_event_log",
+        "engine/completions.py",
+        (
+            "if not self._outcomes.add(waiter) and position <= self._watermarks.get(partition, position):",
+            "if not self._outcomes.add(waiter) and position <= 0:",
+        ),
+    ),
+    mutant(
+        "completions: outcomes in doubt are never asked for",
+        f"{COMPLETIONS_TESTS}::test_everything_outstanding_is_asked_for_again",
+        "engine/completions.py",
+        ("with trio.move_on_after(self._settings.sweep_s):", "with trio.move_on_after(1e6):"),
+    ),
+    mutant(
+        "definitions: what was read before an invalidation is kept",
+        f"{DEFINITIONS_TESTS}::test_what_was_read_before_an_invalidation_is_not_kept",
+        "engine/definitions.py",
+        ("        if row is not None and changes == self._changes:\n", "        if row is not None:\n"),
+        ("if row is not None and changes == self._changes:  #", "if row is not None:  #"),
+    ),
+)

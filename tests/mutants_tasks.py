@@ -1,0 +1,300 @@
+"""Mistakes in the tasks: supervision, and timers (docs/timers.md)."""
+
+from mutants_words import Mutant, mutant
+
+COMPLETIONS_TESTS = "tests/engine/test_completions.py"
+SUPERVISION_TESTS = "tests/engine/test_supervision.py"
+LISTENER_TESTS = "tests/storage/test_listener.py"
+CHAOS_TESTS = "tests/process/test_chaos.py"
+TWO_TESTS = "tests/process/test_two_programs.py"
+TIMER_TESTS = "tests/engine/test_timers.py"
+TIMER_TASK_TESTS = "tests/engine/test_timers_task.py"
+TIMER_WINDOW_TESTS = "tests/engine/test_timers_window.py"
+TIMER_START_TESTS = "tests/engine/test_timers_starts.py"
+SCHEDULE_TESTS = "tests/core/test_timers_schedules.py"
+MESSAGE_TESTS = "tests/core/test_messages.py"
+MESSAGE_START_TESTS = "tests/core/test_message_starts.py"
+
+TASKS: tuple[Mutant, ...] = (
+    # Supervision
+    mutant(
+        "supervision: outages count as failures",
+        f"{SUPERVISION_TESTS}::test_outages_and_step_downs_never_count",
+        "engine/supervision.py",
+        ("counts = not excused(error)", "counts = True"),
+    ),
+    mutant(
+        "supervision: a hung child is not ended",
+        f"{SUPERVISION_TESTS}::test_a_silent_child_is_closed_cancelled_and_restarted",
+        "engine/supervision.py",
+        ("                    self._end_hung(kept, life)\n", "                    pass\n"),
+    ),
+    mutant(
+        "supervision: existence taken for health",
+        f"{SUPERVISION_TESTS}::test_health_is_progress_not_existence",
+        "engine/supervision.py",
+        ("healthy=progressing and life is not None", "healthy=life is not None"),
+    ),
+    mutant(
+        "supervision: the closed sockets of a hung child excuse it",
+        f"{SUPERVISION_TESTS}::test_a_hung_child_is_not_excused_by_what_closing_its_sockets_raises",
+        "engine/supervision.py",
+        ("return self._silent(life) or (", "return ("),
+    ),
+    mutant(
+        "supervision: a pause of the whole process is a hang of everybody",
+        f"{SUPERVISION_TESTS}::test_after_a_pause_of_the_whole_process_nobody_hangs",
+        "engine/supervision.py",
+        ("            if not paused:\n", "            if True:\n"),
+    ),
+    mutant(
+        "supervision: healthy without a connection",
+        f"{LISTENER_TESTS}::test_it_waits_for_a_server_that_is_not_there_yet_and_shows_life_but_no_progress",
+        "storage/reconnect.py",
+        ("    beats.report_progress(lambda: link.up)\n", "    beats.report_progress(lambda: True)\n"),
+    ),
+    mutant(
+        "supervision: healthy without a claim",
+        f"{CHAOS_TESTS}::test_a_node_that_gets_nowhere_says_so",
+        "engine/consumer.py",
+        ("        writer = reader = None\n", "        beat.beat()\n        writer = reader = None\n"),
+    ),
+    mutant(
+        "completions: told before the commit",
+        f"{TWO_TESTS}::test_both_serve_and_one_leads",
+        "engine/consumer.py",
+        (
+            "        try:\n            await self._writer.pipeline(",
+            "        self._tell(work, 0)\n        try:\n            await self._writer.pipeline(",
+        ),
+        ("        self._tell(work, len(calls))\n", ""),
+    ),
+    mutant(
+        "completions: who asks before the first commit waits for the sweep",
+        f"{COMPLETIONS_TESTS}::test_a_program_that_was_just_started_looks_at_once",
+        "engine/completions.py",
+        ("self._watermarks.get(partition, position)", "self._watermarks.get(partition, 0)"),
+    ),
+    # Timers (docs/timers.md)
+    mutant(
+        "timers: a duplicate TIMER:TRIGGER for the next occurrence",
+        f"{TIMER_START_TESTS}::test_a_duplicate_trigger_of_a_start_starts_one_instance",
+        "engine/core/commands/timer.py",
+        (
+            "    timer = at.timer(command.key)\n    if timer is not None and timer.due_at == command.due_at <= at.now",
+            "    timer = at.timer(command.key) or next(iter(at.state.timers.values()), None)\n"
+            "    if timer is not None and command.due_at <= at.now",
+        ),
+    ),
+    mutant(
+        "timers: the trigger of a date from which the timer was moved",
+        f"{TIMER_TESTS}::test_a_moved_timer_fires_at_its_new_date_only",
+        "engine/core/commands/timer.py",
+        ("timer.due_at == command.due_at <= at.now", "command.due_at <= at.now"),
+    ),
+    mutant(
+        "timers: a trigger of a clock that was set back fires early",
+        f"{TIMER_TESTS}::test_a_clock_that_goes_back_fires_nothing_twice",
+        "engine/core/commands/timer.py",
+        ("timer.due_at == command.due_at <= at.now", "timer.due_at == command.due_at"),
+    ),
+    mutant(
+        "timers: due by the server's clock",
+        f"{TIMER_TESTS}::test_a_timer_fires_when_it_is_due_and_not_before",
+        "storage/sql/timers.sql",
+        ("SELECT to_epoch_ms(clock_now()), revision", "SELECT to_epoch_ms(clock_timestamp()), revision"),
+    ),
+    mutant(
+        "timers: one timer for an activity",
+        f"{TIMER_TESTS}::test_an_activity_has_several_timers_and_a_cycle_a_row_for_each_occurrence",
+        "storage/sql/migrations/0003_timers.sql",
+        ("ON timers (element_instance_key, target_element_id)", "ON timers (element_instance_key)"),
+    ),
+    mutant(
+        "timers: the next date is counted from the last firing",
+        f"{SCHEDULE_TESTS}::test_firing_late_makes_no_drift",
+        "engine/core/shared/schedules.py",
+        ("    at = _occurrence(interval, anchor, following, zone)\n", "    at = interval.added_to(now)\n"),
+    ),
+    mutant(
+        "timers: the next date is counted from the last date",
+        f"{SCHEDULE_TESTS}::test_repeating_intervals",
+        "engine/core/shared/schedules.py",
+        ("(text, zone, anchor, number + 1 + skipped))", "(text, zone, at, 0))"),
+    ),
+    mutant(
+        "timers: a cycle that began in the past begins now",
+        f"{SCHEDULE_TESTS}::test_a_start_in_the_past_keeps_its_phase",
+        "engine/core/shared/schedules.py",
+        ("    at = _occurrence(interval, cycle.start_ms, number, zone)\n", "    at = max(cycle.start_ms, now)\n"),
+    ),
+    mutant(
+        "timers: skipped occurrences are free",
+        f"{SCHEDULE_TESTS}::test_skipped_occurrences_of_a_bounded_cycle_count",
+        "engine/core/shared/schedules.py",
+        ("    left = timer.repetitions - 1 - skipped\n", "    left = timer.repetitions - 1\n"),
+    ),
+    mutant(
+        "timers: what is behind the horizon is never read",
+        f"{TIMER_TESTS}::test_overdue_timers_fire_in_due_order_in_bounded_batches",
+        "engine/timers.py",
+        ("None if len(rows) < limit else rows[-1].due_at", "None"),
+    ),
+    mutant(
+        "timers: a full window forgets where it ends",
+        f"{TIMER_WINDOW_TESTS}::test_whatever_happens_the_nearest_are_taken_in_order_and_none_is_forgotten",
+        "engine/timer_window.py",
+        ("            self.horizon = min(self._known[key][1].due_at for _, key in kept[self._size :])\n", ""),
+    ),
+    mutant(
+        "timers: what commits while the window is read is lost",
+        f"{TIMER_TASK_TESTS}::test_what_commits_while_the_window_is_read_is_not_lost",
+        "engine/timers.py",
+        ("        self.changed(meanwhile)\n", ""),
+    ),
+    mutant(
+        "timers: nobody is woken by a nearer date",
+        f"{TIMER_TESTS}::test_a_timer_in_running_time_wakes_the_task_by_itself",
+        "engine/timers.py",
+        ("and change[0] < memory.asleep_until:", "and change[0] < 0:"),
+    ),
+    mutant(
+        "timers: triggers that were refused are taken for fired",
+        f"{TIMER_TASK_TESTS}::test_triggers_that_were_not_or_perhaps_appended_come_again",
+        "engine/timers.py",
+        (
+            "        except NotAppended as error:\n            self._forget()\n",
+            "        except NotAppended as error:\n",
+        ),
+    ),
+    mutant(
+        "timers: as many in flight as are due",
+        f"{TIMER_TASK_TESTS}::test_no_more_triggers_wait_in_the_log_than_may",
+        "engine/timers.py",
+        (
+            "        room = min(settings.batch, self._pace.allowed - len(memory.in_flight))\n",
+            "        room = settings.batch\n",
+        ),
+    ),
+    mutant(
+        "timers: the flight never shrinks",
+        "tests/engine/test_timers_pace.py::test_it_follows_an_engine_that_gets_slower_and_faster",
+        "engine/timer_pace.py",
+        ("        if step < 1 or full:\n", "        if step > 1 and full:\n"),
+    ),
+    mutant(
+        "timers: who does not lead fires, too",
+        f"{TIMER_TASK_TESTS}::test_who_does_not_lead_the_partition_fires_nothing",
+        "engine/timers.py",
+        ("        if not self._leads():\n", "        if False:\n"),
+    ),
+    mutant(
+        "timers: a date that has passed comes back with its version",
+        f"{TIMER_START_TESTS}::test_a_date_that_has_passed_does_not_come_back_with_its_version",
+        "engine/core/shared/start_timers.py",
+        ("    if not (restored and due.cycle is None and due.at <= at.now):\n        yield", "    yield"),
+    ),
+    mutant(
+        "timers: the next version keeps the timers of the last",
+        f"{TIMER_START_TESTS}::test_a_new_version_replaces_the_timers_and_the_same_file_leaves_them",
+        "engine/core/commands/catalogue.py",
+        ("    yield from start_timers.close_timers(process_id, at)\n    for new", "    for new"),
+    ),
+    mutant(
+        "timers: what can neither fire nor fail is tried for ever",
+        f"{TIMER_TESTS}::test_a_timer_that_can_neither_fire_nor_fail_harms_nobody_else",
+        "engine/refusals.py",
+        ("        if position in self.positions:\n            self.hopeless.add(position)\n", ""),
+    ),
+    mutant(
+        "timers: cancelled ones are never deleted",
+        f"{TIMER_TESTS}::test_old_timers_are_purged_whatever_their_end",
+        "storage/sql/timers.sql",
+        ("WHERE ended_at IS NOT NULL AND ended_at < from_epoch_ms($1)", "WHERE triggered_at < from_epoch_ms($1)"),
+    ),
+    mutant(
+        "messages: a process gets one twice",
+        f"{MESSAGE_TESTS}::test_a_process_gets_a_kept_message_once_however_many_wait",
+        "engine/core/apply/channels.py",
+        ("        message.given = (*message.given, event.process_id)\n", "        pass\n"),
+    ),
+    mutant(
+        "messages: one whose time has passed is given",
+        f"{MESSAGE_TESTS}::test_an_expired_message_is_not_given_even_if_it_is_still_there",
+        "engine/core/channels.py",
+        ("message.name == name and message.deadline > now and", "message.name == name and"),
+    ),
+    mutant(
+        "messages: the wait that began last comes first",
+        f"{MESSAGE_TESTS}::test_of_one_process_the_longest_wait_gets_it_and_every_process_once",
+        "engine/core/channels.py",
+        (
+            "return (one for one in self.subscriptions.values() if one.name == name)",
+            "return (one for one in reversed(self.subscriptions.values()) if one.name == name)",
+        ),
+    ),
+    mutant(
+        "messages: a key starts any number of instances",
+        f"{MESSAGE_START_TESTS}::test_one_instance_for_each_key_while_it_lives",
+        "engine/core/commands/message.py",
+        ("        if start.process_id not in channel.locks:\n", "        if True:\n"),
+    ),
+    mutant(
+        "messages: a start that cannot be handled keeps its lock",
+        "tests/core/test_message_refusals.py::test_a_start_that_raises_gives_its_lock_back",
+        "engine/core/commands/subscription.py",
+        ("    if command.start_lock is not None:\n", "    if False:\n"),
+    ),
+    mutant(
+        "messages: what cannot be saved is refused without a word to who waits",
+        "tests/engine/test_message_refusals_postgres.py::test_a_start_that_cannot_be_saved_leaves_no_lock",
+        "engine/batch.py",
+        ("WAITED_FOR = (TriggerTimer, StartInstance, TriggerSubscription)", "WAITED_FOR = (TriggerTimer,)"),
+    ),
+    mutant(
+        "messages: an id is looked for among the loaded ones alone",
+        "tests/engine/test_messages_postgres.py::test_of_a_channel_with_many_messages_only_what_is_asked_for_is_loaded",
+        "storage/sql/channels.sql",
+        ("t.message_id = k.message_id AND t.name = k.name", "t.message_id = k.message_id AND false"),
+    ),
+    mutant(
+        "messages: large bodies are loaded with the channel",
+        "tests/engine/test_message_bodies.py"
+        "::test_small_bodies_come_with_their_messages_and_large_ones_when_they_are_asked_for",
+        "storage/sql/channels.sql",
+        ("CASE WHEN pg_column_size(c.variables) <= $4 THEN", "CASE WHEN $4::int > 0 THEN"),
+    ),
+    mutant(
+        "messages: expiry waits for what a batch holds",
+        "tests/engine/test_expiry.py::test_a_batch_that_holds_a_message_is_not_waited_for",
+        "storage/sql/channels.sql",
+        ("ORDER BY deadline_ms LIMIT $2 FOR UPDATE SKIP LOCKED", "ORDER BY deadline_ms LIMIT $2 FOR UPDATE"),
+    ),
+    mutant(
+        "messages: what expires first is deleted last",
+        "tests/engine/test_expiry.py::test_what_has_expired_is_deleted_piece_by_piece_the_first_first",
+        "storage/sql/channels.sql",
+        ("ORDER BY deadline_ms LIMIT $2 FOR", "ORDER BY deadline_ms DESC LIMIT $2 FOR"),
+    ),
+    mutant(
+        "messages: a correlation is deleted as soon as it is there",
+        "tests/engine/test_retention.py::test_what_ended_stays_to_the_millisecond",
+        "engine/retention.py",
+        ("        before = max(now - int(settings.ended_days * DAY_MS), 0)\n", "        before = now\n"),
+    ),
+    mutant(
+        "signals: a loop that waits again is told again",
+        "tests/core/test_signals.py::test_a_loop_that_waits_again_is_not_hit_twice",
+        "engine/core/commands/signal.py",
+        ("if command.after < key < upto)", "if command.after < key)"),
+    ),
+    mutant(
+        "event sub-processes are waited for before the start event has set what they need",
+        "tests/core/test_event_sub_process_waits.py::test_the_key_may_be_what_the_start_event_maps",
+        "engine/core/lifecycle.py",
+        (
+            "    if not isinstance(begin, int):\n        yield from waits.open_aside(element, at)\n",
+            "    yield from waits.open_aside(element, at)\n",
+        ),
+    ),
+)
