@@ -513,7 +513,7 @@ class State:
                 self.parts[key] = part
         self.ended.update(self.ended_parts)
         self.ended_parts.clear()
-        return [*touched.values(), *(row for row in self.dirty.values() if isinstance(row, LoopItems | LoopResult))]
+        return [*touched.values(), *(row for row in self.dirty.values() if isinstance(row, _LOOP_ROWS))]
 
     def _seal_channels(self) -> list[Channel]:
         self.signal_pages.clear()
@@ -547,7 +547,7 @@ class State:
         The next batch may be half computed: a tree that it has ended is no tombstone before that batch is sealed.
         """
         for one in pinned:
-            if isinstance(one, LoopItems | LoopResult):
+            if isinstance(one, _LOOP_ROWS):
                 _note_saved(one)
                 continue
             one.pins -= 1
@@ -741,6 +741,7 @@ def _note_saved(row: LoopItems | LoopResult) -> None:
 
 
 _CHANNEL_ROWS = (Message, ChannelSubscription, StartLock)
+_LOOP_ROWS = (LoopItems, LoopResult)
 
 
 def descendants(element: Element) -> Iterator[Element]:
