@@ -10,8 +10,9 @@ import os
 import tomllib
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,11 @@ class Config:
 Values = Mapping[str, Any]
 """Settings by their full name (`api.port`)."""
 
+PREFIX = "VIVERO_"
+OTHER_VARIABLES = ("VIVERO_ADDRESS", "VIVERO_CONFIG", "VIVERO_POSTGRES_BIN", "VIVERO_CASES")
+"""Read elsewhere."""
+SIMILAR = 0.65
+"""As `difflib` counts: DATABASE_URI is nearer than that to DATABASE_URL."""
 SHORT_NAMES = {"VIVERO_DATABASE_URL": "database.url", "VIVERO_DATA_DIR": "database.data_dir"}
 
 
@@ -147,15 +153,41 @@ def _from_file(file: Path) -> dict[str, Any]:
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
-    known = {"VIVERO_" + name.replace(".", "_").upper(): name for name in names()} | SHORT_NAMES
+    known = _variables()
     return {known[name]: value for name, value in environment.items() if name in known and value != ""}
+
+
+def _variables() -> dict[str, str]:
+    """The environment's variables, and what each sets."""
+    return {PREFIX + name.replace(".", "_").upper(): name for name in names()} | SHORT_NAMES
+
+
+def misspelt(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Variables that look as if they were meant for us, and the ones that were probably meant.
+
+    They are no error: others may have set them, such as Kubernetes for a service that is called vivero.
+    """
+    environment = os.environ if environment is None else environment
+    known = _variables()
+    ours = sorted(name for name in environment if name.startswith(PREFIX) and name not in OTHER_VARIABLES)
+    meant = {name: _nearest(name, known) for name in ours if name not in known}
+    return {name: near for name, near in meant.items() if near is not None}
+
+
+def _nearest(name: str, known: Iterable[str]) -> str | None:
+    """The same without its section, else the one that is spelt nearly so."""
+    bare = name.removeprefix(PREFIX)
+    sections = {each.removeprefix(PREFIX): each for each in known}
+    endings = [each for each in sections if each.endswith(f"_{bare}")]
+    return next((sections[each] for each in endings or get_close_matches(bare, sections, 1, SIMILAR)), None)
 
 
 def _apply(config: Config, values: Values, origin: str) -> Config:
     known = set(names())
     for name, value in values.items():
         if name not in known:
-            raise ConfigError(f"there is no setting '{name}' ({origin})")
+            meant = "".join(f": did you mean '{near}'?" for near in get_close_matches(name, known, 1))
+            raise ConfigError(f"there is no setting '{name}' ({origin}){meant}")
         section, _, item = name.rpartition(".")
         target = getattr(config, section) if section else config
         try:

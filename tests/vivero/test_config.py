@@ -99,3 +99,29 @@ def test_what_cannot_be_in_the_environment_is_named():
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(ConfigError, match="cannot be read"):
         load(tmp_path / "nothing.toml", {})
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("VIVERO_PORT", "VIVERO_API_PORT"),
+        ("VIVERO_HOST", "VIVERO_API_HOST"),
+        ("VIVERO_DATABASE_URI", "VIVERO_DATABASE_URL"),
+        ("VIVERO_DATADIR", "VIVERO_DATA_DIR"),
+        ("VIVERO_LOGLEVEL", "VIVERO_LOG_LEVEL"),
+        ("VIVERO_API_PORT", None),
+        ("VIVERO_DATABASE_URL", None),
+        ("VIVERO_ADDRESS", None),
+        ("VIVERO_CONFIG", None),
+        ("VIVERO_PORT_8080_TCP_PROTO", None),
+        ("VIVERO_ORACLE_SEED", None),
+        ("PORT", None),
+    ],
+)
+def test_a_misspelt_variable_is_noticed(name, meant):
+    assert config.misspelt({name: "1"}) == ({} if meant is None else {name: meant})
+
+
+def test_a_misspelt_setting_of_the_file_is_named_with_what_was_meant(file):
+    with pytest.raises(ConfigError, match=r"there is no setting 'api.prot' .*: did you mean 'api.port'\?"):
+        load(file("[api]\nprot = 1\n"), {})

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+import structlog
 
 from api.http1.listeners import ListenError
 from engine.supervision import Escalated
@@ -17,6 +18,8 @@ from storage.migrate import Migration, MigrationError
 from vivero import config, embedded, logs, program
 from vivero.cli.failures import Failure, GaveUp, run
 from vivero.config import Config, ConfigError
+
+log = structlog.get_logger(__name__)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -97,6 +100,8 @@ def up(
         log_format=log_format,
     )
     logs.configure(chosen.log_format, chosen.log_level)
+    for name, meant in config.misspelt().items():
+        log.warning("the environment has a variable that is no setting", variable=name, did_you_mean=meant)
     run(
         lambda: program.up(chosen, ready=functools.partial(_say_ready, chosen), migrating=say_migration),
         EXPECTED,
