@@ -5,6 +5,7 @@ from mutants_words import Mutant, mutant
 ELEMENT_TESTS = "tests/core/test_elements.py"
 INCIDENT_TESTS = "tests/core/test_incidents.py"
 CANCEL_TESTS = "tests/core/test_cancel.py"
+DEADLOCK_TESTS = "tests/core/test_deadlocks.py"
 
 CORE: tuple[Mutant, ...] = (
     # The core
@@ -79,5 +80,54 @@ CORE: tuple[Mutant, ...] = (
         "tests/core/test_replay.py::test_replay_gives_every_row_that_was_ever_written",
         "engine/core/replay.py",
         ("    state.position, state.now = row.position, row.now_ms\n", "    state.position = row.position\n"),
+    ),
+    # Deadlocks, calls and instructions for the run
+    mutant(
+        "deadlock: an event sub-process is no reason to wait",
+        f"{DEADLOCK_TESTS}::test_a_scope_that_can_be_interrupted_from_within_is_not_stuck",
+        "engine/core/shared/deadlocks.py",
+        ('wait.type == "EVENT_SUB_PROCESS"', 'wait.type == "INTERMEDIATE"'),
+    ),
+    mutant(
+        "deadlock: a boundary event is a reason to wait",
+        f"{DEADLOCK_TESTS}::test_it_closes_when_a_boundary_event_ends_the_scope",
+        "engine/core/shared/deadlocks.py",
+        ('wait.type == "EVENT_SUB_PROCESS"', 'wait.type != "INTERMEDIATE"'),
+    ),
+    mutant(
+        "deadlock: deferred work brings no token",
+        f"{DEADLOCK_TESTS}::test_a_scope_whose_work_was_deferred_is_not_stuck",
+        "engine/core/shared/deadlocks.py",
+        (" and not _has_work(scope)", ""),
+    ),
+    mutant(
+        "deadlock: an incident stays when a token has come",
+        f"{DEADLOCK_TESTS}::test_it_closes_when_a_token_is_brought_from_outside",
+        "engine/core/shared/deadlocks.py",
+        ("if i.stage == DEADLOCK_STAGE)", "if i.stage != DEADLOCK_STAGE)"),
+    ),
+    mutant(
+        "deadlock: resolving does not look again",
+        f"{DEADLOCK_TESTS}::test_resolving_looks_again",
+        "engine/core/step.py",
+        ("        if row.element.tokens:\n", "        if not row.element.tokens:\n"),
+    ),
+    mutant(
+        "calls: the depth of the caller is forgotten",
+        "tests/core/test_issue5_calls.py::test_it_waits_for_the_called_process",
+        "engine/core/apply/elements.py",
+        ("1 if caller is None else caller.instance.depth + 1", "1 if caller is None else caller.instance.depth"),
+    ),
+    mutant(
+        "instructions: only the innermost scope is told of the end",
+        "tests/core/test_terminate_after.py::test_deep_in_scopes_nothing_follows_in_any_of_them",
+        "engine/core/step.py",
+        ("around[-1] is not scope.instance and around[-1].scope is not None", "False"),
+    ),
+    mutant(
+        "instructions: an instance of a loop is enough",
+        "tests/core/test_terminate_after.py::test_of_a_loop_the_whole_and_not_an_instance",
+        "engine/core/step.py",
+        ("element.instance.terminate_after and not element.is_inner", "element.instance.terminate_after"),
     ),
 )

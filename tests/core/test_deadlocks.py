@@ -20,7 +20,7 @@ from core_models import chain, end, flow, par, start, sub, task, xor
 
 from engine.core import step
 from engine.core.dispatch import Handler
-from engine.core.records import BroadcastSignal, FireTimer, SetVariables, decode_events, encode_events
+from engine.core.records import BroadcastSignal, CompleteJob, FireTimer, SetVariables, decode_events, encode_events
 from engine.core.replay import Recorded, replay
 from engine.core.shared.flows import enter
 from engine.core.state import State
@@ -314,6 +314,25 @@ def test_replay_gives_the_same_incidents(bench):
     ]
     replay(state, batches)
     assert rows == bench.rows
+
+
+def test_a_scope_whose_work_was_deferred_is_not_stuck():
+    """Between two slices another command may end the last child: what was deferred still brings its token."""
+    bench = Bench()
+    parts = (start(), task("a"), task("b"), task("c"), par("j"), task("after"))
+    run(bench, model(*parts, "start > a > j > after", "start > b > j", "start > c"))
+    bench.complete("a")
+    engine, processor = bench.engine, bench.engine.processor
+    limit, processor._limit = processor._limit, 4
+    engine._handle(CompleteJob(bench.job("b").key), "<default>", None)
+    (work,) = (item for item in bench.element("p").work if item[1] == "arrive")
+    assert (work[2], bench.jobs) == ("b-j", ["c"])
+    processor._limit = limit
+    engine._handle(CompleteJob(bench.job("c").key), "<default>", None)
+    assert (bench.elements, bench.incidents) == (["p"], [])
+    (spilled,) = processor.notices.spilled
+    bench.run(spilled.command)
+    assert (bench.jobs, bench.incidents) == (["after"], [])
 
 
 def test_slices_come_to_the_same_end():
