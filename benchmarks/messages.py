@@ -1,7 +1,8 @@
-"""A million kept messages: what publishing, finding them, starting with them and their end cost.
+"""A million kept messages: what publishing, finding them, starting with them and their end cost; and a signal for many.
 
 `VIVERO_BENCH_MESSAGES` is how many are kept (1,000,000); a tenth of them expire at one moment, another tenth have one
-correlation key. Latencies are of a client that does one thing after the other and waits for each outcome.
+correlation key. As many instances as `VIVERO_BENCH_INSTANCES` says (10,000) wait for the signal. Latencies are of a
+client that does one thing after the other and waits for each outcome.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from engine.appender import Append, Appender
 from engine.bpmn.parser import parse
 from engine.consumer import Consumer
 from engine.core.memory import DEFAULT_TENANT
-from engine.core.records import Command, CreateInstance, Deploy, PublishMessage, ResourceReference
+from engine.core.records import BroadcastSignal, Command, CreateInstance, Deploy, PublishMessage, ResourceReference
 from engine.core.shared.starts import metadata_of
 from engine.core.step import Ended
 from engine.definitions import DefinitionCache
@@ -49,6 +50,9 @@ _MODEL = b"""<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" ta
 <zeebe:subscription correlationKey="=k"/></extensionElements></message>
 <process id="waiting" isExecutable="true"><startEvent id="s"/><receiveTask id="wait" messageRef="m"/><endEvent id="e"/>
 <sequenceFlow id="a" sourceRef="s" targetRef="wait"/><sequenceFlow id="b" sourceRef="wait" targetRef="e"/></process>
+<signal id="g" name="alarm"/><process id="alarmed" isExecutable="true"><startEvent id="as"/>
+<intermediateCatchEvent id="hears"><signalEventDefinition signalRef="g"/></intermediateCatchEvent><endEvent id="ae"/>
+<sequenceFlow id="d" sourceRef="as" targetRef="hears"/><sequenceFlow id="f" sourceRef="hears" targetRef="ae"/></process>
 <process id="probe" isExecutable="true"><startEvent id="ps"/><endEvent id="pe"/>
 <sequenceFlow id="c" sourceRef="ps" targetRef="pe"/></process></definitions>"""
 
@@ -148,6 +152,7 @@ async def _run() -> tuple[dict[str, float], dict[str, str]]:
             figures |= await _measure(engine, "full")
             figures |= await _one_key(engine)
             figures |= await _expire(engine, connection)
+            figures |= await _signal(engine)
         figures["memory_mb"] = _resident_mb() - before
         connection.close()
     return figures, notes | {"kept": f"{MESSAGES:,}", "expiring at once": f"{EXPIRING:,}"}
@@ -186,13 +191,13 @@ async def _measure(engine: _Engine, state: str) -> dict[str, float]:
 
 async def _one_key(engine: _Engine) -> dict[str, float]:
     """Instances that wait with the key that so many messages have: each gets the next one."""
-    ended = engine.ended
+    count, ended = min(PROBES, ONE_KEY), engine.ended
     began = time.perf_counter()
-    for _ in range(PROBES):
+    for _ in range(count):
         await engine.do(_waiting("all"))
-    if engine.ended - ended != PROBES:
+    if engine.ended - ended != count:
         raise RuntimeError("they did not get a message each")
-    return {"correlate_ms_one_key": (time.perf_counter() - began) * 1000 / PROBES}
+    return {"correlate_ms_one_key": (time.perf_counter() - began) * 1000 / count}
 
 
 async def _expire(engine: _Engine, connection: Connection) -> dict[str, float]:
@@ -213,6 +218,29 @@ async def _expire(engine: _Engine, connection: Connection) -> dict[str, float]:
         "expired_per_s": EXPIRING / seconds,
         "other_ms_p50_expiring": _percentile(latencies, 50),
         "other_ms_p99_expiring": _percentile(latencies, 99),
+    }
+
+
+async def _signal(engine: _Engine) -> dict[str, float]:
+    """Everybody waits for one signal: how long it takes until the last one has it, and what others notice."""
+    await engine.do_all([CreateInstance("alarmed") for _ in range(COMMANDS)])
+    latencies: list[float] = []
+    before = engine.ended
+    async with trio.open_nursery() as nursery:
+        began = time.perf_counter()
+        await engine.do(BroadcastSignal("alarm"))
+        answered = time.perf_counter() - began
+        nursery.start_soon(_probing, engine, latencies)
+        with trio.fail_after(600):
+            while engine.ended < before + COMMANDS + len(latencies):  # the client's instances end, too
+                await engine.until(ended=engine.ended + 1)
+        seconds = time.perf_counter() - began
+        nursery.cancel_scope.cancel()
+    return {
+        "signal_answered_ms": answered * 1000,
+        "signalled_per_s": COMMANDS / seconds,
+        "other_ms_p50_signalling": _percentile(latencies, 50),
+        "other_ms_p99_signalling": _percentile(latencies, 99),
     }
 
 
