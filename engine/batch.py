@@ -188,16 +188,18 @@ def _collect_more(collected: _Collected, handled: list[Handled]) -> None:
 
 
 async def _finish(processor: Processor, collected: _Collected, now: int) -> Work:
-    """Pin and encode what changed; a checkpoint after each table."""
+    """Pin and encode what changed; between the tables the others of this thread get their turn when it is time."""
     state, notices = processor.state, processor.notices
     processor.notices = Notices()
     for position, bug in notices.poisoned:
         log.error("handling a command raised: it was undone and rejected", position=position, exc_info=bug)
     roots = state.seal()
     moves = save.moves_definitions(state)
-    calls = []
+    calls, turn = [], perf_counter()
     for call in save.statements_of(state, collected.log_rows, notices.spilled, now):
         calls.append(call)
-        await trio.lowlevel.checkpoint()
+        if perf_counter() - turn > CHECKPOINT_EVERY_S:
+            await trio.lowlevel.checkpoint()
+            turn = perf_counter()
     state.saved()
     return Work(collected.last, state.next_key, collected.commands, calls, roots, notices, collected.outcomes, moves)
