@@ -7,6 +7,7 @@ pages of two inner instances. Both give out the same keys, so that what they lea
 from random import Random, SystemRandom
 
 import consumer_bench
+import core_messages
 import pytest
 import trio
 from consumer_bench import Serial, append, beat, dump, make_consumer, mixed_runs, pin_clock, save_serially
@@ -14,7 +15,7 @@ from core_events import boundary, call, error, loop, model, script
 from core_models import process, start, sub, task
 from psycopg.conninfo import make_conninfo
 
-from engine.core.records import ContinueWork
+from engine.core.records import CompleteUserTask, ContinueWork, FireTimer
 from engine.core.step import Limits
 from storage import driver, log, pages
 
@@ -226,6 +227,39 @@ async def test_called_processes(same_end):
         serial.complete("deep")
     serial.cancel(serial.key)
     assert not serial.state.elements
+    await same_end(serial)
+
+
+WAITS = {
+    "message": core_messages.catch("caught", "message"),
+    "signal": core_messages.catch("caught", "signal"),
+    "timer": "<intermediateCatchEvent id='caught'><timerEventDefinition><timeDuration>PT2H</timeDuration>"
+    "</timerEventDefinition></intermediateCatchEvent>",
+    "user task": "<userTask id='caught'><extensionElements><zeebe:userTask/></extensionElements></userTask>",
+}
+
+
+@pytest.mark.parametrize("wait", WAITS)
+async def test_what_waits_in_a_part_is_found(same_end, wait):
+    """By the key of a timer or user task, through a channel, or on a page of those who wait for a signal."""
+    inner = sub("work", start("in"), WAITS[wait], task("deep"), "in > caught > deep", inputs=[("=item", "k")])
+    body = loop(inner, item="item", output="=k", into="results")
+    serial = begun(core_messages.model(start(), body, task("after"), "start > work > after"), items=list("abcd"))
+    if wait == "message":
+        serial.publish("hello", "b")
+        serial.publish("hello", "d")
+    elif wait == "signal":
+        serial.broadcast("alarm")
+    elif wait == "timer":
+        for timer in list(serial.state.timers)[1:]:
+            serial.accepted(FireTimer(timer))
+    else:
+        for user_task in list(serial.state.user_tasks)[2:]:
+            serial.accepted(CompleteUserTask(user_task))
+    assert serial.jobs
+    while "deep" in serial.jobs:
+        serial.complete("deep")
+    serial.cancel(serial.key)
     await same_end(serial)
 
 
