@@ -52,6 +52,26 @@ def test_slices_come_to_the_same_end(seeds, limit):
     assert deferred > 10, "nothing was ever deferred"
 
 
+def test_paged_loops_come_to_the_same_end(seeds):
+    """How the rows of a loop are kept makes no difference to what happens; `test_paged_loops.py` loads them, too."""
+    bodies = 0
+    for seed in seeds:
+        run = recorded(seed)
+        whole, paged = by_place(play(run), "p"), by_place(play(run, Bench(Limits(paged_from=0))), "p")
+        assert without_pages(paged) == without_pages(whole), f"seed {seed}"
+        bodies += sum((row.get("loop") or {}).get("paged", False) for _, _, row in paged)
+    assert bodies > 10, "there were no loops"
+
+
+def without_pages(rows):
+    plain = []
+    for place, table, row in rows:
+        loop = row.get("loop") and {name: value for name, value in row["loop"].items() if name != "paged"}
+        kept = {name: value for name, value in row.items() if name not in {"part", "pages"}}
+        plain.append((place, table, kept | {"loop": loop}))
+    return sorted(plain, key=repr)
+
+
 def test_follow_ups_through_the_log_come_to_the_same_end(seeds):
     for seed in seeds:
         run = recorded(seed)

@@ -50,6 +50,16 @@ def test_replay_gives_every_row_that_was_ever_written(seeds, limit):
         assert not state.elements, "the run has ended"
 
 
+def test_replay_gives_the_rows_of_paged_loops(seeds):
+    for seed in seeds:
+        bench = play(recorded(seed), Bench(Limits(paged_from=0)))
+        state, rows = replayed(bench)
+        assert encoded(rows) == encoded(bench.rows), f"seed {seed}"
+        assert not state.elements
+        assert not state.parts
+        assert not state.paged
+
+
 def test_replay_of_a_part_gives_the_state_in_the_middle(seeds):
     """At every quiet point the rebuilt state is the one that is there, indexes and weights included."""
     for seed in list(seeds)[:10]:
