@@ -44,6 +44,16 @@ def check_path(run, bench, rebuild, name):
         perform(bench, key, run.graph.place, action)
 
 
+def check_actions(graph, variables, actions):
+    """One path, given: for the tests that are made of what was found."""
+    run, bench = GraphRun(graph, 0), Bench(keeps_rows=False)
+    run.variables |= variables
+    bench.deploy(graph_bpmn(graph))
+    left = list(actions)
+    run.next_action = lambda: left.pop(0) if left else None
+    return check_path(run, bench, -1, "the given path")
+
+
 def told(name, run, seen, should):
     yield name
     yield from difference(seen, should)

@@ -72,6 +72,8 @@ class Maker:
     def fork(self, size):
         ways = [self.block(size // 3) for _ in range(self.random.randint(2, 3))]
         ways = [Seq((way, *self.ending())) if self.chance(0.2) else way for way in ways]
+        if self.chance(0.3):  # one of them throws at once, while the others are on their way
+            ways[0] = Seq((*(self.passing() for _ in range(self.random.randint(0, 3))), self.ending()[1]))
         return Fork(self.task(), tuple(ways))
 
     def ending(self):

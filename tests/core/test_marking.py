@@ -9,7 +9,7 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from core_graph_pairs import check_graph
+from core_graph_pairs import check_actions, check_graph
 from core_graphs import Flow, Graph, random_graph
 from core_marking import GraphRun, Marking
 from core_pairs import PATHS, check_in_parallel, check_many, first_seed
@@ -76,6 +76,15 @@ def test_an_inclusive_join_waits_for_what_can_still_come_and_for_nothing_else():
     both.complete("a")
     assert "b" in both.tokens
     assert not any(place.endswith("-j") for place in both.tokens), "b can come to both flows of the join"
+
+
+def test_a_token_may_come_to_a_join_by_the_boundary_event_of_the_task_that_holds_it():
+    kinds = {"f": "parallel", "a": "task", "c": "task", "b": "catch", "j": "inclusive", "t": "task"}
+    made = graph("start > f > a > end", "b > j", "f > c > j > t > end", **kinds)
+    made.hosts["b"] = "a"
+    waits = [("complete", "c", {}), ("fire", "a", "b"), ("complete", "t", {})]
+    goes_on = [("complete", "c", {}), ("complete", "a", {}), ("complete", "t", {})]
+    assert check_actions(made, {}, waits) == check_actions(made, {}, goes_on) == 4
 
 
 def test_a_parallel_join_keeps_what_is_too_much():

@@ -1,14 +1,10 @@
 """What the oracles and relations have found, each as a small model, and what must hold at each point of a path."""
 
 import pytest
-from core_bench import Bench
-from core_blocks import Call, Edge, Fork, Guard, Par, Seq, Shout, Sub, Task
+from core_blocks import Call, Fork, Guard, Pass, Raise, Seq, Shout, Sub, Task
 from core_blocks_bpmn import to_bpmn
 from core_events import LIMITS
 from core_pairs import check_path
-
-from engine.core.records import FireTimer
-from engine.core.step import Limits
 
 VARIABLES = {"v0": 0, "v1": 1, "v2": 2, "v3": 0}
 limits = pytest.mark.parametrize("limits", LIMITS.values(), ids=LIMITS)
@@ -32,32 +28,15 @@ def test_a_token_that_a_later_slice_was_to_move_is_gone_when_its_scope_is_interr
     check_path(block, VARIABLES, actions, limits)
 
 
-@pytest.mark.parametrize("slices", range(1, 8))
-def test_a_scope_does_not_end_while_a_later_slice_is_to_enter_a_boundary_event(slices):
-    """The host of the event has ended, and nothing else is left in the scope when another command lets it settle."""
-    host = Sub("s", Par("p1", (Task("a1"), Task("a2"))))
-    ways = (Edge(host, (("b1", "timer", Task("late")),)), Task("b"))
-    bench = Bench(Limits(slice_items=1))
-    bench.deploy(to_bpmn(Fork(Task("f"), ways)))
-    key = bench.start(**VARIABLES)
-    bench.complete("f")
-    only_first_slices(bench, FireTimer(next(iter(bench.state.timers))), slices)
-    bench.engine.processor._limit = 1_000  # as if the first command had been large, and this one small
-    bench.complete("b")
-    assert bench.jobs == ["late"]
-    bench.complete("late")
-    assert bench.state_of(key) == "COMPLETED"
-
-
-def only_first_slices(bench, command, slices):
-    """Run a command; but of its deferred work only so many slices: the next command comes in between."""
-    engine = bench.engine
-    spilled = engine.processor.notices.spilled
-    engine._handle(command, "<default>", None)
-    for _ in range(slices - 1):
-        if spilled:
-            following = spilled.pop(0)
-            engine._handle(following.command, following.tenant, following.request)
+@limits
+@pytest.mark.parametrize("passes", [0, 1, 2])
+def test_a_token_on_its_way_while_its_scope_is_interrupted_leaves_nothing_behind(passes, limits):
+    """Another token of the scope throws what interrupts it; what comes through an element meanwhile goes nowhere."""
+    throws = Seq((*(Pass(f"g{number}", "manual") for number in range(passes)), Raise("e1", "A")))
+    others = Seq((Pass("g3", "manual"), Pass("g4", "parallel"), Task("t2")))
+    scope = Guard(Fork(Task("t1"), (throws, others)), (("h1", "escalation:A", True, Task("t3")),))
+    actions = [("complete", "p/s1/t1", {}), ("complete", "p/s1/h1/t3", {})]
+    check_path(Sub("s1", scope), VARIABLES, actions, limits)
 
 
 def test_a_called_process_that_ends_gives_back_all_that_it_weighed(bench):

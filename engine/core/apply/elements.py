@@ -120,7 +120,7 @@ def element_completed(state: State, event: records.ElementCompleted) -> Element:
     element = _end(state, event.key, ElementState.COMPLETED)
     element.flows = event.flows
     scope = element.scope
-    if event.flows and scope is not None:
+    if event.flows and scope is not None and scope.then is None:  # in an interrupted scope its tokens are gone at once
         scope.tokens = moved(scope.tokens, (), event.flows)
     if scope is not None and scope.loop is not None:
         scope.loop = msgspec.structs.replace(scope.loop, completed=scope.loop.completed + 1)

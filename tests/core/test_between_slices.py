@@ -1,0 +1,54 @@
+"""A command that comes between the slices of another: whatever was deferred belongs to a state that is no more."""
+
+import pytest
+from core_bench import Bench, raw
+from core_blocks import Edge, Fork, Par, Sub, Task
+from core_blocks_bpmn import to_bpmn
+
+from engine.core.records import CreateInstance, FireTimer
+from engine.core.step import Limits
+
+VARIABLES = {"v0": 0, "v1": 1, "v2": 2, "v3": 0}
+
+
+@pytest.mark.parametrize("slices", range(1, 8))
+def test_a_scope_does_not_end_while_a_later_slice_is_to_enter_a_boundary_event(slices):
+    """The host of the event has ended, and nothing else is left in the scope when another command lets it settle."""
+    host = Sub("s", Par("p1", (Task("a1"), Task("a2"))))
+    ways = (Edge(host, (("b1", "timer", Task("late")),)), Task("b"))
+    bench = Bench(Limits(slice_items=1))
+    bench.deploy(to_bpmn(Fork(Task("f"), ways)))
+    key = bench.start(**VARIABLES)
+    bench.complete("f")
+    only_first_slices(bench, FireTimer(next(iter(bench.state.timers))), slices)
+    bench.engine.processor._limit = 1_000  # as if the first command had been large, and this one small
+    bench.complete("b")
+    assert bench.jobs == ["late"]
+    bench.complete("late")
+    assert bench.state_of(key) == "COMPLETED"
+
+
+def only_first_slices(bench, command, slices):
+    """Run a command; but of its deferred work only so many slices: the next command comes in between."""
+    engine = bench.engine
+    spilled = engine.processor.notices.spilled
+    engine._handle(command, "<default>", None)
+    for _ in range(slices - 1):
+        if spilled:
+            following = spilled.pop(0)
+            engine._handle(following.command, following.tenant, following.request)
+
+
+@pytest.mark.parametrize("slices", range(1, 12))
+def test_what_is_to_end_takes_no_further_step(slices):
+    """Whichever stage of an element was deferred when its instance is cancelled: it does not run."""
+    bench = Bench(Limits(slice_items=1))
+    bench.deploy(to_bpmn(Par("p1", (Task("a", mapped="v0"), Sub("s", Task("b"), local="v1")))))
+    only_first_slices(bench, CreateInstance("p", variables=raw(VARIABLES)), slices)
+    (key,) = bench.state.trees
+    jobs = bench.jobs
+    bench.cancel(key)
+    assert bench.state_of(key) == "TERMINATED"
+    assert bench.elements == []
+    created = [row["element"] for (table, _), row in bench.rows.items() if table == "Job"]
+    assert len(created) == len(jobs)
