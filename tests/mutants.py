@@ -21,6 +21,7 @@ from pathlib import Path
 
 from mutants_batch import BATCH
 from mutants_core import CORE
+from mutants_core_events import CORE_EVENTS
 from mutants_log import LOG
 from mutants_tasks import TASKS
 from mutants_words import Mutant
@@ -35,7 +36,7 @@ FAILED, PASSED = 1, 0
 
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info")
 
-MUTANTS: tuple[Mutant, ...] = (*LOG, *BATCH, *CORE, *TASKS)
+MUTANTS: tuple[Mutant, ...] = (*LOG, *BATCH, *CORE, *CORE_EVENTS, *TASKS)
 
 
 def apply(mutant: Mutant, root: Path) -> None:

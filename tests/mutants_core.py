@@ -130,4 +130,236 @@ CORE: tuple[Mutant, ...] = (
         "engine/core/step.py",
         ("element.instance.terminate_after and not element.is_inner", "element.instance.terminate_after"),
     ),
+    mutant(
+        "core: an element that has left the state of its stage runs it all the same",
+        "tests/core/test_between_slices.py::test_what_is_to_end_takes_no_further_step",
+        "engine/core/step.py",
+        ("            if element.state is state:\n", "            if True:\n"),
+    ),
+    mutant(
+        "core: a token arrives in an interrupted scope",
+        "tests/core/test_oracle_found.py::test_a_token_on_its_way_while_its_scope_is_interrupted_leaves_nothing_behind",
+        "engine/core/step.py",
+        (
+            "        if scope.state is ElementState.ACTIVATED and scope.then is None:\n            model",
+            "        if scope.state is ElementState.ACTIVATED:\n            model",
+        ),
+    ),
+    mutant(
+        "core: scopes settle before their boundary event is entered",
+        "tests/core/test_between_slices.py::test_a_scope_does_not_end_while_a_later_slice_is_to_enter_a_boundary_event",
+        "engine/core/step.py",
+        ("ElementState.ACTIVATED and not _is_entered_later(scope):", "ElementState.ACTIVATED:"),
+    ),
+    mutant(
+        "core: a failing stage leaves its effects",
+        f"{INCIDENT_TESTS}::test_a_failing_expression_is_an_incident_and_runs_again_when_resolved",
+        "engine/core/step.py",
+        (
+            "            collected = list(effects)\n",
+            "            collected = []\n            collected.extend(effects)\n",
+        ),
+        (
+            "            collected = [\n                IncidentRaised(",
+            "            collected += [\n                IncidentRaised(",
+        ),
+    ),
+    mutant(
+        "core: a resolved incident runs nothing",
+        f"{INCIDENT_TESTS}::test_a_failing_expression_is_an_incident_and_runs_again_when_resolved",
+        "engine/core/step.py",
+        (
+            "        if row.stage and row.stage not in (COMMAND_STAGE, DEADLOCK_STAGE):",
+            "        if row.stage in (DEADLOCK_STAGE,):",
+        ),
+    ),
+    mutant(
+        "core: work that was deferred outlives the interruption of its scope",
+        "tests/core/test_oracle_found.py::test_a_token_that_a_later_slice_was_to_move_is_gone_when_its_scope_is_interrupted",
+        "engine/core/apply/elements.py",
+        (
+            '    return stage in ("arrive", "enter") and scope is not None and scope.then is not None',
+            "    return False",
+        ),
+    ),
+    mutant(
+        "core: an interrupted scope keeps the tokens of its flows",
+        "tests/core/test_oracle_found.py::test_a_timer_that_starts_an_interrupting_event_sub_process_is_not_cancelled_once_more",
+        "engine/core/apply/elements.py",
+        (
+            "        scope.tokens = moved({}, (), tuple(child.element",
+            "        scope.tokens = moved(scope.tokens, (), tuple(child.element",
+        ),
+    ),
+    mutant(
+        "core: a loop counts no completed instances",
+        "tests/core/test_issue5_loops.py::test_a_completion_condition_sees_how_far_it_is",
+        "engine/core/apply/elements.py",
+        ("completed=scope.loop.completed + 1", "completed=scope.loop.completed"),
+    ),
+    mutant(
+        "core: a called process weighs on after its end",
+        "tests/core/test_oracle_found.py::test_a_called_process_that_ends_gives_back_all_that_it_weighed",
+        "engine/core/apply/elements.py",
+        (
+            "    weight = INSTANCE_WEIGHT if isinstance(element, Instance) else ELEMENT_WEIGHT",
+            "    weight = ELEMENT_WEIGHT",
+        ),
+    ),
+    mutant(
+        "core: an exclusive gateway takes its last flow as well",
+        "tests/core/test_elements.py::test_an_exclusive_gateway_takes_the_first_true_flow_in_the_order_of_the_file",
+        "engine/core/elements/exclusive_gateway.py",
+        ("(gateway.key, (flow,))", "(gateway.key, (flow, *node.outgoing[-1:]))"),
+    ),
+    mutant(
+        "core: an exclusive gateway without a way out ends its token",
+        "tests/core/test_elements.py::test_an_exclusive_gateway_without_a_way_out_is_an_incident",
+        "engine/core/elements/exclusive_gateway.py",
+        ("    if node.outgoing and node.default is None:", "    if False:"),
+    ),
+    mutant(
+        "core: an inclusive join waits for nobody",
+        "tests/core/test_issue5_inclusive.py::test_a_join_waits_for_the_branches_that_were_taken_and_no_others",
+        "engine/core/elements/inclusive_gateway.py",
+        ("    if not any(reached & ~filled and not reached & filled for reached in elsewhere):", "    if True:"),
+    ),
+    mutant(
+        "core: an inclusive join waits for whoever can come",
+        "tests/core/test_issue5_inclusive.py::test_a_token_that_can_come_to_a_filled_flow_as_well_is_not_waited_for",
+        "engine/core/elements/inclusive_gateway.py",
+        ("reached & ~filled and not reached & filled for", "reached & ~filled for"),
+    ),
+    mutant(
+        "core: an inclusive join takes all tokens",
+        "tests/core/test_issue5_inclusive.py::test_a_flow_that_is_taken_twice_joins_twice",
+        "engine/core/elements/inclusive_gateway.py",
+        (
+            "consumes=[flow for flow in incoming if flow in tokens])",
+            "consumes=[flow for flow in incoming for _ in range(tokens.get(flow, 0))])",
+        ),
+    ),
+    mutant(
+        "core: an inclusive gateway takes its default flow always",
+        "tests/core/test_issue5_inclusive.py::test_the_default_flow_is_taken_only_when_no_other_is",
+        "engine/core/elements/inclusive_gateway.py",
+        (
+            "    if not taken and node.default is not None:\n        taken = [node.default]",
+            "    if node.default is not None:\n        taken += [node.default]",
+        ),
+    ),
+    mutant(
+        "core: inclusive joins are looked at on arrival alone",
+        "tests/core/test_issue5_inclusive.py::test_a_join_waits_for_the_branches_that_were_taken_and_no_others",
+        "engine/core/step.py",
+        ("            self._join(scope)\n            if len", "            if len"),
+    ),
+    mutant(
+        "core: a boundary event is no way to a join",
+        "tests/core/test_marking.py::test_a_token_may_come_to_a_join_by_the_boundary_event_of_the_task_that_holds_it",
+        "engine/bpmn/joins.py",
+        ("    return throws if host is None else [*throws, host]", "    return throws"),
+    ),
+    mutant(
+        "core: an event sub-process catches after its scope was interrupted",
+        "tests/core/test_issue5_event_sub_processes.py::test_one_trigger_wins_and_later_ones_find_an_interrupted_scope",
+        "engine/core/state.py",
+        (
+            "self.state is ElementState.ACTIVATED and self.then is None and not self.interrupted",
+            "self.state is ElementState.ACTIVATED and self.then is None",
+        ),
+    ),
+    mutant(
+        "core: a scope ends while tokens are in it",
+        "tests/core/test_elements.py::test_a_join_that_never_fills_keeps_the_process_alive",
+        "engine/core/elements/defaults.py",
+        ("    if not scope.tokens:\n", "    if not scope.live:\n"),
+    ),
+    mutant(
+        "core: an activity without outgoing flows but one",
+        "tests/core/test_elements.py::test_a_task_with_several_flows_takes_all_of_them",
+        "engine/core/elements/defaults.py",
+        (
+            "() if element.is_inner else at.node(element).outgoing)",
+            "() if element.is_inner else at.node(element).outgoing[:1])",
+        ),
+    ),
+    mutant(
+        "core: an ending element keeps its incidents",
+        "tests/core/test_cancel.py::test_an_instance_can_be_cancelled_at_every_quiet_point",
+        "engine/core/lifecycle.py",
+        ('"CANCELED")\n    for incident in element.open_incidents:\n', '"CANCELED")\n    for incident in ():\n'),
+    ),
+    mutant(
+        "core: a completed element waits on",
+        "tests/core/test_messages.py::test_a_message_completes_what_waits_for_it_and_brings_its_variables",
+        "engine/core/lifecycle.py",
+        (
+            "    yield from waits.close(element)\n    yield from ELEMENTS[element.type].leave(element, at)",
+            "    yield from ELEMENTS[element.type].leave(element, at)",
+        ),
+    ),
+    mutant(
+        "core: a cancelled root answers nobody",
+        "tests/core/test_cancel.py::test_an_instance_can_be_cancelled_at_every_quiet_point",
+        "engine/core/lifecycle.py",
+        ("    if element.request is not None:\n        yield Reply", "    if False:\n        yield Reply"),
+    ),
+    mutant(
+        "core: outputs of a loop's body are mapped",
+        "tests/core/test_issue5_loops.py::test_nothing_leaves_a_loop_whose_results_are_mapped_to_a_local_variable",
+        "engine/core/lifecycle.py",
+        (
+            '    return "outputs" if node.outputs and (element.is_inner or node.loop is None) else "leave"',
+            '    return "outputs" if node.outputs else "leave"',
+        ),
+    ),
+    mutant(
+        "core: a job's result skips its output mappings",
+        "tests/core/test_variables.py::test_with_outputs_a_result_is_local_and_only_what_they_choose_leaves",
+        "engine/core/shared/variables.py",
+        ("    if at.node(element).outputs:\n        return set_locally", "    if False:\n        return set_locally"),
+    ),
+    mutant(
+        "core: a failed job can be completed",
+        "tests/core/test_jobs.py::test_a_job_with_an_incident_cannot_be_reported_on",
+        "engine/core/commands/job.py",
+        ("    if any(incident.job == job.key for incident in job.element.open_incidents.values()):", "    if False:"),
+    ),
+    mutant(
+        "core: a lost lease may report",
+        "tests/core/test_jobs.py::test_a_lost_lease_is_told",
+        "engine/core/commands/job.py",
+        ("    if command.lease is not None and at.leases.get(job.key) != command.lease:", "    if False:"),
+    ),
+    mutant(
+        "core: an incident of a job without retries is resolved",
+        f"{INCIDENT_TESTS}::test_an_incident_of_a_job_without_retries_is_not_resolved",
+        "engine/core/commands/incident.py",
+        ('    if job is not None and job.state == "FAILED" and job.retries <= 0:', "    if False:"),
+    ),
+    mutant(
+        "core: an end that interrupts is taken for a deadlock",
+        "tests/core/test_deadlocks.py::test_a_scope_that_can_be_interrupted_from_within_is_not_stuck",
+        "engine/core/shared/deadlocks.py",
+        ('    return not any(wait.type == "EVENT_SUB_PROCESS" for wait in waits) and', "    return"),
+    ),
+    mutant(
+        "core: a deadlock that is over stays an incident",
+        "tests/core/test_deadlocks.py::test_it_closes_when_a_token_is_brought_from_outside",
+        "engine/core/shared/deadlocks.py",
+        ("yield from (IncidentResolved(i.key) for", "yield from () and (IncidentResolved(i.key) for"),
+    ),
+    mutant(
+        "core: a task of another tenant can be completed",
+        "tests/core/test_user_tasks.py::test_a_task_that_is_not_open_is_not_found",
+        "engine/core/commands/user_task.py",
+        ("    if task is None or task.element.instance.tenant != at.tenant:", "    if task is None:"),
+    ),
+    mutant(
+        "core: a child can be cancelled",
+        "tests/core/test_issue5_calls.py::test_a_called_process_cannot_be_cancelled_alone",
+        "engine/core/commands/instance.py",
+        ("    if instance.parent_instance is not None:\n        raise", "    if False:\n        raise"),
+    ),
 )

@@ -1,0 +1,141 @@
+"""Mistakes in what the core does about events, calls, loops, messages and signals."""
+
+from mutants_words import Mutant, mutant
+
+CORE_EVENTS: tuple[Mutant, ...] = (
+    mutant(
+        "core: catch-all preferred",
+        "tests/core/test_issue5_errors.py::test_in_one_place_an_exact_code_beats_every_error",
+        "engine/core/shared/events.py",
+        ("            catch_all = catch_all or Catcher(host, node)", "            return Catcher(host, node)"),
+    ),
+    mutant(
+        "core: the catcher is looked for in one scope alone",
+        "tests/core/test_issue5_errors.py::test_an_error_in_an_interrupting_event_sub_process_goes_on_to_the_boundary_around_it",
+        "engine/core/shared/events.py",
+        (
+            "        level = level.scope\n    return None",
+            "        level = None if level is not thrower else level.scope\n    return None",
+        ),
+    ),
+    mutant(
+        "core: an interrupting event sub-process leaves the other waits open",
+        "tests/core/test_oracle_found.py::test_a_token_that_a_later_slice_was_to_move_is_gone_when_its_scope_is_interrupted",
+        "engine/core/shared/events.py",
+        ("yield from waits.close(host, {child.id", "yield from () and waits.close(host, {child.id"),
+    ),
+    mutant(
+        "core: a timer that has happened is cancelled as well",
+        "tests/core/test_oracle_found.py::test_a_timer_that_starts_an_interrupting_event_sub_process_is_not_cancelled_once_more",
+        "engine/core/shared/waits.py",
+        ("timer.target != happened and (", "("),
+    ),
+    mutant(
+        "core: boundary events of every instance of a loop",
+        "tests/core/test_issue5_loops.py::test_a_boundary_event_belongs_to_the_body",
+        "engine/core/shared/catching.py",
+        ("    if not element.is_inner:\n        nodes", "    if True:\n        nodes"),
+    ),
+    mutant(
+        "core: a non-interrupting event ends its host",
+        "tests/core/test_issue5_escalations.py::test_beside_a_non_interrupting_boundary_everything_goes_on",
+        "engine/core/shared/events.py",
+        ("    if not is_interrupting(catcher, at):\n        scope", "    if False:\n        scope"),
+    ),
+    mutant(
+        "core: an escalation that interrupts lets its thrower go on",
+        "tests/core/test_issue5_escalations.py::test_an_interrupting_boundary_keeps_the_throwing_event_from_completing",
+        "engine/core/elements/intermediate_throw_event.py",
+        (
+            "    if catcher is None or not events.is_interrupting(catcher, at):\n        yield",
+            "    if True:\n        yield",
+        ),
+    ),
+    mutant(
+        "core: terminate ends its token alone",
+        "tests/core/test_issue5_ends.py::test_a_terminate_end_event_of_the_process_completes_it",
+        "engine/core/elements/end_event.py",
+        ("    if isinstance(at.node(event).event, TerminateEvent) and", "    if False and"),
+    ),
+    mutant(
+        "core: a gateway of events waits on for those that lost",
+        "tests/core/test_messages.py::test_behind_an_event_based_gateway_the_first_message_wins",
+        "engine/core/elements/event_based_gateway.py",
+        ("    yield from waits.close(gateway)\n", ""),
+    ),
+    mutant(
+        "core: a sequential loop runs all at once",
+        "tests/core/test_issue5_loops.py::test_in_sequence_one_after_the_other",
+        "engine/core/elements/multi_instance.py",
+        ("width = 1 if _loop(body, at).sequential else state.size", "width = state.size"),
+    ),
+    mutant(
+        "core: a loop that has enough goes on",
+        "tests/core/test_issue5_loops.py::test_a_completion_condition_ends_the_others",
+        "engine/core/elements/multi_instance.py",
+        ('            yield ScopeInterrupted(body.key, ("complete",))', "            return"),
+    ),
+    mutant(
+        "core: a loop is done one instance too late",
+        "tests/core/test_issue5_loops.py::test_a_completion_condition_sees_how_far_it_is",
+        "engine/core/elements/multi_instance.py",
+        ('"numberOfCompletedInstances": state.completed + 1', '"numberOfCompletedInstances": state.completed'),
+    ),
+    mutant(
+        "core: a called process gets local variables alone",
+        "tests/core/test_issue5_calls.py::test_everything_visible_goes_in_and_everything_comes_back",
+        "engine/core/elements/call_activity.py",
+        ("(visible(call) if called.all_parent_variables else local)", "local"),
+    ),
+    mutant(
+        "core: variables of a called process are lost",
+        "tests/core/test_issue5_calls.py::test_a_process_that_ends_at_once_is_called_and_left",
+        "engine/core/elements/call_activity.py",
+        ("    elif _called(call, at).all_child_variables:", "    elif False:"),
+    ),
+    mutant(
+        "core: the oldest version is called",
+        "tests/core/test_issue5_calls.py::test_latest_is_the_latest_when_the_call_happens",
+        "engine/core/elements/call_activity.py",
+        ("    return max(candidates, key=", "    return min(candidates, key="),
+    ),
+    mutant(
+        "core: a message is for all who wait in a process",
+        "tests/core/test_messages.py::test_of_one_process_the_longest_wait_gets_it_and_every_process_once",
+        "engine/core/commands/message.py",
+        (
+            "            found.setdefault(subscription.process_id, subscription)",
+            "            found.setdefault(str(subscription.key), subscription)",
+        ),
+    ),
+    mutant(
+        "core: the lock of a process is not looked at",
+        "tests/core/test_message_starts.py::test_one_instance_for_each_key_while_it_lives",
+        "engine/core/commands/message.py",
+        ("        if start.process_id not in channel.locks:\n", "        if True:\n"),
+    ),
+    mutant(
+        "core: a message that was not taken is for nobody else",
+        "tests/core/test_messages.py::test_a_stale_subscription_gives_the_message_to_the_next_one",
+        "engine/core/commands/message.py",
+        ("    if following is not None:\n", "    if False:\n"),
+    ),
+    mutant(
+        "core: what waits takes no kept message",
+        "tests/core/test_messages.py::test_kept_messages_come_first_in_first_out",
+        "engine/core/commands/message.py",
+        (
+            "    if message is not None:\n        subscription = ChannelS",
+            "    if False:\n        subscription = ChannelS",
+        ),
+    ),
+    mutant(
+        "core: signals begin no process",
+        "tests/core/test_signals.py::test_it_starts_the_latest_version_each_time",
+        "engine/core/commands/signal.py",
+        (
+            "        yield Send(StartInstance(at.key(), start.definition, start.element, variables",
+            "        continue\n        yield Send(StartInstance(at.key(), start.definition, start.element, variables",
+        ),
+    ),
+)
