@@ -71,6 +71,7 @@ from engine.core.state import (
     Variable,
     root_of,
 )
+from engine.core.touched import Touched
 from engine.core.view import View
 
 ITEM_COST = 4
@@ -193,7 +194,7 @@ class Processor:
         self._inline = limits.inline_follow_ups
         self._used = 0
         self._queue: deque[tuple[int, str, Any]] = deque()
-        self._touched: dict[int, None] = {}
+        self._touched = Touched()
         self._unloaded: dict[int, None] = {}
         """Bodies of paged loops that go on when more of them has been loaded."""
         self._events: list[Event] = []
@@ -368,7 +369,8 @@ class Processor:
 
     def _drain(self) -> None:
         queue, touched = self._queue, self._touched
-        while queue or touched:
+        new, waiting = touched.new, touched.waiting
+        while queue or new or waiting:
             if self._used >= self._limit:
                 self._defer()
                 return
@@ -376,7 +378,7 @@ class Processor:
                 self._run(*queue.popleft())
             else:
                 self._used += ITEM_COST
-                self._settle(self._innermost())
+                self._settle(touched.pop(self.state.elements))
         if self._unloaded:
             self._defer()
 
@@ -390,7 +392,7 @@ class Processor:
         elif stage == "enter":
             self._enter(element, *argument)
         elif stage == "settle":
-            self._touched[key] = None
+            self._touched.add(key)
         elif stage == "trigger":
             self._trigger(element, argument)
         elif stage == "end":
@@ -434,19 +436,6 @@ class Processor:
             effects = ELEMENTS[element.type].trigger(element, node, variables, self.at)
             self._take(effects, element, "trigger", argument)
 
-    def _innermost(self) -> Element | None:
-        """The deepest of the touched scopes, which is touched no longer."""
-        elements, touched = self.state.elements, self._touched
-        if len(touched) == 1:
-            return elements.get(touched.popitem()[0])
-        live = [element for key in touched if (element := elements.get(key)) is not None]
-        deepest = max(live, key=_depth, default=None)
-        if deepest is None:
-            touched.clear()
-        else:
-            del touched[deepest.key]
-        return deepest
-
     def _settle(self, scope: Element | None) -> None:
         if scope is None:
             return
@@ -460,7 +449,7 @@ class Processor:
             if len(self._events) == before and (scope.open_incidents or (scope.tokens and not scope.live)):
                 self._take(deadlocks.look(scope, self.at))
         if len(self._events) > before:
-            self._touched[scope.key] = None
+            self._touched.add(scope.key)
 
     def _join(self, scope: Element) -> None:
         """Inclusive joins that wait in the scope: what moved may have been what they waited for."""
@@ -490,7 +479,7 @@ class Processor:
     def _defer(self) -> None:
         """Save what is left in the trees it belongs to; a later command goes on with it."""
         left: dict[int, list[tuple[int, str, Any]]] = {}
-        items = [*self._queue, *((key, "settle", 0) for key in self._touched | self._unloaded)]
+        items = [*self._queue, *((key, "settle", 0) for key in dict.fromkeys((*self._touched, *self._unloaded)))]
         for item in items:
             element = self.state.elements.get(item[0])
             if element is not None and not self._waits_already(element, item):
@@ -655,7 +644,7 @@ class Processor:
     def _entered(self, row: Element, event: records.InstanceCreated | records.ElementActivating) -> None:
         self.at.node(row)
         if row.scope is not None and row.scope.open_incidents:
-            self._touched[row.scope.key] = None  # it may have been stuck, and is no longer
+            self._touched.add(row.scope.key)  # it may have been stuck, and is no longer
         if event.begin:
             self._queue.append((row.key, "activate", event.begin))
         else:
@@ -675,7 +664,7 @@ class Processor:
 
     def _gone(self, row: Element, _event: Event) -> None:
         if row.scope is not None:
-            self._touched[row.scope.key] = None
+            self._touched.add(row.scope.key)
             if _ends_its_instance(row):
                 self._queue.appendleft((row.scope.key, "end", 0))  # before anything else begins
             elif row.state is ElementState.TERMINATED and row.then is not None and row.then[0] == "enter":
@@ -691,16 +680,16 @@ class Processor:
 
     def _terminating(self, row: Element, _event: Event) -> None:
         self._queue.append((row.key, "terminate", 0))
-        self._touched[row.key] = None
+        self._touched.add(row.key)
 
     def _touch(self, row: Element, _event: Event) -> None:
-        self._touched[row.key] = None
+        self._touched.add(row.key)
 
     def _resumed(self, _row: Element, event: records.WorkResumed) -> None:
         """Scopes are touched at no cost: otherwise a slice full of them would defer them again, for ever."""
         for item in event.items:
             if item[1] == "settle":
-                self._touched[item[0]] = None
+                self._touched.add(item[0])
             else:
                 self._queue.append(item)
 
@@ -711,7 +700,7 @@ class Processor:
         if row.stage and row.stage not in (COMMAND_STAGE, DEADLOCK_STAGE):
             self._queue.append((row.element.key, row.stage, row.argument))
         if row.element.tokens:
-            self._touched[row.element.key] = None  # whether it is stuck was not looked at meanwhile
+            self._touched.add(row.element.key)  # whether it is stuck was not looked at meanwhile
 
     def _note_untriggered(self, key: int) -> None:
         """A trigger that came too early changed nothing: whoever waits for the timer must hear that it is pending."""
@@ -735,11 +724,6 @@ def _is_entered_later(scope: Element) -> bool:
 def _ends_its_instance(element: Element) -> bool:
     """Of a loop the body does, and not each of its instances."""
     return element.element in element.instance.terminate_after and not element.is_inner
-
-
-def _depth(element: Element) -> tuple[int, int]:
-    """Greater of a scope than of all around it; without a walk, which takes long where a thousand processes call."""
-    return element.instance.depth, len(element.path)
 
 
 FOLLOW: dict[type[Event], Callable[[Processor, Any, Any], None]] = {
