@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from vivero.cli import main
+from vivero.cli import main, processes
+from vivero.client import ApiError
 
 pytestmark = pytest.mark.process
 
@@ -151,11 +152,26 @@ def test_what_cannot_be_deployed_is_said_with_all_problems(run, tmp_path):
 def test_an_instance_that_does_not_end_in_time(run, greeting):
     name, file = greeting
     good(run("deploy", str(file)))
-    result = run("start", name, "--await", "--timeout", "0.05")
+    result = run("start", name, "--await", "--timeout", "2")
     assert result.exit_code == 1
-    assert "504 DEADLINE_EXCEEDED" in result.stderr
     [instance] = lines(good(run("instances", "--process", name, "--json")))
-    assert f"the process instance is {instance['processInstanceKey']}" in result.stderr
+    key = instance["processInstanceKey"]
+    assert result.stderr == f"Error: instance {key} has not ended within 2 s; it goes on\n"
+    assert instance["state"] == "ACTIVE"
+
+
+@pytest.mark.parametrize(
+    ("status", "members", "said"),
+    [
+        (504, {"processInstanceKey": "7"}, "instance 7 has not ended within 60 s; it goes on"),
+        (409, {"processInstanceKey": "7"}, "instance 7 was terminated before its end"),
+        (504, {}, "too late (504 TITLE)"),
+        (404, {}, "too late (404 TITLE)"),
+    ],
+)
+def test_what_is_said_of_an_instance_that_gives_no_result(status, members, said):
+    error = ApiError(status, "TITLE", "too late", 5, members)
+    assert str(processes.without_result(error, 60.0)) == said
 
 
 def test_status(run):

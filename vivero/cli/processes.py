@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from vivero.cli.options import JSON_OBJECT, address_option, json_option, say, talk
-from vivero.client import Client
+from vivero.client import ApiError, Client, ClientError, Document
 
 DEFAULT_AWAIT_S = 60.0
 
@@ -79,17 +79,17 @@ def start(
       vivero start order --variables '{"total": 30}'
       vivero start order --variables @order.json --await | jq .paid
     """
-    answer = talk(
-        address,
-        lambda client: client.create(
-            process_id,
-            variables,
-            version=version,
-            business_id=business_id,
-            tags=tags,
-            await_s=timeout_s if awaits else None,
-        ),
-    )
+
+    async def begin(client: Client) -> Document:
+        await_s = timeout_s if awaits else None
+        try:
+            return await client.create(
+                process_id, variables, version=version, business_id=business_id, tags=tags, await_s=await_s
+            )
+        except ApiError as error:
+            raise without_result(error, timeout_s) from error
+
+    answer = talk(address, begin)
     if as_json:
         say(answer)
     elif "processInstanceKey" not in answer:
@@ -99,6 +99,18 @@ def start(
         say(answer["variables"])
     else:
         click.echo(answer["processInstanceKey"])
+
+
+def without_result(error: ApiError, timeout_s: float) -> ClientError:
+    """What a problem says of the instance that was awaited; other problems as they are."""
+    key = error.members.get("processInstanceKey")
+    match error.status if key is not None else None:
+        case 504:
+            return ClientError(f"instance {key} has not ended within {timeout_s:g} s; it goes on")
+        case 409:
+            return ClientError(f"instance {key} was terminated before its end")
+        case _:
+            return error
 
 
 @click.command()
