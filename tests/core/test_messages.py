@@ -110,6 +110,19 @@ def test_a_key_that_is_neither_text_nor_number_is_an_incident_that_can_be_resolv
     assert waiting(bench) == [("receive", "x")]
 
 
+@pytest.mark.parametrize("thing", ["correlation key", "message id"])
+def test_a_key_that_no_table_can_hold_is_an_incident(bench, thing):
+    """A text may have NUL inside, as JSON has; a column of text may not."""
+    says = throw("say", "m", publish(**({"key": "=bad"} if thing == "correlation key" else {"id": "=bad"})))
+    bench.deploy(model(start(), says, end(), "start > say > end"))
+    instance = bench.start(k="x", bad="a\0b")
+    text = f'Failed to extract the {thing}: The value must not contain a NUL character, but was "a\\u0000b".'
+    assert bench.incidents == [("say", "EXTRACT_VALUE_ERROR", text)]
+    bench.set(instance, bad="ab")
+    bench.resolve()
+    assert bench.state_of(instance) == "COMPLETED"
+
+
 def test_name_and_key_are_those_of_the_moment_of_waiting(bench):
     model_ = model(start(), catch("wait"), end(), "start > wait > end", roots=(message("=n"),))
     bench.deploy(model_)

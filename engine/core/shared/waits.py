@@ -84,6 +84,9 @@ def _interrupts(target: Node, type_: str, element: Element, at: View) -> bool:
 def key_of(expression: Expression, element: Element, at: View, what: str = "correlation key") -> str:
     """A correlation key is text; a number and its text are one key."""
     value = at.evaluate(expression, element)
+    if isinstance(value, str) and "\0" in value:
+        text = f"The value must not contain a NUL character, but was {to_json(value)}."
+        raise Fail(IncidentType.EXTRACT_VALUE_ERROR, f"Failed to extract the {what}: {text}")
     if isinstance(value, str):
         return value
     if isinstance(value, int | Decimal) and not isinstance(value, bool):
