@@ -10,8 +10,8 @@ from __future__ import annotations
 LEAST = 10
 FIRST = 50
 """Triggers before anything was measured."""
-SHRINK, GROW = 0.5, 1.25
-"""Bounds of one step."""
+SHRINK, GROW = 0.5, 1.1
+"""Bounds of one step: down at once, up slowly, so that on a computer whose speed varies the slow moments decide."""
 
 
 class Pace:

@@ -51,7 +51,7 @@ class TimerSettings:
     """Due dates in memory after a refill; new ones in front of the horizon may double it."""
     in_flight: int = 400
     """Triggers that are appended and not yet processed, at most."""
-    delay_s: float = 0.08
+    delay_s: float = 0.1
     """So long, about, the commands of clients wait behind overdue timers; less of those are in flight if need be."""
     batch: int = 200
     """Triggers in one append."""
