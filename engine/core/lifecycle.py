@@ -74,7 +74,8 @@ def leave(element: Element, at: View, _argument: object) -> Effects:
         yield from collect(scope, element, at)
     for incident in element.open_incidents:
         yield IncidentResolved(incident)
-    yield from waits.close(element)
+    if element.timers or element.subscriptions:
+        yield from waits.close(element)
     yield from ELEMENTS[element.type].leave(element, at)
 
 

@@ -9,7 +9,7 @@ All of this is a cache of one leadership term; PostgreSQL is the truth.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from typing import Any
 
@@ -517,7 +517,7 @@ class State:
 
     def _seal_channels(self) -> list[Channel]:
         self.signal_pages.clear()
-        touched = {id(row.channel): row.channel for row in self.dirty.values() if isinstance(row, _CHANNEL_ROWS)}
+        touched = {id(channel): channel for channel in _channels_of(self.dirty.values())}
         for channel in touched.values():
             channel.pins += 1
             self.channels.pop(channel.id, None)
@@ -560,9 +560,7 @@ class State:
 
     def _is_clean(self, channel: Channel) -> bool:
         """Whether neither a batch on its way nor the one that is being computed has changed the channel."""
-        return not channel.pins and not any(
-            isinstance(row, _CHANNEL_ROWS) and row.channel is channel for row in self.dirty.values()
-        )
+        return not channel.pins and not any(one is channel for one in _channels_of(self.dirty.values()))
 
     def _forget_channel(self, channel: Channel) -> None:
         del self.channels[channel.id]
@@ -740,7 +738,13 @@ def _note_saved(row: LoopItems | LoopResult) -> None:
         pages.results_saved.append(row.key)
 
 
-_CHANNEL_ROWS = (Message, ChannelSubscription, StartLock)
+def _channels_of(rows: Iterable[Row]) -> Iterator[Channel]:
+    for row in rows:
+        if type(row) in _CHANNEL_ROWS:
+            yield row.channel  # type: ignore[attr-defined]  # each of these has one
+
+
+_CHANNEL_ROWS: frozenset[type] = frozenset((Message, ChannelSubscription, StartLock))
 _LOOP_ROWS = (LoopItems, LoopResult)
 
 

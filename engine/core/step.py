@@ -387,24 +387,29 @@ class Processor:
         element = self.state.elements.get(key)
         if element is None:
             return
+        staged = STAGES.get(stage)
+        if staged is None:
+            self._run_in_scope(element, stage, argument)
+        elif element.state is staged[0]:
+            self.at.node(element)
+            if self._take(staged[1](element, self.at, argument), element, stage, argument):
+                following = NEXT.get(stage)
+                if following is not None:
+                    self._queue.appendleft((key, following, 0))  # before another can change what it has set
+
+    def _run_in_scope(self, scope: Element, stage: str, argument: Any) -> None:
         if stage == "arrive":
-            self._arrive(element, argument)
+            self._arrive(scope, argument)
         elif stage == "enter":
-            self._enter(element, *argument)
+            self._enter(scope, *argument)
         elif stage == "settle":
-            self._touched.add(key)
+            self._touched.add(scope.key)
         elif stage == "trigger":
-            self._trigger(element, argument)
+            self._trigger(scope, argument)
         elif stage == "end":
-            self._end(element)
+            self._end(scope)
         else:
-            state, function = STAGES[stage]
-            if element.state is state:
-                self.at.node(element)
-                if self._take(function(element, self.at, argument), element, stage, argument):
-                    following = NEXT.get(stage)
-                    if following is not None:
-                        self._queue.appendleft((key, following, 0))  # before another can change what it has set
+            raise LookupError(f"there is no stage {stage!r}")
 
     def _arrive(self, scope: Element, flow: str) -> None:
         if scope.state is ElementState.ACTIVATED and scope.then is None:
@@ -657,7 +662,7 @@ class Processor:
 
     def _completed(self, row: Element, event: records.ElementCompleted) -> None:
         scope = row.scope
-        if scope is not None and not _ends_its_instance(row):
+        if scope is not None and not (row.instance.terminate_after and _ends_its_instance(row)):
             for flow in event.flows:
                 self._queue.append((scope.key, "arrive", flow))
         self._gone(row, event)
@@ -665,7 +670,7 @@ class Processor:
     def _gone(self, row: Element, _event: Event) -> None:
         if row.scope is not None:
             self._touched.add(row.scope.key)
-            if _ends_its_instance(row):
+            if row.instance.terminate_after and _ends_its_instance(row):
                 self._queue.appendleft((row.scope.key, "end", 0))  # before anything else begins
             elif row.state is ElementState.TERMINATED and row.then is not None and row.then[0] == "enter":
                 self._queue.append((row.scope.key, "enter", row.then[1:]))
