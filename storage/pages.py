@@ -15,7 +15,7 @@ from storage.sql_files import SQL_DIRECTORY, load
 
 _sql = load(SQL_DIRECTORY / "load.sql")
 
-CHILDREN_A_PAGE = 250
+CHILDREN_A_PAGE = 500
 """Inner instances that are loaded so that a slice may end them."""
 ITEMS_A_PAGE = 250
 BODIES = 8

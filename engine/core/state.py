@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -707,13 +708,17 @@ _ROOT_OF: dict[type[Row], Callable[[Any], Instance | None]] = {
 
 def element_of(row: Row) -> Element | None:
     """The element that a row is of, or that it is; None for rows that belong to no tree."""
-    if isinstance(row, Element):
-        return row
-    if isinstance(row, Variable):
-        return row.scope
-    if isinstance(row, LoopItem | LoopItems | LoopResult):
-        return row.body
-    return row.element if isinstance(row, Job | Incident | Timer | Subscription | UserTask) else None
+    find = _ELEMENT_OF.get(type(row))
+    return None if find is None else find(row)
+
+
+_ELEMENT_OF: dict[type[Row], Callable[[Any], Element | None]] = {
+    Instance: lambda row: row,
+    Element: lambda row: row,
+    Variable: attrgetter("scope"),
+    **dict.fromkeys((LoopItem, LoopItems, LoopResult), attrgetter("body")),
+    **dict.fromkeys((Job, Incident, Timer, Subscription, UserTask), attrgetter("element")),
+}
 
 
 def weight_of(element: Element) -> int:

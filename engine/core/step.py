@@ -685,7 +685,8 @@ class Processor:
 
     def _terminating(self, row: Element, _event: Event) -> None:
         self._queue.append((row.key, "terminate", 0))
-        self._touched.add(row.key)
+        if row.live:
+            self._touched.add(row.key)
 
     def _touch(self, row: Element, _event: Event) -> None:
         self._touched.add(row.key)

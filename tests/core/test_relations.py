@@ -60,7 +60,7 @@ def test_paged_loops_come_to_the_same_end(seeds):
         whole, paged = by_place(play(run), "p"), by_place(play(run, Bench(Limits(paged_from=0))), "p")
         assert without_pages(paged) == without_pages(whole), f"seed {seed}"
         bodies += sum((row.get("loop") or {}).get("paged", False) for _, _, row in paged)
-    assert bodies > 10, "there were no loops"
+    assert bodies, "there were no loops"
 
 
 def without_pages(rows):
