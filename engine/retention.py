@@ -1,8 +1,9 @@
 """Task: the end of what has ended (docs/messages.md, docs/timers.md).
 
-Rows that nobody will change any more stay for searches as long as `ended_days` says, by the engine's clock. Then they
-are deleted, the oldest first, a bounded piece of each table at a time: no statement is long, none waits for a row, and
-the log does not hear of it, because the core never reads such rows.
+Rows that nobody will change any more stay for searches as long as `ended_days` says, by the engine's clock; idempotency
+keys, whatever it says, for their day (and an hour, so that none goes that an append is looking at). Then they are
+deleted, the oldest first, a bounded piece of each table at a time: no statement is long, none waits for a row, and the
+log does not hear of it, because the core never reads such rows.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import structlog
 
 from engine.supervision import Beat
 from storage import channels, timers
+from storage import log as command_log
 from storage.driver import CONNECT_TIMEOUT_S, Connection
 
 log = structlog.get_logger(__name__)
@@ -29,6 +31,8 @@ PURGES: Mapping[str, Purge] = {
     "timers": timers.purge,
 }
 """By table."""
+KEYS = "idempotency_keys"
+KEYS_MARGIN_MS = 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,7 @@ class Retention:
     connect: Callable[[], Awaitable[Connection]]
     settings: RetentionSettings = field(default_factory=RetentionSettings)
     leads: Callable[[], bool] = lambda: True
-    deleted: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PURGES, 0))
+    deleted: dict[str, int] = field(default_factory=lambda: dict.fromkeys((*PURGES, KEYS), 0))
     """Rows so far, by table; for metrics and tests."""
     _connection: Connection | None = None
 
@@ -69,7 +73,7 @@ class Retention:
         """Delete, until cancelled. Raises when the connection is lost, to be started again."""
         while True:
             await beat.sleep(self.settings.every_s)
-            if self.leads() and self.settings.ended_days:
+            if self.leads():
                 await self._look(beat)
 
     async def _look(self, beat: Beat) -> None:
@@ -88,9 +92,10 @@ class Retention:
         with beat.waiting(settings.call_timeout_s):
             now = (await timers.clock(connection)).now
         before = max(now - int(settings.ended_days * DAY_MS), 0)
-        for table, purge in PURGES.items():
+        pieces = [(table, purge, before) for table, purge in PURGES.items() if settings.ended_days]
+        for table, purge, until in [*pieces, (KEYS, command_log.purge_keys, now - KEYS_MARGIN_MS)]:
             with beat.waiting(settings.call_timeout_s):
-                count = await purge(connection, before, settings.rows)
+                count = await purge(connection, until, settings.rows)
             self.deleted[table] += count
             more = more or count == settings.rows
             if count:

@@ -20,6 +20,7 @@ from storage.sql_files import SQL_DIRECTORY, load
 _sql = load(SQL_DIRECTORY / "log.sql")
 _APPEND, _FORWARD = _sql["append"], _sql["forward"]
 _LAST_POSITION, _CURSOR = _sql["last_position"], _sql["cursor"]
+_PURGE_KEYS = _sql["purge_keys"]
 _OUTCOMES, _ENDED = _sql["outcomes"], _sql["ended"]
 _COMMAND, _EVENTS, _HISTORY = _sql["command"], _sql["events_of_command"], _sql["history"]
 
@@ -165,6 +166,14 @@ async def last_position(connection: Connection, partition: int) -> int:
     """The position of the last command of a partition's log, 0 when it is empty."""
     position: int = (await connection.execute(_LAST_POSITION, (partition,))).rows[0][0]
     return position
+
+
+async def purge_keys(connection: Connection, before_ms: int, limit: int) -> int:
+    """Delete up to `limit` idempotency keys that expired before this moment (epoch ms); how many there were.
+
+    It must be well past: an append that has found a key valid still looks it up by its end.
+    """
+    return (await connection.execute(_PURGE_KEYS, (before_ms, limit))).count
 
 
 async def cursor(connection: Connection, partition: int) -> int:

@@ -17,6 +17,12 @@ SELECT coalesce(max(position), 0) FROM command_log WHERE partition_id = $1;
 -- How far the partition was processed, whoever its owner is.
 SELECT to_pos FROM batches WHERE partition_id = $1 ORDER BY from_pos DESC LIMIT 1;
 
+-- name: purge_keys
+-- In pieces, the longest expired first; one that is being used again is passed over. By ctid: two columns make no array.
+DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM idempotency_keys WHERE expires_at < from_epoch_ms($1)
+    ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED));
+
 -- name: outcomes
 -- What came of the commands: rows of their own, or later ones that name them as their request. A row answers if it has a
 -- response (JSON null when the answer is empty), or if the command itself was rejected; the first one counts.

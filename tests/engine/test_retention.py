@@ -1,5 +1,7 @@
 """What ended long ago is deleted, the oldest first and in pieces; what is open, or ended lately, stays."""
 
+from uuid import uuid4
+
 import pytest
 import trio
 from consumer_bench import PINNED_MS, Serial, beat, dump, pin_clock, save_serially
@@ -8,8 +10,8 @@ from core_messages import model, receive
 from core_models import end, start
 
 from engine.core.records import PublishMessage
-from engine.retention import DAY_MS, PURGES, Retention, RetentionSettings
-from storage import channels
+from engine.retention import DAY_MS, KEYS, KEYS_MARGIN_MS, PURGES, Retention, RetentionSettings
+from storage import channels, log
 from storage.errors import ConnectionLost
 
 LATE = (
@@ -51,7 +53,7 @@ async def test_a_piece_at_a_time_the_oldest_first(history, connection, connect):
     assert not await retention.run_once(connection, beat())
     assert await counts(connection) == of_each(2)
     assert not await retention.run_once(connection, beat())
-    assert retention.deleted == of_each(3, open=0)
+    assert retention.deleted == of_each(3, open=0) | {KEYS: 0}
     after = await dump(connection)
     for table in PURGES:
         assert set(after[table]) < set(before[table]), "nothing was changed"
@@ -103,12 +105,50 @@ async def test_the_task_deletes_all_there_is_and_then_needs_no_connection(histor
         await opened[0].execute("SELECT 1")
 
 
-@pytest.mark.parametrize(("days", "leads"), [(0, True), (1, False)])
-async def test_for_ever_and_on_a_node_that_does_not_lead_nothing_is_looked_for(autojump_clock, days, leads):
+async def keys(connection):
+    return [key for (key,) in (await connection.execute("SELECT key FROM idempotency_keys ORDER BY key")).rows]
+
+
+@pytest.mark.parametrize("days", [0, 30])
+async def test_idempotency_keys_go_when_they_have_expired(history, connection, connect, days):
+    """Whatever stays besides, and for ever."""
+    before, entry = await counts(connection), log.Entry("<default>", "JOB:COMPLETE", "{}")
+    for number in range(3):
+        await pin_clock(connection, PINNED_MS + number)
+        entry.key, entry.sha = f"key-{number}", "00" * 32
+        await log.append(connection, 1, uuid4(), None, [entry])
+    retention = Retention(connect, RetentionSettings(ended_days=days, rows=1))
+
+    await pin_clock(connection, PINNED_MS + DAY_MS + KEYS_MARGIN_MS)
+    assert not await retention.run_once(connection, beat())
+    assert await keys(connection) == ["key-0", "key-1", "key-2"]
+    await pin_clock(connection, PINNED_MS + DAY_MS + KEYS_MARGIN_MS + 2)
+    assert await retention.run_once(connection, beat()), "there may be more"
+    assert await keys(connection) == ["key-1", "key-2"]
+    await retention.run_once(connection, beat())
+    assert not await retention.run_once(connection, beat())
+    assert (await keys(connection), retention.deleted[KEYS]) == (["key-2"], 2)
+    assert await counts(connection) == before
+
+
+async def test_a_key_that_is_being_used_again_is_passed_over(history, connection, connect):
+    entry = log.Entry("<default>", "JOB:COMPLETE", "{}")
+    entry.key, entry.sha = "again", "00" * 32
+    await log.append(connection, 1, uuid4(), None, [entry])
+    later = PINNED_MS + 10 * DAY_MS
+    holder = await connect()
+    async with holder.transaction():
+        await holder.execute("SELECT FROM idempotency_keys FOR UPDATE")
+        assert await log.purge_keys(connection, later, 10) == 0
+    holder.close()
+    assert await log.purge_keys(connection, later, 10) == 1
+
+
+async def test_on_a_node_that_does_not_lead_nothing_is_looked_for(autojump_clock):
     async def connect():
         raise AssertionError("nobody needs a connection")
 
-    retention = Retention(connect, RetentionSettings(ended_days=days), lambda: leads)
+    retention = Retention(connect, RetentionSettings(ended_days=1), lambda: False)
     with trio.move_on_after(1_000) as ended:
         await retention.run(beat())
     assert ended.cancelled_caught
