@@ -15,11 +15,35 @@ from collections import deque
 from collections.abc import Callable
 from time import perf_counter
 
+import msgspec
+
 from benchmarks.model import JOB_TYPE, VARIABLES
 
 CREATORS, WORKERS, COMPLETERS = 32, 4, 8
 JOBS_PER_POLL = 32
 MAX_OPEN = 2_000
+
+
+class Created(msgspec.Struct, rename="camel", gc=False):
+    """What is read of the answer to a creation."""
+
+    process_instance_key: str
+
+
+class Job(msgspec.Struct, rename="camel", gc=False):
+    """What is read of an activated job."""
+
+    job_key: str
+    process_instance_key: str
+
+
+class Jobs(msgspec.Struct, gc=False):
+    """The answer to an activation."""
+
+    jobs: list[Job]
+
+
+_created, _jobs = msgspec.json.Decoder(Created).decode, msgspec.json.Decoder(Jobs).decode
 
 Answer = Callable[[int, bytes], None]
 
@@ -115,18 +139,18 @@ class Loop:
         self.answered.append(perf_counter() - began)
         if self._mode == "service":
             self.open += 1
-            self._started[json.loads(body)["processInstanceKey"]] = began
+            self._started[_created(body).process_instance_key] = began
 
     def _activate(self, channel: Channel) -> None:
         channel.request(self._poll, lambda status, body: self._got_jobs(channel, status, body))
 
     def _got_jobs(self, channel: Channel, status: int, body: bytes) -> None:
         now = perf_counter()
-        for job in json.loads(body)["jobs"] if status == 200 else ():
-            began = self._started.get(job["processInstanceKey"])
+        for job in _jobs(body).jobs if status == 200 else ():
+            began = self._started.get(job.process_instance_key)
             if began is not None:
                 self.activated.append(now - began)
-            self._jobs.append((job["jobKey"], job["processInstanceKey"]))
+            self._jobs.append((job.job_key, job.process_instance_key))
         self._complete_some()
         self._activate(channel)
 
