@@ -6,7 +6,7 @@ from random import Random
 from core_bench import Bench, place_of, rebuilt
 from core_graphs import graph_bpmn, random_graph
 from core_marking import LONG, GraphRun
-from core_pairs import PATHS, difference
+from core_pairs import PATHS, difference, limits_of
 
 SIZES = (4, 7, 10, 14)
 
@@ -18,7 +18,7 @@ def check_graph(seed):
         AssertionError: with the graph and the path.
     """
     random = Random(seed)
-    graph, bench, points = random_graph(random, random.choice(SIZES)), Bench(keeps_rows=False), 0
+    graph, bench, points = random_graph(random, random.choice(SIZES)), Bench(limits_of(seed), keeps_rows=False), 0
     bench.deploy(graph_bpmn(graph))
     for path in range(PATHS):
         run = GraphRun(graph, f"{seed}/{path}")

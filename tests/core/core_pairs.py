@@ -11,12 +11,13 @@ from random import Random, SystemRandom
 from time import monotonic
 
 from core_bench import Bench, rebuilt
+from core_blocks import Many, awaited, inside
 from core_blocks_bpmn import to_bpmn
 from core_paths import LONG, Run, expected, observe, perform, random_block
 from core_shrink import smaller
 
 from engine.core.memory import Refused
-from engine.core.step import DEFAULT_LIMITS
+from engine.core.step import DEFAULT_LIMITS, Limits
 
 PATHS = 5
 """Through each model."""
@@ -37,16 +38,30 @@ def check_model(seed):
     Raises:
         AssertionError: with everything that is needed to see why.
     """
-    block = random_block(seed, Random(seed).choice(SIZES))
-    differs = first_difference(block, seed)
+    block, limits = random_block(seed, Random(seed).choice(SIZES)), limits_of(seed)
+    if is_cut(block):
+        limits = DEFAULT_LIMITS
+    differs = first_difference(block, seed, limits)
     if isinstance(differs, int):
         return differs
-    raise AssertionError(told(seed, block, differs))
+    raise AssertionError(told(seed, block, limits, differs))
 
 
-def first_difference(block, seed, paths=PATHS):
+def limits_of(seed):
+    """Half of all seeds cut the work of commands into slices."""
+    return Limits(slice_items=Random(seed).choice((500, 500, 1, 7)))
+
+
+def is_cut(block):
+    """Whether a signal may be for several instances of a loop of which one is enough: how many hear it before that one
+    has ended depends on how the work was cut."""
+    loops = (one for one in inside(block) if isinstance(one, Many) and one.until and not one.sequential)
+    return any(on == "signal" for one in loops for _, on in awaited(one))
+
+
+def first_difference(block, seed, limits=DEFAULT_LIMITS, paths=PATHS):
     """The number of points that were compared, or (variables, actions, what the engine shows, what it should)."""
-    bench, points = Bench(keeps_rows=False), 0
+    bench, points = Bench(limits, keeps_rows=False), 0
     run = Run(block, Random(0))
     bench.deploy(to_bpmn(block))
     for path in range(paths):
@@ -85,12 +100,12 @@ def one_path(run, bench, rebuild=-1):
         perform(bench, key, action)
 
 
-def told(seed, block, differs):
+def told(seed, block, limits, differs):
     """What differs, in the smallest model that was found, and how to come there."""
 
     def fails(tree):
         try:
-            found = first_difference(tree, seed, 3 * PATHS)
+            found = first_difference(tree, seed, limits, 3 * PATHS)
         except (AttributeError, Refused):  # it is no tree any more, or no model
             return None
         return None if isinstance(found, int) else found
@@ -99,7 +114,8 @@ def told(seed, block, differs):
     lines = [f"seed {seed}", *difference(seen, should)]
     lines += ["", "def test_…():", f"    block = {block!r}", f"    check_path(block, {variables}, ["]
     lines += [f"        {action!r}," for action in actions]
-    return "\n".join([*lines, "    ])", "", to_bpmn(block).decode()])
+    lines += [f"    ], Limits(slice_items={limits.slice_items}))", "", to_bpmn(block).decode()]
+    return "\n".join(lines)
 
 
 def difference(seen, should):

@@ -5,7 +5,8 @@ from random import Random, SystemRandom
 
 import pytest
 from core_bench import Bench
-from core_blocks import Many, Shout, awaited, inside
+from core_blocks import Final, Fork, Shout, inside, waits
+from core_pairs import is_cut
 from core_paths import perform
 from core_runs import by_place, play, recorded
 
@@ -23,19 +24,18 @@ def seeds():
     return range(first, first + COUNT)
 
 
-def is_cut(run):
-    """Whether a signal may be for several instances of a loop of which one is enough: how many hear it before that one
-    has ended depends on how the work was cut."""
-    loops = (one for one in inside(run.block) if isinstance(one, Many) and one.until and not one.sequential)
-    return any(on == "signal" for one in loops for _, on in awaited(one))
-
-
 def left_by(run, bench):
-    """All rows that there ever were. Of a process that tells itself something, the end: what has begun before it hears
-    that is history, and depends on how the work was cut."""
-    if any(isinstance(one, Shout) for one in inside(run.block)):
+    """All rows that there ever were. Of a process that may interrupt what has just begun in it, the end: what has begun
+    before that is history, and depends on how the work was cut."""
+    if any(isinstance(one, Shout) or _throws_at_once(one) for one in inside(run.block)):
         return [("", "", {"end": end}) for end in bench.ended.values()]
     return by_place(bench, "p")
+
+
+def _throws_at_once(block):
+    """A fork of which one way ends by an event while the others are on their way."""
+    ways = block.ways if isinstance(block, Fork) else ()
+    return any(not waits(way) and any(isinstance(one, Final) for one in inside(way)) for way in ways)
 
 
 @pytest.mark.parametrize("limit", [1, 7])
@@ -44,7 +44,7 @@ def test_slices_come_to_the_same_end(seeds, limit):
     deferred = 0
     for seed in seeds:
         run = recorded(seed)
-        if is_cut(run):
+        if is_cut(run.block):
             continue
         whole, sliced = play(run), play(run, Bench(Limits(slice_items=limit)))
         assert left_by(run, sliced) == left_by(run, whole), f"seed {seed}"
@@ -75,7 +75,7 @@ def without_pages(rows):
 def test_follow_ups_through_the_log_come_to_the_same_end(seeds):
     for seed in seeds:
         run = recorded(seed)
-        if is_cut(run):
+        if is_cut(run.block):
             continue
         spilled = Bench(Limits(inline_follow_ups=False))
         assert left_by(run, play(run, spilled)) == left_by(run, play(run)), f"seed {seed}"
