@@ -8,8 +8,41 @@ OVERLAP_TESTS = "tests/engine/test_consumer_overlap.py"
 POISON_TESTS = "tests/engine/test_consumer_poison.py"
 CONSUMER_TESTS = "tests/engine/test_consumer.py"
 ACTIVATION_TESTS = "tests/storage/test_activation.py"
+PAGED_TESTS = "tests/engine/test_paged_loops.py"
 
 BATCH: tuple[Mutant, ...] = (
+    # Paged loops (docs/adr/0006-long-loops-in-parts.md)
+    mutant(
+        "an inner instance that ended leaves no tombstone",
+        f"{PAGED_TESTS}::test_an_inner_instance_that_has_ended_is_not_read_again",
+        "engine/core/state.py",
+        ("        self.ended.update(self.ended_parts)\n", ""),
+    ),
+    mutant(
+        "a part that a batch has changed is forgotten before the commit",
+        f"{PAGED_TESTS}::test_what_a_batch_has_changed_is_not_forgotten_before_its_commit",
+        "engine/core/state.py",
+        ("            part.pins += 1\n", "            part.pins += 0\n"),
+        ("            one.pins -= 1\n", "            one.pins -= not isinstance(one, Part)\n"),
+    ),
+    mutant(
+        "a loop that is to end early takes what is in memory for all there is",
+        f"{PAGED_TESTS}::test_a_cancelled_instance_ends_page_by_page",
+        "engine/core/lifecycle.py",
+        ("    if not told and len(element.children) < element.live:\n", "    if False:\n"),
+    ),
+    mutant(
+        "results are those that are in memory",
+        f"{PAGED_TESTS}::test_each_job_completes_and_the_results_are_collected",
+        "engine/core/elements/multi_instance.py",
+        ("len(body.pages.results) < _state(body).completed", "False"),
+    ),
+    mutant(
+        "what put-off work is about is not loaded",
+        f"{PAGED_TESTS}::test_it_begins_in_slices",
+        "storage/load.py",
+        ("    keys = pages.work_of(state, roots)\n", "    keys: set[int] = set()\n"),
+    ),
     # The batch, the fence, the claim (KERNEL.md sections 2 and 9)
     mutant(
         "fence not raising",

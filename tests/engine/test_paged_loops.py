@@ -10,14 +10,17 @@ import consumer_bench
 import core_messages
 import pytest
 import trio
-from consumer_bench import Serial, append, beat, dump, make_consumer, mixed_runs, pin_clock, save_serially
+from consumer_bench import PINNED_MS, Serial, append, beat, dump, make_consumer, mixed_runs, pin_clock, save_serially
 from core_events import boundary, call, error, loop, model, script
 from core_models import process, start, sub, task
 from psycopg.conninfo import make_conninfo
 
-from engine.core.records import CompleteUserTask, ContinueWork, FireTimer
-from engine.core.step import Limits
-from storage import driver, log, pages
+from engine.core.memory import DEFAULT_TENANT
+from engine.core.needs import Need, NeedKind
+from engine.core.records import CompleteJob, CompleteUserTask, ContinueWork, FailJob, FireTimer
+from engine.core.state import State
+from engine.core.step import Entry, Limits, Processor
+from storage import driver, load, log, pages
 
 OF_SLICES = {"version", "created_position", "request", "work"}
 """Depends on how the work was cut into commands."""
@@ -305,3 +308,61 @@ async def continued(connection):
     """How many commands in the log went on with deferred work."""
     found = await connection.execute("SELECT count(*) FROM command_log WHERE intent = $1", (ContinueWork.intent,))
     return found.rows[0][0]
+
+
+# ---- batches on their way
+
+
+@pytest.fixture
+async def under_way(connection):
+    """Runs commands as one batch whose commit is not known yet, on a state that has loaded what they need."""
+    serial = begun(looped())
+    await save_serially(connection, serial)
+    state = State(1)
+    processor = Processor(state, serial.limits, serial.engine._find_model)
+    jobs = [job.key for job in serial.state.jobs.values()]
+
+    async def run(*commands):
+        await load.fill(connection, state, [Need(NeedKind.JOB, command.key) for command in commands])
+        for position, command in enumerate(commands, 100):
+            processor.process(Entry(position, DEFAULT_TENANT, command), PINNED_MS)
+        pinned = state.seal()
+        state.saved()
+        state.evict(0)
+        return pinned
+
+    return run, state, jobs
+
+
+async def test_an_inner_instance_that_has_ended_is_not_read_again(connection, under_way):
+    """The tables still show it until the commit."""
+    run, state, jobs = under_way
+    pinned = await run(CompleteJob(jobs[2]))
+    await load.fill(connection, state, [Need(NeedKind.JOB, jobs[2])])
+    assert jobs[2] not in state.jobs
+    assert not state.parts
+    state.committed(pinned)
+    assert not state.ended
+
+
+async def test_what_a_batch_has_changed_is_not_forgotten_before_its_commit(connection, under_way):
+    run, state, jobs = under_way
+    pinned = await run(FailJob(jobs[1], 1), FailJob(jobs[4], 1))
+    assert sorted(state.jobs) == [jobs[1], jobs[4]]
+    await load.fill(connection, state, [Need(NeedKind.JOB, jobs[1])])
+    assert state.jobs[jobs[1]].state == "FAILED"
+    state.committed(pinned)
+    assert state.evict(0)
+    assert not state.parts
+    assert not state.elements
+    assert state.weight == 0
+
+
+async def test_results_are_kept_until_they_are_saved(connection, under_way):
+    run, state, jobs = under_way
+    pinned = await run(CompleteJob(jobs[0]), CompleteJob(jobs[1]))
+    (body,) = state.paged.values()
+    assert body.pages.results == {0: "2", 1: "4"}
+    state.committed(pinned)
+    state._evict_parts(0)
+    assert body.pages.results == {}
