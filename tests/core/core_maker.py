@@ -35,10 +35,12 @@ RINGING = ("timer", "cycle", "message", "signal", "escalation", "escalation:A", 
 
 
 class Maker:
-    """Every element has an id of its own. Without `channels` no messages and signals."""
+    """Every element has an id of its own. Without `channels` no messages and signals, without `races` no way that
+    throws while others, which nothing holds up, are on theirs: how far those come is nobody's to say."""
 
-    def __init__(self, random, prefix="", channels=True) -> None:
+    def __init__(self, random, prefix="", channels=True, races=True) -> None:
         self.random = random
+        self.races = races
         self.prefix = prefix
         self.count = 0
         left_out = () if channels else ("message", "signal")
@@ -72,7 +74,7 @@ class Maker:
     def fork(self, size):
         ways = [self.block(size // 3) for _ in range(self.random.randint(2, 3))]
         ways = [Seq((way, *self.ending())) if self.chance(0.2) else way for way in ways]
-        if self.chance(0.3):  # one of them throws at once, while the others are on their way
+        if self.races and self.chance(0.3):  # one of them throws at once, while the others are on their way
             ways[0] = Seq((*(self.passing() for _ in range(self.random.randint(0, 3))), self.ending()[1]))
         return Fork(self.task(), tuple(ways))
 

@@ -32,9 +32,9 @@ NOT_OBSERVED = {
 """Depend on how the work was cut into commands and batches, or on when it was done."""
 
 
-def recorded(seed, size=12, id="p", channels=True, still=False):
-    """A run with all its actions, chosen with the oracle's help; without `channels` no messages and signals."""
-    block = random_block(seed, size, id, channels)
+def recorded(seed, size=12, id="p", channels=True, still=False, races=True):
+    """A run with all its actions, chosen with the oracle's help; `channels` and `races` as of a `Maker`."""
+    block = random_block(seed, size, id, channels, races)
     run = Run(block, Random(f"{seed}/0"), id, still)
     run.model = to_bpmn(block, id)
     run.begin()
