@@ -62,7 +62,7 @@ def _lacks_children(body: Element) -> bool:
     if not _is_emptied(body) or len(body.children) >= body.live:
         return False
     told = sum(child.state is ElementState.TERMINATING for child in body.children.values())
-    return len(body.children) - told < CHILDREN_A_PAGE
+    return len(body.children) - told < CHILDREN_A_PAGE // 2
 
 
 async def items(reader: Connection, state: State, roots: Iterable[int], named: Iterable[tuple[int, int]]) -> None:

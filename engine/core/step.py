@@ -75,8 +75,8 @@ from engine.core.touched import Touched
 from engine.core.view import View
 
 ITEM_COST = 4
-TERMINATION_COST = 2
-"""Ending an element is cheap: a slice holds twice as many of these."""
+TERMINATION_COST = 1
+"""Ending an element is cheap: a slice holds four times as many of these."""
 COMPANY_BATCHES = 16
 """For so many batches after one with other commands in it, deferred work takes slices of the shorter kind."""
 
