@@ -273,11 +273,12 @@ async def test_deleted_definitions_are_not_there(sync, connection):
 
 
 async def test_a_leased_job_shows_its_lease(sync, connection):
+    leased_until = START.replace(year=START.year + 100)
     put_job(sync, 1)
-    put_job(sync, 2, ready=False, available_at=START, worker="w", lease_token="0" * 32, state="FAILED")
+    put_job(sync, 2, ready=False, available_at=leased_until, worker="w", lease_token="0" * 32, state="FAILED")
     put_job(sync, 3, ready=False, available_at=START, retries=0, state="FAILED")
     jobs = [json.loads(item) for item in (await search(connection, JOBS, Query())).items]
-    assert [job["deadline"] for job in jobs] == [None, "2026-11-21T01:02:03.456Z", None]
+    assert [job["deadline"] for job in jobs] == [None, "2126-11-21T01:02:03.456Z", None]
     assert [job["worker"] for job in jobs] == ["", "w", ""]
     assert [job["hasFailedWithRetriesLeft"] for job in jobs] == [False, True, False]
     assert jobs[0]["customHeaders"] == {"h": "1"}
