@@ -336,6 +336,7 @@ class Term:
             if reading is not None:
                 await reading.done.wait()
                 if reading.read is not None and reading.read.rows:
+                    self._consumer.look = True
                     return reading.read
             behind = self._ahead[-1].row.position if self._ahead else self.last
             handed = self._tails.behind(behind, limit)

@@ -38,17 +38,17 @@ class Tails:
     def behind(self, position: int, limit: int) -> Batch | None:
         """The commands behind a position, up to `limit`, as far as they are here without a gap; None: not here.
 
-        Tails are taken whole. Those that begin before the position are dropped: they were read from the log.
+        Tails are taken whole, but for what of the first one was read from the log meanwhile.
         """
         rows: list[LogRow] = []
         last: Batch | None = None
         while self._tails:
             tail = self._tails[0]
-            batch = tail.batch
-            if batch.rows[0].position > position:
-                if tail.behind != position or len(rows) + len(batch.rows) > limit:
+            fresh = [row for row in tail.batch.rows if row.position > position]
+            if fresh:
+                if tail.behind > position or len(rows) + len(fresh) > limit:
                     break
-                rows, position, last = rows + batch.rows, batch.rows[-1].position, batch
+                rows, position, last = rows + fresh, fresh[-1].position, tail.batch
             self._count(self._tails.popleft(), -1)
         return None if last is None else Batch(rows, last.now, last.clock_revision, last.definitions_seq)
 

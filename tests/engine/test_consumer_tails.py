@@ -4,6 +4,7 @@ from random import Random
 from uuid import uuid4
 
 import trio
+import trio.testing
 from consumer_bench import Serial, beat, dump, make_consumer, pin_clock, save_serially
 from core_messages import model
 from core_models import end, start, task
@@ -71,6 +72,30 @@ async def test_nothing_of_others_is_missed_or_overtaken(migrated, connection, se
         nursery.cancel_scope.cancel()
     await save_serially(second, serial)
     assert await dump(connection) == await dump(second)
+
+
+async def test_what_is_read_ahead_may_end_within_a_tail(migrated, connection):
+    """The rest of that tail needs nobody to wake the consumer."""
+    await pin_clock(connection)
+    serial = serial_run(15)
+    consumer, ears = make_consumer(migrated, serial.resources, poll_s=1_000, batch_commands=7)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        await appended(connection, serial, 0, 1)
+        await ears.until(lambda: ears.terms)
+        consumer.wake()
+        with trio.fail_after(20):
+            while ears.watermark < 1 or consumer.look:  # it knows that there is nothing more
+                await trio.testing.wait_all_tasks_blocked(0.01)
+        sizes = [7, 4, 4]
+        firsts = [1 + sum(sizes[:number]) for number in range(len(sizes))]
+        tails = [
+            await appended(connection, serial, first, first + size) for first, size in zip(firsts, sizes, strict=True)
+        ]
+        for tail in tails:
+            assert consumer.take(tail)
+        await ears.reached(16)
+        nursery.cancel_scope.cancel()
 
 
 async def test_a_consumer_that_does_not_lead_takes_nothing(migrated, connection):

@@ -37,10 +37,11 @@ def test_nothing_is_used_behind_a_gap():
     assert not kept
 
 
-def test_what_was_read_from_the_log_is_dropped_also_if_only_in_part():
+def test_what_was_read_from_the_log_is_dropped():
     kept = tails(tail(4, 5, 6), tail(6, 7))
-    assert kept.behind(5, 500) is None
     assert positions(kept.behind(6, 500)) == [7]
+    assert positions(tails(tail(4, 5, 6), tail(6, 7)).behind(5, 500)) == [6, 7]
+    assert tails(tail(4, 5, 6)).behind(6, 500) is None
 
 
 def test_tails_are_taken_whole_within_the_limit():
