@@ -307,7 +307,7 @@ class Term:
         try:
             with self._beat.waiting(self._settings.call_timeout_s):
                 leases = await self._load(self._needs(decoded))
-                await self._find_missing_model()
+                await self._find_models([] if self._missing is None else [self._missing])
             if read is not None and len(read.rows) == limit and not careful:
                 self._reading = _Reading()
                 nursery.start_soon(self._read_ahead, self._reading, decoded[-1].row.position)
@@ -387,16 +387,13 @@ class Term:
         """What follow-ups of the batch lack."""
         with self._beat.waiting(self._settings.call_timeout_s):
             await self._load(needs)
-            for need in needs:
-                definition = self._state.definitions.get(need.key) if need.kind is NeedKind.MODEL else None
-                if definition is not None and definition.key not in self._state.models:
-                    await self._definitions_of(definition)
+            await self._find_models(needs)
 
-    async def _find_missing_model(self) -> None:
-        missing = self._missing
-        if missing is not None and missing.kind is NeedKind.MODEL:
-            definition = self._state.definitions.get(missing.key)
-            if definition is not None:
+    async def _find_models(self, needs: list[Need]) -> None:
+        """The models that are needed, of definitions that are loaded."""
+        for need in needs:
+            definition = self._state.definitions.get(need.key) if need.kind is NeedKind.MODEL else None
+            if definition is not None and definition.key not in self._state.models:
                 await self._definitions_of(definition)
 
     async def _definitions_of(self, definition: Definition) -> None:

@@ -138,8 +138,19 @@ class NewVariable(msgspec.Struct, omit_defaults=True, gc=False):
     root: int | None = None
 
 
+_ElementChanges = tuple[
+    int, str, dict[str, int], int, Any, bool, Any, int | None, int, int | None, int | None, Sequence[str]
+]
+_JobChanges = tuple[int, str, int, int, int, str | None, str | None, int | None, str | None, int | None]
+
+
 def changed_element(row: Element) -> ChangedElement:
-    return ChangedElement(
+    return ChangedElement(*_changes_of_element(row))
+
+
+def _changes_of_element(row: Element) -> _ElementChanges:
+    """The fields of `ChangedElement`, with which the documents of elements and instances begin."""
+    return (
         row.key,
         row.state,
         row.tokens,
@@ -158,18 +169,7 @@ def changed_element(row: Element) -> ChangedElement:
 def new_element(row: Element) -> NewElement:
     instance, scope, path = row.instance, row.path[1], row.path
     return NewElement(
-        row.key,
-        row.state,
-        row.tokens,
-        row.live,
-        row.then,
-        row.interrupted,
-        row.loop,
-        row.request,
-        row.incidents,
-        row.incident,
-        row.ended_at,
-        row.flows,
+        *_changes_of_element(row),
         instance=instance.key,
         definition=instance.definition_key,
         process_id=instance.process_id,
@@ -197,36 +197,12 @@ def _part_of(element: Element) -> int | None:
 
 
 def changed_instance(row: Instance) -> ChangedInstance:
-    return ChangedInstance(
-        row.key,
-        row.state,
-        row.tokens,
-        row.live,
-        row.then,
-        row.interrupted,
-        row.loop,
-        row.request,
-        row.incidents,
-        row.incident,
-        row.ended_at,
-        work=row.work,
-        revision=row.revision,
-    )
+    return ChangedInstance(*_changes_of_element(row), work=row.work, revision=row.revision)
 
 
 def new_instance(row: Instance) -> NewInstance:
     return NewInstance(
-        row.key,
-        row.state,
-        row.tokens,
-        row.live,
-        row.then,
-        row.interrupted,
-        row.loop,
-        row.request,
-        row.incidents,
-        row.incident,
-        row.ended_at,
+        *_changes_of_element(row),
         work=row.work,
         revision=row.revision,
         definition=row.definition_key,
@@ -284,7 +260,12 @@ def new_variable(row: Variable) -> NewVariable:
 
 
 def changed_job(row: Job) -> ChangedJob:
-    return ChangedJob(
+    return ChangedJob(*_changes_of_job(row))
+
+
+def _changes_of_job(row: Job) -> _JobChanges:
+    """The fields of `ChangedJob`, with which both documents of jobs begin."""
+    return (
         row.key,
         row.state,
         row.retries,
@@ -301,16 +282,7 @@ def changed_job(row: Job) -> ChangedJob:
 def new_job(row: Job) -> NewJob:
     element, instance = row.element, row.element.instance
     return NewJob(
-        row.key,
-        row.state,
-        row.retries,
-        row.updated_at,
-        row.priority,
-        row.error_code,
-        row.error_message,
-        row.ended_at,
-        row.lease,
-        row.available_at if row.lease == "backoff" else None,
+        *_changes_of_job(row),
         instance=instance.key,
         element=element.key,
         definition=instance.definition_key,

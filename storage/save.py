@@ -41,7 +41,7 @@ from storage.values import Texts
 _sql = load(SQL_DIRECTORY / "save.sql")
 _encode = msgspec.json.Encoder().encode
 
-Document = dict[str, Any] | msgspec.Struct
+Document = documents.Document | msgspec.Struct
 
 DEFINITIONS_CHANNEL = "vivero_definitions"
 """The caches of all nodes listen here."""
@@ -97,15 +97,15 @@ def _spilled(one: Spilled, partition: int) -> Document:
 
 
 def _tables(state: State) -> Iterator[Call]:
-    documents: dict[Statement, list[Document]] = {}
+    written: dict[Statement, list[Document]] = {}
     for identity, row in state.dirty.items():
         table = _TABLES[type(row)]
         statement, document = (table[0], table[1]) if identity in state.fresh else (table[2], table[3])
-        documents.setdefault(statement, []).append(document(row))
+        written.setdefault(statement, []).append(document(row))
     for row in state.dirty.values():
         if isinstance(row, Job):
             row.lease = None
-    for statement, rows in sorted(documents.items(), key=lambda item: _ORDER[item[0]]):
+    for statement, rows in sorted(written.items(), key=lambda item: _ORDER[item[0]]):
         yield statement, (_encode(rows), state.partition) if statement in _WITH_PARTITION else (_encode(rows),)
 
 
