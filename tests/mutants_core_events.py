@@ -118,7 +118,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "core: a message that was not taken is for nobody else",
         "tests/core/test_messages.py::test_a_stale_subscription_gives_the_message_to_the_next_one",
         "engine/core/commands/message.py",
-        ("    if following is not None:\n", "    if False:\n"),
+        ("    elif following is not None:\n", "    elif False:\n"),
     ),
     mutant(
         "core: what waits takes no kept message",
@@ -136,6 +136,45 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         (
             "        yield Send(StartInstance(at.key(), start.definition, start.element, variables",
             "        continue\n        yield Send(StartInstance(at.key(), start.definition, start.element, variables",
+        ),
+    ),
+    mutant(
+        "core: the last of a page hears a signal twice",
+        "tests/core/test_signals.py::test_who_waits_on_is_told_once_whatever_page_it_is_on",
+        "engine/core/commands/signal.py",
+        ("if command.after < key < upto", "if command.after <= key < upto"),
+    ),
+    mutant(
+        "core: a page of a signal passes over those who are not in memory",
+        "tests/core/test_signals.py::test_who_is_in_memory_behind_the_page_that_was_loaded_is_told_with_a_later_one",
+        "engine/core/commands/signal.py",
+        ("    upto = command.upto if last is None else min(last + 1, command.upto)\n", "    upto = command.upto\n"),
+    ),
+    mutant(
+        "core: a signal goes on behind those who wait since later",
+        "tests/core/test_signals.py::test_a_page_of_those_who_wait_since_later_is_the_last",
+        "engine/core/commands/signal.py",
+        ("    elif last is not None and last < command.upto:\n", "    elif last is not None:\n"),
+    ),
+    mutant(
+        "core: the next page of a signal is not asked for",
+        "tests/engine/test_messages_postgres.py::test_a_signal_for_more_than_a_page",
+        "engine/core/commands/signal.py",
+        ("    yield Need(NeedKind.SIGNAL, (tenant, command.name, command.after))\n", "    yield from ()\n"),
+    ),
+    mutant(
+        "core: what is to end takes a message",
+        "tests/core/test_stale_waits.py::test_a_message_goes_past_what_is_to_end_to_the_next_that_waits",
+        "engine/core/commands/subscription.py",
+        ("    if subscription is None or not _takes(subscription):\n", "    if subscription is None:\n"),
+    ),
+    mutant(
+        "core: a kept message is lost whose subscription was closed while it was on its way",
+        "tests/core/test_stale_waits.py::test_a_kept_message_that_what_is_to_end_did_not_take_waits_on",
+        "engine/core/commands/message.py",
+        (
+            "    process_id = offer.process_id if gone is None else gone.process_id\n",
+            "    process_id = None if gone is None else gone.process_id\n",
         ),
     ),
 )

@@ -233,7 +233,7 @@ class Offer(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What a subscription is offered: a message, or (`message` None) a signal. `variables` are JSON text.
 
     `request`: the position of the command whose client is told who got the message. `business_id`: of an instance that
-    it starts.
+    it starts. `process_id`: for whom the message is, so that it can go to the next one of that process.
     """
 
     name: str
@@ -242,6 +242,7 @@ class Offer(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     correlation_key: str = ""
     request: int | None = None
     business_id: str | None = None
+    process_id: str | None = None
 
 
 class TriggerSubscription(Command, frozen=True):
@@ -620,13 +621,17 @@ class MessageCorrelated(Event, frozen=True):
 
 
 class CorrelationAnswered(Event, frozen=True):
-    """The subscription took the message and waits on; or it did not (`accepted` false) and is gone."""
+    """The subscription took the message and waits on; or it did not (`accepted` false) and is gone.
+
+    `process_id`: its process, that has not had the message, if it is not accepted. None: as the subscription says.
+    """
 
     message: int
     tenant: str
     correlation_key: str
     subscription: int
     accepted: bool
+    process_id: str | None = None
 
 
 class ChannelSubscribed(Event, frozen=True):

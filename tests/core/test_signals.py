@@ -6,7 +6,7 @@ from core_messages import boundary, catch, event_sub, inputs, model, signal, sta
 from core_models import end, start, task
 
 from engine.core.commands.signal import SUBSCRIPTIONS_A_PAGE
-from engine.core.records import BroadcastSignal, DeliverSignal
+from engine.core.records import BroadcastSignal, DeliverSignal, SubscriptionTriggered
 
 WAITS = model(start(), catch("wait", "signal"), end(), "start > wait > end")
 
@@ -45,6 +45,56 @@ def test_more_than_a_page(bench):
     assert {bench.state_of(key) for key in keys} == {"COMPLETED"}
     pages = [logged for logged in bench.engine.log if isinstance(logged.command, DeliverSignal)]
     assert len(pages) == 2, "the first page comes with the signal, the others in commands of their own"
+
+
+def waiting_on(bench, count):
+    """Instances that wait on when the signal has come; the keys of their subscriptions."""
+    bench.deploy(model(start(), task("work"), boundary("work", "heard", "signal", False), task("each"), *HEARD))
+    for _ in range(count):
+        bench.start()
+    return sorted(bench.state.subscriptions)
+
+
+HEARD = ("start > work", "heard > each")
+
+
+def triggered(bench):
+    """Whom each row of the log has told, without those that told nobody."""
+    told = [
+        [
+            event.key
+            for handled in logged.handled
+            for event in handled.events
+            if isinstance(event, SubscriptionTriggered)
+        ]
+        for logged in bench.engine.log
+    ]
+    return [keys for keys in told if keys]
+
+
+def test_who_waits_on_is_told_once_whatever_page_it_is_on(bench):
+    keys = waiting_on(bench, SUBSCRIPTIONS_A_PAGE * 2 + 1)
+    shout(bench)
+    pages = [SUBSCRIPTIONS_A_PAGE, SUBSCRIPTIONS_A_PAGE * 2]
+    assert triggered(bench) == [keys[: pages[0]], keys[pages[0] : pages[1]], keys[pages[1] :]]
+    assert bench.jobs == ["each"] * len(keys) + ["work"] * len(keys)
+
+
+def test_who_is_in_memory_behind_the_page_that_was_loaded_is_told_with_a_later_one(bench):
+    """Between the last one that was loaded and one that happens to be here may be others."""
+    keys = waiting_on(bench, 4)
+    bench.state.signal_pages["<default>", "alarm", 0] = keys[1]
+    shout(bench)
+    assert triggered(bench) == [keys[:2], keys[2:]]
+
+
+def test_a_page_of_those_who_wait_since_later_is_the_last(bench):
+    """Else a signal would follow a loop for ever that waits again each time."""
+    keys = waiting_on(bench, 2)
+    bench.state.signal_pages["<default>", "alarm", 0] = keys[-1] + 1_000
+    shout(bench)
+    assert triggered(bench) == [keys]
+    assert not [logged for logged in bench.engine.log if isinstance(logged.command, DeliverSignal)]
 
 
 @pytest.mark.parametrize("items", [1, 500])

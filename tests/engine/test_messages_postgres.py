@@ -144,12 +144,18 @@ async def test_large_batches_come_to_the_same_and_replay_gives_the_tables(migrat
 
 
 @pytest.fixture
-async def worked(migrated, connection):
-    """Has commands worked off one batch after the other, everything evicted in between."""
-    await pin_clock(connection)
+def consumer_of_many(migrated):
+    """The log that deploys the models; a consumer that evicts everything between its batches, and its ears."""
     serial = Serial()
     serial.deploy(BUSY, MANY)
-    consumer, ears = make_consumer(migrated, serial.resources, cache_bytes=0, poll_s=5)
+    return serial, *make_consumer(migrated, serial.resources, cache_bytes=0, poll_s=5)
+
+
+@pytest.fixture
+async def worked(consumer_of_many, connection):
+    """Has commands worked off one batch after the other."""
+    await pin_clock(connection)
+    serial, consumer, ears = consumer_of_many
 
     async def work(*commands):
         last = await append(connection, [("<default>", command) for command in commands])
@@ -180,16 +186,19 @@ async def test_of_a_channel_with_many_messages_only_what_is_asked_for_is_loaded(
     assert (await connection.execute("SELECT value FROM variables WHERE name = 'n'")).rows == [("7",)]
 
 
-async def test_a_signal_for_more_than_a_page(worked, connection):
+async def test_a_signal_for_more_than_a_page(worked, connection, consumer_of_many):
+    _, consumer, _ = consumer_of_many
     count = 2 * SUBSCRIPTIONS_A_PAGE + 3
     await worked(*(CreateInstance("many", variables=raw({"k": str(number)})) for number in range(count)))
     await worked(*(published("hello", str(number)) for number in range(count)))
     assert (await worked(BroadcastSignal("alarm", raw({"level": 1})))).rejection is None
     told = "SELECT count(*) FROM subscriptions WHERE kind = 'SIGNAL' AND state = 'CORRELATED'"
     pages = (await connection.execute("SELECT intent, tenant_id, payload FROM inbox ORDER BY id")).rows
+    lacking = consumer.stats.not_loaded
     assert 10 < (await connection.execute(told)).rows[0][0] <= SUBSCRIPTIONS_A_PAGE, "the answer comes before the rest"
     while pages:
         await connection.execute("DELETE FROM inbox")
         await worked(*(decode_command(intent, bytes(payload)) for intent, _, payload in pages))
         pages = (await connection.execute("SELECT intent, tenant_id, payload FROM inbox ORDER BY id")).rows
     assert (await connection.execute(told)).rows == [(count,)]
+    assert consumer.stats.not_loaded == lacking, "each page is asked for with the batch that it comes in"

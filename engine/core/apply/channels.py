@@ -49,12 +49,14 @@ def message_correlated(state: State, event: records.MessageCorrelated) -> Row:
 def correlation_answered(state: State, event: records.CorrelationAnswered) -> Row:
     channel = _channel(state, event.tenant, event.correlation_key)
     subscription = channel.subscriptions.get(event.subscription)
-    if subscription is None:
+    process_id = event.process_id if subscription is None else subscription.process_id
+    if process_id is not None and not event.accepted:
+        _take_back(state, channel, event.message, process_id)
+    if subscription is None:  # it was closed while the message was on its way
         return Row(event.subscription)
     state.edit(subscription)
     subscription.state = OPEN
     if not event.accepted:
-        _take_back(state, channel, event.message, subscription.process_id)
         _close(state, channel, subscription)
     return subscription
 

@@ -67,7 +67,7 @@ def publish(command: PublishMessage, at: View) -> Effects:
         command.business_id,
     )
     offer = Offer(command.name, variables, key, command.correlation_key, None, command.business_id)
-    for receiver in _receivers(command.name, channel, at, kept=deadline is not None):
+    for receiver in _receivers(command.name, channel, at, kept=deadline is not None).values():
         if isinstance(receiver, Start):
             yield from _start(offer, receiver, at.key())
         else:
@@ -93,16 +93,21 @@ def _refuse_duplicate(command: PublishMessage, channel: Channel, at: View) -> No
             )
 
 
-def _receivers(name: str, channel: Channel, at: View, *, kept: bool) -> list[ChannelSubscription | Start]:
-    """One for each process: the element that waits longest, else a start event whose process no lock holds up."""
+def _receivers(
+    name: str, channel: Channel, at: View, *, kept: bool, without: int | None = None
+) -> dict[str, ChannelSubscription | Start]:
+    """One for each process: the element that waits longest, else a start event whose process no lock holds up.
+
+    `without`: the key of a subscription that does not count.
+    """
     found: dict[str, ChannelSubscription | Start] = {}
     for subscription in channel.waiting(name):
-        if _takes(subscription, kept):
+        if subscription.key != without and _takes(subscription, kept):
             found.setdefault(subscription.process_id, subscription)
     for start in at.starts().named(at.tenant, "MESSAGE", name):
         if start.process_id not in channel.locks:
             found.setdefault(start.process_id, start)
-    return list(found.values())
+    return found
 
 
 def _takes(subscription: ChannelSubscription, kept: bool) -> bool:
@@ -116,7 +121,9 @@ def _correlate(offer: Offer, subscription: ChannelSubscription) -> Effects:
     yield MessageCorrelated(
         offer.message, subscription.channel.tenant, offer.correlation_key, subscription.process_id, subscription.key
     )
-    yield Send(TriggerSubscription(subscription.key, offer))
+    yield Send(
+        TriggerSubscription(subscription.key, msgspec.structs.replace(offer, process_id=subscription.process_id))
+    )
 
 
 def _start(offer: Offer, start: Start, instance: int) -> Effects:
@@ -140,7 +147,7 @@ def correlate(command: CorrelateMessage, at: View) -> Effects:
     yield MessagePublished(key, at.tenant, command.name, command.correlation_key, business_id=command.business_id)
     variables, business_id = texts_of(command.variables), command.business_id
     offer = Offer(command.name, variables, key, command.correlation_key, at.request, business_id)
-    for receiver in receivers:
+    for receiver in receivers.values():
         if isinstance(receiver, Start):
             yield from _start(offer, receiver, at.key())
         else:
@@ -168,6 +175,8 @@ def needs_channel(
     yield Need(NeedKind.CHANNEL, (command.tenant, key))
     if isinstance(command, OpenSubscription):
         yield Need(NeedKind.SUBSCRIPTION, command.key)
+    elif isinstance(command, RejectCorrelation):
+        yield Need(NeedKind.STARTS, None)
 
 
 def open_subscription(command: OpenSubscription, at: View) -> Effects:
@@ -210,15 +219,22 @@ def acknowledge(command: AcknowledgeCorrelation, at: View) -> Effects:
 
 
 def reject(command: RejectCorrelation, at: View) -> Effects:
-    """The next subscription of the process gets the message; without any, nobody of that process has had it."""
+    """The next one of the process gets the message; without any, nobody of that process has had it.
+
+    The subscription may have been closed while the message was on its way to it: then only the offer knows the process.
+    """
     offer = command.offer
     assert offer.message is not None
     channel = at.channel(command.tenant, offer.correlation_key)
     gone = channel.subscriptions.get(command.key)
-    yield CorrelationAnswered(offer.message, command.tenant, offer.correlation_key, command.key, False)
-    others = (one for one in channel.waiting(offer.name) if one.key != command.key and one.state == OPEN)
-    following = next((one for one in others if gone is None or one.process_id == gone.process_id), None)
-    if following is not None:
+    process_id = offer.process_id if gone is None else gone.process_id
+    yield CorrelationAnswered(offer.message, command.tenant, offer.correlation_key, command.key, False, process_id)
+    kept = offer.message in channel.messages
+    receivers = _receivers(offer.name, channel, at, kept=kept, without=command.key)
+    following = None if process_id is None else receivers.get(process_id)
+    if isinstance(following, Start):
+        yield from _start(offer, following, at.key())
+    elif following is not None:
         yield from _correlate(offer, following)
     elif offer.request is not None:
         yield Reply(to=offer.request, rejection=nobody(offer.name, offer.correlation_key))
