@@ -18,7 +18,7 @@ from storage.load import Batch, LogRow
 from storage.sql_files import SQL_DIRECTORY, load
 
 _sql = load(SQL_DIRECTORY / "log.sql")
-_APPEND, _FORWARD = _sql["append"], _sql["forward"]
+_APPEND, _APPEND_FRESH, _FORWARD = _sql["append"], _sql["append_fresh"], _sql["forward"]
 _LAST_POSITION, _CURSOR = _sql["last_position"], _sql["cursor"]
 _PURGE_KEYS = _sql["purge_keys"]
 _OUTCOMES, _ENDED = _sql["outcomes"], _sql["ended"]
@@ -60,7 +60,11 @@ class Appended(msgspec.Struct, frozen=True, gc=False):
 
 
 class Tail(msgspec.Struct, frozen=True, gc=False):
-    """Commands as they stand at the end of a log, behind position `behind`, for who would read them otherwise."""
+    """Commands as they stand at the end of a log, for who would read them otherwise.
+
+    Nothing stands between position `behind` and the first of them. `behind` need not be a command of this log: it may
+    be the position before the first, whosever that is.
+    """
 
     behind: int
     batch: Batch
@@ -135,6 +139,8 @@ async def append_tail(
     """
     for number, entry in enumerate(entries):
         entry.o = number
+    if since is None and all(entry.key is None for entry in entries):
+        return await _append_fresh(connection, partition, append_id, entries)
     rows = (await connection.execute(_APPEND, (partition, append_id, since, _encoder.encode(entries)))).rows
     at_ms = rows[0][5]
     appended = [
@@ -142,6 +148,19 @@ async def append_tail(
         for _, position, replayed, same_body, *_ in rows
     ]
     return appended, _tail(entries, rows)
+
+
+async def _append_fresh(
+    connection: Connection, partition: int, append_id: UUID, entries: Sequence[Entry]
+) -> tuple[list[Appended], Tail | None]:
+    rows = (await connection.execute(_APPEND_FRESH, (partition, append_id, _encoder.encode(entries)))).rows
+    first, *moment = rows[0]
+    log_rows = [
+        LogRow(row[0], entry.tenant, entry.intent, None, entry.payload.encode())
+        for entry, row in zip(entries, rows, strict=True)
+    ]
+    at_ms = moment[0]
+    return [Appended(row.position, at_ms=at_ms) for row in log_rows], Tail(first - 1, Batch(log_rows, *moment))
 
 
 def _tail(entries: Sequence[Entry], rows: Sequence[tuple[Any, ...]]) -> Tail | None:

@@ -3,6 +3,8 @@
 from mutants_words import Mutant, mutant
 
 KERNEL = "storage/sql/migrations/0001_kernel.sql"
+APPEND = "storage/sql/migrations/0009_append_tells_behind_what.sql"
+FRESH = "storage/sql/migrations/0012_append_without_keys.sql"
 LOG_TESTS = "tests/storage/test_log.py"
 DOUBT_TESTS = "tests/storage/test_log_in_doubt.py"
 APPENDER_TESTS = "tests/engine/test_appender.py"
@@ -10,13 +12,14 @@ COMPLETIONS_TESTS = "tests/engine/test_completions.py"
 DEFINITIONS_TESTS = "tests/engine/test_definitions.py"
 _LOCK = "    PERFORM pg_advisory_xact_lock(4711, p);\n    IF since"
 _UNLOCKED = "    IF since"
+_FRESH_LOCK = "    PERFORM pg_advisory_xact_lock(4711, p);\n"
 
 LOG: tuple[Mutant, ...] = (
     # The append function (KERNEL.md sections 1 and 9)
     mutant(
         "append: lock inlined into the INSERT",
         f"{LOG_TESTS}::test_positions_become_visible_in_order",
-        KERNEL,
+        APPEND,
         (_LOCK, _UNLOCKED),
         (
             "nextval('command_log_position_seq') END pos\n",
@@ -26,20 +29,20 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "append: no lock, with a slow committer",
         f"{LOG_TESTS}::test_a_slow_committer_loses_nothing_to_a_tail_reader",
-        KERNEL,
+        APPEND,
         (_LOCK, _UNLOCKED),
     ),
     mutant(
         "append: keys after the lock",
         f"{LOG_TESTS}::test_keys_are_taken_before_the_partition",
-        KERNEL,
+        APPEND,
         (_LOCK, _UNLOCKED),
         ("    -- 1: keys first", "    PERFORM pg_advisory_xact_lock(4711, p);\n    -- 1: keys first"),
     ),
     mutant(
         "append: keys in the order of the call",
         f"{LOG_TESTS}::test_keys_are_taken_in_the_same_order_by_all",
-        KERNEL,
+        APPEND,
         (
             "SELECT DISTINCT ON (tenant, key) tenant, key, decode(sha, 'hex'), moment + interval '24 h'\n"
             "        FROM c WHERE key IS NOT NULL ORDER BY tenant, key, o\n",
@@ -51,7 +54,7 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "append: ON CONFLICT dropped",
         f"{LOG_TESTS}::test_sixty_keys_eight_times_at_once_have_sixty_effects",
-        KERNEL,
+        APPEND,
         (
             "        ON CONFLICT (tenant, key) DO UPDATE\n"
             "            SET body_sha = excluded.body_sha, position = NULL, expires_at = excluded.expires_at\n"
@@ -62,25 +65,25 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "append: a key never expires",
         f"{LOG_TESTS}::test_an_expired_key_is_new_again",
-        KERNEL,
+        APPEND,
         ("            WHERE i.expires_at <= moment\n", "            WHERE false\n"),
     ),
     mutant(
         "append: keys expire by the server's clock",
         f"{LOG_TESTS}::test_keys_expire_by_the_engines_clock",
-        KERNEL,
+        APPEND,
         ("moment timestamptz := clock_now();", "moment timestamptz := now();"),
     ),
     mutant(
         "append: ORDER BY dropped",
         f"{LOG_TESTS}::test_positions_follow_the_numbers_of_the_call",
-        KERNEL,
+        APPEND,
         ("            ORDER BY o\n        ) s", "        ) s"),
     ),
     mutant(
         "append: a retried append that forgets replays",
         f"{LOG_TESTS}::test_a_retried_append_gives_the_same_answer",
-        KERNEL,
+        APPEND,
         (
             "coalesce(l.position, i.position), l.ord IS NULL, l.ord IS NOT NULL OR i.body_sha = decode(c.sha, 'hex')",
             "l.position, l.ord IS NULL, true",
@@ -89,8 +92,45 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "append: a retry does not look for its append id",
         f"{LOG_TESTS}::test_a_retried_append_gives_the_same_answer",
-        KERNEL,
+        APPEND,
         ("    IF since IS NOT NULL AND EXISTS (", "    IF false AND EXISTS ("),
+    ),
+    mutant(
+        "append without keys: lock inlined into the INSERT",
+        f"{LOG_TESTS}::test_positions_become_visible_in_order",
+        FRESH,
+        (_FRESH_LOCK, ""),
+        (" aid, s.o, ", " aid, CASE WHEN pg_advisory_xact_lock(4711, p) IS NULL THEN s.o ELSE s.o END, "),
+    ),
+    mutant(
+        "append without keys: no lock, with a slow committer",
+        f"{LOG_TESTS}::test_a_slow_committer_loses_nothing_to_a_tail_reader",
+        FRESH,
+        (_FRESH_LOCK, ""),
+    ),
+    mutant(
+        "append without keys: ORDER BY dropped",
+        f"{LOG_TESTS}::test_positions_follow_the_numbers_of_the_call",
+        FRESH,
+        ("        ORDER BY o\n    ) s", "    ) s"),
+    ),
+    mutant(
+        "append without keys: nothing is said to be missing before a tail",
+        f"{LOG_TESTS}::test_what_others_append_in_between_is_a_gap",
+        "storage/log.py",
+        ("Tail(first - 1, Batch", "Tail(0, Batch"),
+    ),
+    mutant(
+        "append without keys: a retry is made as if it were the first try",
+        f"{LOG_TESTS}::test_a_retry_without_keys_gives_the_same_answer",
+        "storage/log.py",
+        ("if since is None and all(", "if all("),
+    ),
+    mutant(
+        "append without keys: keys are forgotten",
+        f"{LOG_TESTS}::test_a_replay_gets_the_first_position",
+        "storage/log.py",
+        ("all(entry.key is None for", "any(entry.key is None for"),
     ),
     mutant(
         "forward: ORDER BY dropped",

@@ -5,6 +5,10 @@ SELECT ord, pos, replayed, same_body, behind, (SELECT to_epoch_ms(clock_now())),
 FROM append_commands($1, $2, $3, $4)
 ORDER BY ord;
 
+-- name: append_fresh
+-- As append, of commands without idempotency keys that were never tried before: most are.
+SELECT pos, at_ms, clock_revision, definitions FROM append_fresh($1, $2, $3);
+
 -- name: forward
 -- By state, not by cursor: asking again after a lost answer moves nothing twice.
 SELECT forward_inbox($1, $2);

@@ -1,5 +1,6 @@
 """The append function and what surrounds it, on PostgreSQL: KERNEL.md section 1, rule by rule."""
 
+import itertools
 import random
 from functools import partial
 from uuid import uuid4
@@ -9,7 +10,7 @@ import pytest
 import trio
 
 from engine.core.records import Rejection, RejectionCode
-from storage import driver, log
+from storage import driver, load, log
 from storage.errors import Conflict, DataPoison
 from storage.log import Entry, Outcome
 from storage.migrate import migrate
@@ -84,13 +85,30 @@ async def test_commands_get_positions_in_order(connection):
     assert await log.cursor(connection, 1) == 0
 
 
-async def test_positions_follow_the_numbers_of_the_call(connection):
+CALLS = {"with keys": "SELECT append_commands(1, $1, NULL, $2)", "without": "SELECT append_fresh(1, $1, $2)"}
+NAMES = ["append_commands", "append_fresh"]
+
+
+def anonymous(number):
+    return plain(f'{{"n":{number}}}')
+
+
+def unique(number):
+    return keyed(f"unique {number}")
+
+
+either_way = pytest.mark.parametrize("entry", [anonymous, unique], ids=["without keys", "with keys"])
+"""A call of commands without keys is made by another function."""
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
+async def test_positions_follow_the_numbers_of_the_call(connection, call):
     """ORDER BY dropped: the document's order would decide."""
     numbers = [4, 0, 3, 1, 2]
     document = msgspec.json.encode(
         [{"o": o, "tenant": "t", "intent": "X:Y", "payload": f'{{"o":{o}}}'} for o in numbers]
     )
-    await connection.execute("SELECT append_commands(1, $1, NULL, $2)", (uuid4(), document))
+    await connection.execute(call, (uuid4(), document))
     rows = (await connection.execute("SELECT ord FROM command_log ORDER BY position")).rows
     assert [row[0] for row in rows] == [0, 1, 2, 3, 4]
 
@@ -219,25 +237,27 @@ async def test_keys_are_taken_in_the_same_order_by_all(connect, connection):
     two.close()
 
 
-async def test_positions_become_visible_in_order(connect, connection):
+@either_way
+async def test_positions_become_visible_in_order(connect, connection, entry):
     """Lock inlined into the INSERT: the waiting call would have its position already, and commit it after a higher."""
     first, second = await connect(), await connect()
     answers = []
 
     async def wait_in_line():
-        answers.extend(await append(second, [plain()]))
+        answers.extend(await append(second, [entry(2)]))
 
     async with trio.open_nursery() as nursery, first.transaction():
-        await append(first, [plain()])
+        await append(first, [entry(1)])
         nursery.start_soon(wait_in_line)
         await until_blocked(connection, 1)
-        (later,) = await append(first, [plain()])
+        (later,) = await append(first, [entry(3)])
     assert later.position < answers[0].position
     first.close()
     second.close()
 
 
-async def test_a_slow_committer_loses_nothing_to_a_tail_reader(connect, connection):
+@either_way
+async def test_a_slow_committer_loses_nothing_to_a_tail_reader(connect, connection, entry):
     await connection.script(
         """
         CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -250,11 +270,12 @@ async def test_a_slow_committer_loses_nothing_to_a_tail_reader(connect, connecti
     )
     done = trio.Event()
     seen = []
+    numbers = itertools.count()
 
     async def writer(size):
         own = await connect()
         for _ in range(40):
-            await append(own, [plain() for _ in range(size)])
+            await append(own, [entry(next(numbers)) for _ in range(size)])
         own.close()
 
     async def reader():
@@ -312,6 +333,14 @@ async def test_a_retried_append_gives_the_same_answer(connect, connection):
     first.close()
 
 
+async def test_a_retry_without_keys_gives_the_same_answer(connection):
+    append_id = uuid4()
+    first = await append(connection, [plain(), plain()], append_id=append_id)
+    again = await append(connection, [plain(), plain()], append_id=append_id, since=0)
+    assert [answer.position for answer in again] == [answer.position for answer in first] == [1, 2]
+    assert await count(connection) == 2
+
+
 async def test_a_retried_append_that_had_not_happened_happens(connect, connection):
     await append(connection, [keyed("old")])
     first, append_id = await connect(), uuid4()
@@ -332,14 +361,64 @@ async def test_a_refused_value_writes_nothing(connection):
     assert not replayed
 
 
-async def test_the_partition_lock_does_not_wait_for_ever(connect, connection):
+@either_way
+async def test_the_partition_lock_does_not_wait_for_ever(connect, connection, entry):
     holder = await connect()
-    await connection.script("ALTER FUNCTION append_commands SET lock_timeout = '1ms'")
+    for name in NAMES:
+        await connection.script(f"ALTER FUNCTION {name} SET lock_timeout = '1ms'")
     async with holder.transaction():
-        await append(holder, [plain()])
+        await append(holder, [entry(1)])
         with pytest.raises(Conflict):
-            await append(connection, [plain()])
+            await append(connection, [entry(2)])
     holder.close()
+
+
+async def test_the_functions_wait_for_the_partition_by_themselves(connection):
+    """A session's own lock_timeout may be longer than the deadline of a call."""
+    query = "SELECT proname::text, proconfig FROM pg_proc WHERE proname = ANY ($1::text[]) ORDER BY 1"
+    assert (await connection.execute(query, (NAMES,))).rows == [(name, ["lock_timeout=5s"]) for name in NAMES]
+
+
+async def append_tail(connection, entries, **more):
+    return (await log.append_tail(connection, 1, uuid4(), more.get("since"), entries))[1]
+
+
+@either_way
+async def test_a_tail_stands_as_it_would_be_read(connection, entry):
+    await connection.script("UPDATE clock SET revision = 7; UPDATE definitions_seq SET n = 8")
+    first = await append_tail(connection, [entry(1)])
+    await connection.script("UPDATE clock SET pinned_at = '2031-02-03 04:05:06.789+00', revision = 9")
+    entries = [entry(2), Entry("other", "JOB:FAIL", '{"k":"ü"}', 5, trace="00-1"), entry(3)]
+    tail = await append_tail(connection, entries)
+    assert tail.batch == await load.read_batch(connection, 1, tail.behind, 10)
+    assert (tail.batch.now, tail.batch.clock_revision, tail.batch.definitions_seq) == (1927857906789, 9, 8)
+    assert (first.behind, first.batch.clock_revision) == (0, 7)
+    stored = (await connection.execute("SELECT to_epoch_ms(at), key, trace FROM command_log WHERE position = 3")).rows
+    assert stored == [(1927857906789, 5, "00-1")]
+
+
+@either_way
+async def test_what_others_append_in_between_is_a_gap(connection, entry, three_partitions):
+    """Behind a tail there is nothing of its own partition, whatever stands in the others."""
+    first = await append_tail(connection, [entry(1), entry(2)])
+    await append(connection, [entry(3)], partition=2)
+    second = await append_tail(connection, [entry(4)])
+    await append(connection, [entry(5)])
+    third = await append_tail(connection, [entry(6)])
+    assert (first.behind, [row.position for row in first.batch.rows]) == (0, [1, 2])
+    assert (second.behind in {2, 3}, third.behind) == (True, 5)
+
+
+@either_way
+async def test_a_position_that_was_given_up_is_a_gap_at_most(connect, connection, entry):
+    await append(connection, [entry(1)])
+    lost = await connect()
+    await lost.execute("BEGIN")
+    await append(lost, [entry(2)])
+    await lost.execute("ROLLBACK")
+    lost.close()
+    tail = await append_tail(connection, [entry(3)])
+    assert (tail.behind in {1, 2}, [row.position for row in tail.batch.rows]) == (True, [3])
 
 
 async def test_the_inbox_moves_once_and_in_order(connect, connection):
