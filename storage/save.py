@@ -61,7 +61,7 @@ def statements_of(state: State, log_rows: Sequence[LogRow], spilled: Sequence[Sp
         yield _sql["inbox"], (_encode([_spilled(one, state.partition) for one in spilled]),)
     yield from _tables(state)
     yield from _counts(state)
-    definitions = [row for row in state.dirty.values() if isinstance(row, Definition)]
+    definitions = [row for row in state.dirty if isinstance(row, Definition)]
     if definitions:
         told = [{"tenant": row.tenant, "processId": row.process_id, "key": row.key} for row in definitions]
         yield _sql["definitions_moved"], ()
@@ -70,7 +70,7 @@ def statements_of(state: State, log_rows: Sequence[LogRow], spilled: Sequence[Sp
 
 def moves_definitions(state: State) -> bool:
     """Whether the batch adds or changes a definition."""
-    return any(isinstance(row, Definition) for row in state.dirty.values())
+    return any(isinstance(row, Definition) for row in state.dirty)
 
 
 def fence(partition: int, epoch: int, old_position: int, new_position: int, next_key: int) -> Call:
@@ -98,11 +98,11 @@ def _spilled(one: Spilled, partition: int) -> Document:
 
 def _tables(state: State) -> Iterator[Call]:
     written: dict[Statement, list[Document]] = {}
-    for identity, row in state.dirty.items():
+    for row in state.dirty:
         table = _TABLES[type(row)]
-        statement, document = (table[0], table[1]) if identity in state.fresh else (table[2], table[3])
+        statement, document = (table[0], table[1]) if row in state.fresh else (table[2], table[3])
         written.setdefault(statement, []).append(document(row))
-    for row in state.dirty.values():
+    for row in state.dirty:
         if isinstance(row, Job):
             row.lease = None
     for statement, rows in sorted(written.items(), key=lambda item: _ORDER[item[0]]):
@@ -112,8 +112,8 @@ def _tables(state: State) -> Iterator[Call]:
 def _counts(state: State) -> Iterator[Call]:
     """By how many each element has more in each state. The body of a loop is none: its instances are."""
     counts: dict[tuple[int, str], list[int]] = {}
-    for identity, row in state.dirty.items():
-        fresh = identity in state.fresh
+    for row in state.dirty:
+        fresh = row in state.fresh
         if type(row) is Element and row.type != "MULTI_INSTANCE_BODY" and (fresh or row.ended_at is not None):
             count = counts.setdefault((row.instance.definition_key, row.element), [0, 0, 0])
             count[_COUNTED.get(row.state, _ACTIVE)] += 1

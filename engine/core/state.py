@@ -391,16 +391,18 @@ class State:
         self.usage: dict[int, Usage] = {}
         self.models: dict[int, Process] = {}
         self.weight = 0
-        self.dirty: dict[int, Row] = {}
-        """Changed rows by identity, in the order of their first change."""
-        self.fresh: dict[int, Row] = {}
+        self.dirty: dict[Row, None] = {}
+        """Changed rows, in the order of their first change."""
+        self.fresh: set[Row] = set()
         """Those of them that the database does not have yet."""
-        self._images: dict[int, tuple[Row, Row, bool] | None] = {}
-        """What the command changed: the row, what it was before, and whether it was dirty; None of a new one."""
+        self._images: dict[Row, tuple[Row, bool] | None] = {}
+        """What the command changed: by row, what it was before, and whether it was dirty; None of a new one."""
         self._links: list[tuple[dict[Any, Any], Any, Any]] = []
         self._first_key = self.next_key
         self._grown = 0
         """By how many bytes the command has changed the weight so far."""
+        self._weighed: Instance | None = None
+        """The tree whose weight the command has changed last."""
 
     def key(self) -> int:
         """The next key of this partition."""
@@ -412,17 +414,14 @@ class State:
 
     def edit(self, row: Row) -> None:
         """Mark `row` dirty, and keep what it was before this command."""
-        identity = id(row)
-        if identity not in self._images:
-            image = row.__copy__()  # type: ignore[attr-defined]  # every Struct has it
-            self._images[identity] = (row, image, identity in self.dirty)
-            self.dirty[identity] = row
+        if row not in self._images:
+            self._images[row] = row.__copy__(), row in self.dirty  # type: ignore[attr-defined]  # every Struct has it
+            self.dirty[row] = None
 
     def add(self, row: Row) -> None:
         """Mark a row dirty that did not exist before this command."""
-        identity = id(row)
-        self._images[identity] = None
-        self.dirty[identity] = self.fresh[identity] = row
+        self._images[row] = self.dirty[row] = None
+        self.fresh.add(row)
 
     def link(self, where: dict[Any, Any], key: Any, value: Any) -> None:
         self._links.append((where, key, where.get(key, MISSING)))
@@ -433,16 +432,18 @@ class State:
 
     def weigh(self, root: Instance, by: int) -> None:
         """The tree takes `by` bytes more."""
-        self.edit(root)
+        if root is not self._weighed:  # nearly all that one command changes is in one tree
+            self._weighed = root
+            self.edit(root)
         root.weight += by
         self.weight += by
         self._grown += by
 
     # ---- commands
 
-    def changed(self) -> Iterator[Row]:
+    def changed(self) -> Iterable[Row]:
         """The rows that the command has changed so far, in the order of their first change."""
-        return (self.dirty[identity] for identity in self._images)
+        return self._images
 
     def keep(self) -> None:
         """The command is done: what it changed stays."""
@@ -450,6 +451,7 @@ class State:
         self._links.clear()
         self._first_key = self.next_key
         self._grown = 0
+        self._weighed = None
 
     def undo(self) -> None:
         """The command is not done: everything is as before it, the key generator included."""
@@ -462,15 +464,16 @@ class State:
                 put_back[id(where)] = where
         for where in put_back.values():
             _restore_order(where)
-        for identity, entry in self._images.items():
+        for row, entry in self._images.items():
             if entry is None:
-                del self.dirty[identity], self.fresh[identity]
+                del self.dirty[row]
+                self.fresh.remove(row)
                 continue
-            row, image, was_dirty = entry
+            image, was_dirty = entry
             for name in row.__struct_fields__:
                 setattr(row, name, getattr(image, name))
             if not was_dirty:
-                del self.dirty[identity]
+                del self.dirty[row]
         self.next_key = self._first_key
         self.weight -= self._grown
         self.keep()
@@ -479,18 +482,18 @@ class State:
 
     def touched_roots(self) -> list[Instance]:
         """The roots of the trees that the batch changed."""
-        roots = {id(root): root for row in self.dirty.values() if (root := root_of(row)) is not None}
-        return list(roots.values())
+        return list({root: None for row in self.dirty if (root := root_of(row)) is not None})
 
     def seal(self) -> list[Pinned]:
         """End of a batch: pin what it changed, and give the trees their next revision."""
-        channels = self._seal_channels()
+        self.signal_pages.clear()
+        channels = self._seal_channels() if self.channels else ()
         parts = self._seal_parts() if self.parts or self.ended_parts or self.paged else ()
         roots = self.touched_roots()
         for root in roots:
             root.revision += 1
             root.pins += 1
-            self.dirty[id(root)] = root
+            self.dirty[root] = None
             if root.ended_at is None:
                 self.trees.pop(root.key, None)
                 self.trees[root.key] = root
@@ -501,7 +504,7 @@ class State:
     def _seal_parts(self) -> list[Part | LoopItems | LoopResult]:
         """Pin the parts that the batch changed, and those around them."""
         touched: dict[int, Part] = {}
-        for row in self.dirty.values():
+        for row in self.dirty:
             element = element_of(row)
             part = None if element is None else element.part
             while part is not None and part.key not in touched:
@@ -514,17 +517,16 @@ class State:
                 self.parts[key] = part
         self.ended.update(self.ended_parts)
         self.ended_parts.clear()
-        return [*touched.values(), *(row for row in self.dirty.values() if isinstance(row, _LOOP_ROWS))]
+        return [*touched.values(), *(row for row in self.dirty if isinstance(row, _LOOP_ROWS))]
 
     def _seal_channels(self) -> list[Channel]:
-        self.signal_pages.clear()
-        touched = {id(channel): channel for channel in _channels_of(self.dirty.values())}
-        for channel in touched.values():
+        touched = list(dict.fromkeys(_channels_of(self.dirty)))
+        for channel in touched:
             channel.pins += 1
             self.channels.pop(channel.id, None)
             self.channels[channel.id] = channel
             self.weigh_channel(channel)
-        return list(touched.values())
+        return touched
 
     def weigh_channel(self, channel: Channel) -> None:
         """What a channel takes counts for the cache's limit."""
@@ -534,7 +536,7 @@ class State:
 
     def ended_in_batch(self) -> set[int]:
         """Roots that have ended in the batch that is being computed; the tables still show them."""
-        ended = {row.key for row in self.dirty.values() if isinstance(row, Instance) and row.ended_at is not None}
+        ended = {row.key for row in self.dirty if isinstance(row, Instance) and row.ended_at is not None}
         return ended.union(self.ended_parts)
 
     def saved(self) -> None:
@@ -561,7 +563,7 @@ class State:
 
     def _is_clean(self, channel: Channel) -> bool:
         """Whether neither a batch on its way nor the one that is being computed has changed the channel."""
-        return not channel.pins and not any(one is channel for one in _channels_of(self.dirty.values()))
+        return not channel.pins and not any(one is channel for one in _channels_of(self.dirty))
 
     def _forget_channel(self, channel: Channel) -> None:
         del self.channels[channel.id]

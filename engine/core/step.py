@@ -59,6 +59,7 @@ from engine.core.rules import PAGED_FROM, TIMER_RULES, TimerRules
 from engine.core.shared import deadlocks
 from engine.core.shared.flows import enter
 from engine.core.state import (
+    MISSING,
     Definition,
     Element,
     ElementState,
@@ -391,7 +392,8 @@ class Processor:
         if staged is None:
             self._run_in_scope(element, stage, argument)
         elif element.state is staged[0]:
-            self.at.node(element)
+            if element.node is MISSING:
+                self.at.node(element)
             if self._take(staged[1](element, self.at, argument), element, stage, argument):
                 following = NEXT.get(stage)
                 if following is not None:
@@ -515,20 +517,22 @@ class Processor:
             ]
         state, events = self.state, self._events
         for effect in collected:
-            apply_and_follow = _EVENTS.get(type(effect))  # type: ignore[arg-type]  # other effects are not in it
-            if apply_and_follow is None:
+            apply = APPLY.get(type(effect))  # type: ignore[arg-type]  # other effects are not in it
+            if apply is None:
                 self._other(effect)
                 continue
-            row = apply_and_follow[0](state, effect)
+            row = apply(state, effect)
             events.append(effect)  # type: ignore[arg-type]  # what is in the table is an event
-            apply_and_follow[1](self, row, effect)
+            follow = FOLLOW.get(type(effect))  # type: ignore[arg-type]
+            if follow is not None:
+                follow(self, row, effect)
         return done
 
     def _other(self, effect: object) -> None:
-        if isinstance(effect, Send):
-            self._sends.append(effect)
-        elif isinstance(effect, Reply):
+        if isinstance(effect, Reply):
             self._replies.append(effect)
+        elif isinstance(effect, Send):
+            self._sends.append(effect)
         elif isinstance(effect, ReplyLater):
             self._later = True
         elif isinstance(effect, Happens):
@@ -625,8 +629,10 @@ class Processor:
     def _rows(self, seq: int, request: int | None, rejection: Rejection | None) -> list[Handled]:
         """The command's own row, and one more for each answer to another request."""
         notices = self.notices
-        notices.ended += self._ended
-        notices.timers |= self._timers
+        if self._ended:
+            notices.ended += self._ended
+        if self._timers:
+            notices.timers |= self._timers
         for available in self._available:
             notices.available[available] = notices.available.get(available, 0) + 1
         own = Handled(seq, self._root(), request, self._events, rejection)
@@ -642,7 +648,11 @@ class Processor:
 
     def _root(self) -> int | None:
         """The tree that the command was about: that of the first row it changed."""
-        return next((root.key for row in self.state.changed() if (root := root_of(row)) is not None), None)
+        for row in self.state.changed():
+            root = root_of(row)
+            if root is not None:
+                return root.key
+        return None
 
     # ---- what follows an event (CORE D4); `row` is what the event is about, which may have ended
 
@@ -699,9 +709,6 @@ class Processor:
             else:
                 self._queue.append(item)
 
-    def _nothing(self, _row: object, _event: Event) -> None:
-        pass
-
     def _resolved(self, row: Incident, _event: Event) -> None:
         if row.stage and row.stage not in (COMMAND_STAGE, DEADLOCK_STAGE):
             self._queue.append((row.element.key, row.stage, row.argument))
@@ -724,7 +731,8 @@ class Processor:
 
 def _is_entered_later(scope: Element) -> bool:
     """A boundary event whose host has ended is to be entered by a later slice: till then no place holds its token."""
-    return any(key == scope.key and stage == "enter" for key, stage, _ in scope.root.work)
+    work = scope.root.work
+    return bool(work) and any(key == scope.key and stage == "enter" for key, stage, _ in work)
 
 
 def _ends_its_instance(element: Element) -> bool:
@@ -762,5 +770,3 @@ _TABLES = {
     NeedKind.DEFINITION: "definitions",
 }
 """Where the state has what a need asks for by its key."""
-
-_EVENTS = {kind: (applier, FOLLOW.get(kind, Processor._nothing)) for kind, applier in APPLY.items()}

@@ -218,7 +218,7 @@ def keep_rows(state, rows=None):
     rows, saved = {} if rows is None else rows, state.saved
 
     def keep():
-        rows.update(documents(state.dirty.values()))
+        rows.update(documents(state.dirty))
         saved()
 
     state.saved = keep
@@ -230,7 +230,7 @@ def keep_ended(state, ended):
     saved = state.saved
 
     def keep():
-        roots = (row for row in state.dirty.values() if isinstance(row, Instance) and row.root is row)
+        roots = (row for row in state.dirty if isinstance(row, Instance) and row.root is row)
         ended.update((root.key, (str(root.state), values_of(root))) for root in roots if root.ended_at is not None)
         saved()
 

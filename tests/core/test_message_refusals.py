@@ -33,7 +33,7 @@ def explode(monkeypatch):
     """Lets the applier of an event raise, until it is told to stop."""
 
     def arm(kind):
-        applier, follow = step._EVENTS[kind]
+        applier = step.APPLY[kind]
         armed = [True]
 
         def raising(state, event):
@@ -41,7 +41,7 @@ def explode(monkeypatch):
                 raise ZeroDivisionError("a bug")
             return applier(state, event)
 
-        monkeypatch.setitem(step._EVENTS, kind, (raising, follow))
+        monkeypatch.setitem(step.APPLY, kind, raising)
         return armed.clear
 
     return arm

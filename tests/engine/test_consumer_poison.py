@@ -215,7 +215,7 @@ async def test_a_poison_command_harms_no_later_batch(migrated, connection, seria
 
 async def test_a_handler_that_raises_harms_its_own_command_alone(migrated, connection, serial, monkeypatch):
     """The bug leaves an incident that parks the command; resolving it runs the command again, through the inbox."""
-    applier, follow = step._EVENTS[JobCompleted]
+    applier = step.APPLY[JobCompleted]
     armed = [True]
 
     def explode(state, event):
@@ -223,7 +223,7 @@ async def test_a_handler_that_raises_harms_its_own_command_alone(migrated, conne
             raise ZeroDivisionError("a bug")
         return applier(state, event)
 
-    monkeypatch.setitem(step._EVENTS, JobCompleted, (explode, follow))
+    monkeypatch.setitem(step.APPLY, JobCompleted, explode)
     await append(connection, serial.commands)
     last = await append(connection, [(TENANT, CompleteJob(job, raw({"r": 1}))) for job in serial.job_keys])
     consumer, ears = make_consumer(migrated, serial.resources)

@@ -117,11 +117,9 @@ def element_terminating(state: State, event: records.ElementTerminating) -> Elem
 
 
 def element_completed(state: State, event: records.ElementCompleted) -> Element:
-    element = _end(state, event.key, ElementState.COMPLETED)
+    element = _end(state, event.key, ElementState.COMPLETED, event.flows)
     element.flows = event.flows
     scope = element.scope
-    if event.flows and scope is not None and scope.then is None:  # in an interrupted scope its tokens are gone at once
-        scope.tokens = moved(scope.tokens, (), event.flows)
     if scope is not None and scope.loop is not None:
         scope.loop = msgspec.structs.replace(scope.loop, completed=scope.loop.completed + 1)
     return element
@@ -189,7 +187,7 @@ def work_resumed(state: State, event: records.WorkResumed) -> Element:
 
 def moved(tokens: dict[str, int], taken: tuple[str, ...], put: tuple[str, ...]) -> dict[str, int]:
     """A new marking: one token fewer on each of `taken`, one more on each of `put`."""
-    tokens = dict(tokens)
+    tokens = tokens.copy()
     for place in taken:
         if tokens[place] > 1:
             tokens[place] -= 1
@@ -214,14 +212,15 @@ def _move(state: State, key: int, to: ElementState) -> Element:
     return element
 
 
-def _end(state: State, key: int, to: ElementState) -> Element:
+def _end(state: State, key: int, to: ElementState, flows: tuple[str, ...] = ()) -> Element:
     element = _move(state, key, to)
     element.ended_at = state.now
     state.unlink(state.elements, key)
     scope = element.scope
     if scope is not None:
         state.edit(scope)
-        scope.tokens = moved(scope.tokens, (element.element,), ())
+        put = flows if scope.then is None else ()  # in an interrupted scope its tokens are gone at once
+        scope.tokens = moved(scope.tokens, (element.element,), put)
         scope.live -= 1
         state.unlink(scope.children, key)
     if isinstance(element, Instance):
@@ -236,7 +235,9 @@ def _end(state: State, key: int, to: ElementState) -> Element:
     if element.pages is not None:
         state.unlink(state.paged, key)
         weight += element.pages.weight()
-    state.weigh(element.root, -weight - sum(v.weight() for v in element.variables.values()))
+    if element.variables:
+        weight += sum(variable.weight() for variable in element.variables.values())
+    state.weigh(element.root, -weight)
     return element
 
 

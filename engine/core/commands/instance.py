@@ -94,8 +94,10 @@ def _by_version(command: CreateInstance, definition: Definition) -> bool:
 
 def latest(process_id: str, at: View) -> Definition | None:
     """The highest version that may be started."""
-    active = [d for d in at.family(process_id).values() if d.state == "ACTIVE"]
-    return max(active, key=lambda d: d.version, default=None)
+    family = at.family(process_id)
+    return next(
+        (family[version] for version in sorted(family, reverse=True) if family[version].state == "ACTIVE"), None
+    )
 
 
 def needs_cancel(command: CancelInstance, tenant: str) -> Needs:
