@@ -42,9 +42,10 @@ ROUNDS = 4
 """How often a batch loads what its follow-ups lack; what is still missing then goes through the log."""
 EMPTY_ANSWER = b"null"
 
-WAITED_FOR = (TriggerTimer, StartInstance, TriggerSubscription)
-"""Commands of ours that somebody waits for: one that cannot be worked is refused in the core, which lets nobody wait
-for ever. What they need is named by keys alone, so that the database can always be asked for it."""
+WAITED_FOR = (TriggerTimer, StartInstance, TriggerSubscription, ContinueWork)
+"""Commands of ours that somebody waits for, be it a tree for its own work: one that cannot be worked is refused in the
+core, which lets nobody wait for ever. What they need is named by keys alone, so that the database can always be asked
+for it."""
 _WAITED_FOR = {command.intent for command in WAITED_FOR}
 
 Fill = Callable[[list[Need]], Awaitable[None]]

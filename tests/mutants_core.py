@@ -362,4 +362,10 @@ CORE: tuple[Mutant, ...] = (
         "engine/core/commands/instance.py",
         ("    if instance.parent_instance is not None:\n        raise", "    if False:\n        raise"),
     ),
+    mutant(
+        "core: deferred work goes on in a scope that ends",
+        "tests/core/test_between_slices.py::test_what_is_to_end_takes_no_further_step",
+        "engine/core/step.py",
+        ("            elif not self._is_to_end(item[0], item[1]):\n", "            else:\n"),
+    ),
 )

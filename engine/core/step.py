@@ -237,11 +237,7 @@ class Processor:
 
     def _continue(self, command: ContinueWork, request: int | None, follow_ups: deque[Command]) -> list[Handled]:
         """The next slice of deferred work: a short one while others wait for theirs."""
-        known = self._under_way.get(command.key)
-        if known is not None:
-            known.commands -= 1
-            if not known.commands:
-                del self._under_way[command.key]
+        known = self._arrived(command)
         self._limit = self._shared if self._company else self._whole
         try:
             return self._handle(command, 0, request, follow_ups)
@@ -252,6 +248,15 @@ class Processor:
             raise
         finally:
             self._limit = self._whole
+
+    def _arrived(self, command: ContinueWork) -> UnderWay | None:
+        """One command fewer is under way to the tree."""
+        known = self._under_way.get(command.key)
+        if known is not None:
+            known.commands -= 1
+            if not known.commands:
+                del self._under_way[command.key]
+        return known
 
     def note_company(self, others: bool) -> None:
         """A batch begins; `others`: it has commands that do not just go on with deferred work."""
@@ -590,6 +595,8 @@ class Processor:
         at.position = self.state.position = entry.position
         at.request = entry.position if entry.request is None else entry.request
         at.tenant = entry.tenant
+        if isinstance(entry.command, ContinueWork):
+            self._arrived(entry.command)
         self._begin()
         self._take(self._refused(entry.command, rejection))
         for send in self._sends:
@@ -706,8 +713,19 @@ class Processor:
         for item in event.items:
             if item[1] == "settle":
                 self._touched.add(item[0])
-            else:
+            elif not self._is_to_end(item[0], item[1]):
                 self._queue.append(item)
+
+    def _is_to_end(self, key: int, stage: str) -> bool:
+        """An element in a scope that ends early takes no further step: its turn comes to be told to end, and what it
+        did till then might be refused by the database, so that it could not be cancelled."""
+        element = self.state.elements.get(key) if stage in STAGES and stage != "terminate" else None
+        scope = None if element is None else element.scope
+        while scope is not None:
+            if scope.then is not None or scope.state is ElementState.TERMINATING:
+                return True
+            scope = scope.scope
+        return False
 
     def _resolved(self, row: Incident, _event: Event) -> None:
         if row.stage and row.stage not in (COMMAND_STAGE, DEADLOCK_STAGE):

@@ -39,7 +39,7 @@ def only_first_slices(bench, command, slices):
             engine._handle(following.command, following.tenant, following.request)
 
 
-@pytest.mark.parametrize("slices", range(1, 12))
+@pytest.mark.parametrize("slices", range(1, 24))
 def test_what_is_to_end_takes_no_further_step(slices):
     """Whichever stage of an element was deferred when its instance is cancelled: it does not run."""
     bench = Bench(Limits(slice_items=1))

@@ -1,13 +1,15 @@
 """Rows that cannot be read, loaded for or saved, and handlers that raise: each fails alone, all others are served."""
 
+from functools import partial
+
 import pytest
 import trio
 from consumer_bench import Serial, append, beat, dump, keep_leading, make_consumer, pin_clock
 from core_bench import raw
-from core_models import ONE_TASK
+from core_models import ONE_TASK, end, process, start, sub, task
 
 from engine.core import step
-from engine.core.records import CancelInstance, CompleteJob, CreateInstance, JobCompleted, ResolveIncident
+from engine.core.records import CancelInstance, CompleteJob, CreateInstance, JobCompleted, ResolveIncident, SetVariables
 from engine.definitions import UnreadableResource
 from engine.refusals import Refusals
 from storage import activation, log
@@ -169,6 +171,75 @@ async def test_what_cannot_be_saved_is_rejected_alone(migrated, connection, seri
     assert logged.rows == [(last, 1, last)]
     assert consumer.careful_until >= position
     assert consumer.refusals == Refusals()
+
+
+TYPED = process(start(), sub("s", start("i"), task("work", type="=kind"), end(), "i > work > end"), "start > s")
+
+
+async def test_deferred_work_that_cannot_be_saved_is_an_incident_and_goes_on_when_it_is_resolved(migrated, connection):
+    """No client has sent the command with the culprit: without its incident the rest of the instance would lie there
+    for ever, and nobody would know."""
+    serial = Serial()
+    serial.deploy(TYPED)
+    await pin_clock(connection)
+    await append(connection, serial.commands)
+    consumer, ears = make_consumer(migrated, serial.resources, slice_items=1)
+    kinds = [{"kind": "a\0b", "n": 1}, {"kind": "good", "n": 2}]
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(keep_leading, consumer, [])
+        work_off = partial(appended, connection, consumer, ears)
+        await work_off(*(CreateInstance("p", variables=raw(kind)) for kind in kinds))
+        assert await rows_of(connection, "SELECT type FROM jobs") == [("good",)]
+        ((incident, instance, stage, said),) = await rows_of(
+            connection,
+            "SELECT incident_key, process_instance_key, stage, message FROM incidents WHERE state = 'ACTIVE'",
+        )
+        assert stage == "command"
+        assert said.startswith("Command 'PROCESS_INSTANCE:CONTINUE' at position ")
+        assert "the database refuses what the command names or would write: " in said
+        assert await rows_of(connection, HAS_WORK) == [(instance,)]
+        await work_off(ResolveIncident(incident))
+        ((again,),) = await rows_of(connection, "SELECT incident_key FROM incidents WHERE state = 'ACTIVE'")
+        assert again > incident, "nothing has changed: it is refused once more"
+        await work_off(SetVariables(instance, raw({"kind": "better"})), ResolveIncident(again))
+        assert await rows_of(connection, "SELECT type FROM jobs ORDER BY 1") == [("better",), ("good",)]
+        assert await rows_of(connection, "SELECT DISTINCT state FROM incidents") == [("RESOLVED",)]
+        assert await rows_of(connection, HAS_WORK) == []
+        nursery.cancel_scope.cancel()
+
+
+async def test_deferred_work_that_cannot_be_saved_does_not_keep_its_instance_from_being_cancelled(migrated, connection):
+    serial = Serial()
+    serial.deploy(TYPED)
+    await pin_clock(connection)
+    await append(connection, serial.commands)
+    consumer, ears = make_consumer(migrated, serial.resources, slice_items=1)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(keep_leading, consumer, [])
+        work_off = partial(appended, connection, consumer, ears)
+        await work_off(CreateInstance("p", variables=raw({"kind": "a\0b"})))
+        ((instance,),) = await rows_of(connection, HAS_WORK)
+        await work_off(CancelInstance(instance))
+        nursery.cancel_scope.cancel()
+    assert await rows_of(connection, "SELECT state FROM process_instances") == [("TERMINATED",)]
+    assert await rows_of(connection, "SELECT state FROM incidents") == [("RESOLVED",)]
+    assert await rows_of(connection, "SELECT type FROM jobs") == []
+
+
+HAS_WORK = "SELECT process_instance_key FROM process_instances WHERE work::text <> '[]'"
+
+
+async def rows_of(connection, query):
+    return (await connection.execute(query)).rows
+
+
+async def appended(connection, consumer, ears, *commands):
+    """Append commands and wait for them, and for all that is left for later by them."""
+    last = await append(connection, [(TENANT, command) for command in commands])
+    while last:
+        consumer.wake()
+        await ears.reached(last)
+        last = await log.forward(connection, 1, 10)
 
 
 async def test_nul_inside_a_value_can_be_saved(migrated, connection, serial):
