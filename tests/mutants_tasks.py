@@ -249,7 +249,7 @@ TASKS: tuple[Mutant, ...] = (
         "messages: what cannot be saved is refused without a word to who waits",
         "tests/engine/test_message_refusals_postgres.py::test_a_start_that_cannot_be_saved_leaves_no_lock",
         "engine/batch.py",
-        ("WAITED_FOR = (TriggerTimer, StartInstance, TriggerSubscription)", "WAITED_FOR = (TriggerTimer,)"),
+        ("WAITED_FOR = (TriggerTimer, StartInstance, TriggerSubscription, ", "WAITED_FOR = (TriggerTimer, "),
     ),
     mutant(
         "messages: an id is looked for among the loaded ones alone",
