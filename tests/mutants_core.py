@@ -368,4 +368,30 @@ CORE: tuple[Mutant, ...] = (
         "engine/core/step.py",
         ("            elif not self._is_to_end(item[0], item[1]):\n", "            else:\n"),
     ),
+    mutant(
+        "core: an inclusive join does not wait for a boundary event that a later slice is to enter",
+        "tests/core/test_entered_later.py::test_an_inclusive_join_waits_for_it",
+        "engine/core/step.py",
+        (
+            "ElementState.ACTIVATED and not _is_entered_later(scope):\n            self._join(scope)\n"
+            "            if len(self._events) == before:",
+            "ElementState.ACTIVATED:\n            self._join(scope)\n"
+            "            if len(self._events) == before and not _is_entered_later(scope):",
+        ),
+    ),
+    mutant(
+        "core: a boundary event that a later slice is to enter outlives the interruption of its scope",
+        "tests/core/test_entered_later.py::test_an_interruption_of_its_scope_drops_it",
+        "engine/core/apply/elements.py",
+        ('stage in ("arrive", "enter") and scope is not', 'stage == "arrive" and scope is not'),
+    ),
+    mutant(
+        "core: a boundary event is entered in a scope that is to end",
+        "tests/core/test_entered_later.py::test_a_cancellation_drops_it",
+        "engine/core/step.py",
+        (
+            "        if scope.state is ElementState.ACTIVATED and scope.then is None:\n            nodes",
+            "        if scope.then is None:\n            nodes",
+        ),
+    ),
 )

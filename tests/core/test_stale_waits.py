@@ -4,6 +4,7 @@ import pytest
 from core_bench import Bench, raw
 from core_messages import boundary, catch, event_sub, message, model, receive, starts
 from core_models import end, start, sub, task
+from core_slices import run_until
 
 from engine.core.channels import CORRELATING, OPEN
 from engine.core.records import (
@@ -38,16 +39,6 @@ def bench():
     return Bench(Limits(slice_items=1))
 
 
-def cut(bench, command, until):
-    """Run a command, and of its deferred work only as many slices as it takes until `until()`."""
-    engine = bench.engine
-    spilled = engine.processor.notices.spilled
-    engine._handle(command, "<default>", None)
-    while not until():
-        following = spilled.pop(0)
-        engine._handle(following.command, following.tenant, following.request)
-
-
 def waiting(bench, wait, how_far="told", others=1):
     """Instances that wait, their keys. The first has been told to end, and may have closed its subscription; but the
     channel has not heard of it."""
@@ -56,7 +47,7 @@ def waiting(bench, wait, how_far="told", others=1):
     host = bench.at(first, "p/host")
     (stale,) = host.subscriptions.values()
     told, closed = lambda: host.state is ElementState.TERMINATING, lambda: stale.ended_at is not None
-    cut(bench, CancelInstance(first), closed if how_far == "closed" else told)
+    run_until(bench, CancelInstance(first), closed if how_far == "closed" else told)
     assert how_far == "closed" or stale.key in bench.state.subscriptions
     assert channel(bench).subscriptions[stale.key].state == OPEN
     return first, *keys
@@ -135,7 +126,7 @@ def test_a_message_that_is_not_taken_starts_an_instance(bench):
     bench.deploy(model(*parts, roots=(message(),)))
     instance = bench.start(k="x")
     host = bench.at(instance, "p/host")
-    cut(bench, CancelInstance(instance), lambda: host.state is ElementState.TERMINATING)
+    run_until(bench, CancelInstance(instance), lambda: host.state is ElementState.TERMINATING)
     bench.run(PublishMessage("hello", "x", 1_000, variables=raw({"n": 1})))
     (started,) = received(bench)
     assert (bench.state_of(started), bench.variables_of(started)) == ("COMPLETED", {"n": 1})
@@ -158,7 +149,7 @@ def test_a_message_goes_past_what_another_has_reached(bench):
     first, second = bench.start(k="x"), bench.start(k="x")
     (key,) = bench.at(first, "p/host").subscriptions
     stale = bench.state.subscriptions[key]
-    cut(bench, PublishMessage("hello", "x", variables=raw({"n": 1})), lambda: stale.state == "CORRELATED")
+    run_until(bench, PublishMessage("hello", "x", variables=raw({"n": 1})), lambda: stale.state == "CORRELATED")
     assert key in bench.state.subscriptions
     assert channel(bench).subscriptions[key].state == CORRELATING
     bench.run(TriggerSubscription(key, Offer("hello", {"n": "2"}, 4711, "x")))
@@ -170,7 +161,7 @@ def test_what_a_signal_has_reached_is_not_reached_by_another(bench):
     bench.deploy(model(start(), catch("wait", "signal"), end(), "start > wait > end"))
     instance = bench.start()
     (subscription,) = bench.state.subscriptions.values()
-    cut(bench, BroadcastSignal("alarm", raw({"n": 1})), lambda: subscription.state == "CORRELATED")
+    run_until(bench, BroadcastSignal("alarm", raw({"n": 1})), lambda: subscription.state == "CORRELATED")
     bench.run(BroadcastSignal("alarm", raw({"n": 2})))
     events = [event for logged in bench.engine.log for handled in logged.handled for event in handled.events]
     assert [event.key for event in events if isinstance(event, SubscriptionTriggered)] == [subscription.key]
@@ -182,7 +173,7 @@ def test_a_signal_does_not_start_an_event_sub_process_in_what_is_to_end(bench):
     bench.deploy(model(start(), sub("host", start("i"), task("work"), aside, "i > work"), "start > host"))
     instance = bench.start()
     host = bench.element("host")
-    cut(bench, CancelInstance(instance), lambda: host.state is ElementState.TERMINATING)
+    run_until(bench, CancelInstance(instance), lambda: host.state is ElementState.TERMINATING)
     assert host.subscriptions
     bench.run(BroadcastSignal("alarm"))
     assert bench.state_of(instance) == "TERMINATED"

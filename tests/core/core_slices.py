@@ -1,0 +1,28 @@
+"""A command whose slices are run one by one, so that a test can let others come in between."""
+
+ITEM = 4
+"""What a work item counts for in a slice."""
+
+
+def run_until(bench, command, until):
+    """Run a command, and of all deferred work only as many slices as it takes until `until()`."""
+    bench.engine._handle(command, "<default>", None)
+    while not until():
+        run_next(bench)
+
+
+def run_next(bench):
+    """Run the next command that was put off. Raises IndexError when there is none."""
+    following = bench.engine.processor.notices.spilled.pop(0)
+    bench.engine._handle(following.command, following.tenant, following.request)
+
+
+def run_rest(bench):
+    """Run all that was put off."""
+    while bench.engine.processor.notices.spilled:
+        run_next(bench)
+
+
+def set_slice(bench, items):
+    """Slices hold so many work items from now on."""
+    bench.engine.processor._limit = bench.engine.processor._whole = items * ITEM
