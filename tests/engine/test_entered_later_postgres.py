@@ -1,4 +1,4 @@
-"""A stop between the end of a host and its boundary event, which a later slice is to enter: the tables have its token."""
+"""A stop between the end of a host and its boundary event, which a later slice enters: the tables have its token."""
 
 import trio
 from consumer_bench import Serial, append, beat, make_consumer, pin_clock
