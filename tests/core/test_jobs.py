@@ -45,6 +45,24 @@ def test_failing_with_backoff_says_when_the_job_is_due(working):
     assert leases == [[("backoff", 5_250)]]
 
 
+REPORTS = {
+    "completed": lambda job, lease: CompleteJob(job, lease=lease),
+    "failed": lambda job, lease: FailJob(job, 1, lease=lease),
+    "error thrown": lambda job, lease: ThrowJobError(job, "E", lease=lease),
+}
+
+
+@pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
+def test_a_job_that_waits_for_its_backoff_is_open_as_one_that_nobody_has_been_given(working, report):
+    """It is not in an invalid state; but a lease, where one is named, has ended with the failure."""
+    working.fail("work", retries=1, backoff_ms=250)
+    job = working.job("work")
+    refused = working.run(report(job.key, TOKEN)).rejection
+    assert (refused.code, "its lease was lost" in refused.reason) == (RejectionCode.INVALID_STATE, True)
+    assert (job.state, job.retries) == ("FAILED", 1)
+    assert working.run(report(job.key, None)).rejection is None
+
+
 def test_a_backoff_means_nothing_without_retries(working):
     working.fail("work", retries=0, backoff_ms=250)
     assert (working.job("work").lease, working.job("work").available_at) == ("closed", None)
