@@ -134,7 +134,7 @@ CORE: tuple[Mutant, ...] = (
         "core: an element that has left the state of its stage runs it all the same",
         "tests/core/test_between_slices.py::test_what_is_to_end_takes_no_further_step",
         "engine/core/step.py",
-        ("        elif element.state is staged[0]:\n", "        else:\n"),
+        ("        if element.state is state:\n", "        if True:\n"),
     ),
     mutant(
         "core: a token arrives in an interrupted scope",

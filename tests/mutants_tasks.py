@@ -293,8 +293,9 @@ TASKS: tuple[Mutant, ...] = (
         "tests/core/test_event_sub_process_waits.py::test_the_key_may_be_what_the_start_event_maps",
         "engine/core/lifecycle.py",
         (
-            "    if not isinstance(begin, int):\n        yield from waits.open_aside(element, at)\n",
-            "    yield from waits.open_aside(element, at)\n",
+            "        yield ElementActivated(element.key)\n        yield from behaviour",
+            "        yield from waits.open_aside(element, at)\n"
+            "        yield ElementActivated(element.key)\n        yield from behaviour",
         ),
     ),
 )

@@ -51,15 +51,16 @@ def activate(element: Element, at: View, begin: Sequence[str] | int) -> Effects:
 
     A scope that begins at its start event waits for its event sub-processes once that has completed.
     """
-    behaviour, node = ELEMENTS[element.type], at.node(element)
-    if element.occurred is None and (behaviour.awaits or node.boundaries):
+    behaviour = ELEMENTS[element.type]
+    if element.occurred is None and (behaviour.awaits or element.node.boundaries):
         yield from waits.open_own(element, behaviour.awaits, at)
-    if not isinstance(begin, int):
-        yield from waits.open_aside(element, at)
-    yield ElementActivated(element.key)
-    if isinstance(begin, int):
+    if begin == 0:
+        yield ElementActivated(element.key)
         yield from behaviour.activate(element, at)
     else:
+        assert not isinstance(begin, int), "it begins at elements"
+        yield from waits.open_aside(element, at)
+        yield ElementActivated(element.key)
         yield from begin_at(element, begin, at)
 
 
@@ -113,16 +114,17 @@ def _terminated(element: Element) -> Effects:
         yield Reply(to=element.request)
 
 
-STAGES: dict[str, tuple[ElementState, Stage]] = {
-    "inputs": (ElementState.ACTIVATING, inputs),
-    "activate": (ElementState.ACTIVATING, activate),
-    "outputs": (ElementState.COMPLETING, outputs),
-    "leave": (ElementState.COMPLETING, leave),
-    "terminate": (ElementState.TERMINATING, terminate),
+STAGES: dict[str, tuple[ElementState, Stage, str | None]] = {
+    "inputs": (ElementState.ACTIVATING, inputs, "activate"),
+    "activate": (ElementState.ACTIVATING, activate, None),
+    "outputs": (ElementState.COMPLETING, outputs, "leave"),
+    "leave": (ElementState.COMPLETING, leave, None),
+    "terminate": (ElementState.TERMINATING, terminate, None),
 }
-"""Stage → the state in which it runs, and what it does. An item whose element has left that state is dropped."""
+"""Stage → the state in which it runs, what it does, and the stage that follows at once.
 
-NEXT: dict[str, str] = {"inputs": "activate", "outputs": "leave"}
+An item whose element has left that state is dropped. When a stage runs, its element's `node` is set.
+"""
 
 
 def first_stage_of_activation(element: Element) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 
@@ -12,3 +14,7 @@ class Row(msgspec.Struct, eq=False):
     """
 
     key: int
+
+    def place(self) -> Any:
+        """The live element that the row is of, or that it is; None for a row that belongs to no tree."""
+        return None

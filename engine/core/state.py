@@ -9,9 +9,8 @@ All of this is a cache of one leadership term; PostgreSQL is the truth.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -104,6 +103,9 @@ class Element(Row, msgspec.Struct):  # the second base tells the linter that def
     node: Node = MISSING
     """What the model says; a cache of the view."""
 
+    def place(self) -> Element:
+        return self
+
     def outer(self) -> Element | None:
         """The next variable scope: variables of a caller are not seen by the called."""
         return self.scope
@@ -170,6 +172,9 @@ class LoopItem(Row):
     item: str
     result: str | None = None
 
+    def place(self) -> Element:
+        return self.body
+
 
 class LoopItems(Row):
     """All rows of `loop_items` of a paged loop, as it starts; `key` is the body's."""
@@ -177,12 +182,18 @@ class LoopItems(Row):
     body: Element
     items: tuple[str, ...]
 
+    def place(self) -> Element:
+        return self.body
+
 
 class LoopResult(Row):
     """The result in a row of `loop_items` of a paged loop; `key` is the index."""
 
     body: Element
     result: str
+
+    def place(self) -> Element:
+        return self.body
 
 
 class LoopPages(Row, msgspec.Struct):  # the second base tells the linter that defaults are copied
@@ -235,6 +246,9 @@ class Job(Row):
     """None: leave the lease alone; "ready", "closed", or "backoff" until `available_at`."""
     available_at: int | None = None
 
+    def place(self) -> Element:
+        return self.element
+
 
 class UserTask(Row):
     """A row of `user_tasks`. Dates are epoch milliseconds."""
@@ -253,6 +267,9 @@ class UserTask(Row):
     state: str = "CREATED"
     ended_at: int | None = None
 
+    def place(self) -> Element:
+        return self.element
+
 
 class Timer(Row):
     """A row of `timers`. Of an element, or, starting a process, of a definition (`element` None)."""
@@ -270,6 +287,9 @@ class Timer(Row):
     state: str = "PENDING"
     triggered_at: int | None = None
     ended_at: int | None = None
+
+    def place(self) -> Element | None:
+        return self.element
 
 
 class Subscription(Row):
@@ -290,6 +310,9 @@ class Subscription(Row):
     state: str = "CREATED"
     ended_at: int | None = None
 
+    def place(self) -> Element:
+        return self.element
+
 
 class Variable(Row):
     """A row of `variables`; `value` is JSON text, `decoded` its FEEL value once somebody asked."""
@@ -298,6 +321,9 @@ class Variable(Row):
     name: str
     value: str
     decoded: Any = MISSING
+
+    def place(self) -> Element:
+        return self.scope
 
     def weight(self) -> int:
         return VARIABLE_WEIGHT + len(self.value)
@@ -315,6 +341,9 @@ class Incident(Row):
     created_at: int
     state: str = "ACTIVE"
     resolved_at: int | None = None
+
+    def place(self) -> Element:
+        return self.element
 
 
 class Definition(Row):
@@ -399,10 +428,8 @@ class State:
         """What the command changed: by row, what it was before, and whether it was dirty; None of a new one."""
         self._links: list[tuple[dict[Any, Any], Any, Any]] = []
         self._first_key = self.next_key
-        self._grown = 0
-        """By how many bytes the command has changed the weight so far."""
-        self._weighed: Instance | None = None
-        """The tree whose weight the command has changed last."""
+        self._weighed: dict[Instance, int] = {}
+        """The trees whose weight the command changes, with what it was before."""
 
     def key(self) -> int:
         """The next key of this partition."""
@@ -432,12 +459,10 @@ class State:
 
     def weigh(self, root: Instance, by: int) -> None:
         """The tree takes `by` bytes more."""
-        if root is not self._weighed:  # nearly all that one command changes is in one tree
-            self._weighed = root
+        if root not in self._weighed:
             self.edit(root)
+            self._weighed[root] = root.weight
         root.weight += by
-        self.weight += by
-        self._grown += by
 
     # ---- commands
 
@@ -447,11 +472,15 @@ class State:
 
     def keep(self) -> None:
         """The command is done: what it changed stays."""
+        for root, before in self._weighed.items():
+            self.weight += root.weight - before
+        self._forget_changes()
+
+    def _forget_changes(self) -> None:
         self._images.clear()
         self._links.clear()
         self._first_key = self.next_key
-        self._grown = 0
-        self._weighed = None
+        self._weighed.clear()
 
     def undo(self) -> None:
         """The command is not done: everything is as before it, the key generator included."""
@@ -475,14 +504,18 @@ class State:
             if not was_dirty:
                 del self.dirty[row]
         self.next_key = self._first_key
-        self.weight -= self._grown
-        self.keep()
+        self._forget_changes()
 
     # ---- batches
 
     def touched_roots(self) -> list[Instance]:
         """The roots of the trees that the batch changed."""
-        return list({root: None for row in self.dirty if (root := root_of(row)) is not None})
+        roots: dict[Instance, None] = {}
+        for row in self.dirty:
+            element: Element | None = row.place()
+            if element is not None:
+                roots[element.root] = None
+        return list(roots)
 
     def seal(self) -> list[Pinned]:
         """End of a batch: pin what it changed, and give the trees their next revision."""
@@ -505,7 +538,7 @@ class State:
         """Pin the parts that the batch changed, and those around them."""
         touched: dict[int, Part] = {}
         for row in self.dirty:
-            element = element_of(row)
+            element: Element | None = row.place()
             part = None if element is None else element.part
             while part is not None and part.key not in touched:
                 touched[part.key] = part
@@ -685,42 +718,6 @@ def _restore_order(where: dict[Any, Any]) -> None:
         rows = sorted(where.items())
         where.clear()
         where.update(rows)
-
-
-def root_of(row: Row) -> Instance | None:
-    """The tree that a row belongs to; None for rows of the catalogue."""
-    find = _ROOT_OF.get(type(row))
-    return None if find is None else find(row)
-
-
-_ROOT_OF: dict[type[Row], Callable[[Any], Instance | None]] = {
-    Instance: lambda row: row.root,
-    Element: lambda row: row.root,
-    Variable: lambda row: row.scope.root,
-    Job: lambda row: row.element.root,
-    Incident: lambda row: row.element.root,
-    LoopItem: lambda row: row.body.root,
-    LoopItems: lambda row: row.body.root,
-    LoopResult: lambda row: row.body.root,
-    UserTask: lambda row: row.element.root,
-    Subscription: lambda row: row.element.root,
-    Timer: lambda row: None if row.element is None else row.element.root,
-}
-
-
-def element_of(row: Row) -> Element | None:
-    """The element that a row is of, or that it is; None for rows that belong to no tree."""
-    find = _ELEMENT_OF.get(type(row))
-    return None if find is None else find(row)
-
-
-_ELEMENT_OF: dict[type[Row], Callable[[Any], Element | None]] = {
-    Instance: lambda row: row,
-    Element: lambda row: row,
-    Variable: attrgetter("scope"),
-    **dict.fromkeys((LoopItem, LoopItems, LoopResult), attrgetter("body")),
-    **dict.fromkeys((Job, Incident, Timer, Subscription, UserTask), attrgetter("element")),
-}
 
 
 def weight_of(element: Element) -> int:

@@ -21,7 +21,6 @@ from engine.core.apply import APPLY
 from engine.core.dispatch import COMMANDS, ELEMENTS
 from engine.core.elements import inclusive_gateway
 from engine.core.lifecycle import (
-    NEXT,
     STAGES,
     empty,
     first_stage_of_activation,
@@ -70,7 +69,6 @@ from engine.core.state import (
     State,
     Timer,
     Variable,
-    root_of,
 )
 from engine.core.touched import Touched
 from engine.core.view import View
@@ -99,8 +97,7 @@ class Limits:
 DEFAULT_LIMITS = Limits()
 
 
-@dataclass(slots=True)
-class Entry:
+class Entry(msgspec.Struct):
     """A row of the command log. `request`: the position that it goes back to, when that is another one."""
 
     position: int
@@ -109,8 +106,7 @@ class Entry:
     request: int | None = None
 
 
-@dataclass(slots=True)
-class Handled:
+class Handled(msgspec.Struct, eq=False):
     """What came of a command or of one of its follow-ups: a row of the event log."""
 
     seq: int
@@ -230,7 +226,8 @@ class Processor:
         else:
             rows = self._handle(entry.command, 0, entry.request, follow_ups)
         self._last, self._seq = entry.position, len(rows)
-        rows += self._follow_up(follow_ups)
+        if follow_ups:
+            rows += self._follow_up(follow_ups)
         if isinstance(entry.command, TriggerTimer):
             self._note_untriggered(entry.command.key)
         return rows
@@ -381,7 +378,8 @@ class Processor:
                 self._defer()
                 return
             if queue:
-                self._run(*queue.popleft())
+                key, stage, argument = queue.popleft()
+                self._run(key, stage, argument)
             else:
                 self._used += ITEM_COST
                 self._settle(touched.pop(self.state.elements))
@@ -396,13 +394,14 @@ class Processor:
         staged = STAGES.get(stage)
         if staged is None:
             self._run_in_scope(element, stage, argument)
-        elif element.state is staged[0]:
+            return
+        state, effects_of, following = staged
+        if element.state is state:
             if element.node is MISSING:
                 self.at.node(element)
-            if self._take(staged[1](element, self.at, argument), element, stage, argument):
-                following = NEXT.get(stage)
-                if following is not None:
-                    self._queue.appendleft((key, following, 0))  # before another can change what it has set
+            done = self._take(effects_of(element, self.at, argument), element, stage, argument)
+            if done and following is not None:
+                self._queue.appendleft((key, following, 0))  # before another can change what it has set
 
     def _run_in_scope(self, scope: Element, stage: str, argument: Any) -> None:
         if stage == "arrive":
@@ -522,13 +521,13 @@ class Processor:
             ]
         state, events = self.state, self._events
         for effect in collected:
-            apply = APPLY.get(type(effect))  # type: ignore[arg-type]  # other effects are not in it
-            if apply is None:
+            found = _EVENTS.get(type(effect))  # type: ignore[arg-type]  # other effects are not in it
+            if found is None:
                 self._other(effect)
                 continue
-            row = apply(state, effect)
+            applier, follow = found
+            row = applier(state, effect)
             events.append(effect)  # type: ignore[arg-type]  # what is in the table is an event
-            follow = FOLLOW.get(type(effect))  # type: ignore[arg-type]
             if follow is not None:
                 follow(self, row, effect)
         return done
@@ -630,8 +629,8 @@ class Processor:
         state = self.state
         tables = (state.elements, state.jobs, state.incidents, state.user_tasks, state.subscriptions)
         row: Row | None = next((table[key] for table in tables if key in table), None)
-        root = root_of(row) if row is not None else None
-        return root if root is not None and root.key in state.elements else None
+        element: Element | None = None if row is None else row.place()
+        return element.root if element is not None and element.root.key in state.elements else None
 
     def _rows(self, seq: int, request: int | None, rejection: Rejection | None) -> list[Handled]:
         """The command's own row, and one more for each answer to another request."""
@@ -656,9 +655,9 @@ class Processor:
     def _root(self) -> int | None:
         """The tree that the command was about: that of the first row it changed."""
         for row in self.state.changed():
-            root = root_of(row)
-            if root is not None:
-                return root.key
+            element: Element | None = row.place()
+            if element is not None:
+                return element.root.key
         return None
 
     # ---- what follows an event (CORE D4); `row` is what the event is about, which may have ended
@@ -674,7 +673,8 @@ class Processor:
 
     def _completing(self, row: Element, _event: Event) -> None:
         """It completes before anything else happens: a loop collects of each inner instance what that one has set."""
-        self.at.node(row)
+        if row.node is MISSING:
+            self.at.node(row)
         self._queue.appendleft((row.key, first_stage_of_completion(row), 0))
 
     def _completed(self, row: Element, event: records.ElementCompleted) -> None:
@@ -788,3 +788,5 @@ _TABLES = {
     NeedKind.DEFINITION: "definitions",
 }
 """Where the state has what a need asks for by its key."""
+
+_EVENTS = {kind: (applier, FOLLOW.get(kind)) for kind, applier in APPLY.items()}

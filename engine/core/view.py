@@ -64,7 +64,7 @@ class VariableScope(Mapping[str, Any]):
 class View:
     """Read access for one command. Made once per partition; `step` sets the command's own facts."""
 
-    __slots__ = ("find_model", "leases", "now", "paged_from", "position", "request", "rules", "state", "tenant")
+    __slots__ = ("find_model", "key", "leases", "now", "paged_from", "position", "request", "rules", "state", "tenant")
 
     def __init__(
         self,
@@ -74,6 +74,8 @@ class View:
         paged_from: int = PAGED_FROM,
     ) -> None:
         self.state = state
+        self.key = state.key
+        """Called, gives the next key of this partition."""
         self.find_model = find_model
         self.rules = rules
         self.paged_from = paged_from
@@ -87,9 +89,6 @@ class View:
         self.tenant = ""
         self.leases: Mapping[int, str | None] = {}
         """Lease tokens as they were when the batch was read, by job."""
-
-    def key(self) -> int:
-        return self.state.key()
 
     # ---- rows
 

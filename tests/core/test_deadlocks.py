@@ -259,14 +259,14 @@ def closed(bench):
 def test_a_scope_with_another_incident_is_looked_at_when_that_is_resolved(bench, monkeypatch):
     """A command that a bug of ours has parked at the instance."""
     key = run(bench, model(*STUCK, *STUCK_FLOWS), both=False)
-    applier = step.APPLY[step.records.VariableSet]
+    applier, follow = step._EVENTS[step.records.VariableSet]
 
     def explode(state, event):
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setitem(step.APPLY, step.records.VariableSet, explode)
+    monkeypatch.setitem(step._EVENTS, step.records.VariableSet, (explode, follow))
     bench.set(key, x=1)
-    monkeypatch.setitem(step.APPLY, step.records.VariableSet, applier)
+    monkeypatch.setitem(step._EVENTS, step.records.VariableSet, (applier, follow))
     bench.complete("a")
     assert [message[:7] for _, _, message in bench.incidents] == ["Command"]
     bench.resolve()
@@ -277,7 +277,7 @@ def test_a_scope_with_another_incident_is_looked_at_when_that_is_resolved(bench,
 def test_no_incident_is_open_in_an_instance_that_has_completed(bench, monkeypatch):
     """Whatever it was for, it can no longer be resolved."""
     key = run(bench, model(start(), task("a"), end(), "start > a > end"))
-    monkeypatch.setitem(step.APPLY, step.records.VariableSet, None)
+    monkeypatch.setitem(step._EVENTS, step.records.VariableSet, (None, None))
     bench.set(key, x=1)
     monkeypatch.undo()
     assert len(bench.incidents) == 1

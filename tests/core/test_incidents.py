@@ -291,14 +291,14 @@ def buggy(bench, monkeypatch):
     )
     bench.key = bench.start(n=1)
     bench.mine = {"armed": True}
-    applier = step.APPLY[ElementActivating]
+    applier, follow = step._EVENTS[ElementActivating]
 
     def explode(state, event):
         if bench.mine["armed"] and event.element == "end":
             raise ZeroDivisionError("a bug")
         return applier(state, event)
 
-    monkeypatch.setitem(step.APPLY, ElementActivating, explode)
+    monkeypatch.setitem(step._EVENTS, ElementActivating, (explode, follow))
     return bench
 
 
@@ -382,11 +382,12 @@ def test_a_bug_harms_its_own_command_alone(buggy):
 def test_a_bug_in_creating_leaves_nothing_but_its_rejection(bench, monkeypatch):
 
     bench.deploy(ONE_TASK)
+    _applier, follow = step._EVENTS[VariableSet]
 
     def explode(state, event):
         raise RecursionError("too deep")
 
-    monkeypatch.setitem(step.APPLY, VariableSet, explode)
+    monkeypatch.setitem(step._EVENTS, VariableSet, (explode, follow))
     before = snapshot(bench.state)
     handled = bench.run(CreateInstance("p", variables=raw({"a": 1})))
     assert handled.rejection.reason == "handling the command raised RecursionError: too deep"

@@ -33,7 +33,7 @@ def explode(monkeypatch):
     """Lets the applier of an event raise, until it is told to stop."""
 
     def arm(kind):
-        applier = step.APPLY[kind]
+        applier, follow = step._EVENTS[kind]
         armed = [True]
 
         def raising(state, event):
@@ -41,7 +41,7 @@ def explode(monkeypatch):
                 raise ZeroDivisionError("a bug")
             return applier(state, event)
 
-        monkeypatch.setitem(step.APPLY, kind, raising)
+        monkeypatch.setitem(step._EVENTS, kind, (raising, follow))
         return armed.clear
 
     return arm

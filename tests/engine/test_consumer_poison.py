@@ -286,7 +286,7 @@ async def test_a_poison_command_harms_no_later_batch(migrated, connection, seria
 
 async def test_a_handler_that_raises_harms_its_own_command_alone(migrated, connection, serial, monkeypatch):
     """The bug leaves an incident that parks the command; resolving it runs the command again, through the inbox."""
-    applier = step.APPLY[JobCompleted]
+    applier, follow = step._EVENTS[JobCompleted]
     armed = [True]
 
     def explode(state, event):
@@ -294,7 +294,7 @@ async def test_a_handler_that_raises_harms_its_own_command_alone(migrated, conne
             raise ZeroDivisionError("a bug")
         return applier(state, event)
 
-    monkeypatch.setitem(step.APPLY, JobCompleted, explode)
+    monkeypatch.setitem(step._EVENTS, JobCompleted, (explode, follow))
     await append(connection, serial.commands)
     last = await append(connection, [(TENANT, CompleteJob(job, raw({"r": 1}))) for job in serial.job_keys])
     consumer, ears = make_consumer(migrated, serial.resources)

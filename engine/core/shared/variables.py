@@ -53,7 +53,7 @@ def take_in(element: Element, variables: Variables, at: View) -> Effects:
 
 def texts_of(variables: Variables) -> dict[str, str]:
     """Variables of a command as JSON text."""
-    return {name: bytes(value).decode() for name, value in variables.items()}
+    return {name: str(value, "utf-8") for name, value in variables.items()}
 
 
 def visible(element: Element) -> dict[str, str]:
