@@ -16,8 +16,11 @@ import trio
 from engine.core.dispatch import COMMANDS
 from engine.core.needs import Need, NotLoaded
 from engine.core.records import (
+    BroadcastSignal,
     Command,
+    CompleteThrow,
     ContinueWork,
+    PublishMessage,
     Rejection,
     RejectionCode,
     StartInstance,
@@ -42,7 +45,15 @@ ROUNDS = 4
 """How often a batch loads what its follow-ups lack; what is still missing then goes through the log."""
 EMPTY_ANSWER = b"null"
 
-WAITED_FOR = (TriggerTimer, StartInstance, TriggerSubscription, ContinueWork)
+WAITED_FOR = (
+    TriggerTimer,
+    StartInstance,
+    TriggerSubscription,
+    PublishMessage,
+    BroadcastSignal,
+    CompleteThrow,
+    ContinueWork,
+)
 """Commands of ours that somebody waits for, be it a tree for its own work: one that cannot be worked is refused in the
 core, which lets nobody wait for ever. What they need is named by keys alone, so that the database can always be asked
 for it."""

@@ -186,6 +186,6 @@ BATCH: tuple[Mutant, ...] = (
         "batch: deferred work that is refused lies there for ever",
         "tests/engine/test_consumer_poison.py::test_deferred_work_that_cannot_be_saved_is_an_incident_and_goes_on_when_it_is_resolved",
         "engine/batch.py",
-        ("TriggerSubscription, ContinueWork)", "TriggerSubscription)"),
+        ("    ContinueWork,\n)\n", ")\n"),
     ),
 )

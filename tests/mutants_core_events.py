@@ -130,6 +130,22 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         ),
     ),
     mutant(
+        "core: who throws goes on before its own tree has heard",
+        "tests/core/test_throws.py::test_the_boundary_around_the_thrower_hears_it",
+        "engine/core/commands/signal.py",
+        (
+            "    told = _own(command, at)\n",
+            "    told = _own(command, at)\n"
+            "    if command.thrower:\n        yield Send(CompleteThrow(command.thrower))\n",
+        ),
+    ),
+    mutant(
+        "core: what its own tree has heard comes with the pages again",
+        "tests/core/test_throws.py::test_it_is_heard_once_by_what_waits_on",
+        "engine/core/commands/signal.py",
+        (" and key not in command.told)", ")"),
+    ),
+    mutant(
         "core: signals begin no process",
         "tests/core/test_signals.py::test_it_starts_the_latest_version_each_time",
         "engine/core/commands/signal.py",

@@ -249,7 +249,7 @@ TASKS: tuple[Mutant, ...] = (
         "messages: what cannot be saved is refused without a word to who waits",
         "tests/engine/test_message_refusals_postgres.py::test_a_start_that_cannot_be_saved_leaves_no_lock",
         "engine/batch.py",
-        ("WAITED_FOR = (TriggerTimer, StartInstance, TriggerSubscription, ", "WAITED_FOR = (TriggerTimer, "),
+        ("    StartInstance,\n    TriggerSubscription,\n    PublishMessage,\n", ""),
     ),
     mutant(
         "messages: an id is looked for among the loaded ones alone",
@@ -286,7 +286,7 @@ TASKS: tuple[Mutant, ...] = (
         "signals: a loop that waits again is told again",
         "tests/core/test_signals.py::test_a_loop_that_waits_again_is_not_hit_twice",
         "engine/core/commands/signal.py",
-        ("if command.after < key < upto)", "if command.after < key)"),
+        ("if command.after < key < upto and", "if command.after < key and"),
     ),
     mutant(
         "event sub-processes are waited for before the start event has set what they need",

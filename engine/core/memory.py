@@ -113,7 +113,7 @@ class MemoryEngine:
             state.starts = Starts()
         elif need.kind is NeedKind.SIGNAL:
             state.signal_pages[need.key] = None
-        elif need.kind not in (NeedKind.SUBSCRIPTION, NeedKind.DEFINITION):
+        elif need.kind not in (NeedKind.ELEMENT, NeedKind.SUBSCRIPTION, NeedKind.DEFINITION):
             raise NotLoaded(need)
 
     def _find_model(self, definition: Definition) -> Process | None:

@@ -184,8 +184,9 @@ class CompleteUserTask(Command, frozen=True):
 class PublishMessage(Command, frozen=True):
     """A message for whoever waits for `name` with `correlation_key`, or starts with `name`.
 
-    It is kept for `time_to_live_ms` for those who begin to wait later. `answered`: a client waits for the message's
-    key; false when a process publishes it. `business_id`: of an instance that it starts.
+    It is kept for `time_to_live_ms` for those who begin to wait later. `thrower`: the element that publishes it, which
+    goes on when it has been given to who waits; None: a client, which is told the message's key. `business_id`: of an
+    instance that it starts.
     """
 
     intent: ClassVar[str] = "MESSAGE:PUBLISH"
@@ -194,7 +195,7 @@ class PublishMessage(Command, frozen=True):
     time_to_live_ms: int = 0
     message_id: str | None = None
     variables: Variables = {}
-    answered: bool = True
+    thrower: int | None = None
     business_id: str | None = None
 
 
@@ -300,22 +301,33 @@ class ReleaseStart(Command, frozen=True):
 
 
 class BroadcastSignal(Command, frozen=True):
-    """A signal for everybody who waits for `name` now. `answered` as of a published message."""
+    """A signal for everybody who waits for `name` now. `thrower` as of a published message."""
 
     intent: ClassVar[str] = "SIGNAL:BROADCAST"
     name: str
     variables: Variables = {}
-    answered: bool = True
+    thrower: int | None = None
+
+
+class CompleteThrow(Command, frozen=True):
+    """Internal, to a tree: what the element `key` has thrown was given to who waits for it; it completes."""
+
+    intent: ClassVar[str] = "PROCESS_INSTANCE:COMPLETE_THROW"
+    key: int
 
 
 class DeliverSignal(Command, frozen=True):
-    """Internal: the next page of the subscriptions that a signal is for: those with a key in (after, upto)."""
+    """Internal: the next page of the subscriptions that a signal is for: those with a key in (after, upto).
+
+    `told`: those among them that have it already.
+    """
 
     intent: ClassVar[str] = "SIGNAL:DELIVER"
     key: int
     name: str
     after: int
     variables: dict[str, str] = {}
+    told: tuple[int, ...] = ()
 
     @property
     def upto(self) -> int:
@@ -394,6 +406,7 @@ COMMANDS: dict[str, type[Command]] = {
         ReleaseStart,
         BroadcastSignal,
         DeliverSignal,
+        CompleteThrow,
         AssignUserTask,
         ClaimUserTask,
         UpdateUserTask,

@@ -39,7 +39,7 @@ async def test_a_message_is_published(client, engine):
     (command,) = [item.command for item in engine.appended]
     assert isinstance(command, PublishMessage)
     assert (command.name, command.correlation_key) == ("paid", "order-7")
-    assert (command.time_to_live_ms, command.message_id, command.answered) == (60_000, "one", True)
+    assert (command.time_to_live_ms, command.message_id, command.thrower) == (60_000, "one", None)
     assert texts(command.variables) == {"amount": b"3"}
 
 

@@ -16,8 +16,8 @@ from consumer_bench import (
     work_off,
 )
 from core_bench import raw
-from core_messages import boundary, catch, event_sub, message, model, receive, signal, starts, throw
-from core_models import end, start, task
+from core_messages import boundary, catch, event_sub, message, model, publish, receive, signal, starts, throw
+from core_models import end, start, sub, task
 
 from engine.core.channels import MESSAGES_A_PAGE
 from engine.core.commands.signal import SUBSCRIPTIONS_A_PAGE
@@ -41,7 +41,7 @@ BUSY = model(
     boundary("work", "stop", on="signal"),
     end("done"),
     end("heard"),
-    throw("told", "s", tag="endEvent"),
+    throw("told", "message", publish(), "endEvent"),
     "start > first > work > done",
     "again > heard",
     "stop > told",
@@ -54,6 +54,20 @@ BUSY = model(
 MANY = model(
     start(), receive("first"), catch("wait", "signal"), "start > first > wait", id="many", roots=(message(), signal())
 )
+
+
+ECHO = model(
+    start(),
+    sub("scope", start("in"), receive("first"), throw("told"), end("out"), "in > first > told > out"),
+    boundary("scope", "stop", on="signal"),
+    end("passed"),
+    end("stopped"),
+    "start > scope > passed",
+    "stop > stopped",
+    id="echo",
+    roots=(message(), signal()),
+)
+"""Throws what its own boundary event waits for."""
 
 
 def published(name, key, ttl_ms=0, id=None, **variables):
@@ -147,7 +161,7 @@ async def test_large_batches_come_to_the_same_and_replay_gives_the_tables(migrat
 def consumer_of_many(migrated):
     """The log that deploys the models; a consumer that evicts everything between its batches, and its ears."""
     serial = Serial()
-    serial.deploy(BUSY, MANY)
+    serial.deploy(BUSY, MANY, ECHO)
     return serial, *make_consumer(migrated, serial.resources, cache_bytes=0, poll_s=5)
 
 
@@ -202,3 +216,16 @@ async def test_a_signal_for_more_than_a_page(worked, connection, consumer_of_man
         pages = (await connection.execute("SELECT intent, tenant_id, payload FROM inbox ORDER BY id")).rows
     assert (await connection.execute(told)).rows == [(count,)]
     assert consumer.stats.not_loaded == lacking, "each page is asked for with the batch that it comes in"
+
+
+async def test_a_process_hears_its_own_signal_before_it_goes_on(worked, connection):
+    """Also when nothing of it was in memory, and more than a page of others have waited longer."""
+    count = SUBSCRIPTIONS_A_PAGE + 3
+    await worked(*(CreateInstance("many", variables=raw({"k": str(number)})) for number in range(count)))
+    await worked(*(published("hello", str(number)) for number in range(count)))
+    await worked(CreateInstance("echo", variables=raw({"k": "e"})))
+    await worked(published("hello", "e"))
+    ended = "SELECT element_id FROM element_instances WHERE element_id IN ('passed', 'stopped') AND state = 'COMPLETED'"
+    assert (await connection.execute(ended)).rows == [("stopped",)]
+    state = "SELECT state FROM process_instances WHERE process_id = 'echo'"
+    assert (await connection.execute(state)).rows == [("COMPLETED",)]

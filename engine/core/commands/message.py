@@ -16,6 +16,7 @@ from engine.core.records import (
     ChannelSubscribed,
     ChannelUnsubscribed,
     CloseSubscription,
+    CompleteThrow,
     CorrelateMessage,
     CorrelationAnswered,
     Effects,
@@ -53,7 +54,9 @@ def needs_publish(command: PublishMessage | CorrelateMessage, tenant: str) -> Ne
 
 def publish(command: PublishMessage, at: View) -> Effects:
     channel = at.channel(at.tenant, command.correlation_key)
-    _refuse_duplicate(command, channel, at)
+    if _is_duplicate(command, channel, at):
+        yield from _duplicate(command)
+        return
     key, variables = at.key(), texts_of(command.variables)
     deadline = at.now + command.time_to_live_ms if command.time_to_live_ms > 0 else None
     yield MessagePublished(
@@ -72,25 +75,41 @@ def publish(command: PublishMessage, at: View) -> Effects:
             yield from _start(offer, receiver, at.key())
         else:
             yield from _correlate(offer, receiver)
-    if command.answered:
+    if command.thrower is None:
         yield Reply(MessageReply(at.tenant, key))
+    else:
+        yield Send(CompleteThrow(command.thrower))
 
 
-def _refuse_duplicate(command: PublishMessage, channel: Channel, at: View) -> None:
+def publish_refused(command: PublishMessage, _rejection: Rejection, _at: View) -> Effects:
+    """The process that publishes it goes on without."""
+    if command.thrower is not None:
+        yield Send(CompleteThrow(command.thrower))
+
+
+def _duplicate(command: PublishMessage) -> Effects:
+    """For a process it has been published before, and that is what it wants."""
+    if command.thrower is None:
+        raise Reject(
+            RejectionCode.ALREADY_EXISTS,
+            f"Expected to publish a new message with id '{command.message_id}', but a message with that id was "
+            "already published",
+        )
+    yield Send(CompleteThrow(command.thrower))
+
+
+def _is_duplicate(command: PublishMessage, channel: Channel, at: View) -> bool:
     """An id is unique among the messages of a name and correlation key that are kept."""
     if command.message_id is None:
-        return
+        return False
     if not channel.complete and (command.name, command.message_id) not in channel.asked:
         raise NotLoaded(
             Need(NeedKind.MESSAGE_ID, (at.tenant, command.correlation_key, command.name, command.message_id))
         )
-    for message in channel.messages.values():
-        if (message.name, message.message_id) == (command.name, command.message_id) and message.deadline > at.now:
-            raise Reject(
-                RejectionCode.ALREADY_EXISTS,
-                f"Expected to publish a new message with id '{command.message_id}', but a message with that id was "
-                "already published",
-            )
+    return any(
+        (message.name, message.message_id) == (command.name, command.message_id) and message.deadline > at.now
+        for message in channel.messages.values()
+    )
 
 
 def _receivers(

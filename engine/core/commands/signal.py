@@ -1,6 +1,7 @@
 """Signals: everybody who waits for one now gets it, and what starts with it starts. BPMN 2.0.2 §10.5.5.
 
-Who waits is told in pages, each a command of its own, so that no number of them holds up the log.
+Who waits is told in pages, each a command of its own, so that no number of them holds up the log. What a process throws
+its own tree hears first, before it goes on.
 """
 
 from __future__ import annotations
@@ -8,9 +9,11 @@ from __future__ import annotations
 from engine.core.needs import Need, NeedKind, Needs
 from engine.core.records import (
     BroadcastSignal,
+    CompleteThrow,
     DeliverSignal,
     Effects,
     Offer,
+    Rejection,
     Reply,
     Send,
     SignalBroadcast,
@@ -28,16 +31,39 @@ SUBSCRIPTIONS_A_PAGE = 50
 def needs_broadcast(command: BroadcastSignal, tenant: str) -> Needs:
     yield Need(NeedKind.STARTS, None)
     yield Need(NeedKind.SIGNAL, (tenant, command.name, 0))
+    if command.thrower is not None:
+        yield Need(NeedKind.ELEMENT, command.thrower)
 
 
 def broadcast(command: BroadcastSignal, at: View) -> Effects:
     key, variables = at.key(), texts_of(command.variables)
     yield SignalBroadcast(key, command.name, variables)
-    yield Send(DeliverSignal(key, command.name, 0, variables))
+    told = _own(command, at)
+    for subscription in told:
+        yield Send(TriggerSubscription(subscription, Offer(command.name, variables)))
+    if command.thrower is not None:
+        yield Send(CompleteThrow(command.thrower))
+    yield Send(DeliverSignal(key, command.name, 0, variables, told))
     for start in at.starts().named(at.tenant, "SIGNAL", command.name):
         yield Send(StartInstance(at.key(), start.definition, start.element, variables))
-    if command.answered:
+    if command.thrower is None:
         yield Reply(SignalReply(at.tenant, key))
+
+
+def broadcast_refused(command: BroadcastSignal, _rejection: Rejection, _at: View) -> Effects:
+    """The process that throws it goes on without."""
+    if command.thrower is not None:
+        yield Send(CompleteThrow(command.thrower))
+
+
+def _own(command: BroadcastSignal, at: View) -> tuple[int, ...]:
+    """What waits in the thrower's own tree, the oldest first. A page of it; the pages tell the others, later."""
+    thrower = None if command.thrower is None else at.element(command.thrower)
+    if thrower is None:
+        return ()
+    waiting = at.state.signals.get((at.tenant, command.name), {})
+    own = sorted(key for key, subscription in waiting.items() if subscription.element.root is thrower.root)
+    return tuple(own[:SUBSCRIPTIONS_A_PAGE])
 
 
 def needs_deliver(command: DeliverSignal, tenant: str) -> Needs:
@@ -49,7 +75,7 @@ def deliver(command: DeliverSignal, at: View) -> Effects:
     last = at.signal_page(command.name, command.after)
     waiting = at.state.signals.get((at.tenant, command.name), {})
     upto = command.upto if last is None else min(last + 1, command.upto)
-    keys = sorted(key for key in waiting if command.after < key < upto)
+    keys = sorted(key for key in waiting if command.after < key < upto and key not in command.told)
     offer = Offer(command.name, command.variables)
     for key in keys[:SUBSCRIPTIONS_A_PAGE]:
         yield Send(TriggerSubscription(key, offer))
@@ -60,4 +86,5 @@ def deliver(command: DeliverSignal, at: View) -> Effects:
 
 
 def _behind(command: DeliverSignal, after: int) -> DeliverSignal:
-    return DeliverSignal(command.key, command.name, after, command.variables)
+    told = tuple(key for key in command.told if key > after)
+    return DeliverSignal(command.key, command.name, after, command.variables, told)

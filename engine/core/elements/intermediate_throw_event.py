@@ -1,7 +1,7 @@
 """Intermediate throw event. BPMN 2.0.2 §10.5.4: its token goes on when what it throws is thrown. None: at once.
 Escalation: the nearest catcher hears it; only an interrupting one keeps the token from going on. Link: the token
 goes on at the catching link event of the same name in this scope (§10.5.5). Message: published, or a job for a worker.
-Signal: everybody who waits for it gets it.
+Signal: everybody who waits for it gets it. Both are given to who waits before the token goes on.
 
 Not here: compensation throw events.
 """
@@ -23,11 +23,11 @@ def activate(event: Element, at: View) -> Effects:
         yield from create_job(event, node.job, at)
     elif isinstance(node.event, EscalationEvent):
         yield from escalate(event, node.event, at)
+    elif isinstance(node.event, MessageEvent):
+        yield from throwing.publish(event, node.event, at)
+    elif isinstance(node.event, SignalEvent):
+        yield from throwing.broadcast(event, node.event, at)
     else:
-        if isinstance(node.event, MessageEvent):
-            yield from throwing.publish(event, node.event, at)
-        elif isinstance(node.event, SignalEvent):
-            yield from throwing.broadcast(event, node.event, at)
         yield ElementCompleting(event.key)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from engine.bpmn.model import MessageEvent
 from engine.core.elements import service_task
-from engine.core.records import Effects, ElementCompleting
+from engine.core.records import Effects
 from engine.core.shared.throwing import publish
 from engine.core.state import Element
 from engine.core.view import View
@@ -16,6 +16,5 @@ def activate(task: Element, at: View) -> Effects:
     message = at.node(task).event
     if isinstance(message, MessageEvent):
         yield from publish(task, message, at)
-        yield ElementCompleting(task.key)
     else:
         yield from service_task.activate(task, at)

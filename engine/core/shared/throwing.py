@@ -1,4 +1,8 @@
-"""Messages and signals that elements throw. They carry the element's local variables: those of its input mappings."""
+"""Messages and signals that elements throw. They carry the element's local variables: those of its input mappings.
+
+The element stays until who waits now has been told (`commands/throw.py`): what it ends by going on has heard it before,
+and what begins to wait by its going on does not hear it. BPMN 2.0.2 §10.5.1: a trigger is for what waits at that time.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from engine.core.records import BroadcastSignal, Effects, Fail, IncidentType, Pu
 from engine.core.shared.waits import key_of
 from engine.core.state import Element
 from engine.core.view import View, json_of
-from engine.feel import Expression
+from engine.feel import Expression, to_json
 from engine.feel.temporal.calendar import TemporalError
 from engine.feel.temporal.timers import parse_interval
 
@@ -20,16 +24,23 @@ LONGEST_MS = int(timedelta(days=36_500).total_seconds() * 1000)
 
 def publish(element: Element, message: MessageEvent, at: View) -> Effects:
     """Publish natively. An id that a kept message has already means: published before, and nothing more happens."""
-    name = at.typed(message.name, element, str, IncidentType.EXTRACT_VALUE_ERROR)
+    name = _name(message.name, element, at)
     key = "" if message.correlation_key is None else key_of(message.correlation_key, element, at)
     id_ = None if message.message_id is None else key_of(message.message_id, element, at, "message id")
     ttl = 0 if message.time_to_live is None else _milliseconds(message.time_to_live, element, at)
-    yield Send(PublishMessage(name, key, ttl, id_, _local(element), answered=False))
+    yield Send(PublishMessage(name, key, ttl, id_, _local(element), element.key))
 
 
 def broadcast(element: Element, signal: SignalEvent, at: View) -> Effects:
-    name = at.typed(signal.name, element, str, IncidentType.EXTRACT_VALUE_ERROR)
-    yield Send(BroadcastSignal(name, _local(element), answered=False))
+    yield Send(BroadcastSignal(_name(signal.name, element, at), _local(element), element.key))
+
+
+def _name(expression: Expression, element: Element, at: View) -> str:
+    name: str = at.typed(expression, element, str, IncidentType.EXTRACT_VALUE_ERROR)
+    if "\0" in name:
+        text = f"The name must not contain a NUL character, but was {to_json(name)}."
+        raise Fail(IncidentType.EXTRACT_VALUE_ERROR, text)
+    return name
 
 
 def _local(element: Element) -> Variables:
