@@ -8,7 +8,7 @@ backoff ends, and now and then by itself: a wake-up is a hint, the table is the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
 import trio
@@ -36,11 +36,12 @@ class _Queue:
 class Poller:
     """One long poll: `looking()`, look, then `found` or `found_nothing` and `wait`, and again."""
 
-    __slots__ = ("_queue", "_signal", "_slow_poll_s", "capacity", "gone", "woken")
+    __slots__ = ("_nudged", "_queue", "_sleep", "_slow_poll_s", "capacity", "gone", "woken")
 
     def __init__(self, queue: _Queue, capacity: int, slow_poll_s: float) -> None:
         self._queue = queue
-        self._signal = trio.Event()
+        self._sleep: trio.CancelScope | None = None
+        self._nudged = False
         self._slow_poll_s = slow_poll_s
         self.capacity = capacity
         self.woken = False
@@ -73,27 +74,40 @@ class Poller:
         """The look gave nothing; the type's next lease or backoff ends in so many seconds (None: there is none)."""
         self._queue.due_at = trio.current_time() + due_in_s if due_in_s is not None else float("inf")
 
-    async def wait(self, until: float) -> bool:
-        """Wait for a reason to look, at most until this time of Trio's clock: False if there was none."""
+    async def wait(self, until: float, disconnected: Callable[[], Awaitable[None]] = trio.sleep_forever) -> bool:
+        """Wait for a reason to look, at most until this time of Trio's clock: False if there was none.
+
+        `disconnected` returns when the client has left, which is a reason to stop. What it waits in is cancelled to end
+        the wait: who wakes us is mostly the engine, and a task or two less on the way is the worker's gain.
+        """
         while not self.woken:
             if self._queue.closed:
                 return False
             look_at = self._look_at()
-            with trio.move_on_at(min(until, look_at)) as waiting:
-                await self._signal.wait()
-            self._signal = trio.Event()
-            if waiting.cancelled_caught:
+            self._nudged = False
+            with trio.CancelScope(deadline=min(until, look_at)) as self._sleep:
+                await disconnected()
+                self.leave()
+            self._sleep = None
+            if not (self.woken or self._nudged):
                 return look_at < until
         return True
+
+    @property
+    def waiting(self) -> bool:
+        """Whether it waits, and would be seen to if there was a reason to look."""
+        return self._sleep is not None and not self._sleep.cancel_called
 
     def wake(self) -> None:
         """There is a reason to look."""
         self.woken = True
-        self._signal.set()
+        self.nudge()
 
     def nudge(self) -> None:
         """Something has changed for this one: it is the first of the queue now, or the queue is closed."""
-        self._signal.set()
+        self._nudged = True
+        if self._sleep is not None:
+            self._sleep.cancel()
 
     def leave(self) -> None:
         """The client has left."""

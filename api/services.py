@@ -51,7 +51,7 @@ class Completes(Protocol):
 
 
 class Pools(Protocol):
-    """`storage.pool.Pool`, for reads."""
+    """`storage.pool.Pool`: one for reads, and one for leasing jobs (`Services.leasing`)."""
 
     def connection(self) -> AbstractAsyncContextManager[Connection]: ...
 
@@ -85,6 +85,7 @@ class Services:
     completions: Completes
     definitions: KeepsDefinitions
     pool: Pools
+    leasing: Pools
     job_board: JobBoard
     status: Health
     settings: ApiSettings

@@ -1,7 +1,8 @@
 """Handing out jobs to workers: the lease columns of `jobs`, which belong to nobody else (KERNEL.md section 5).
 
 Activation does not go through the log: any node may do it, in one autocommit statement each, never in a pipeline or a
-transaction. A lease is a token and a time; a job whose time is over can be handed out again, without a sweeper.
+transaction. A lease is a token and a time; a job whose time is over can be handed out again, without a sweeper. Why
+jobs mostly come with their lease: docs/adr/0008-hand-out-jobs-in-one-statement.md.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ class Lease(msgspec.Struct, frozen=True, gc=False):
 
     job_key: int
     token: str
+    job: bytes | None = None
+    """The job as the API shows it, in JSON, if it came with the lease; otherwise `activated_jobs` reads it."""
 
 
 class Refusal(Enum):
@@ -35,15 +38,24 @@ class Refusal(Enum):
 
 
 async def activate(
-    connection: Connection, type: str, tenant: str, limit: int, timeout_ms: int, worker: str
+    connection: Connection,
+    type: str,
+    tenant: str,
+    limit: int,
+    timeout_ms: int,
+    worker: str,
+    names: Sequence[str] | None = None,
+    with_token: bool = False,
 ) -> list[Lease]:
     """Lease up to `limit` jobs of a type for `timeout_ms`: expired ones first, then by priority and age.
 
+    Few and small ones come with the lease, with the variables that they see (`names`: only those), all or none.
     If it raises with `in_doubt`, jobs may have been leased to nobody; they are available again after the timeout.
     """
     duration = min(timeout_ms, MAX_TIMEOUT_MS)
-    result = await connection.execute(_sql["activate"], (type, tenant, limit, duration, worker))
-    return [Lease(key, token) for key, token in result.rows]
+    wanted = None if names is None else list(names)
+    call = (type, tenant, limit, duration, worker, wanted, with_token)
+    return [Lease(*row) for row in (await connection.execute(_sql["activate"], call)).rows]
 
 
 async def activated_jobs(

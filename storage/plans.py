@@ -11,10 +11,18 @@ from storage.driver import Connection
 BY_INDEX = dict.fromkeys(("enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"), "off")
 """Settings of a session. A table is still read as a whole where there is no other way."""
 
+ONCE = {**BY_INDEX, "plan_cache_mode": "force_generic_plan"}
+"""Of a session whose statements are all prepared: planned once. Left to itself PostgreSQL may plan a statement with an
+array of keys for each call anew, which costs more than running it."""
+
+LEASES = {**ONCE, "synchronous_commit": "off"}
+"""Of a session that leases jobs (docs/adr/0008-hand-out-jobs-in-one-statement.md)."""
+
 CHORES = {**BY_INDEX, "synchronous_commit": "off"}
 """Of a session that deletes what is no longer needed: what a crash undoes is deleted again."""
 
 
 async def use_indexes(connection: Connection) -> None:
-    """Give a session these settings."""
-    await connection.execute("SELECT set_config(name, 'off', false) FROM unnest($1::text[]) name", (list(BY_INDEX),))
+    """Have a session plan its prepared statements by index, and once."""
+    query = "SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS x(name, value)"
+    await connection.execute(query, (list(ONCE), list(ONCE.values())))

@@ -105,11 +105,18 @@ class Pool:
             connection.abort()
 
     async def _take_slot(self, end: float) -> None:
+        """One that is free costs no turn of the others: whoever takes it is about to wait for PostgreSQL."""
+        try:
+            self._slots.acquire_nowait()
+        except trio.WouldBlock:
+            await self._wait_slot(end)
+        if self._closed:
+            self._slots.release()
+            raise PoolClosed("the pool is closed")
+
+    async def _wait_slot(self, end: float) -> None:
         with trio.CancelScope(deadline=end):
             await self._slots.acquire()
-            if self._closed:
-                self._slots.release()
-                raise PoolClosed("the pool is closed")
             return
         self._exhausted += 1
         raise PoolExhausted(f"all {self._size} connections are in use")

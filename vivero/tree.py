@@ -39,7 +39,7 @@ from storage.clock import CLOCK_CHANNEL as CLOCK
 from storage.driver import Connection
 from storage.listener import Listener
 from storage.log import Outcome
-from storage.plans import BY_INDEX, CHORES
+from storage.plans import BY_INDEX, CHORES, LEASES
 from storage.pool import Pool
 from storage.save import DEFINITIONS_CHANNEL as DEFINITIONS
 from vivero.config import Config
@@ -64,7 +64,7 @@ class Tree:
     consumer: Consumer
     completions: Completions
     definitions: DefinitionCache
-    pool: Pool
+    pools: tuple[Pool, ...]
     job_board: JobBoard
     timers: Timers
 
@@ -167,6 +167,7 @@ def build(
 
     connection, before = partial(_connection, dsn), partial(_connection_before, dsn)
     pool = Pool(before("api", statement_timeout=READ_TIMEOUT, **BY_INDEX), config.database.pool_size)
+    leasing = Pool(before("leasing", statement_timeout=READ_TIMEOUT, **LEASES), config.database.pool_size)
     completions = Completions(connection("completions"))
     limits = replace(LIMITS, feel=config.feel.limits)
     definitions = DefinitionCache(pool.connection, read=partial(parse, limits=limits))
@@ -201,9 +202,13 @@ def build(
         drain.set()
         job_board.close()
 
+    def abort() -> None:
+        pool.abort()
+        leasing.abort()
+
     async def serve(beat: Beat) -> None:
         services = Services(
-            appender, completions, definitions, pool, job_board, supervisor, config.api,
+            appender, completions, definitions, pool, leasing, job_board, supervisor, config.api,
             supervisor.chaos if config.chaos else None,
             switchboard.clock_changed if config.control_clock else None,
             node,
@@ -213,7 +218,7 @@ def build(
 
     supervisor = Supervisor(
         [
-            Child("api", serve, pool.abort, finish),
+            Child("api", serve, abort, finish),
             Child("appender", appender.run, appender.close, appender.drain),
             Child("consumer", consumer.run, consumer.close),
             Child("timers", timers.run, timers.close),
@@ -226,7 +231,7 @@ def build(
         ],
         config.supervision,
     )
-    return Tree(supervisor, appender, consumer, completions, definitions, pool, job_board, timers)
+    return Tree(supervisor, appender, consumer, completions, definitions, (pool, leasing), job_board, timers)
 
 
 async def run(
@@ -252,7 +257,8 @@ async def run(
             started(tree)
             await tree.supervisor.run()
         nursery.cancel_scope.cancel()
-    tree.pool.close()
+    for pool in tree.pools:
+        pool.close()
 
 
 async def _stop(tree: Tree, stop: trio.Event, grace_s: float, everything: trio.CancelScope) -> None:

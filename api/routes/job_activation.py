@@ -109,26 +109,15 @@ def _wanted(body: ActivationBody, settings: ApiSettings) -> Wanted:
 
 async def _wait(request: Request, poller: Poller, until: float) -> bool:
     """Wait for a reason to look; False if the time is over. A client that leaves is a reason to stop."""
-    if until <= trio.current_time():
-        return False
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(_watch, request, poller)
-        found = await poller.wait(until)
-        await trio.lowlevel.checkpoint()  # a client that left in the same moment is seen
-        nursery.cancel_scope.cancel()
-    return found
-
-
-async def _watch(request: Request, poller: Poller) -> None:
-    await request.disconnected()
-    poller.leave()
+    return until > trio.current_time() and await poller.wait(until, request.disconnected)
 
 
 async def _look(services: Services, wanted: Wanted, poller: Poller) -> Given:
     """One look into the database: lease what is there, and read it."""
     leases = await _lease(services, wanted, poller)
-    if not leases:
-        return Given()
+    jobs = [lease.job for lease in leases if lease.job is not None]
+    if len(jobs) == len(leases) and sum(map(len, jobs)) <= services.settings.max_activation_bytes:
+        return Given(jobs, leases)
     try:
         return await _read(services, wanted, leases)
     except BaseException:
@@ -139,11 +128,18 @@ async def _look(services: Services, wanted: Wanted, poller: Poller) -> Given:
 async def _lease(services: Services, wanted: Wanted, poller: Poller) -> list[Lease]:
     """Lease what is there; if nothing is, note when there may be."""
     poller.looking()
-    async with services.pool.connection() as connection:
+    async with services.leasing.connection() as connection:
         # Leased to nobody they would be, if this were cancelled half-way. The call has its own deadline.
         with trio.CancelScope(shield=True):
             leases = await activation.activate(
-                connection, wanted.type, DEFAULT_TENANT, wanted.limit, wanted.timeout_ms, wanted.worker
+                connection,
+                wanted.type,
+                DEFAULT_TENANT,
+                wanted.limit,
+                wanted.timeout_ms,
+                wanted.worker,
+                wanted.names,
+                wanted.with_token,
             )
         if leases:
             poller.found(len(leases), wanted.timeout_ms / 1000)
@@ -157,7 +153,7 @@ async def _read(services: Services, wanted: Wanted, leases: list[Lease]) -> Give
     """The leased jobs with their variables, as many as one answer takes; the others are given back."""
     jobs: list[bytes] = []
     size = taken = 0
-    async with services.pool.connection() as connection:
+    async with services.leasing.connection() as connection:
         while taken < len(leases) and size < services.settings.max_activation_bytes:
             some = leases[taken : taken + JOBS_A_READ]
             read = await activation.activated_jobs(connection, some, wanted.names, wanted.with_token)
@@ -173,7 +169,7 @@ async def _give_back(services: Services, leases: Sequence[Lease]) -> None:
     """Make jobs available again that did not reach their worker. If that fails, they are when their time is over."""
     with trio.CancelScope(shield=True, deadline=trio.current_time() + GIVE_BACK_S):
         try:
-            async with services.pool.connection() as connection:
+            async with services.leasing.connection() as connection:
                 for type, tenant in await activation.release(connection, leases):
                     services.job_board.available(type, tenant, 1)
         except StorageError as error:

@@ -2,6 +2,8 @@
 -- Expired leases first, then what is ready: each by its own partial index, because one index on both makes a sort of all.
 -- SKIP LOCKED, because only the engine may wait for a job's row. clock_now() is stable and so an index condition. Keys as
 -- an array, here and below: a plan that was made for an empty table must not join, and so read, all of it later.
+-- Few jobs with small variables are shown at once: an answer that fits into the socket keeps no row locked, whether it is
+-- read or not. Where one of them does not fit, none is shown, and activated_jobs reads them.
 WITH expired AS MATERIALIZED (
     SELECT job_key
     FROM jobs
@@ -18,44 +20,38 @@ WITH expired AS MATERIALIZED (
     FOR UPDATE SKIP LOCKED
 ), chosen AS (
     SELECT * FROM expired UNION ALL SELECT * FROM waiting LIMIT $3::int
+), leased AS (
+    UPDATE jobs j
+    SET ready = false,
+        available_at = clock_now() + $4::bigint * interval '1 millisecond',
+        worker = $5,
+        lease_token = gen_random_uuid(),
+        expiries = j.expiries + (NOT j.ready AND j.lease_token IS NOT NULL)::int
+    WHERE j.job_key = ANY (ARRAY (SELECT job_key FROM chosen))
+    RETURNING j AS job
+), shown AS MATERIALIZED (
+    SELECT job, CASE WHEN seen.complete THEN job_as_shown(job, seen.variables, $7) END AS document
+    FROM leased CROSS JOIN LATERAL (
+        SELECT '{' || string_agg(to_json(name) || ':' || CASE WHEN octet_length(value) <= 2000 THEN value END, ',') || '}' AS variables,
+               (SELECT count(*) <= 50 FROM chosen) AND coalesce(bool_and(octet_length(value) <= 2000), true) AS complete
+        FROM (
+            SELECT DISTINCT ON (name) name, value
+            FROM variables
+            WHERE scope_key = ANY ((job).path) AND ($6::text[] IS NULL OR name = ANY ($6::text[]))
+                AND (SELECT count(*) <= 50 FROM chosen)
+            ORDER BY name, array_position((job).path, scope_key)
+        ) v
+    ) seen
 )
-UPDATE jobs j
-SET ready = false,
-    available_at = clock_now() + $4::bigint * interval '1 millisecond',
-    worker = $5,
-    lease_token = gen_random_uuid(),
-    expiries = j.expiries + (NOT j.ready AND j.lease_token IS NOT NULL)::int
-WHERE j.job_key = ANY (ARRAY (SELECT job_key FROM chosen))
-RETURNING j.job_key, j.lease_token::text;
+SELECT (job).job_key, (job).lease_token::text,
+       CASE WHEN bool_and(document IS NOT NULL) OVER () AND sum(octet_length(document::text)) OVER () <= 60000 THEN document END
+FROM shown
+ORDER BY (job).priority DESC, (job).job_key;
 
 -- name: activated_jobs
 -- A statement of its own that locks nothing: a client that reads slowly holds no row. Only leases that are still the ones
 -- given: a job that was cancelled since is left out. The innermost variable of a name is the one that is seen.
-SELECT json_build_object(
-    'type', j.type,
-    'processDefinitionId', j.process_id,
-    'processDefinitionVersion', j.process_version,
-    'elementId', j.element_id,
-    'customHeaders', j.headers,
-    'worker', coalesce(j.worker, ''),
-    'retries', j.retries,
-    'deadline', to_epoch_ms(j.available_at),
-    'variables', coalesce(seen.variables, '{}')::json,
-    'tenantId', j.tenant_id,
-    'physicalTenantId', 'default',
-    'jobKey', j.job_key::text,
-    'processInstanceKey', j.process_instance_key::text,
-    'processDefinitionKey', j.process_definition_key::text,
-    'elementInstanceKey', j.element_instance_key::text,
-    'kind', j.kind,
-    'listenerEventType', j.listener_event,
-    'userTask', NULL,
-    'tags', j.tags,
-    'rootProcessInstanceKey', j.root_key::text,
-    'businessId', j.business_id,
-    'priority', j.priority,
-    'jobLeaseToken', CASE WHEN $4::boolean THEN j.lease_token END
-)
+SELECT job_as_shown(j, seen.variables, $4)
 FROM jobs j
 LEFT JOIN LATERAL (
     SELECT '{' || string_agg(to_json(v.name) || ':' || v.value, ',') || '}' AS variables

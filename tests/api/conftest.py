@@ -183,7 +183,7 @@ def health():
 
 @pytest.fixture
 def services(engine, settings, health):
-    return Services(engine, engine, Definitions(), NoPool(), JobBoard(), health, settings)
+    return Services(engine, engine, Definitions(), NoPool(), NoPool(), JobBoard(), health, settings)
 
 
 @pytest.fixture
@@ -331,7 +331,7 @@ async def stored(rows, database, services):
         return await driver.connect(database, name="vivero test", deadline=deadline)
 
     pool = Pool(connect, 3)
-    yield replace(services, pool=pool)
+    yield replace(services, pool=pool, leasing=pool)
     pool.close()
 
 

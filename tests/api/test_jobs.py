@@ -19,6 +19,7 @@ def services(services):
         services.completions,
         services.definitions,
         services.pool,
+        services.leasing,
         JobBoard(slow_poll_s=3600),
         services.status,
         services.settings,
@@ -30,7 +31,7 @@ async def until_waiting(services, number):
     with trio.fail_after(10):
         while True:
             waiting = [poller for queue in services.job_board._queues.values() for poller in queue.pollers]
-            if len(waiting) == number and all(poller._signal.statistics().tasks_waiting for poller in waiting):
+            if len(waiting) == number and all(poller.waiting for poller in waiting):
                 return
             await trio.lowlevel.checkpoint()
 
@@ -179,8 +180,37 @@ async def test_given_back_jobs_wake_the_next_poll(rows, reader, stored, nursery)
     assert len(answers[0].json["jobs"]) == 1
 
 
+LARGE = '"' + "x" * 3000 + '"'
+"""Of a variable: a job that sees it is not shown by the statement that leases it."""
+
+
+async def test_a_small_job_takes_one_statement(rows, reader, stored, monkeypatch):
+    async def read(*_):
+        raise AssertionError("the job came with its lease")
+
+    monkeypatch.setattr(activation, "activated_jobs", read)
+    rows.job()
+    rows.variable(name="x", value="1")
+    answer = await reader("POST", "/v2/jobs/activation", ASK)
+    assert [job["variables"] for job in answer.json["jobs"]] == [{"x": 1}]
+
+
+async def test_a_large_job_takes_two_statements_and_looks_the_same(rows, reader, stored):
+    rows.job()
+    rows.variable(name="x", value=LARGE)
+    (job,) = (await reader("POST", "/v2/jobs/activation", ASK | {"withLease": True})).json["jobs"]
+    rows.execute("UPDATE jobs SET ready = true, available_at = NULL, lease_token = NULL")
+    rows.execute("UPDATE variables SET value = '1'")
+    (small,) = (await reader("POST", "/v2/jobs/activation", ASK | {"withLease": True})).json["jobs"]
+    changed = {"variables", "jobLeaseToken", "deadline"}
+    assert len(job["variables"]["x"]) == 3000
+    assert {key for key in job if job[key] != small[key]} <= changed
+    assert list(job) == list(small)
+
+
 async def test_a_cancelled_activation_gives_the_jobs_back(rows, reader, stored, monkeypatch):
     rows.job()
+    rows.variable(name="x", value=LARGE)
     read = activation.activated_jobs
 
     async def cancelled(*arguments):
@@ -196,6 +226,7 @@ async def test_a_cancelled_activation_gives_the_jobs_back(rows, reader, stored, 
 
 async def test_an_activation_that_cannot_be_read_gives_the_jobs_back(rows, reader, stored, monkeypatch):
     rows.job()
+    rows.variable(name="x", value=LARGE)
 
     async def lost(*_):
         raise ConnectionLost("gone")

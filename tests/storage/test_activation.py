@@ -10,6 +10,7 @@ import trio
 from storage import activation, driver
 from storage.activation import MAX_TIMEOUT_MS, Lease, Refusal
 from storage.errors import ConnectionLost
+from storage.plans import LEASES
 
 PINNED = "2026-11-21T01:02:03Z"
 PINNED_MS = 1795222923000
@@ -168,7 +169,8 @@ async def test_an_activation_uses_the_partial_indexes(sync, connection):
     sync.execute("ANALYZE jobs")
     text = activation._sql["activate"].text
     plan = "\n".join(
-        row[0] for row in (await connection.execute(f"EXPLAIN {text}", ("work", "<default>", 10, 1000, "w"))).rows
+        row[0]
+        for row in (await connection.execute(f"EXPLAIN {text}", ("work", "<default>", 10, 1000, "w", None, False))).rows
     )
     assert "jobs_ready" in plan
     assert "jobs_leased" in plan
@@ -216,6 +218,48 @@ async def test_a_job_is_shown_with_the_variables_that_it_sees(sync, connection):
     assert json.loads(job)["jobLeaseToken"] == lease.token
     (job,) = await activation.activated_jobs(connection, [lease], ["unknown"], True)
     assert json.loads(job)["variables"] == {}
+
+
+async def test_few_small_jobs_come_with_their_leases(sync, connection):
+    """Exactly as they are read afterwards, in the same order."""
+    put_job(sync, 1, path=[3, 2, 1])
+    put_job(sync, 2, path=[], priority=7, business_id="b", tags=["a", "b"], headers='{"h": "ü"}')
+    put_variable(sync, 10, 1, "x", "1")
+    put_variable(sync, 11, 2, "x", '"' + "y" * 1900 + '"')
+    put_variable(sync, 12, 3, 'quo"te\\', "1.50")
+    put_variable(sync, 13, 4, "elsewhere", "true")
+    for names, with_token in ((None, False), (["x"], True), ([], True)):
+        leases = await activation.activate(connection, "work", "<default>", 5, 1000, "w", names, with_token)
+        assert [lease.job_key for lease in leases] == [2, 1]
+        assert [lease.job for lease in leases] == await activation.activated_jobs(connection, leases, names, with_token)
+        await activation.release(connection, leases)
+
+
+@pytest.mark.parametrize(
+    ("jobs", "size", "together"),
+    [(50, 100, True), (51, 100, False), (1, 1998, True), (1, 1999, False), (40, 1500, False)],
+)
+async def test_many_or_large_ones_do_not(sync, connection, jobs, size, together):
+    """A value of 2,000 bytes may be stored elsewhere; 50 jobs are read at once; 60 kB fit into a socket."""
+    for key in range(jobs):
+        put_job(sync, key)
+    put_variable(sync, 1, 1, "x", '"' + "y" * size + '"')
+    leases = await activate(connection, 100)
+    assert len(leases) == jobs
+    assert [lease.job is not None for lease in leases] == [together] * jobs
+    assert len(await activation.activated_jobs(connection, leases, None, False)) == jobs
+
+
+async def test_a_lease_is_not_flushed_and_nothing_else_is_spared(sync, database):
+    leasing = await driver.connect(database, settings=LEASES)
+    show = "SELECT name, setting FROM pg_settings WHERE name IN ('synchronous_commit', 'plan_cache_mode') ORDER BY name"
+    assert (await leasing.execute(show)).rows == [
+        ("plan_cache_mode", "force_generic_plan"),
+        ("synchronous_commit", "off"),
+    ]
+    put_job(sync, 1)
+    assert keys(await activate(leasing)) == [1]
+    leasing.close()
 
 
 async def test_a_job_that_is_no_longer_leased_is_left_out(sync, connection):
@@ -269,6 +313,27 @@ async def test_what_cannot_be_extended(sync, connection):
     assert await extend(1, 1, other.token) is Refusal.OTHER_LEASE
     move_clock(sync, 1)
     assert await extend(1, 1, lease.token) is Refusal.NOT_LEASED
+
+
+async def test_who_leases_large_jobs_and_does_not_read_the_answer_holds_no_row(sync, database, proxy, nursery):
+    for key in range(40):
+        put_job(sync, key)
+    put_variable(sync, 1, 1, "large", '"' + "x" * 4_000_000 + '"')
+    slow = await driver.connect(proxy.dsn(database), name="slow reader")
+    assert await activate(slow, type="none") == []  # prepared: one message more will pass
+    proxy.stall = True
+
+    async def lease():
+        with pytest.raises(ConnectionLost):
+            await activate(slow, 40)
+
+    nursery.start_soon(lease)
+    with trio.fail_after(10):
+        while sync.execute("SELECT count(*) FROM jobs WHERE ready").fetchone() != (0,):
+            await trio.lowlevel.checkpoint()
+    sync.execute("SET lock_timeout = '1s'")
+    sync.execute("UPDATE jobs SET state = 'COMPLETED', ready = false, available_at = NULL, lease_token = NULL")
+    slow.abort()
 
 
 async def test_a_client_that_does_not_read_its_jobs_holds_no_row(sync, database, connection, proxy, nursery):
