@@ -298,4 +298,19 @@ TASKS: tuple[Mutant, ...] = (
             "        yield ElementActivated(element.key)\n        yield from behaviour",
         ),
     ),
+    # Activation (KERNEL.md section 5, docs/adr/0008)
+    mutant(
+        "activation: large jobs are shown by the statement that locks them",
+        "tests/storage/test_activation.py::test_who_leases_large_jobs_and_does_not_read_the_answer_holds_no_row",
+        "storage/sql/activation.sql",
+        ("CASE WHEN octet_length(value) <= 2000 THEN value END", "value"),
+        ("coalesce(bool_and(octet_length(value) <= 2000), true)", "true"),
+        ("<= 60000 THEN", "<= 600000000 THEN"),
+    ),
+    mutant(
+        "a poll is not told that its client has left",
+        "tests/api/test_jobs.py::test_a_poll_whose_client_leaves_takes_no_job",
+        "api/job_board.py",
+        ("                self.leave()\n", "                self.wake()\n"),
+    ),
 )

@@ -159,6 +159,11 @@ def _connection_before(dsn: str, name: str, **settings: str) -> Callable[[float]
     return lambda deadline: driver.connect(dsn, name=f"vivero:{name}", settings=settings, deadline=deadline)
 
 
+def _abort(*pools: Pool) -> None:
+    for pool in pools:
+        pool.abort()
+
+
 def build(
     config: Config, dsn: str, node: str, listeners: Sequence[trio.SocketListener], others: Sequence[Child] = ()
 ) -> Tree:
@@ -202,10 +207,6 @@ def build(
         drain.set()
         job_board.close()
 
-    def abort() -> None:
-        pool.abort()
-        leasing.abort()
-
     async def serve(beat: Beat) -> None:
         services = Services(
             appender, completions, definitions, pool, leasing, job_board, supervisor, config.api,
@@ -218,7 +219,7 @@ def build(
 
     supervisor = Supervisor(
         [
-            Child("api", serve, abort, finish),
+            Child("api", serve, partial(_abort, pool, leasing), finish),
             Child("appender", appender.run, appender.close, appender.drain),
             Child("consumer", consumer.run, consumer.close),
             Child("timers", timers.run, timers.close),

@@ -316,7 +316,7 @@ async def test_what_cannot_be_extended(sync, connection):
 
 
 async def test_who_leases_large_jobs_and_does_not_read_the_answer_holds_no_row(sync, database, proxy, nursery):
-    for key in range(40):
+    for key in range(8):
         put_job(sync, key)
     put_variable(sync, 1, 1, "large", '"' + "x" * 4_000_000 + '"')
     slow = await driver.connect(proxy.dsn(database), name="slow reader")
@@ -325,7 +325,7 @@ async def test_who_leases_large_jobs_and_does_not_read_the_answer_holds_no_row(s
 
     async def lease():
         with pytest.raises(ConnectionLost):
-            await activate(slow, 40)
+            await activate(slow, 8)
 
     nursery.start_soon(lease)
     with trio.fail_after(10):
