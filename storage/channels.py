@@ -31,6 +31,17 @@ from storage.sql_files import SQL_DIRECTORY, load
 _sql = load(SQL_DIRECTORY / "channels.sql")
 _texts = msgspec.json.Decoder(dict[str, str])
 
+_KINDS = frozenset(
+    (
+        NeedKind.CHANNEL,
+        NeedKind.MESSAGES,
+        NeedKind.BODY,
+        NeedKind.MESSAGE_ID,
+        NeedKind.SIGNAL,
+        NeedKind.STARTS,
+    )
+)
+
 Rows = list[tuple[Any, ...]]
 
 
@@ -45,18 +56,22 @@ class _Wanted:
         self.signals: set[tuple[str, str, int]] = set()
         self.starts = False
         for need in needs:
-            if need.kind is NeedKind.CHANNEL and need.key not in state.channels:
-                self.channels.add(need.key)
-            elif need.kind is NeedKind.MESSAGES:
-                self.pages.add(need.key)
-            elif need.kind is NeedKind.BODY:
-                self.bodies.add(need.key)
-            elif need.kind is NeedKind.MESSAGE_ID and not _knows(state, need.key):
-                self.ids.add(need.key)
-            elif need.kind is NeedKind.SIGNAL and need.key not in state.signal_pages:
-                self.signals.add(need.key)
-            elif need.kind is NeedKind.STARTS and state.starts is None:
-                self.starts = True
+            if need.kind in _KINDS:
+                self._ask(need, state)
+
+    def _ask(self, need: Need, state: State) -> None:
+        if need.kind is NeedKind.CHANNEL and need.key not in state.channels:
+            self.channels.add(need.key)
+        elif need.kind is NeedKind.MESSAGES:
+            self.pages.add(need.key)
+        elif need.kind is NeedKind.BODY:
+            self.bodies.add(need.key)
+        elif need.kind is NeedKind.MESSAGE_ID and not _knows(state, need.key):
+            self.ids.add(need.key)
+        elif need.kind is NeedKind.SIGNAL and need.key not in state.signal_pages:
+            self.signals.add(need.key)
+        elif need.kind is NeedKind.STARTS and state.starts is None:
+            self.starts = True
 
     def calls(self) -> dict[str, Call]:
         calls: dict[str, Call] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from engine.core.state import LOOP_TEXT_WEIGHT, Element, ElementState, State
+from engine.core.state import ACTIVATING, LOOP_TEXT_WEIGHT, TERMINATING, Element, State
 from storage.driver import Call, Connection
 from storage.sql_files import SQL_DIRECTORY, load
 
@@ -55,13 +55,13 @@ def _going_on(state: State, roots: Iterable[int]) -> list[Element]:
 
 
 def _is_emptied(body: Element) -> bool:
-    return body.then is not None or body.state is ElementState.TERMINATING
+    return body.then is not None or body.state is TERMINATING
 
 
 def _lacks_children(body: Element) -> bool:
     if not _is_emptied(body) or len(body.children) >= body.live:
         return False
-    told = sum(child.state is ElementState.TERMINATING for child in body.children.values())
+    told = sum(child.state is TERMINATING for child in body.children.values())
     return len(body.children) - told < CHILDREN_A_PAGE // 2
 
 
@@ -90,7 +90,7 @@ def untaken(state: State, keys: Iterable[int]) -> set[tuple[int, int]]:
 
 def _untaken(state: State, key: int) -> Iterable[tuple[int, int]]:
     inner = state.elements.get(key)
-    if inner is not None and inner.index >= 0 and inner.state is ElementState.ACTIVATING and inner.scope is not None:
+    if inner is not None and inner.index >= 0 and inner.state is ACTIVATING and inner.scope is not None:
         yield inner.scope.key, inner.index
 
 

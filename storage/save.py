@@ -14,10 +14,11 @@ import msgspec
 from engine.core.channels import ChannelSubscription, Correlation, Message, Start, StartLock
 from engine.core.records import EVENT_FORMAT, PARTITION_SHIFT, encode_command, encode_events
 from engine.core.state import (
+    COMPLETED,
+    TERMINATED,
     Definition,
     Deployment,
     Element,
-    ElementState,
     Incident,
     Instance,
     Job,
@@ -126,7 +127,7 @@ def _counts(state: State) -> Iterator[Call]:
 
 
 _ACTIVE = 0
-_COUNTED = {ElementState.COMPLETED: 1, ElementState.TERMINATED: 2}
+_COUNTED = {COMPLETED: 1, TERMINATED: 2}
 
 
 _TABLES: dict[type[Row], tuple[Statement, Callable[[Any], Document], Statement, Callable[[Any], Document]]] = {

@@ -141,15 +141,15 @@ CORE: tuple[Mutant, ...] = (
         "tests/core/test_oracle_found.py::test_a_token_on_its_way_while_its_scope_is_interrupted_leaves_nothing_behind",
         "engine/core/step.py",
         (
-            "        if scope.state is ElementState.ACTIVATED and scope.then is None:\n            model",
-            "        if scope.state is ElementState.ACTIVATED:\n            model",
+            "        if scope.state is ACTIVATED and scope.then is None:\n            model",
+            "        if scope.state is ACTIVATED:\n            model",
         ),
     ),
     mutant(
         "core: scopes settle before their boundary event is entered",
         "tests/core/test_between_slices.py::test_a_scope_does_not_end_while_a_later_slice_is_to_enter_a_boundary_event",
         "engine/core/step.py",
-        ("ElementState.ACTIVATED and not _is_entered_later(scope):", "ElementState.ACTIVATED:"),
+        ("ACTIVATED and not _is_entered_later(scope):", "ACTIVATED:"),
     ),
     mutant(
         "core: a failing stage leaves its effects",
@@ -265,8 +265,8 @@ CORE: tuple[Mutant, ...] = (
         "tests/core/test_issue5_event_sub_processes.py::test_one_trigger_wins_and_later_ones_find_an_interrupted_scope",
         "engine/core/state.py",
         (
-            "self.state is ElementState.ACTIVATED and self.then is None and not self.interrupted",
-            "self.state is ElementState.ACTIVATED and self.then is None",
+            "self.state is ACTIVATED and self.then is None and not self.interrupted",
+            "self.state is ACTIVATED and self.then is None",
         ),
     ),
     mutant(
@@ -373,9 +373,9 @@ CORE: tuple[Mutant, ...] = (
         "tests/core/test_entered_later.py::test_an_inclusive_join_waits_for_it",
         "engine/core/step.py",
         (
-            "ElementState.ACTIVATED and not _is_entered_later(scope):\n            self._join(scope)\n"
+            "ACTIVATED and not _is_entered_later(scope):\n            self._join(scope)\n"
             "            if len(self._events) == before:",
-            "ElementState.ACTIVATED:\n            self._join(scope)\n"
+            "ACTIVATED:\n            self._join(scope)\n"
             "            if len(self._events) == before and not _is_entered_later(scope):",
         ),
     ),
@@ -390,7 +390,7 @@ CORE: tuple[Mutant, ...] = (
         "tests/core/test_entered_later.py::test_a_cancellation_drops_it",
         "engine/core/step.py",
         (
-            "        if scope.state is ElementState.ACTIVATED and scope.then is None:\n            nodes",
+            "        if scope.state is ACTIVATED and scope.then is None:\n            nodes",
             "        if scope.then is None:\n            nodes",
         ),
     ),

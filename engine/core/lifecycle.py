@@ -24,16 +24,25 @@ from engine.core.records import (
 )
 from engine.core.shared import mappings, waits
 from engine.core.shared.beginnings import begin_at
-from engine.core.state import Element, ElementState
+from engine.core.state import (
+    ACTIVATED,
+    ACTIVATING,
+    COMPLETED,
+    COMPLETING,
+    TERMINATED,
+    TERMINATING,
+    Element,
+    ElementState,
+)
 from engine.core.view import View
 
 TRANSITIONS: dict[ElementState, tuple[ElementState, ...]] = {
-    ElementState.ACTIVATING: (ElementState.ACTIVATED, ElementState.TERMINATING),
-    ElementState.ACTIVATED: (ElementState.COMPLETING, ElementState.TERMINATING),
-    ElementState.COMPLETING: (ElementState.COMPLETED, ElementState.TERMINATING),
-    ElementState.COMPLETED: (),
-    ElementState.TERMINATING: (ElementState.TERMINATED,),
-    ElementState.TERMINATED: (),
+    ACTIVATING: (ACTIVATED, TERMINATING),
+    ACTIVATED: (COMPLETING, TERMINATING),
+    COMPLETING: (COMPLETED, TERMINATING),
+    COMPLETED: (),
+    TERMINATING: (TERMINATED,),
+    TERMINATED: (),
 }
 
 CHILDREN_PER_STAGE = 100
@@ -97,14 +106,14 @@ def empty(element: Element) -> Effects:
     """The next page of children of an element that is to end early."""
     told = 0
     for child in element.children.values():
-        if child.state is not ElementState.TERMINATING:
+        if child.state is not TERMINATING:
             yield ElementTerminating(child.key)
             told += 1
             if told == CHILDREN_PER_STAGE:
                 return
     if not told and len(element.children) < element.live:
         yield LoadMore(element.key)
-    if not element.live and element.state is ElementState.TERMINATING:
+    if not element.live and element.state is TERMINATING:
         yield from _terminated(element)
 
 
@@ -115,11 +124,11 @@ def _terminated(element: Element) -> Effects:
 
 
 STAGES: dict[str, tuple[ElementState, Stage, str | None]] = {
-    "inputs": (ElementState.ACTIVATING, inputs, "activate"),
-    "activate": (ElementState.ACTIVATING, activate, None),
-    "outputs": (ElementState.COMPLETING, outputs, "leave"),
-    "leave": (ElementState.COMPLETING, leave, None),
-    "terminate": (ElementState.TERMINATING, terminate, None),
+    "inputs": (ACTIVATING, inputs, "activate"),
+    "activate": (ACTIVATING, activate, None),
+    "outputs": (COMPLETING, outputs, "leave"),
+    "leave": (COMPLETING, leave, None),
+    "terminate": (TERMINATING, terminate, None),
 }
 """Stage → the state in which it runs, what it does, and the stage that follows at once.
 

@@ -10,6 +10,8 @@ import msgspec
 
 
 class NeedKind(Enum):
+    __hash__ = object.__hash__  # members are themselves and nothing else; an enumeration hashes their names, in Python
+
     INSTANCE = auto()
     """The tree of a process instance; key: its key."""
     ELEMENT = auto()

@@ -45,12 +45,18 @@ LOOP_TEXT_WEIGHT = 160
 class ElementState(StrEnum):
     """CORE.md section 2; `engine.core.lifecycle` holds the transitions."""
 
+    __hash__ = str.__hash__
+
     ACTIVATING = "ACTIVATING"
     ACTIVATED = "ACTIVATED"
     COMPLETING = "COMPLETING"
     COMPLETED = "COMPLETED"
     TERMINATING = "TERMINATING"
     TERMINATED = "TERMINATED"
+
+
+ACTIVATING, ACTIVATED, COMPLETING, COMPLETED, TERMINATING, TERMINATED = ElementState
+"""By their own names, because looking a member up in its class takes six times as long."""
 
 
 class Element(Row, msgspec.Struct):  # the second base tells the linter that defaults are copied
@@ -118,7 +124,7 @@ class Element(Row, msgspec.Struct):  # the second base tells the linter that def
     @property
     def is_open(self) -> bool:
         """Whether something that happens can start an event sub-process in here."""
-        return self.state is ElementState.ACTIVATED and self.then is None and not self.interrupted
+        return self.state is ACTIVATED and self.then is None and not self.interrupted
 
 
 class Instance(Element, kw_only=True):

@@ -58,10 +58,12 @@ from engine.core.rules import PAGED_FROM, TIMER_RULES, TimerRules
 from engine.core.shared import deadlocks
 from engine.core.shared.flows import enter
 from engine.core.state import (
+    ACTIVATED,
     MISSING,
+    TERMINATED,
+    TERMINATING,
     Definition,
     Element,
-    ElementState,
     Incident,
     Instance,
     Job,
@@ -418,14 +420,14 @@ class Processor:
             raise LookupError(f"there is no stage {stage!r}")
 
     def _arrive(self, scope: Element, flow: str) -> None:
-        if scope.state is ElementState.ACTIVATED and scope.then is None:
+        if scope.state is ACTIVATED and scope.then is None:
             model = self.at.model(scope.instance.definition_key)
             node = model.nodes[model.flows[flow].target]
             self._take(ELEMENTS[node.type].arrive(node, flow, scope, self.at), scope, "arrive", flow)
 
     def _enter(self, scope: Element, node: str, variables: dict[str, str]) -> None:
         """A boundary event, once its host has ended."""
-        if scope.state is ElementState.ACTIVATED and scope.then is None:
+        if scope.state is ACTIVATED and scope.then is None:
             nodes = self.at.model(scope.instance.definition_key).nodes
             self._take(enter(nodes[node], scope, self.at, occurred=variables))
 
@@ -437,12 +439,12 @@ class Processor:
         around = [scope]
         while around[-1] is not scope.instance and around[-1].scope is not None:
             around.append(around[-1].scope)
-        alive = (one.key for one in around if one.state is not ElementState.TERMINATING)
+        alive = (one.key for one in around if one.state is not TERMINATING)
         self._take(ElementTerminating(key) for key in alive)
 
     def _trigger(self, element: Element, argument: tuple[str, dict[str, str]]) -> None:
         target, variables = argument
-        if element.state is ElementState.ACTIVATED:
+        if element.state is ACTIVATED:
             node = self.at.model(element.instance.definition_key).nodes[target]
             effects = ELEMENTS[element.type].trigger(element, node, variables, self.at)
             self._take(effects, element, "trigger", argument)
@@ -451,9 +453,9 @@ class Processor:
         if scope is None:
             return
         before = len(self._events)
-        if scope.then is not None or scope.state is ElementState.TERMINATING:
+        if scope.then is not None or scope.state is TERMINATING:
             self._empty(scope)
-        elif scope.state is ElementState.ACTIVATED and not _is_entered_later(scope):
+        elif scope.state is ACTIVATED and not _is_entered_later(scope):
             self._join(scope)
             if len(self._events) == before:
                 self._take(ELEMENTS[scope.type].settle(scope, self.at), scope, "settle")
@@ -471,9 +473,9 @@ class Processor:
                 self._take(inclusive_gateway.join(nodes[gateway], scope, self.at), scope, "settle")
 
     def _empty(self, scope: Element) -> None:
-        if scope.live or scope.state is ElementState.TERMINATING:
+        if scope.live or scope.state is TERMINATING:
             self._take(empty(scope))
-        elif scope.state is ElementState.ACTIVATED:
+        elif scope.state is ACTIVATED:
             self._take(self._take_over(scope), scope, "settle")
 
     def _take_over(self, scope: Element) -> Effects:
@@ -689,7 +691,7 @@ class Processor:
             self._touched.add(row.scope.key)
             if row.instance.terminate_after and _ends_its_instance(row):
                 self._queue.appendleft((row.scope.key, "end", 0))  # before anything else begins
-            elif row.state is ElementState.TERMINATED and row.then is not None and row.then[0] == "enter":
+            elif row.state is TERMINATED and row.then is not None and row.then[0] == "enter":
                 self._queue.append((row.scope.key, "enter", row.then[1:]))
         if isinstance(row, Instance):
             self._ended.append(Ended(row.key, row.state.value, row.variables))
@@ -722,7 +724,7 @@ class Processor:
         element = self.state.elements.get(key) if stage in STAGES and stage != "terminate" else None
         scope = None if element is None else element.scope
         while scope is not None:
-            if scope.then is not None or scope.state is ElementState.TERMINATING:
+            if scope.then is not None or scope.state is TERMINATING:
                 return True
             scope = scope.scope
         return False

@@ -6,9 +6,15 @@ import msgspec
 
 from engine.core import records
 from engine.core.state import (
+    ACTIVATED,
+    ACTIVATING,
+    COMPLETED,
+    COMPLETING,
     ELEMENT_WEIGHT,
     INSTANCE_WEIGHT,
     LOOP_TEXT_WEIGHT,
+    TERMINATED,
+    TERMINATING,
     Element,
     ElementState,
     Instance,
@@ -24,7 +30,7 @@ def instance_created(state: State, event: records.InstanceCreated) -> Instance:
         event.key,
         event.process_id,
         "PROCESS",
-        ElementState.ACTIVATING,
+        ACTIVATING,
         None,  # type: ignore[arg-type]  # set below: a root is its own root
         None,  # type: ignore[arg-type]
         caller,
@@ -66,7 +72,7 @@ def element_activating(state: State, event: records.ElementActivating) -> Elemen
         event.key,
         event.element,
         event.type,
-        ElementState.ACTIVATING,
+        ACTIVATING,
         scope.root,
         scope.instance,
         scope,
@@ -91,7 +97,7 @@ def element_activating(state: State, event: records.ElementActivating) -> Elemen
 
 
 def element_activated(state: State, event: records.ElementActivated) -> Element:
-    element = _move(state, event.key, ElementState.ACTIVATED)
+    element = _move(state, event.key, ACTIVATED)
     if element.index >= 0:
         _drop_item(state, element)
     return element
@@ -106,18 +112,18 @@ def _drop_item(state: State, inner: Element) -> None:
 
 
 def element_completing(state: State, event: records.ElementCompleting) -> Element:
-    return _move(state, event.key, ElementState.COMPLETING)
+    return _move(state, event.key, COMPLETING)
 
 
 def element_terminating(state: State, event: records.ElementTerminating) -> Element:
-    element = _move(state, event.key, ElementState.TERMINATING)
+    element = _move(state, event.key, TERMINATING)
     element.then = event.then
     element.request = event.request
     return element
 
 
 def element_completed(state: State, event: records.ElementCompleted) -> Element:
-    element = _end(state, event.key, ElementState.COMPLETED, event.flows)
+    element = _end(state, event.key, COMPLETED, event.flows)
     element.flows = event.flows
     scope = element.scope
     if scope is not None and scope.loop is not None:
@@ -126,7 +132,7 @@ def element_completed(state: State, event: records.ElementCompleted) -> Element:
 
 
 def element_terminated(state: State, event: records.ElementTerminated) -> Element:
-    element = _end(state, event.key, ElementState.TERMINATED)
+    element = _end(state, event.key, TERMINATED)
     scope = element.scope
     if scope is not None and scope.loop is not None:
         scope.loop = msgspec.structs.replace(scope.loop, terminated=scope.loop.terminated + 1)

@@ -20,7 +20,7 @@ from engine.core.records import (
     WorkResumed,
 )
 from engine.core.shared.variables import texts_of
-from engine.core.state import Definition, ElementState
+from engine.core.state import TERMINATING, Definition
 from engine.core.view import View, reject_not_found
 
 
@@ -118,7 +118,7 @@ def cancel(command: CancelInstance, at: View) -> Effects:
             f"Expected to cancel a process instance with key '{command.key}', but it is created by a parent "
             f"process instance. Cancel the root process instance '{instance.root.key}' instead.",
         )
-    if instance.state is not ElementState.TERMINATING:
+    if instance.state is not TERMINATING:
         yield ElementTerminating(instance.key, None, at.request)
         yield ReplyLater()
 

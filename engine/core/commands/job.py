@@ -21,7 +21,7 @@ from engine.core.records import (
 )
 from engine.core.shared import events
 from engine.core.shared.variables import set_locally, take_in, texts_of
-from engine.core.state import ElementState, Job
+from engine.core.state import ACTIVATED, Job
 from engine.core.view import View, reject_not_found
 
 
@@ -86,7 +86,7 @@ def _workable(command: CompleteJob | FailJob | ThrowJobError, doing: str, at: Vi
             RejectionCode.INVALID_STATE,
             f"Expected to {doing} job with key '{job.key}', but it is in state '{job.state}'",
         )
-    if job.element.state is not ElementState.ACTIVATED:
+    if job.element.state is not ACTIVATED:
         raise reject_not_found("job", doing, command.key)
     if command.lease is not None and at.leases.get(job.key) != command.lease:
         raise Reject(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.core.needs import Need, NeedKind, Needs
 from engine.core.records import CompleteThrow, Effects, ElementCompleting
-from engine.core.state import ElementState
+from engine.core.state import ACTIVATED
 from engine.core.view import View
 
 
@@ -15,5 +15,5 @@ def needs(command: CompleteThrow, tenant: str) -> Needs:
 def complete(command: CompleteThrow, at: View) -> Effects:
     """Nothing, if what was thrown has ended its thrower."""
     thrower = at.element(command.key)
-    if thrower is not None and thrower.state is ElementState.ACTIVATED:
+    if thrower is not None and thrower.state is ACTIVATED:
         yield ElementCompleting(thrower.key)

@@ -22,7 +22,7 @@ from engine.core.records import (
 from engine.core.shared import events
 from engine.core.shared.schedules import LATEST_MS, next_due
 from engine.core.shared.start_timers import scheduled
-from engine.core.state import Element, ElementState, Timer
+from engine.core.state import ACTIVATED, COMPLETING, Element, Timer
 from engine.core.view import View, reject_not_found
 
 
@@ -105,8 +105,8 @@ def _is_parked(timer: Timer) -> bool:
 def _can_happen(timer: Timer, element: Element, at: View) -> bool:
     """False for what is about to end: it waits for nothing any more, and never will again."""
     if timer.type == "BOUNDARY":
-        return element.state in (ElementState.ACTIVATED, ElementState.COMPLETING)
-    return element.is_open if timer.type == "EVENT_SUB_PROCESS" else element.state is ElementState.ACTIVATED
+        return element.state in (ACTIVATED, COMPLETING)
+    return element.is_open if timer.type == "EVENT_SUB_PROCESS" else element.state is ACTIVATED
 
 
 def _repeats(timer: Timer, element: Element, at: View) -> bool:

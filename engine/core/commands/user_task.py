@@ -16,7 +16,7 @@ from engine.core.records import (
     UserTaskEnded,
 )
 from engine.core.shared.variables import take_in
-from engine.core.state import ElementState, UserTask
+from engine.core.state import ACTIVATED, UserTask
 from engine.core.view import View, reject_not_found
 
 UserTaskCommand = AssignUserTask | ClaimUserTask | UpdateUserTask | CompleteUserTask
@@ -59,7 +59,7 @@ def _open(command: UserTaskCommand, doing: str, at: View) -> UserTask:
     task = at.user_task(command.key)
     if task is None or task.element.instance.tenant != at.tenant:
         raise reject_not_found("user task", doing, command.key)
-    if task.element.state is not ElementState.ACTIVATED:
+    if task.element.state is not ACTIVATED:
         raise Reject(
             RejectionCode.INVALID_STATE,
             f"Expected to {doing} user task with key '{task.key}', but it is in state 'CANCELING'",

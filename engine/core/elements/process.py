@@ -7,7 +7,7 @@ from __future__ import annotations
 from engine.core.elements import sub_process
 from engine.core.records import Effects, ElementCompleted, ElementCompleting
 from engine.core.shared.flows import enter
-from engine.core.state import Element, ElementState, Instance
+from engine.core.state import ACTIVATED, Element, Instance
 from engine.core.view import View
 
 
@@ -23,5 +23,5 @@ def leave(process: Element, at: View) -> Effects:
     """Its caller completes at once, before another process can change the variables that this one has given it."""
     yield ElementCompleted(process.key)
     caller = process.scope
-    if caller is not None and caller.state is ElementState.ACTIVATED:
+    if caller is not None and caller.state is ACTIVATED:
         yield ElementCompleting(caller.key)

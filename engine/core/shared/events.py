@@ -22,7 +22,7 @@ from engine.core.shared import waits
 from engine.core.shared.catching import boundaries_of, event_node, event_sub_processes_of
 from engine.core.shared.flows import enter
 from engine.core.shared.variables import merge_texts, set_texts
-from engine.core.state import Element, ElementState
+from engine.core.state import ACTIVATED, COMPLETING, TERMINATING, Element
 from engine.core.view import View
 
 
@@ -47,7 +47,7 @@ def catcher_of(
             found = _best(kind, code, level, event_sub_processes_of(level, at), at)
             if found is not None:
                 return found
-        if level.state is not ElementState.TERMINATING and (from_itself or level is not thrower):
+        if level.state is not TERMINATING and (from_itself or level is not thrower):
             found = _best(kind, code, level, boundaries_of(level, at), at)
             if found is not None:
                 return found
@@ -137,5 +137,5 @@ def happens(element: Element, target: str, variables: dict[str, str], at: View) 
 def can_happen(type_: str, element: Element) -> bool:
     """Whether the element still catches what it waits for: `type_` as of its timers and subscriptions."""
     if type_ == "BOUNDARY":
-        return element.state in (ElementState.ACTIVATED, ElementState.COMPLETING)
-    return element.is_open if type_ == "EVENT_SUB_PROCESS" else element.state is ElementState.ACTIVATED
+        return element.state in (ACTIVATED, COMPLETING)
+    return element.is_open if type_ == "EVENT_SUB_PROCESS" else element.state is ACTIVATED
