@@ -7,7 +7,17 @@ from core_bench import Bench, raw
 from core_events import call, loop, model
 from core_models import end, process_element, start, sub, task
 
-from engine.core.records import BroadcastSignal, CompleteJob, CompleteUserTask, PublishMessage, ThrowJobError
+from engine.core.records import (
+    BroadcastSignal,
+    CompleteJob,
+    CompleteUserTask,
+    PublishMessage,
+    ThrowJobError,
+    TriggerTimer,
+)
+
+SUBJECTS = {"x", "h", "host"}
+"""The element that a variant is about; what it stands at, if it is a boundary event."""
 
 CHECK = [("=assert(ok, ok)", "checked")]
 """The input mapping that fails until `ok` is true."""
@@ -54,7 +64,8 @@ def play(bench, steps=None):
 
 
 def following(bench):
-    """What to do next: say what is waited for, once to each wait; then the oldest job, then the oldest user task.
+    """What to do next: say what is waited for, once to each wait; then the timer that is due first, when it is due;
+    then the oldest job, then the oldest user task.
 
     `h` throws an error.
     """
@@ -65,6 +76,9 @@ def following(bench):
             if wait.kind == "SIGNAL":
                 return BroadcastSignal(wait.name, raw({"said": len(said)}))
             return PublishMessage(wait.name, wait.correlation_key, 0, None, raw({"said": len(said)}))
+    for due_at, key in sorted((timer.due_at, key) for key, timer in bench.state.timers.items()):
+        bench.engine.now = max(bench.engine.now, due_at)
+        return TriggerTimer(key, due_at)
     for key, job in bench.state.jobs.items():
         return ThrowJobError(key, "A") if job.element.element == "h" else CompleteJob(key)
     for key in bench.state.user_tasks:
@@ -95,18 +109,27 @@ def with_an_incident(bench, key):
     play(bench)
 
 
+def stands(bench):
+    """Whether the element of the variant is active, or, of a boundary event, the activity that it stands at."""
+    return not SUBJECTS.isdisjoint(bench.elements)
+
+
 def cancelled(file):
-    """Cancelled as late as possible; None for what never waits."""
+    """Cancelled as late as the element of the variant stands, or as late as possible; None for what never waits."""
     bench = Bench()
     bench.deploy(file)
     bench.start()
-    steps = play(bench)
+    standing = [stands(bench)]
+    while play(bench, 1):
+        standing.append(stands(bench))
+    standing.pop()
+    steps = max((n for n, stood in enumerate(standing) if stood), default=len(standing) - 1)
 
     def act(bench, key):
-        play(bench, steps - 1)
+        play(bench, steps)
         bench.cancel(key)
 
-    return traced(file, act) if steps else None
+    return traced(file, act) if standing else None
 
 
 def sections(content):

@@ -1,0 +1,23 @@
+"""Golden traces of every activity as a multi-instance one: at once, in sequence, with incidents, cancelled.
+
+`pytest --rewrite-golden` writes tests/core/golden/looped_*.txt anew; a change of behaviour is a readable diff.
+"""
+
+import pytest
+from core_golden import CHECK, cancelled, in_process, to_the_end, traced, with_an_incident
+from core_variants_loops import ACTIVITIES, PARALLEL, SEQUENTIAL
+
+
+def sections(name):
+    parallel, sequential = PARALLEL[name], SEQUENTIAL[name]
+    yield "parallel", traced(in_process(parallel(())), to_the_end)
+    yield "sequential", traced(in_process(sequential(())), to_the_end)
+    yield "with_an_incident", traced(in_process(parallel(CHECK)), with_an_incident, ok=False)
+    ended = cancelled(in_process(sequential(())))
+    if ended is not None:
+        yield "cancelled", ended
+
+
+@pytest.mark.parametrize("name", ACTIVITIES)
+def test_the_trace_is_the_golden_one(name, golden):
+    golden(f"looped_{name}", "".join(f"# {title}\n" + "\n".join(lines) + "\n\n" for title, lines in sections(name)))
