@@ -193,4 +193,16 @@ CORE_EVENTS: tuple[Mutant, ...] = (
             "    process_id = None if gone is None else gone.process_id\n",
         ),
     ),
+    mutant(
+        "core: a loop begins over any number of items",
+        "tests/core/test_loop_limits.py::test_too_many_items",
+        "engine/core/elements/multi_instance.py",
+        ("    if len(items) > MAX_LOOP_ITEMS:\n", "    if False:\n"),
+    ),
+    mutant(
+        "core: the size of a loop's results is not counted",
+        "tests/core/test_loop_limits.py::test_a_result_that_is_too_much_does_not_end_its_turn",
+        "engine/core/apply/data.py",
+        ("collected=body.loop.collected + len(event.value)", "collected=body.loop.collected"),
+    ),
 )

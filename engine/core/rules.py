@@ -26,5 +26,10 @@ class TimerRules:
 PAGED_FROM = 500
 """A loop over more items than this is paged: what belongs to its inner instances is loaded one by one, or in pages."""
 
+MAX_LOOP_ITEMS = 200_000
+"""A loop over more does not begin: all its items are saved with one batch, whose commit has a deadline."""
+MAX_LOOP_CHARACTERS = 16_000_000
+"""Of JSON, that all items of a loop may have together; and all its results, because they become one variable."""
+
 TIMER_RULES = TimerRules()
 """The defaults."""

@@ -169,6 +169,8 @@ class LoopState(msgspec.Struct, frozen=True):
     terminated: int = 0
     paged: bool = False
     """So long that its inner instances, items and results are loaded and forgotten by themselves (CORE D8)."""
+    collected: int = 0
+    """How many characters of JSON its results have so far."""
 
 
 class LoopItem(Row):

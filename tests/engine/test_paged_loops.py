@@ -8,6 +8,7 @@ from random import Random, SystemRandom
 
 import consumer_bench
 import core_messages
+import msgspec
 import pytest
 import trio
 from consumer_bench import PINNED_MS, Serial, append, beat, dump, make_consumer, mixed_runs, pin_clock, save_serially
@@ -17,7 +18,7 @@ from psycopg.conninfo import make_conninfo
 
 from engine.core.memory import DEFAULT_TENANT
 from engine.core.needs import Need, NeedKind
-from engine.core.records import CompleteJob, CompleteUserTask, ContinueWork, FailJob, FireTimer
+from engine.core.records import CompleteJob, CompleteUserTask, ContinueWork, CreateInstance, FailJob, FireTimer
 from engine.core.state import State
 from engine.core.step import Entry, Limits, Processor
 from storage import driver, load, log, pages
@@ -366,3 +367,24 @@ async def test_results_are_kept_until_they_are_saved(connection, under_way):
     state.committed(pinned)
     state._evict_parts(0)
     assert body.pages.results == {}
+
+
+async def test_a_loop_over_a_million_items_is_an_incident_and_no_term_ends(migrated, connection):
+    """Their rows would take longer to save than a commit may, in this term and in each that comes after it."""
+    serial = Serial()
+    serial.deploy(looped())
+    consumer, ears = make_consumer(migrated, serial.resources, poll_s=5)
+    items = msgspec.Raw(b"[" + b",".join([b"1"] * 1_000_000) + b"]")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        big, small = (CreateInstance("p", variables={"items": each}) for each in (items, msgspec.Raw(b"[1]")))
+        await append(connection, serial.commands)
+        last = await append(connection, [(DEFAULT_TENANT, big), (DEFAULT_TENANT, small)])
+        consumer.wake()
+        await ears.reached(last)
+        nursery.cancel_scope.cancel()
+    assert (consumer.stats.terms, ears.outcomes[last].rejection) == (1, None)
+    ((element, type_, message),) = (await connection.execute("SELECT element_id, type, message FROM incidents")).rows
+    assert (element, type_) == ("work", "EXTRACT_VALUE_ERROR")
+    assert message.endswith("a loop has at most 200000, and not 1000000.")
+    assert (await connection.execute("SELECT count(*) FROM jobs")).rows == [(1,)]

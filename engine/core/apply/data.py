@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from engine.core import records
 from engine.core.state import (
     LOOP_TEXT_WEIGHT,
@@ -40,6 +42,9 @@ def loop_started(state: State, event: records.LoopStarted) -> Element:
 
 def item_collected(state: State, event: records.ItemCollected) -> LoopItem | LoopResult:
     body = state.elements[event.body]
+    assert body.loop is not None, "a loop that collects has begun"
+    state.edit(body)
+    body.loop = msgspec.structs.replace(body.loop, collected=body.loop.collected + len(event.value))
     if body.pages is not None:
         result = LoopResult(event.index, body, event.value)
         state.add(result)

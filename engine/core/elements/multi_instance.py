@@ -3,10 +3,14 @@ activated, and one inner instance is made for each item, one after the other or 
 have ended, or when the completion condition holds.
 
 The boundary events are the body's; mappings, jobs and listeners are the inner instances'. Results stand in the order of
-the items, null where there is none. Not here: loop cardinality, `behavior`.
+the items, null where there is none. How many items there may be is limited, and how large they and the results are.
+Not here: loop cardinality, `behavior`.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
 
 from engine.bpmn.model import Loop
 from engine.core.elements import defaults
@@ -14,6 +18,7 @@ from engine.core.needs import Need, NeedKind, NotLoaded
 from engine.core.records import (
     Effects,
     ElementCompleting,
+    Fail,
     IncidentType,
     ItemCollected,
     LoadMore,
@@ -21,17 +26,36 @@ from engine.core.records import (
     LoopStarted,
     ScopeInterrupted,
 )
+from engine.core.rules import MAX_LOOP_CHARACTERS, MAX_LOOP_ITEMS
 from engine.core.shared.flows import enter_inner
 from engine.core.shared.variables import owner_of
 from engine.core.state import Element, LoopState
 from engine.core.view import View, json_of
 
 CHUNK = 100
+TOO_LARGE = f"as JSON they have at most {MAX_LOOP_CHARACTERS} characters together"
 
 
 def activate(body: Element, at: View) -> Effects:
     items = at.typed(_loop(body, at).collection, body, list, IncidentType.EXTRACT_VALUE_ERROR)
-    yield LoopStarted(body.key, tuple(json_of(item) for item in items), len(items) > at.paged_from)
+    if len(items) > MAX_LOOP_ITEMS:
+        raise _too_much("items", f"a loop has at most {MAX_LOOP_ITEMS}, and not {len(items)}")
+    yield LoopStarted(body.key, tuple(_texts_of(items)), len(items) > at.paged_from)
+
+
+def _texts_of(items: list[Any]) -> Iterator[str]:
+    """The items as JSON text. Few values can stand for a huge text: none is made once there is too much of it."""
+    characters = 0
+    for item in items:
+        text = json_of(item)
+        characters += len(text)
+        if characters > MAX_LOOP_CHARACTERS:
+            raise _too_much("items", TOO_LARGE)
+        yield text
+
+
+def _too_much(what: str, why: str) -> Fail:
+    return Fail(IncidentType.EXTRACT_VALUE_ERROR, f"Too many or too large {what} of a multi-instance activity: {why}.")
 
 
 def settle(body: Element, at: View) -> Effects:
@@ -52,8 +76,10 @@ def collect(body: Element, inner: Element, at: View) -> Effects:
     """In the completion of an inner instance: what fails here is an incident of that one."""
     loop, state = _loop(body, at), _state(body)
     if loop.output is not None:
-        value = at.evaluate(loop.output, inner)
-        yield ItemCollected(body.key, inner.index, json_of(value))
+        text = json_of(at.evaluate(loop.output, inner))
+        if state.collected + len(text) > MAX_LOOP_CHARACTERS:
+            raise _too_much("results", TOO_LARGE)
+        yield ItemCollected(body.key, inner.index, text)
     if loop.until is not None and body.then is None:
         counters = {
             "numberOfInstances": state.size,
