@@ -145,9 +145,12 @@ def job_priority(element: Element, extensions: Extensions, report: Report) -> Ex
 
 
 def task_headers(element: Element, holder: Element | None, report: Report) -> dict[str, str]:
+    """A header with neither key nor value is a row that nobody has filled in; modelers write it into the file."""
     headers: dict[str, str] = {}
     for header in zeebe_children(holder, "header") if holder is not None else ():
         key = header.get("key", "")
+        if not key and not header.get("value"):
+            continue
         if not key:
             report.refuse(element, "zeebe:header needs a key", at=header)
         elif key in headers:

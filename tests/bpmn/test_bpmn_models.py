@@ -227,6 +227,14 @@ def test_a_header_may_be_empty(process):
     assert only(parsed).nodes["t"].job.headers == {"a": "", "b": ""}
 
 
+@pytest.mark.parametrize("header", ["<zeebe:header />", '<zeebe:header key="" value="" />'])
+def test_a_header_that_nobody_has_filled_in_says_nothing(process, header):
+    parsed = process(f"""<startEvent id="s" /><serviceTask id="t"><extensionElements><zeebe:taskDefinition type="t" />
+        <zeebe:taskHeaders>{header}<zeebe:header key="b" value="1" />{header}</zeebe:taskHeaders>
+        </extensionElements></serviceTask>""")
+    assert only(parsed).nodes["t"].job.headers == {"b": "1"}
+
+
 def test_a_mapping_without_a_source_gives_null(process):
     parsed = process("""<startEvent id="s"><extensionElements><zeebe:ioMapping><zeebe:output target="x" />
         </zeebe:ioMapping></extensionElements></startEvent>""")
