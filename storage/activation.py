@@ -33,6 +33,7 @@ class Lease(msgspec.Struct, frozen=True, gc=False):
 class Refusal(Enum):
     """Why a lease was not extended."""
 
+    NO_JOB = "no job that is open"
     NOT_LEASED = "not leased"
     OTHER_LEASE = "another's lease"
 
@@ -90,7 +91,9 @@ async def extend(connection: Connection, job_key: int, timeout_ms: int, token: s
     if extended:
         return extended[0][0], extended[0][1]
     leased = (await connection.execute(_sql["is_leased"], (job_key,))).rows
-    return Refusal.OTHER_LEASE if leased and leased[0][0] else Refusal.NOT_LEASED
+    if not leased:
+        return Refusal.NO_JOB
+    return Refusal.OTHER_LEASE if leased[0][0] else Refusal.NOT_LEASED
 
 
 def _columns(leases: Iterable[Lease]) -> tuple[list[int], list[str]]:

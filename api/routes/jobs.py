@@ -160,7 +160,8 @@ def _not_extended(key: int, refusal: Refusal) -> Problem:
 
 
 _REFUSALS = {
-    Refusal.NOT_LEASED: (404, "NOT_FOUND", "no such job is activated"),
+    Refusal.NO_JOB: (404, "NOT_FOUND", "no such job was found"),
+    Refusal.NOT_LEASED: (409, "INVALID_STATE", "it is not activated"),
     Refusal.OTHER_LEASE: (409, "INVALID_STATE", "it is leased to another worker"),
 }
 

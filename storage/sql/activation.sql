@@ -90,5 +90,6 @@ WHERE job_key = $1 AND NOT ready AND lease_token IS NOT NULL AND available_at > 
 RETURNING type, tenant_id;
 
 -- name: is_leased
--- Tells a lease that is another's from one that is not there.
-SELECT NOT ready AND lease_token IS NOT NULL AND available_at > clock_now() FROM jobs WHERE job_key = $1;
+-- Tells a lease that is another's from one that is not there, and that from a job that is not there.
+SELECT NOT ready AND lease_token IS NOT NULL AND available_at > clock_now() FROM jobs
+WHERE job_key = $1 AND ended_at IS NULL;

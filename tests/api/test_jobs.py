@@ -64,6 +64,13 @@ async def test_a_lease_token_is_given_to_who_asks_and_extends_the_lease(rows, re
     assert (await reader("PATCH", f"/v2/jobs/{KEY + 9}", change)).problem["title"] == "NOT_FOUND"
 
 
+async def test_a_job_that_nobody_has_been_given_has_no_lease_to_extend(rows, reader):
+    rows.job()
+    answer = await reader("PATCH", f"/v2/jobs/{KEY + 3}", {"changeset": {"timeout": 120_000}})
+    assert (answer.status, answer.problem["title"]) == (409, "INVALID_STATE")
+    assert answer.problem["detail"].endswith("but it is not activated")
+
+
 async def test_an_extension_comes_before_the_command(rows, reader, engine):
     change = {"changeset": {"timeout": 1, "retries": 2}}
     assert (await reader("PATCH", f"/v2/jobs/{KEY + 3}", change)).status == 404

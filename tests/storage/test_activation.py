@@ -305,7 +305,9 @@ async def test_what_cannot_be_extended(sync, connection):
     put_job(sync, 2)
     put_job(sync, 3, ready=False, available_at="2026-11-21T02:00:00Z", state="FAILED")
     extend = partial(activation.extend, connection)
-    assert await extend(99, 1, None) is Refusal.NOT_LEASED
+    put_job(sync, 4, ready=False, ended_at="2026-11-21T00:00:00Z", state="COMPLETED")
+    assert await extend(99, 1, None) is Refusal.NO_JOB
+    assert await extend(4, 1, None) is Refusal.NO_JOB
     assert await extend(1, 1, None) is Refusal.NOT_LEASED
     assert await extend(3, 1, None) is Refusal.NOT_LEASED
     (lease,) = await activate(connection, 1)
