@@ -247,3 +247,146 @@ async def test_an_instance_is_awaited_while_a_worker_works(in_thread, address):
     with trio.fail_after(60):
         created = await trio.to_thread.run_sync(partial(asyncio.run, use()), abandon_on_cancel=True)
     assert created.variables.to_dict() == {"question": 21, "answer": 42}
+
+
+# ---- user tasks, messages, signals, and what belongs to instances
+
+
+def deploy_text(client, folder, **models_by_name):
+    """Deploy models that are made here."""
+    for name, content in models_by_name.items():
+        (folder / f"{name}.bpmn").write_bytes(content)
+    return client.deploy_resources_from_files([str(folder / f"{name}.bpmn") for name in models_by_name]).processes
+
+
+def create(client, process_id, **values):
+    given = models.ProcessCreationById.from_dict({"processDefinitionId": process_id, "variables": values})
+    return client.create_process_instance(data=given).process_instance_key
+
+
+def bpmn(content, id, roots=""):
+    """A file with one process; its parts are XML."""
+    return (
+        '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t"'
+        f' xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">{roots}'
+        f'<process id="{id}" isExecutable="true"><startEvent id="start"/>'
+        f'<sequenceFlow id="f1" sourceRef="start" targetRef="it"/>{content}'
+        '<sequenceFlow id="f2" sourceRef="it" targetRef="end"/><endEvent id="end"/></process></definitions>'
+    ).encode()
+
+
+USER_TASK = bpmn(
+    '<userTask id="it" name="Approve"><extensionElements><zeebe:userTask/>'
+    '<zeebe:assignmentDefinition assignee="=who" candidateGroups="sales" candidateUsers="mia, jo"/>'
+    '<zeebe:taskSchedule dueDate="2031-01-01T00:00:00+02:00"/><zeebe:priorityDefinition priority="70"/>'
+    "</extensionElements></userTask>",
+    "approval",
+)
+WAITS = bpmn(
+    '<intermediateCatchEvent id="it"><messageEventDefinition messageRef="m"/></intermediateCatchEvent>',
+    "waits",
+    '<message id="m" name="hello"><extensionElements><zeebe:subscription correlationKey="=k"/></extensionElements>'
+    "</message>",
+)
+LISTENS = bpmn(
+    '<intermediateCatchEvent id="it"><signalEventDefinition signalRef="s"/></intermediateCatchEvent>',
+    "listens",
+    '<signal id="s" name="alarm"/>',
+)
+CALLS = bpmn(
+    '<callActivity id="it"><extensionElements><zeebe:calledElement processId="one-task"/></extensionElements>'
+    "</callActivity>",
+    "calls",
+)
+
+
+async def test_the_life_of_a_user_task(in_thread, tmp_path):
+    def use(client):
+        deploy_text(client, tmp_path, approval=USER_TASK)
+        instance = create(client, "approval", who="jo")
+        wanted = {"processInstanceKey": instance, "assignee": "jo", "priority": {"$gte": 60}, "candidateGroup": "sales"}
+        query = models.UserTaskSearchQuery.from_dict({"filter": wanted, "sort": [{"field": "dueDate"}]})
+        (task,) = client.search_user_tasks(data=query).items
+        key = task.user_task_key
+        assert (task.name, task.state, task.candidate_users, task.priority) == ("Approve", "CREATED", ["mia", "jo"], 70)
+        assert task.due_date == datetime(2030, 12, 31, 22, tzinfo=UTC)
+        client.unassign_user_task(user_task_key=key)
+        claim = partial(models.UserTaskAssignmentRequest, allow_override=False)
+        client.assign_user_task(user_task_key=key, data=claim(assignee="mia"))
+        with pytest.raises(sdk.errors.ConflictError):
+            client.assign_user_task(user_task_key=key, data=claim(assignee="jo"))
+        change = {"changeset": {"dueDate": "", "candidateGroups": [], "priority": 5}}
+        client.update_user_task(user_task_key=key, data=models.UserTaskUpdateRequest.from_dict(change))
+        task = client.get_user_task(user_task_key=key)
+        assert (task.assignee, task.due_date, task.candidate_groups, task.priority) == ("mia", None, [], 5)
+        seen = client.search_user_task_variables(user_task_key=key, data=models.UserTaskVariableSearchQueryRequest())
+        assert [(variable.name, variable.value) for variable in seen.items] == [("who", '"jo"')]
+        done = models.UserTaskCompletionRequest.from_dict({"variables": {"approved": True}})
+        client.complete_user_task(user_task_key=key, data=done)
+        assert client.get_user_task(user_task_key=key).state == "COMPLETED"
+        assert client.get_process_instance(process_instance_key=instance).state == "COMPLETED"
+        with pytest.raises(sdk.errors.NotFoundError):
+            client.complete_user_task(user_task_key=key, data=done)
+
+    await in_thread(use)
+
+
+async def test_messages_and_their_subscriptions(in_thread, tmp_path):
+    def use(client):
+        deploy_text(client, tmp_path, waits=WAITS)
+        instance = create(client, "waits", k="x")
+        mine = {"filter": {"processInstanceKey": instance}}
+        query = models.MessageSubscriptionSearchQuery.from_dict(mine)
+        (waiting,) = client.search_message_subscriptions(data=query).items
+        told = (waiting.message_subscription_state, waiting.message_name, waiting.correlation_key, waiting.element_id)
+        assert told == ("CREATED", "hello", "x", "it")
+        say = models.MessageCorrelationRequest.from_dict(
+            {"name": "hello", "correlationKey": "x", "variables": {"a": 1}}
+        )
+        assert client.correlate_message(data=say).process_instance_key == instance
+        assert client.search_message_subscriptions(data=query).items[0].message_subscription_state == "CORRELATED"
+        query = models.CorrelatedMessageSubscriptionSearchQuery.from_dict(mine)
+        (correlated,) = client.search_correlated_message_subscriptions(data=query).items
+        assert correlated.subscription_key == waiting.message_subscription_key
+        with pytest.raises(sdk.errors.NotFoundError):
+            client.correlate_message(data=say)
+        kept = {"name": "hello", "correlationKey": "y", "timeToLive": 60_000, "messageId": "one"}
+        publish = partial(client.publish_message, data=models.MessagePublicationRequest.from_dict(kept))
+        publish()
+        with pytest.raises(sdk.errors.ApiError) as refused:
+            publish()
+        assert refused.value.status_code == 409
+        instance = create(client, "waits", k="y")
+        assert client.get_process_instance(process_instance_key=instance).state == "COMPLETED"
+
+    await in_thread(use)
+
+
+async def test_signals_and_the_hierarchy_of_calls(in_thread, tmp_path):
+    def use(client):
+        deploy(client, "one_task.bpmn")
+        deploy_text(client, tmp_path, listens=LISTENS, calls=CALLS)
+        instance = create(client, "listens")
+        client.broadcast_signal(data=models.SignalBroadcastRequest.from_dict({"signalName": "alarm"}))
+        assert client.get_process_instance(process_instance_key=instance).state == "COMPLETED"
+        root = create(client, "calls", a=1)
+        query = models.ProcessInstanceSearchQuery.from_dict({"filter": {"parentProcessInstanceKey": root}})
+        (called,) = client.search_process_instances(data=query).items
+        child = called.process_instance_key
+        above = client.get_process_instance_call_hierarchy(process_instance_key=child)
+        assert [entry.process_instance_key for entry in above] == [root, child]
+        flows = client.get_process_instance_sequence_flows(process_instance_key=root).items
+        assert [flow.element_id for flow in flows] == ["f1"]
+        counted = client.get_process_instance_statistics(process_instance_key=root).items
+        assert {(one.element_id, one.active, one.completed) for one in counted} == {("start", 0, 1), ("it", 1, 0)}
+        counted = client.get_process_definition_statistics(
+            process_definition_key=called.process_definition_key, data=models.ProcessDefinitionElementStatisticsQuery()
+        ).items
+        assert {(one.element_id, one.active) for one in counted} == {("start", 0), ("work", 1)}
+        with pytest.raises(sdk.errors.ApiError) as refused:
+            client.cancel_process_instance(process_instance_key=child, data=None)
+        assert refused.value.status_code == 409
+        client.cancel_process_instance(process_instance_key=root, data=None)
+        assert client.get_process_instance(process_instance_key=child).state == "TERMINATED"
+
+    await in_thread(use)
