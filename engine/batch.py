@@ -1,6 +1,7 @@
 """A batch of the log worked through the core: log rows in, statements and notices out. No task, no connection its own.
 
-What ends a batch early: 50 ms of computing, or something that nobody declared and that must be loaded first.
+What ends a batch early: 50 ms of computing, megabytes of variables, or something that nobody declared and that must be
+loaded first.
 """
 
 from __future__ import annotations
@@ -146,17 +147,18 @@ async def compute(
         if moment - turn > CHECKPOINT_EVERY_S:
             await trio.lowlevel.checkpoint()
             turn = perf_counter()
-        if moment - started > COMPUTE_S:
+        if moment - started > COMPUTE_S or processor.is_full():
             break
     if not collected.commands:
         return None, missing
     for _ in range(ROUNDS):
-        if not processor.parked:
+        if not processor.parked or processor.is_full():
             break
         await fill([need for parked in processor.parked for need in parked.needs])
         _collect_more(collected, processor.go_on())
     processor.give_up_parked()
-    if not any(isinstance(one.command, ContinueWork) for one in decoded[: collected.commands]):
+    done = decoded[: collected.commands]
+    if not processor.is_full() and not any(isinstance(one.command, ContinueWork) for one in done):
         await _work_besides(processor, collected, fill)
     return await _finish(processor, collected, now), missing
 

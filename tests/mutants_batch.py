@@ -188,4 +188,10 @@ BATCH: tuple[Mutant, ...] = (
         "engine/batch.py",
         ("    ContinueWork,\n)\n", ")\n"),
     ),
+    mutant(
+        "batch: it takes commands however much it has written",
+        "tests/engine/test_large_texts_postgres.py::test_a_batch_ends_when_it_has_written_enough",
+        "engine/batch.py",
+        ("moment - started > COMPUTE_S or processor.is_full()", "moment - started > COMPUTE_S"),
+    ),
 )

@@ -85,7 +85,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "core: a called process gets local variables alone",
         "tests/core/test_issue5_calls.py::test_everything_visible_goes_in_and_everything_comes_back",
         "engine/core/elements/call_activity.py",
-        ("(visible(call) if called.all_parent_variables else local)", "local"),
+        ("visible(call) if called.all_parent_variables else local", "local"),
     ),
     mutant(
         "core: variables of a called process are lost",
@@ -134,8 +134,8 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "tests/core/test_throws.py::test_the_boundary_around_the_thrower_hears_it",
         "engine/core/commands/signal.py",
         (
-            "    told = _own(command, at)\n",
-            "    told = _own(command, at)\n"
+            "    told = _own(command, at)[: _page_of(variables)]\n",
+            "    told = _own(command, at)[: _page_of(variables)]\n"
             "    if command.thrower:\n        yield Send(CompleteThrow(command.thrower))\n",
         ),
     ),
@@ -204,5 +204,17 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "tests/core/test_loop_limits.py::test_a_result_that_is_too_much_does_not_end_its_turn",
         "engine/core/apply/data.py",
         ("collected=body.loop.collected + len(event.value)", "collected=body.loop.collected"),
+    ),
+    mutant(
+        "core: a slice ends by the number of its steps alone",
+        "tests/core/test_large_texts.py::test_a_slice_ends_when_it_has_written_enough",
+        "engine/core/step.py",
+        ("self._used >= self._limit or state.written > self._ceiling", "self._used >= self._limit"),
+    ),
+    mutant(
+        "core: a page of a signal holds as many however large its variables are",
+        "tests/core/test_large_texts.py::test_a_page_of_a_signal_holds_fewer_when_its_variables_are_large",
+        "engine/core/commands/signal.py",
+        ("    size = sum(map(len, variables.values()))\n", "    size = 0\n"),
     ),
 )

@@ -28,8 +28,16 @@ PAGED_FROM = 500
 
 MAX_LOOP_ITEMS = 200_000
 """A loop over more does not begin: all its items are saved with one batch, whose commit has a deadline."""
-MAX_LOOP_CHARACTERS = 16_000_000
+MAX_LOOP_CHARACTERS = 8_000_000
 """Of JSON, that all items of a loop may have together; and all its results, because they become one variable."""
+
+MAX_STAGE_CHARACTERS = 8_000_000
+"""Of JSON, that what one stage of an element copies may have: variables for a called process, values of mappings."""
+SLICE_CHARACTERS = 4_500_000
+"""A slice of work ends when the texts (variables, items, results) that it has written are longer: what it does is saved
+in one transaction, whose commit has a deadline. What a client may send in one request is less."""
+BATCH_CHARACTERS = 2_000_000
+"""A batch takes no further command when what it has written is longer."""
 
 TIMER_RULES = TimerRules()
 """The defaults."""

@@ -428,6 +428,8 @@ class State:
         self.usage: dict[int, Usage] = {}
         self.models: dict[int, Process] = {}
         self.weight = 0
+        self.written = 0
+        """How many characters of variables, items and results the batch has written so far, undone ones included."""
         self.dirty: dict[Row, None] = {}
         """Changed rows, in the order of their first change."""
         self.fresh: set[Row] = set()
@@ -584,6 +586,7 @@ class State:
         """The changes of a sealed batch are on their way to the database: from now on it is the next batch."""
         self.dirty.clear()
         self.fresh.clear()
+        self.written = 0
 
     def committed(self, pinned: list[Pinned]) -> None:
         """The commit of a sealed batch is known: what it changed may be evicted again.

@@ -54,7 +54,7 @@ from engine.core.records import (
     TriggerTimer,
     WorkDeferred,
 )
-from engine.core.rules import PAGED_FROM, TIMER_RULES, TimerRules
+from engine.core.rules import BATCH_CHARACTERS, PAGED_FROM, SLICE_CHARACTERS, TIMER_RULES, TimerRules
 from engine.core.shared import deadlocks
 from engine.core.shared.flows import enter
 from engine.core.state import (
@@ -192,6 +192,8 @@ class Processor:
         self._besides = False
         self._inline = limits.inline_follow_ups
         self._used = 0
+        self._ceiling = SLICE_CHARACTERS
+        """Of `State.written`: a slice that has come there ends."""
         self._queue: deque[tuple[int, str, Any]] = deque()
         self._touched = Touched()
         self._unloaded: dict[int, None] = {}
@@ -221,7 +223,7 @@ class Processor:
         at.request = entry.position if entry.request is None else entry.request
         at.tenant = entry.tenant
         at.leases = leases
-        self._used = 0
+        self._begin_slice()
         follow_ups: deque[Command] = deque()
         if isinstance(entry.command, ContinueWork):
             rows = self._continue(entry.command, entry.request, follow_ups)
@@ -279,7 +281,8 @@ class Processor:
         self._under_way[root] = known  # others have their turn next time
         at.tenant, at.request = known.tenant, known.request
         at.position = self.state.position = self._last
-        self._used, self._limit, self._besides = 0, self._shared, True
+        self._begin_slice()
+        self._limit, self._besides = self._shared, True
         follow_ups: deque[Command] = deque()
         try:
             rows = self._handle(ContinueWork(root), self._seq, known.request, follow_ups)
@@ -299,11 +302,21 @@ class Processor:
         at, rows = self.at, []
         parked, self.parked = self.parked, []
         for one in parked:
+            if self.is_full():
+                self.parked.append(one)
+                continue
             at.tenant, at.request = one.tenant, one.request
             at.position = self.state.position = self._last
-            self._used = 0
+            self._begin_slice()
             rows += self._follow_up(deque(one.commands), loaded=len(one.commands))
         return rows
+
+    def is_full(self) -> bool:
+        """Whether the batch has written so much that the rest is for another one."""
+        return self.state.written > BATCH_CHARACTERS
+
+    def _begin_slice(self) -> None:
+        self._used, self._ceiling = 0, self.state.written + SLICE_CHARACTERS
 
     def give_up_parked(self) -> None:
         """What still is not there after several rounds goes through the log."""
@@ -373,10 +386,10 @@ class Processor:
     # ---- the loop
 
     def _drain(self) -> None:
-        queue, touched = self._queue, self._touched
+        queue, touched, state = self._queue, self._touched, self.state
         new, waiting = touched.new, touched.waiting
         while queue or new or waiting:
-            if self._used >= self._limit:
+            if self._used >= self._limit or state.written > self._ceiling:
                 self._defer()
                 return
             if queue:
@@ -384,7 +397,7 @@ class Processor:
                 self._run(key, stage, argument)
             else:
                 self._used += ITEM_COST
-                self._settle(touched.pop(self.state.elements))
+                self._settle(touched.pop(state.elements))
         if self._unloaded:
             self._defer()
 

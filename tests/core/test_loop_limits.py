@@ -53,7 +53,7 @@ def test_few_values_that_stand_for_more_text_than_there_is_memory(monkeypatch, b
     assert incident(bench) == (
         "work",
         "EXTRACT_VALUE_ERROR",
-        "Too many or too large items of a multi-instance activity: as JSON they have at most 16000000 characters "
+        "Too many or too large items of a multi-instance activity: as JSON they have at most 8000000 characters "
         "together.",
     )
     assert len(made) == MAX_LOOP_CHARACTERS // 1_000_000

@@ -28,6 +28,7 @@ def loop_started(state: State, event: records.LoopStarted) -> Element:
     body = state.elements[event.body]
     state.edit(body)
     body.loop = LoopState(len(event.items), paged=event.paged)
+    state.written += sum(map(len, event.items))
     if event.paged:
         body.pages = LoopPages(body.key, dict(enumerate(event.items)), items_saved=False)
         state.link(state.paged, body.key, body)
@@ -45,6 +46,7 @@ def item_collected(state: State, event: records.ItemCollected) -> LoopItem | Loo
     assert body.loop is not None, "a loop that collects has begun"
     state.edit(body)
     body.loop = msgspec.structs.replace(body.loop, collected=body.loop.collected + len(event.value))
+    state.written += len(event.value)
     if body.pages is not None:
         result = LoopResult(event.index, body, event.value)
         state.add(result)
@@ -80,5 +82,6 @@ def _set(state: State, key: int, scope_key: int, name: str, value: str) -> Varia
         state.edit(variable)
         variable.value = value
         variable.decoded = MISSING
+    state.written += len(value)
     state.weigh(scope.root, grown)
     return variable

@@ -21,6 +21,7 @@ from engine.core.records import (
     StartInstance,
     TriggerSubscription,
 )
+from engine.core.rules import SLICE_CHARACTERS
 from engine.core.shared.variables import texts_of
 from engine.core.view import View
 
@@ -38,7 +39,7 @@ def needs_broadcast(command: BroadcastSignal, tenant: str) -> Needs:
 def broadcast(command: BroadcastSignal, at: View) -> Effects:
     key, variables = at.key(), texts_of(command.variables)
     yield SignalBroadcast(key, command.name, variables)
-    told = _own(command, at)
+    told = _own(command, at)[: _page_of(variables)]
     for subscription in told:
         yield Send(TriggerSubscription(subscription, Offer(command.name, variables)))
     if command.thrower is not None:
@@ -76,13 +77,19 @@ def deliver(command: DeliverSignal, at: View) -> Effects:
     waiting = at.state.signals.get((at.tenant, command.name), {})
     upto = command.upto if last is None else min(last + 1, command.upto)
     keys = sorted(key for key in waiting if command.after < key < upto and key not in command.told)
-    offer = Offer(command.name, command.variables)
-    for key in keys[:SUBSCRIPTIONS_A_PAGE]:
+    offer, page = Offer(command.name, command.variables), _page_of(command.variables)
+    for key in keys[:page]:
         yield Send(TriggerSubscription(key, offer))
-    if len(keys) > SUBSCRIPTIONS_A_PAGE:
-        yield Send(_behind(command, keys[SUBSCRIPTIONS_A_PAGE - 1]), later=True)
+    if len(keys) > page:
+        yield Send(_behind(command, keys[page - 1]), later=True)
     elif last is not None and last < command.upto:
         yield Send(_behind(command, last), later=True)
+
+
+def _page_of(variables: dict[str, str]) -> int:
+    """How many are told at once: each of them gets its own copy of the variables."""
+    size = sum(map(len, variables.values()))
+    return min(SUBSCRIPTIONS_A_PAGE, max(SLICE_CHARACTERS // max(size, 1), 1))
 
 
 def _behind(command: DeliverSignal, after: int) -> DeliverSignal:

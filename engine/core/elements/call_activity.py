@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from engine.bpmn.model import CalledElement
 from engine.core.records import Effects, Fail, IncidentType, InstanceCreated, VariableSet
+from engine.core.rules import MAX_STAGE_CHARACTERS
 from engine.core.shared.variables import merge_texts, set_texts, visible
 from engine.core.state import Definition, Element
 from engine.core.view import View
@@ -44,7 +45,13 @@ def activate(call: Element, at: View) -> Effects:
         call.key,
     )
     local = {name: variable.value for name, variable in call.variables.items()}
-    for name, value in (visible(call) if called.all_parent_variables else local).items():
+    given = visible(call) if called.all_parent_variables else local
+    if sum(map(len, given.values())) > MAX_STAGE_CHARACTERS:
+        raise Fail(
+            IncidentType.CALLED_ELEMENT_ERROR,
+            f"The variables for the called process have more than {MAX_STAGE_CHARACTERS} characters of JSON together.",
+        )
+    for name, value in given.items():
         yield VariableSet(at.key(), key, name, value)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from engine.bpmn.model import Mapping
-from engine.core.records import Effects, IncidentType
+from engine.core.records import Effects, Fail, IncidentType
+from engine.core.rules import MAX_STAGE_CHARACTERS
 from engine.core.shared.variables import owner_of, set_in
 from engine.core.state import Element
 from engine.core.view import VariableScope, View, json_of
@@ -18,8 +20,8 @@ def take_inputs(element: Element, at: View) -> Effects:
     for mapping in at.node(element).inputs:
         value = at.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR, seen)
         seen[mapping.root] = placed(mapping, seen.get(mapping.root), value)
-    for name, value in seen.items():
-        yield set_in(element, name, json_of(value, IncidentType.IO_MAPPING_ERROR), at)
+    for name, text in _texts_of(seen):
+        yield set_in(element, name, text, at)
 
 
 def _loop_variables(element: Element, at: View) -> dict[str, Any]:
@@ -42,8 +44,22 @@ def give_outputs(element: Element, at: View) -> Effects:
         if before is None and len(mapping.target) > 1:
             before = VariableScope(around, {}).get(mapping.root)
         seen[mapping.root] = placed(mapping, before, value)
-    for name, value in seen.items():
-        yield set_in(owner_of(name, around), name, json_of(value, IncidentType.IO_MAPPING_ERROR), at)
+    for name, text in _texts_of(seen):
+        yield set_in(owner_of(name, around), name, text, at)
+
+
+def _texts_of(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The values as JSON text. Raises Fail as soon as they are too large together."""
+    characters = 0
+    for name, value in values.items():
+        text = json_of(value, IncidentType.IO_MAPPING_ERROR)
+        characters += len(text)
+        if characters > MAX_STAGE_CHARACTERS:
+            raise Fail(
+                IncidentType.IO_MAPPING_ERROR,
+                f"The values of the mappings have more than {MAX_STAGE_CHARACTERS} characters of JSON together.",
+            )
+        yield name, text
 
 
 def placed(mapping: Mapping, before: Any, value: Any) -> Any:

@@ -1,0 +1,80 @@
+"""Few requests, each as large as one may be, that make many copies: no commit takes longer than its deadline."""
+
+from random import Random
+
+import msgspec
+import pytest
+import trio
+from consumer_bench import Serial, append, beat, make_consumer
+from core_bench import raw
+from core_events import call, loop
+from core_events import model as with_events
+from core_messages import catch, model
+from core_models import ONE_TASK, start, task
+
+from engine.core import step
+from engine.core.records import BroadcastSignal, CreateInstance
+from storage import log
+
+TENANT = "<default>"
+LARGE = msgspec.Raw(b'"%s"' % Random(1).randbytes(1_900_000).hex().encode())
+"""That no compression makes much smaller."""
+COPIES = 60
+"""Together more than can be saved within the deadline of a commit: each term would end at them."""
+
+
+@pytest.fixture
+async def working(migrated, connection):
+    """Begins a term with these models deployed; a function that works commands off, and its statistics."""
+    async with trio.open_nursery() as nursery:
+
+        async def begin(*models):
+            serial = Serial()
+            serial.deploy(*models)
+            consumer, ears = make_consumer(migrated, serial.resources, poll_s=1)
+            nursery.start_soon(consumer.run, beat())
+
+            async def work(*commands):
+                last = await append(connection, [(TENANT, command) for command in commands])
+                consumer.wake()
+                await ears.reached(last)
+                assert ears.outcomes[last].rejection is None
+
+            await work(*(command for _, command in serial.commands))
+            return work, consumer.stats, ears
+
+        yield begin
+        nursery.cancel_scope.cancel()
+
+
+async def one(connection, query):
+    return (await connection.execute(query)).rows[0][0]
+
+
+async def test_a_signal_with_a_large_variable_for_many(working, connection):
+    work, stats, _ = await working(model(start(), catch("wait", "signal"), task("work"), "start > wait > work"))
+    await work(*[CreateInstance("p")] * COPIES)
+    await work(BroadcastSignal("alarm", {"large": LARGE}))
+    told = "SELECT count(*) FROM variables WHERE name = 'large'"
+    assert (await one(connection, told), stats.terms) == (1, 1)
+    assert await one(connection, "SELECT string_agg(intent, ',') FROM inbox") == "SIGNAL:DELIVER"
+
+
+async def test_many_calls_of_a_process_with_a_large_variable(working, connection):
+    called = with_events(start(), task("inner"), "start > inner", id="q")
+    calling = with_events(start(), loop(call("c", "q"), "=items"), "start > c")
+    work, stats, ears = await working(called, calling)
+    await work(CreateInstance("p", variables={"large": LARGE, **raw({"items": list(range(COPIES))})}))
+    await ears.reached(await log.forward(connection, 1, 1))
+    copies = await one(connection, "SELECT count(*) FROM variables WHERE name = 'large'")
+    assert 1 < copies < 5
+    assert stats.terms == 1
+
+
+async def test_a_batch_ends_when_it_has_written_enough(working, connection, monkeypatch):
+    monkeypatch.setattr(step, "BATCH_CHARACTERS", 100)
+    work, stats, _ = await working(ONE_TASK)
+    for size, batches in [(10, 1), (45, 3), (200, 7)]:
+        before = stats.batches
+        await work(*[CreateInstance("p", variables=raw({"text": "x" * (size - 2)}))] * 7)
+        assert stats.batches - before == batches
