@@ -122,11 +122,12 @@ class Maker:
 
     def event(self, size):
         """A task, and an event that is thrown. Whom it is for is chosen when all are known; who begins to wait behind
-        it waits for the next one, which is not for the oracle to decide: another task comes first."""
+        it waits for the next one."""
         on = self.one("escalation", *self.awaited)
         if on in {"escalation", "timer"}:
             return Seq((self.task(), Raise(self.name("e"), self.random.choice(CODES))))
-        return Seq((self.task(), Shout(self.name("e"), on, ""), self.task()))
+        shout = Seq((self.task(), Shout(self.name("e"), on, "")))
+        return shout if self.chance(0.7) else Seq((*shout.parts, self.task()))
 
     # ---- with parts
 

@@ -34,6 +34,7 @@ from core_residuals import (
     Round,
     Several,
     Stuck,
+    Telling,
     Thrown,
     Uncaught,
     Waiting,
@@ -58,7 +59,7 @@ class Oracle:
         self.gone = {}
         """The last variables of instances of a loop, and of the process."""
         self.shouts = []
-        """(on, name, key, before) of messages and signals that are on their way: see `_hear`."""
+        """[on, name, key, before, telling] of messages and signals that are on their way: see `_hear`."""
         self.state = "ACTIVATED"
         self.left = self._within(Within(self._open(block, id), None, id, None))
         self._go_on()
@@ -132,7 +133,7 @@ class Oracle:
 
     def shout(self, on, name, key=None):
         """A signal, or a message with its correlation key."""
-        self.shouts.append((on, name, key, self.count))
+        self.shouts.append([on, name, key, self.count, None])
         self._go_on()
 
     def resolve_job(self, place):
@@ -180,9 +181,18 @@ class Oracle:
             if thrown is not None:
                 self._throw(thrown)
             elif self.shouts:
-                self._hear(*self.shouts.pop(0))
+                self._hear_next()
             else:
                 return
+
+    def _hear_next(self):
+        """Who waits when the rest is quiet hears a signal; then its thrower goes on, if that was not its end."""
+        for shout in self.shouts:
+            if shout[3] is None:
+                shout[3] = self.count
+        *shout, telling = self.shouts.pop(0)
+        self._hear(*shout)
+        self.left = self._in(self.left, lambda one: one is telling, lambda one: None)
 
     def _in(self, left, hit, becomes):
         """`left` with what is hit replaced, and everything that follows from it."""
@@ -267,8 +277,9 @@ class Oracle:
                 return Thrown(place, f"escalation:{code}", scope)
             case Shout(_, on, name):
                 key = str(self.scopes.value("v0", scope)) if on == "message" else None
-                self.shouts.append((on, name, key, self.count))
-                return None
+                telling = Telling(place, scope)
+                self.shouts.append([on, name, key, self.count if on == "message" else None, telling])
+                return telling
             case Final(_, on):
                 return Thrown(place, on, scope, final=True)
         raise TypeError(block)
@@ -426,9 +437,9 @@ class Oracle:
         return self._within(within)
 
     def _hear(self, on, name, key, before):
-        """A signal is for all who wait when the rest is quiet, a message for the first who did when it was thrown."""
+        """Who waited when the rest was quiet hears a signal; a message the first who did when it was thrown."""
         hooks = [hook for hook in self.events() if (hook.on, hook.id, hook.key) == (on, name, key)]
-        hooks = sorted((h for h in hooks if on == "signal" or h.serial <= before), key=lambda hook: hook.serial)
+        hooks = sorted((hook for hook in hooks if hook.serial <= before), key=lambda hook: hook.serial)
         for hook in hooks if on == "signal" else hooks[:1]:
             if hook in self.hooks.get(hook.place, ()):
                 self._happen(hook)

@@ -51,6 +51,14 @@ class Asleep:
 
 
 @dataclass
+class Telling:
+    """A message or signal has been thrown, and is on its way to who waits; then the thrower goes on."""
+
+    place: str
+    scope: str
+
+
+@dataclass
 class Thrown:
     """An event that has been reached, and happens as soon as the rest of the tree stands: `on` as of blocks."""
 
