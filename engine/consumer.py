@@ -28,7 +28,7 @@ from engine.refusals import Refusals
 from engine.supervision import Beat, leaves
 from engine.tails import Tails
 from storage import load, partitions, save
-from storage.driver import Call, Connection
+from storage.driver import Connection
 from storage.errors import DataPoison
 from storage.load import Batch
 from storage.log import Outcome, Tail
@@ -423,25 +423,30 @@ class Term:
     # ---- after computing
 
     async def _hand_over(self, work: Work, nursery: trio.Nursery) -> None:
-        """Commit as a sibling. The next batch begins at once: what does not fit into the socket is sent at its
-        checkpoints, while PostgreSQL works on what it has (docs/adr/0003-begin-the-next-batch-at-once.md)."""
+        """Commit, as one pipeline, which is one transaction. A sibling waits for its end, and the next batch begins at
+        once: what does not fit into the socket is sent at its checkpoints, while PostgreSQL works on what it has
+        (docs/adr/0003-begin-the-next-batch-at-once.md)."""
         await self._settled()
         claim = self._claim
         fence = save.fence(claim.partition, claim.epoch, self.last, work.last, work.next_key)
-        calls = [("BEGIN", ()), fence, *work.calls, ("COMMIT", ())]
+        calls = [fence, *work.calls]
         first, self.last = self.last + 1, work.last
         if work.moves_definitions:
             self._definitions_seq = (self._definitions_seq or 0) + 1
         self._previous = trio.Event()
-        nursery.start_soon(self._commit, work, first, calls, self._previous)
-        await trio.lowlevel.checkpoint()
-
-    async def _commit(self, work: Work, first: int, calls: list[Call], done: trio.Event) -> None:
         try:
-            await self._writer.pipeline(calls, deadline=trio.current_time() + COMMIT_DEADLINE_S)
+            self._writer.start_pipeline(calls)
         except DataPoison as poison:
             raise Suspected(first, work.last, work.commands, poison) from poison
-        self._tell(work, len(calls))
+        nursery.start_soon(self._commit, work, first, len(calls), self._previous)
+        await trio.lowlevel.checkpoint()
+
+    async def _commit(self, work: Work, first: int, statements: int, done: trio.Event) -> None:
+        try:
+            await self._writer.finish_pipeline(deadline=trio.current_time() + COMMIT_DEADLINE_S)
+        except DataPoison as poison:
+            raise Suspected(first, work.last, work.commands, poison) from poison
+        self._tell(work, statements)
         done.set()
 
     def _tell(self, work: Work, statements: int) -> None:

@@ -11,7 +11,7 @@ from psycopg import generators, pq
 from psycopg.pq.abc import PGconn, PGresult
 
 from storage.errors import ConnectionLost, DeadlineExceeded, StorageBug, StorageError
-from storage.pipelines import collect, enqueue
+from storage.pipelines import Step, collect, enqueue
 from storage.queries import Call, Prepared, Query, label, text
 from storage.results import Result, read
 from storage.sql_files import Statement
@@ -52,6 +52,7 @@ class Connection:
         self._prepared = Prepared()
         self._notifications: deque[Notification] = deque(maxlen=NOTIFICATIONS_KEPT)
         self._running: str | None = None
+        self._started: list[Step] = []
         self._request_left = False
         self._closed = False
         pgconn.notify_handler = self._on_notify
@@ -136,6 +137,26 @@ class Connection:
         """
         return await self._within(deadline, "pipeline", self._pipeline, calls, sent, drain=False)
 
+    def start_pipeline(self, calls: Sequence[Call]) -> None:
+        """The first half of `pipeline`, without waiting: PostgreSQL has the statements, or what of them fits into the
+        socket. Until `finish_pipeline`, which must follow, the connection is in use."""
+        self._enter("pipeline")
+        try:
+            self._started = self._send(calls)
+            self._pgconn.flush()
+        except StorageError as error:
+            error.statement = error.statement or "pipeline"
+            self._running = None
+            raise
+        except (psycopg.OperationalError, OSError) as error:
+            lost = self._lost(ConnectionLost, str(error).strip())
+            self._running = None
+            raise lost from error
+
+    async def finish_pipeline(self, *, deadline: float | None = None) -> list[Result]:
+        """The second half of the pipeline that was started."""
+        return await self._within(deadline, "pipeline", self._collect, self._started, None, drain=False, entered=True)
+
     async def notifications(self, timeout_s: float) -> list[Notification]:
         """What has been notified since the last call; waits up to `timeout_s` for the first. None came: empty."""
         if not self._notifications:
@@ -174,8 +195,10 @@ class Connection:
         call: Callable[..., Awaitable[T]],
         *arguments: object,
         drain: bool = True,
+        entered: bool = False,
     ) -> T:
-        self._enter(name)
+        if not entered:
+            self._enter(name)
         try:
             with trio.CancelScope(deadline=trio.current_time() + self.call_timeout_s if deadline is None else deadline):
                 await trio.lowlevel.checkpoint_if_cancelled()
@@ -258,8 +281,14 @@ class Connection:
         return read(self._reader, results[0], self._running or "")
 
     async def _pipeline(self, calls: Sequence[Call], sent: Callable[[], None] | None) -> list[Result]:
+        return await self._collect(self._send(calls), sent)
+
+    def _send(self, calls: Sequence[Call]) -> list[Step]:
         steps = enqueue(self._pgconn, self._prepared, calls)
         self._request_left = True
+        return steps
+
+    async def _collect(self, steps: Sequence[Step], sent: Callable[[], None] | None) -> list[Result]:
         await drive(generators.send(self._pgconn), self._fd)
         if sent is not None:
             sent()

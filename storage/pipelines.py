@@ -6,7 +6,7 @@ The connection sends and waits in between, so that it can say when everything ha
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from psycopg import generators
+from psycopg import generators, pq
 from psycopg.abc import Transformer
 from psycopg.pq.abc import PGconn, PGresult
 
@@ -56,7 +56,8 @@ async def collect(
 ) -> list[Result]:
     """Reads every answer up to the Sync's, and leaves pipeline mode.
 
-    Raises the first error, with the index of its call; the server skipped what came after it.
+    Raises the first error, with the index of its call; the server skipped what came after it. An error without one is
+    that of the commit, which comes with the Sync where there is no BEGIN.
     """
     results: list[Result] = []
     failure: StorageError | None = None
@@ -75,11 +76,21 @@ async def collect(
             results.append(result)
         else:
             prepared.add(step.prepares, step.name)
-    await drive(generators.fetch_many(pgconn), fd)
+    while not _is_sync(answers := await drive(generators.fetch_many(pgconn), fd)):
+        try:
+            read(reader, _only(answers), "commit")
+        except ConnectionLost:
+            raise
+        except StorageError as error:
+            failure = failure or error
     pgconn.exit_pipeline_mode()
     if failure is not None:
         raise failure
     return results
+
+
+def _is_sync(answers: list[PGresult]) -> bool:
+    return len(answers) == 1 and answers[0].status == pq.ExecStatus.PIPELINE_SYNC
 
 
 def _only(answers: list[PGresult]) -> PGresult:

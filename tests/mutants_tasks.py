@@ -64,10 +64,10 @@ TASKS: tuple[Mutant, ...] = (
         f"{TWO_TESTS}::test_both_serve_and_one_leads",
         "engine/consumer.py",
         (
-            "        try:\n            await self._writer.pipeline(",
-            "        self._tell(work, 0)\n        try:\n            await self._writer.pipeline(",
+            "        try:\n            await self._writer.finish_pipeline(",
+            "        self._tell(work, 0)\n        try:\n            await self._writer.finish_pipeline(",
         ),
-        ("        self._tell(work, len(calls))\n", ""),
+        ("        self._tell(work, statements)\n", ""),
     ),
     mutant(
         "completions: who asks before the first commit waits for the sweep",

@@ -328,6 +328,71 @@ async def test_failing_fence_steps_down_and_its_commit_does_nothing(connection):
     assert (await connection.execute("SELECT * FROM t")).rows == []
 
 
+BOOM = """
+CREATE TABLE t (n int);
+CREATE FUNCTION boom() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF NEW.n = 13 THEN RAISE EXCEPTION 'thirteen' USING ERRCODE = '23514'; END IF;
+    RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER boom AFTER INSERT ON t DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION boom();
+"""
+
+
+async def test_a_commit_that_fails_at_the_sync_is_no_success(connection):
+    """Without BEGIN each statement was fine, and the error comes after all their answers."""
+    await connection.script(BOOM)
+    insert = "INSERT INTO t VALUES ($1::int)"
+    with pytest.raises(DataPoison, match="thirteen") as caught:
+        await connection.pipeline([(insert, (1,)), (insert, (13,)), (ADD, (1, 2))])
+    assert (caught.value.index, caught.value.statement) == (None, "commit")
+    assert connection.reusable
+    assert (await connection.pipeline([(insert, (2,)), ("SELECT n FROM t", ())]))[1].rows == [(2,)]
+
+
+async def test_a_pipeline_in_two_halves(connection, other):
+    """PostgreSQL has it before anybody waits, and nobody else uses the connection until its end."""
+    await connection.script("CREATE TABLE t (n int)")
+    connection.start_pipeline([("INSERT INTO t VALUES (1)", ()), (ADD, (1, 2))])
+    await until(other, "SELECT n FROM t", (), [(1,)])
+    with pytest.raises(StorageBug, match="in use by 'pipeline'"):
+        await connection.execute("SELECT 1")
+    assert [result.rows for result in await connection.finish_pipeline()] == [[], [(3,)]]
+    assert connection.reusable
+
+
+async def test_the_first_half_of_a_pipeline_that_cannot_be_sent(connection):
+    with pytest.raises(DataPoison) as caught:
+        connection.start_pipeline([(ADD, (1, 2)), ("SELECT $1::text", ("\0",))])
+    assert caught.value.index == 1
+    assert await alive(connection)
+    connection.abort()
+    with pytest.raises(ConnectionLost):
+        connection.start_pipeline([(ADD, (1, 2))])
+
+
+async def test_the_second_half_of_a_pipeline_is_in_doubt_when_the_connection_goes(connection, other):
+    connection.start_pipeline([("SELECT pg_sleep(60)", ())])
+    await other.execute("SELECT pg_terminate_backend($1::int)", (connection.backend_pid,))
+    with pytest.raises(ConnectionLost) as caught:
+        await connection.finish_pipeline()
+    assert caught.value.in_doubt
+    assert connection.closed
+
+
+async def test_a_cancelled_second_half_closes_the_connection(connection):
+    connection.start_pipeline([(SLEEP, (60,))])
+    with trio.CancelScope() as scope:
+        scope.cancel()
+        await connection.finish_pipeline()
+    assert connection.closed
+
+
+async def test_half_a_pipeline_larger_than_all_buffers_is_sent_by_the_other(connection):
+    text = "x" * 3_000_000
+    connection.start_pipeline([("SELECT $1::text", (text,)) for _ in range(5)])
+    assert all(result.rows == [(text,)] for result in await connection.finish_pipeline())
+
+
 async def test_pipeline_larger_than_all_buffers_in_both_directions_does_not_deadlock(connection):
     text = "x" * 3_000_000
     results = await connection.pipeline([("SELECT $1::text", (text,)) for _ in range(5)])
