@@ -96,25 +96,37 @@ class Failing:
         return self.evaluation(view, expression, element, failure, extra)
 
 
+class Raced(Exception):
+    """What one element went on with has ended another that had failed, which without failing would have been done."""
+
+
 def resolve_all(bench):
-    """Resolve what failed on purpose, until nothing does."""
+    """Resolve what failed on purpose, until nothing does. Raises Raced."""
     while deliberate := [i.key for i in bench.state.incidents.values() if i.message == "on purpose"]:
         for key in deliberate:
+            if key not in bench.state.incidents:
+                raise Raced
             assert bench.run(ResolveIncident(key)).rejection is None
 
 
 def test_failing_each_evaluation_once_and_resolving_is_like_never_failing(seeds, monkeypatch):
-    failures = 0
+    failures = raced = 0
     for seed in seeds:
         run = recorded(seed, races=False)  # what has failed comes too late to be on its way
         expected = without_deliberate(left_by(run, play(run)))
         failing = Failing()
         monkeypatch.setattr(View, "evaluation", lambda *arguments, failing=failing: failing.evaluate(*arguments))
-        troubled = play(run, meanwhile=resolve_all)
-        monkeypatch.undo()
+        try:
+            troubled = play(run, meanwhile=resolve_all)
+        except Raced:
+            raced += 1
+            continue
+        finally:
+            monkeypatch.undo()
         failures += len(failing.failed)
         assert without_deliberate(left_by(run, troubled)) == expected, f"seed {seed}"
     assert failures > COUNT
+    assert raced < COUNT // 4, "a race is the exception"
 
 
 def without_deliberate(rows):
