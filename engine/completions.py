@@ -22,9 +22,10 @@ import trio
 from engine.admission import Overloaded
 from engine.core.state import Variable
 from engine.core.step import Ended
+from engine.line import Line
 from engine.supervision import Beat
 from storage import log
-from storage.driver import CALL_TIMEOUT_S, CONNECT_TIMEOUT_S, Connection
+from storage.driver import CALL_TIMEOUT_S, Connection
 from storage.log import Outcome
 
 __all__ = ["Completions", "CompletionsSettings", "NotToldHere", "Outcome", "Waiter"]
@@ -158,7 +159,7 @@ class Completions:
     def __init__(
         self, connect: Callable[[], Awaitable[Connection]], settings: CompletionsSettings | None = None
     ) -> None:
-        self._connect = connect
+        self._line = Line(connect)
         self._settings = settings = settings or CompletionsSettings()
         self._outcomes: _Table[Outcome] = _Table(settings.recent)
         self._ends: _Table[End] = _Table(settings.recent)
@@ -166,7 +167,6 @@ class Completions:
         self._stopping = False
         self._watermarks: dict[int, int] = {}
         self._due = trio.Event()
-        self._connection: Connection | None = None
 
     # -- for requests; none of these has a checkpoint ---------------------------------------------------------------
 
@@ -255,22 +255,17 @@ class Completions:
 
     async def run(self, beat: Beat) -> None:
         """Sweep when it is due, and once a second."""
-        with beat.waiting(CONNECT_TIMEOUT_S):
-            self._connection = connection = await self._connect()
-        try:
+        async with self._line.opened(beat) as connection:
             while True:
                 with beat.waiting(2 * CALL_TIMEOUT_S):
                     await self.sweep_once(connection)
                 with trio.move_on_after(self._settings.sweep_s):
                     await beat.idle(self._due.wait)
                 beat.beat()
-        finally:
-            connection.close()
 
     def close(self) -> None:
         """Shut the sweeper's socket, so that a call behind a black hole ends."""
-        if self._connection is not None:
-            self._connection.abort()
+        self._line.close()
 
     async def sweep_once(self, connection: Connection) -> None:
         """Ask for all outstanding outcomes and ends, and serve those that are there."""

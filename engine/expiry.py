@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from engine.line import Line
 from engine.supervision import Beat
 from storage import channels
-from storage.driver import CONNECT_TIMEOUT_S, Connection
+from storage.driver import Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,31 +42,25 @@ class Expiry:
         leads: Callable[[], bool] = lambda: True,
     ) -> None:
         """`leads`: whether the partition is this node's to look after."""
-        self._connect = connect
+        self._line = Line(connect)
         self._settings = settings or ExpirySettings()
         self._partition = partition
         self._leads = leads
-        self._connection: Connection | None = None
         self.deleted = 0
         """Messages so far, for metrics and tests."""
 
     def close(self) -> None:
         """Shut the socket, so that a call behind a black hole ends."""
-        if self._connection is not None:
-            self._connection.abort()
+        self._line.close()
 
     async def run(self, beat: Beat) -> None:
         """Look every second, until cancelled. Raises when the connection is lost, to be started again."""
         settings = self._settings
         beat.beat()
-        with beat.waiting(CONNECT_TIMEOUT_S):
-            self._connection = connection = await self._connect()
-        try:
+        async with self._line.opened(beat) as connection:
             while True:
                 busy = await self.run_once(connection, beat) if self._leads() else False
                 await beat.sleep(settings.pause_s if busy else settings.every_s)
-        finally:
-            connection.abort()
 
     async def run_once(self, connection: Connection, beat: Beat) -> bool:
         """Delete a piece of what has expired; whether there may be more."""

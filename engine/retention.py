@@ -9,14 +9,15 @@ log does not hear of it, because the core never reads such rows.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 
 import structlog
 
+from engine.line import Line
 from engine.supervision import Beat
 from storage import channels, timers
 from storage import log as command_log
-from storage.driver import CONNECT_TIMEOUT_S, Connection
+from storage.driver import Connection
 
 log = structlog.get_logger(__name__)
 
@@ -57,17 +58,19 @@ class RetentionSettings:
 class Retention:
     """The handle of the task; `run` is the child. `leads`: whether this node looks after the tables."""
 
-    connect: Callable[[], Awaitable[Connection]]
+    connect: InitVar[Callable[[], Awaitable[Connection]]]
     settings: RetentionSettings = field(default_factory=RetentionSettings)
     leads: Callable[[], bool] = lambda: True
     deleted: dict[str, int] = field(default_factory=lambda: dict.fromkeys((*PURGES, KEYS), 0))
     """Rows so far, by table; for metrics and tests."""
-    _connection: Connection | None = None
+    _line: Line = field(init=False)
+
+    def __post_init__(self, connect: Callable[[], Awaitable[Connection]]) -> None:
+        self._line = Line(connect)
 
     def close(self) -> None:
         """Shut the socket, so that a call behind a black hole ends."""
-        if self._connection is not None:
-            self._connection.abort()
+        self._line.close()
 
     async def run(self, beat: Beat) -> None:
         """Delete, until cancelled. Raises when the connection is lost, to be started again."""
@@ -78,13 +81,9 @@ class Retention:
 
     async def _look(self, beat: Beat) -> None:
         """Delete all there is. The connection is there for as long as that takes: most of the time nobody needs it."""
-        with beat.waiting(CONNECT_TIMEOUT_S):
-            self._connection = connection = await self.connect()
-        try:
+        async with self._line.opened(beat) as connection:
             while await self.run_once(connection, beat) and self.leads():
                 await beat.sleep(self.settings.pause_s)
-        finally:
-            connection.abort()
 
     async def run_once(self, connection: Connection, beat: Beat) -> bool:
         """A piece of each table; whether there is more."""

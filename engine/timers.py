@@ -24,11 +24,12 @@ from engine.admission import Draining, NotAppended
 from engine.appender import Append, Appended
 from engine.core.records import TriggerTimer
 from engine.core.rules import TIMER_RULES, TimerRules
+from engine.line import Line
 from engine.supervision import Beat
 from engine.timer_pace import Pace
 from engine.timer_window import Window
 from storage import timers
-from storage.driver import CONNECT_TIMEOUT_S, Connection
+from storage.driver import Connection
 from storage.timers import Clock, PendingTimer
 
 log = structlog.get_logger(__name__)
@@ -108,11 +109,10 @@ class Timers:
         """`leads()`: whether this node owns the partition now; nobody else fires its timers."""
         self.settings = settings or TimerSettings()
         self.stats = TimerStats()
-        self._connect = connect
+        self._line = Line(connect)
         self._appender = appender
         self._partition = partition
         self._leads = leads
-        self._connection: Connection | None = None
         self._wake = trio.Event()
         self._watermark = 0
         self._memory = _Memory(self.settings.window)
@@ -149,8 +149,7 @@ class Timers:
 
     def close(self) -> None:
         """Shut the connection's socket, so that a call behind a black hole ends."""
-        if self._connection is not None:
-            self._connection.abort()
+        self._line.close()
 
     # ---- the child
 
@@ -158,13 +157,9 @@ class Timers:
         """Fire what is due, until cancelled. Raises when the connection is lost, to be started again."""
         self._forget()
         beat.beat()
-        with beat.waiting(CONNECT_TIMEOUT_S):
-            self._connection = connection = await self._connect()
-        try:
+        async with self._line.opened(beat) as connection:
             while True:
                 await self._sleep(beat, await self.run_once(connection, beat))
-        finally:
-            connection.close()
 
     async def run_once(self, connection: Connection, beat: Beat) -> float:
         """Fire one batch of what is due; for how long there is nothing to do then, in seconds."""

@@ -98,7 +98,7 @@ CORE: tuple[Mutant, ...] = (
         "deadlock: deferred work brings no token",
         f"{DEADLOCK_TESTS}::test_a_scope_whose_work_was_deferred_is_not_stuck",
         "engine/core/shared/deadlocks.py",
-        (" and not _has_work(scope)", ""),
+        (' and not is_deferred(scope, "settle")', ""),
     ),
     mutant(
         "deadlock: an incident stays when a token has come",
@@ -149,7 +149,7 @@ CORE: tuple[Mutant, ...] = (
         "core: scopes settle before their boundary event is entered",
         "tests/core/test_between_slices.py::test_a_scope_does_not_end_while_a_later_slice_is_to_enter_a_boundary_event",
         "engine/core/step.py",
-        ("ACTIVATED and not _is_entered_later(scope):", "ACTIVATED:"),
+        ('ACTIVATED and not is_deferred(scope, "enter"):', "ACTIVATED:"),
     ),
     mutant(
         "core: a failing stage leaves its effects",
@@ -373,10 +373,10 @@ CORE: tuple[Mutant, ...] = (
         "tests/core/test_entered_later.py::test_an_inclusive_join_waits_for_it",
         "engine/core/step.py",
         (
-            "ACTIVATED and not _is_entered_later(scope):\n            self._join(scope)\n"
+            'ACTIVATED and not is_deferred(scope, "enter"):\n            self._join(scope)\n'
             "            if len(self._events) == before:",
             "ACTIVATED:\n            self._join(scope)\n"
-            "            if len(self._events) == before and not _is_entered_later(scope):",
+            '            if len(self._events) == before and not is_deferred(scope, "enter"):',
         ),
     ),
     mutant(

@@ -56,6 +56,7 @@ from engine.core.records import (
 )
 from engine.core.rules import BATCH_CHARACTERS, PAGED_FROM, SLICE_CHARACTERS, TIMER_RULES, TimerRules
 from engine.core.shared import deadlocks
+from engine.core.shared.deferred import is_deferred
 from engine.core.shared.flows import enter
 from engine.core.state import (
     ACTIVATED,
@@ -463,12 +464,14 @@ class Processor:
             self._take(effects, element, "trigger", argument)
 
     def _settle(self, scope: Element | None) -> None:
+        """What follows in a scope that is quiet. Not while a boundary event whose host has ended is to be entered by a
+        later slice: till then no place holds its token."""
         if scope is None:
             return
         before = len(self._events)
         if scope.then is not None or scope.state is TERMINATING:
             self._empty(scope)
-        elif scope.state is ACTIVATED and not _is_entered_later(scope):
+        elif scope.state is ACTIVATED and not is_deferred(scope, "enter"):
             self._join(scope)
             if len(self._events) == before:
                 self._take(ELEMENTS[scope.type].settle(scope, self.at), scope, "settle")
@@ -760,12 +763,6 @@ class Processor:
     def _offered(self, row: Job, _event: Event) -> None:
         if row.lease in ("ready", "backoff"):  # with a backoff, pollers must learn when it ends
             self._available.append((row.type, row.element.instance.tenant))
-
-
-def _is_entered_later(scope: Element) -> bool:
-    """A boundary event whose host has ended is to be entered by a later slice: till then no place holds its token."""
-    work = scope.root.work
-    return bool(work) and any(key == scope.key and stage == "enter" for key, stage, _ in work)
 
 
 def _ends_its_instance(element: Element) -> bool:

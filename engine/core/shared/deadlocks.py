@@ -7,6 +7,7 @@ no event sub-process to wait for, keeps them for ever: its model is wrong, and n
 from __future__ import annotations
 
 from engine.core.records import DEADLOCK_STAGE, Effects, IncidentRaised, IncidentResolved, IncidentType
+from engine.core.shared.deferred import is_deferred
 from engine.core.state import Element, Subscription, Timer
 from engine.core.view import View
 
@@ -26,13 +27,9 @@ def look(scope: Element, at: View) -> Effects:
 
 
 def _is_stuck(scope: Element) -> bool:
-    """Its boundary events are no reason to hope: they end the scope, and go on elsewhere."""
+    """Its boundary events are no reason to hope: they end the scope, and go on elsewhere. What was deferred is one:
+    each arrival brings along that the scope settles."""
     if scope.live or not scope.tokens:
         return False
     waits: tuple[Timer | Subscription, ...] = (*scope.timers.values(), *scope.subscriptions.values())
-    return not any(wait.type == "EVENT_SUB_PROCESS" for wait in waits) and not _has_work(scope)
-
-
-def _has_work(scope: Element) -> bool:
-    """Whether it settles anyway when a later command goes on with what was deferred: each arrival brings that along."""
-    return any(key == scope.key and stage == "settle" for key, stage, _ in scope.root.work)
+    return not any(wait.type == "EVENT_SUB_PROCESS" for wait in waits) and not is_deferred(scope, "settle")
