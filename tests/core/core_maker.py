@@ -36,11 +36,12 @@ RINGING = ("timer", "cycle", "message", "signal", "escalation", "escalation:A", 
 
 class Maker:
     """Every element has an id of its own. Without `channels` no messages and signals, without `races` no way that
-    throws while others, which nothing holds up, are on theirs: how far those come is nobody's to say."""
+    throws while others, which nothing holds up, are on theirs: how far those come is nobody's to say. `alone`: no two
+    ways begin at once, so that what is thrown may happen without a task before it."""
 
-    def __init__(self, random, prefix="", channels=True, races=True) -> None:
+    def __init__(self, random, prefix="", channels=True, races=True, alone=False) -> None:
         self.random = random
-        self.races = races
+        self.races, self.alone = races, alone
         self.prefix = prefix
         self.count = 0
         left_out = () if channels else ("message", "signal")
@@ -65,7 +66,7 @@ class Maker:
     def body(self, size):
         """Of a scope: it may end in a fork or by an event, and have event sub-processes."""
         block = self.block(size)
-        if self.chance(0.15):
+        if self.chance(0.15) and not self.alone:
             block = Seq((block, self.fork(size)))
         elif self.chance(0.08):
             block = Seq((block, *self.ending()))
@@ -75,12 +76,17 @@ class Maker:
         ways = [self.block(size // 3) for _ in range(self.random.randint(2, 3))]
         ways = [Seq((way, *self.ending())) if self.chance(0.2) else way for way in ways]
         if self.races and self.chance(0.3):  # one of them throws at once, while the others are on their way
-            ways[0] = Seq((*(self.passing() for _ in range(self.random.randint(0, 3))), self.ending()[1]))
+            ways[0] = Seq((*(self.passing() for _ in range(self.random.randint(0, 3))), self.ending()[-1]))
         return Fork(self.task(), tuple(ways))
 
     def ending(self):
         """A task, and then an event."""
-        return self.task(), Final(self.name("f"), self.one("error:A", "escalation:A", "escalation:B", "terminate"))
+        final = Final(self.name("f"), self.one("error:A", "escalation:A", "escalation:B", "terminate"))
+        return *self.before(), final
+
+    def before(self):
+        """What stands in front of an event that is thrown or of a script, so that nothing else happens at once."""
+        return () if self.alone and self.chance(0.5) else (self.task(),)
 
     def guarded(self, block, size):
         handlers = []
@@ -93,7 +99,8 @@ class Maker:
     def block(self, size):
         if size <= 1:
             return self.one(self.task, self.task, self.task, self.passing, lambda: Seq(()))()
-        return self.random.choice(self.KINDS)(self, size)
+        kind = self.random.choice(self.KINDS)
+        return ALONE.get(kind, kind)(self, size) if self.alone else kind(self, size)
 
     def parts(self, size, least=2, most=3):
         return tuple(self.block(size // 2) for _ in range(self.random.randint(least, most)))
@@ -114,7 +121,7 @@ class Maker:
 
     def script(self, size):
         """Behind a task: what begins beside it at once would see its result or not, depending on who comes first."""
-        return Seq((self.task(), Script(self.name("x"), self.random.choice(VARIABLES))))
+        return Seq((*self.before(), Script(self.name("x"), self.random.choice(VARIABLES))))
 
     def wait(self, size):
         on = self.random.choice(self.awaited)
@@ -125,8 +132,8 @@ class Maker:
         it waits for the next one."""
         on = self.one("escalation", *self.awaited)
         if on in {"escalation", "timer"}:
-            return Seq((self.task(), Raise(self.name("e"), self.random.choice(CODES))))
-        shout = Seq((self.task(), Shout(self.name("e"), on, "")))
+            return Seq((*self.before(), Raise(self.name("e"), self.random.choice(CODES))))
+        shout = Seq((*self.before(), Shout(self.name("e"), on, "")))
         return shout if self.chance(0.7) else Seq((*shout.parts, self.task()))
 
     # ---- with parts
@@ -165,7 +172,7 @@ class Maker:
         """It gives only what took time: what runs at once beside it must not depend on who comes first."""
         id, body = self.name("s"), self.body(size - 1)
         local = self.random.choice((None, *VARIABLES))
-        return Sub(id, body, local, f"out_{id}" if local and waits(body) else None)
+        return Sub(id, body, local, f"out_{id}" if local and (self.alone or waits(body)) else None)
 
     def call(self, size):
         return Call(self.name("a"), self.body(size - 1))
@@ -176,7 +183,7 @@ class Maker:
             body = self.body(size // 2)
             inner = self.one(Sub, Sub, Call)(inner.id, body if waits(body) else _after(self.task(), body))
         items = tuple(self.random.randrange(10) for _ in range(self.one(1, 2, 2, 3)))
-        return Many(inner, items, self.chance(0.5), self.one(None, None, 1, 2))
+        return Many(inner, items, self.alone or self.chance(0.5), self.one(None, None, 1, 2))
 
     def edge(self, size):
         make = self.one(Maker.host, Maker.sub, Maker.sub, Maker.call, Maker.many)
@@ -213,6 +220,10 @@ class Maker:
         event,
         script,
     )
+
+
+ALONE = {Maker.par: Maker.seq, Maker.incl: Maker.choice}
+"""What stands for the blocks whose ways begin at once."""
 
 
 def _not_escalating(events):

@@ -376,14 +376,15 @@ class Oracle:
     # ---- events
 
     def _begin_host(self, host, scope, catches, bells):
-        """An activity whose boundary events wait. A scope's own variables are there before they do."""
-        place = f"{scope}/{host.id}"
+        """An activity whose boundary events wait, longer than anything in it. A scope's own variables are there before
+        they do."""
+        place, serial = f"{scope}/{host.id}", self.count
+        self.count += len(catches) + len(bells)
         now = self._begin(host, scope)
         if now is not None:
-            for id, on, handler in catches:
-                self._hook(place, id, on, "boundary", True, handler)
-            for id, on, task in bells:
-                self._hook(place, id, on, "boundary", False, task)
+            events = [(*one, True) for one in catches] + [(*one, False) for one in bells]
+            for number, (id, on, block, interrupting) in enumerate(events, serial + 1):
+                self._hook(place, id, on, "boundary", interrupting, block, number)
         return now
 
     def _edged(self, edged):
@@ -392,10 +393,11 @@ class Oracle:
             return None
         return edged
 
-    def _hook(self, place, id, on, where, interrupting, block):
-        self.count += 1
+    def _hook(self, place, id, on, where, interrupting, block, serial=None):
+        if serial is None:
+            self.count += 1
         key = str(self.scopes.value("v0", place)) if on == "message" else None
-        hook = Hook(place, id, on, where, interrupting, block, self.count, key)
+        hook = Hook(place, id, on, where, interrupting, block, serial or self.count, key)
         self.hooks.setdefault(place, []).append(hook)
 
     def _drop(self, place, where):

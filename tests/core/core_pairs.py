@@ -32,13 +32,18 @@ def first_seed(name="VIVERO_ORACLE_SEED"):
     return chosen
 
 
-def check_model(seed):
+def check_alone(seed):
+    """As `check_model`, without ways that begin at once: all that is thrown may happen at once."""
+    return check_model(seed, alone=True)
+
+
+def check_model(seed, alone=False):
     """All paths through the model of a seed, the last one with a rebuilt state halfway; how many points were compared.
 
     Raises:
         AssertionError: with everything that is needed to see why.
     """
-    block, limits = random_block(seed, Random(seed).choice(SIZES)), limits_of(seed)
+    block, limits = random_block(seed, Random(seed).choice(SIZES), alone=alone), limits_of(seed)
     if is_cut(block):
         limits = DEFAULT_LIMITS
     differs = first_difference(block, seed, limits)

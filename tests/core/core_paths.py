@@ -54,9 +54,9 @@ def _again(variables):
     return [name for name, value in variables.items() if name.startswith("again_") and value == 1]
 
 
-def random_block(seed, size=12, id="p", channels=True, races=True):
-    """The body of a process; `channels` and `races` as of a `Maker`."""
-    return Maker(Random(seed), "" if id == "p" else f"{id}_", channels, races).model(size)
+def random_block(seed, size=12, id="p", channels=True, races=True, alone=False):
+    """The body of a process; `channels`, `races` and `alone` as of a `Maker`."""
+    return Maker(Random(seed), "" if id == "p" else f"{id}_", channels, races, alone).model(size)
 
 
 class Run:

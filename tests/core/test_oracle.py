@@ -10,7 +10,7 @@ import os
 
 import pytest
 from core_blocks import Edge, Guard, Seq, Sub, Task
-from core_pairs import PATHS, check_in_parallel, check_many, check_model, first_difference, first_seed
+from core_pairs import PATHS, check_alone, check_in_parallel, check_many, check_model, first_difference, first_seed
 from core_shrink import smaller
 
 from engine.core.elements import intermediate_throw_event
@@ -24,6 +24,12 @@ def test_the_engine_does_what_the_oracle_says():
     points = check_many(check_model, first_seed(), MODELS)
     print(f"{points} quiet points in {MODELS * PATHS} pairs")
     assert points > 5 * MODELS * PATHS, "the runs are too short to tell anything"
+
+
+def test_what_is_thrown_at_once_does_what_the_oracle_says():
+    """Of events behind a task nobody sees whether what they end had begun, or what waits for them waited already."""
+    points = check_many(check_alone, first_seed(), MODELS // 2)
+    assert points > 3 * MODELS // 2 * PATHS, "the runs are too short to tell anything"
 
 
 @pytest.mark.torture
