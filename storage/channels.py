@@ -35,6 +35,7 @@ _KINDS = frozenset(
     (
         NeedKind.CHANNEL,
         NeedKind.MESSAGES,
+        NeedKind.MESSAGE,
         NeedKind.BODY,
         NeedKind.MESSAGE_ID,
         NeedKind.SIGNAL,
@@ -51,6 +52,7 @@ class _Wanted:
     def __init__(self, state: State, needs: Iterable[Need]) -> None:
         self.channels: set[ChannelKey] = set()
         self.pages: set[tuple[str, str, str, str, int]] = set()
+        self.keyed: set[tuple[str, str, int]] = set()
         self.bodies: set[tuple[str, str, int]] = set()
         self.ids: set[tuple[str, str, str, str]] = set()
         self.signals: set[tuple[str, str, int]] = set()
@@ -64,6 +66,8 @@ class _Wanted:
             self.channels.add(need.key)
         elif need.kind is NeedKind.MESSAGES:
             self.pages.add(need.key)
+        elif need.kind is NeedKind.MESSAGE:
+            self.keyed.add(need.key)
         elif need.kind is NeedKind.BODY:
             self.bodies.add(need.key)
         elif need.kind is NeedKind.MESSAGE_ID and not _knows(state, need.key):
@@ -84,6 +88,8 @@ class _Wanted:
             calls["pages"] = (_sql["pages"], (*_columns(self.pages, 5), MESSAGES_A_PAGE, BODY_WITH_MESSAGE))
         if self.ids:
             calls["message_ids"] = (_sql["message_ids"], (*_columns(self.ids, 4), BODY_WITH_MESSAGE))
+        if self.keyed:
+            calls["keyed"] = (_sql["keyed"], (*_columns(self.keyed, 3), BODY_WITH_MESSAGE))
         if self.bodies:
             calls["bodies"] = (_sql["bodies"], (sorted(key for _, _, key in self.bodies),))
         if self.signals:
@@ -148,9 +154,13 @@ def _take_messages(state: State, wanted: _Wanted, fresh: dict[ChannelKey, Channe
         channel.complete = len(messages) <= MESSAGES_A_PAGE
         if channel.complete:
             channel.add_loaded(messages)
-    for found in (rows.get("pages", []), rows.get("message_ids", [])):
+    for found in (rows.get("pages", []), rows.get("message_ids", []), rows.get("keyed", [])):
         for place, messages in _by_channel(state, found).items():
             state.channels[place].add_loaded(messages)
+    for tenant, correlation_key, key in wanted.keyed:
+        sought = state.channels.get((tenant, correlation_key))
+        if sought is not None:
+            sought.sought.add(key)
     _take_bodies(state, wanted, rows.get("bodies", []))
     _note_pages(state, wanted, rows.get("pages", []))
     for tenant, correlation_key, name, message_id in wanted.ids:

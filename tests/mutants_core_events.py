@@ -217,4 +217,10 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "engine/core/commands/signal.py",
         ("    size = sum(map(len, variables.values()))\n", "    size = 0\n"),
     ),
+    mutant(
+        "core: a message that was not taken is not looked for in the database",
+        "tests/engine/test_messages_postgres.py::test_of_a_channel_with_many_messages_one_that_was_not_taken_is_found_again",
+        "engine/core/commands/message.py",
+        ("kept = channel.is_here(offer.message)", "kept = offer.message in channel.messages"),
+    ),
 )

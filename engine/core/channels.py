@@ -50,6 +50,8 @@ class Channel(msgspec.Struct, eq=False):
     """By name and process id: up to which message all that the process has not had are here; None: all of them."""
     asked: set[tuple[str, str]] = set()
     """(name, message id) that have been looked for in the database."""
+    sought: set[int] = set()
+    """Keys of messages that have been looked for in the database."""
     bytes: int = 0
     """Of the messages, about."""
     weight: int = 0
@@ -62,7 +64,7 @@ class Channel(msgspec.Struct, eq=False):
 
     def estimate(self) -> int:
         """How many bytes it takes."""
-        rows = len(self.messages) + len(self.subscriptions) + len(self.locks) + len(self.asked)
+        rows = len(self.messages) + len(self.subscriptions) + len(self.locks) + len(self.asked) + len(self.sought)
         return CHANNEL_WEIGHT + CHANNEL_ROW_WEIGHT * rows + self.bytes
 
     def oldest(self, name: str, process_id: str, now: int) -> Message | None:
@@ -80,6 +82,16 @@ class Channel(msgspec.Struct, eq=False):
         if upto is not None:
             raise NotLoaded(Need(NeedKind.MESSAGES, (self.tenant, self.correlation_key, name, process_id, upto)))
         return None
+
+    def is_here(self, key: int) -> bool:
+        """Whether a message is kept.
+
+        Raises:
+            NotLoaded: it may be, and is not in memory.
+        """
+        if key in self.messages or self.complete or key in self.sought:
+            return key in self.messages
+        raise NotLoaded(Need(NeedKind.MESSAGE, (self.tenant, self.correlation_key, key)))
 
     def waiting(self, name: str) -> Iterator[ChannelSubscription]:
         """Who waits for messages of this name, the longest wait first."""

@@ -32,6 +32,8 @@ class NeedKind(Enum):
     """A channel, with its messages if they are few; key: (tenant, correlation key)."""
     MESSAGES = auto()
     """Messages of a name that a process has not had; key: (tenant, correlation key, name, process id, last known)."""
+    MESSAGE = auto()
+    """A message that somebody has had; key: (tenant, correlation key, the message's key)."""
     BODY = auto()
     """The variables of a large message; key: (tenant, correlation key, the message's key)."""
     MESSAGE_ID = auto()

@@ -62,6 +62,15 @@ FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) k(tenant, correlatio
 ) c
 ORDER BY c.message_key;
 
+-- name: keyed
+-- Messages by their keys: such as have been given to somebody who did not take them.
+SELECT k.tenant, k.correlation_key, c.message_key, c.name, c.message_id, c.deadline_ms,
+    CASE WHEN pg_column_size(c.variables) <= $4 THEN c.variables::text END, c.given, c.business_id
+FROM unnest($1::text[], $2::text[], $3::bigint[]) k(tenant, correlation_key, key), LATERAL (
+    SELECT * FROM messages t WHERE t.message_key = k.key OFFSET 0
+) c
+ORDER BY c.message_key;
+
 -- name: bodies
 -- Of large messages that are given to somebody now.
 SELECT message_key, variables::text FROM messages WHERE message_key = ANY ($1::bigint[]);

@@ -1,5 +1,6 @@
 """Messages and signals on PostgreSQL: what is left in the tables is what a serial run in memory comes to."""
 
+import msgspec
 import pytest
 import trio
 from consumer_bench import (
@@ -25,7 +26,9 @@ from engine.core.records import (
     BroadcastSignal,
     CorrelateMessage,
     CreateInstance,
+    Offer,
     PublishMessage,
+    RejectCorrelation,
     decode_command,
     decode_events,
 )
@@ -198,6 +201,22 @@ async def test_of_a_channel_with_many_messages_only_what_is_asked_for_is_loaded(
         ("ACTIVATED", '{"wait":1}')
     ]
     assert (await connection.execute("SELECT value FROM variables WHERE name = 'n'")).rows == [("7",)]
+
+
+async def test_of_a_channel_with_many_messages_one_that_was_not_taken_is_found_again(worked, connection):
+    """It has been given to the process; that it was not taken is heard when it is in memory no more."""
+    await worked(*(published("other", "x", 60_000) for _ in range(2 * MESSAGES_A_PAGE)))
+    message = int(msgspec.json.decode((await worked(published("hello", "x", 60_000, n=7))).response)["messageKey"])
+    offer = Offer("hello", {"n": "7"}, message, "x", process_id="many")
+    for takes in range(1, 3):
+        await worked(CreateInstance("many", variables=raw({"k": "x"})))
+        values = await connection.execute("SELECT count(*) FROM variables WHERE name = 'n' AND value = '7'")
+        assert values.rows == [(takes,)]
+        given = await connection.execute("SELECT given FROM messages WHERE message_key = $1", (message,))
+        assert given.rows == [(["many"],)]
+        await worked(RejectCorrelation(1, "<default>", offer))
+    gone = Offer("hello", {}, 7, "x", process_id="many")
+    assert (await worked(RejectCorrelation(1, "<default>", gone))).rejection is None
 
 
 async def test_a_signal_for_more_than_a_page(worked, connection, consumer_of_many):

@@ -247,8 +247,8 @@ def reject(command: RejectCorrelation, at: View) -> Effects:
     channel = at.channel(command.tenant, offer.correlation_key)
     gone = channel.subscriptions.get(command.key)
     process_id = offer.process_id if gone is None else gone.process_id
+    kept = channel.is_here(offer.message)
     yield CorrelationAnswered(offer.message, command.tenant, offer.correlation_key, command.key, False, process_id)
-    kept = offer.message in channel.messages
     receivers = _receivers(offer.name, channel, at, kept=kept, without=command.key)
     following = None if process_id is None else receivers.get(process_id)
     if isinstance(following, Start):
