@@ -262,7 +262,12 @@ TASKS: tuple[Mutant, ...] = (
         "tests/engine/test_message_bodies.py"
         "::test_small_bodies_come_with_their_messages_and_large_ones_when_they_are_asked_for",
         "storage/sql/channels.sql",
-        ("CASE WHEN pg_column_size(c.variables) <= $4 THEN", "CASE WHEN $4::int > 0 THEN"),
+        (
+            "CASE WHEN pg_column_size(c.variables) <= $4 THEN c.variables::text END, c.given, c.business_id\n"
+            "FROM unnest($1::text[], $2::text[]) k",
+            "CASE WHEN $4::int > 0 THEN c.variables::text END, c.given, c.business_id\n"
+            "FROM unnest($1::text[], $2::text[]) k",
+        ),
     ),
     mutant(
         "messages: expiry waits for what a batch holds",
