@@ -4,8 +4,11 @@ import pytest
 from core_bench import Bench, raw
 from core_blocks import Edge, Fork, Par, Sub, Task
 from core_blocks_bpmn import to_bpmn
+from core_messages import event_sub, model
+from core_models import par, start, task
+from core_slices import run_rest, run_until, set_slice
 
-from engine.core.records import CreateInstance, FireTimer
+from engine.core.records import CompleteJob, CreateInstance, FireTimer, PublishMessage
 from engine.core.step import Limits
 
 VARIABLES = {"v0": 0, "v1": 1, "v2": 2, "v3": 0}
@@ -52,3 +55,26 @@ def test_what_is_to_end_takes_no_further_step(slices):
     assert bench.elements == []
     created = [row["element"] for (table, _), row in bench.rows.items() if table == "Job"]
     assert len(created) == len(jobs)
+
+
+def test_a_token_on_its_way_is_gone_when_its_scope_is_interrupted(bench):
+    """The scope is interrupted and emptied before the slice comes that was to move the token."""
+    ways = ("start > before > fork > one", "fork > two")
+    aside = event_sub("aside", task("instead"), "aside-start > instead")
+    bench.deploy(model(start(), task("before"), par("fork"), task("one"), task("two"), aside, *ways))
+    key = bench.start(k="x")
+    set_slice(bench, 1)
+    run_until(bench, CompleteJob(bench.job("before").key), lambda: len(arrivals(bench)) == 2)
+    set_slice(bench, 500)
+    bench.engine._handle(PublishMessage("hello", "x"), "<default>", None)
+    assert arrivals(bench) == []
+    assert bench.element("p").then is None, "the scope is open again"
+    run_rest(bench)
+    assert bench.jobs == ["instead"]
+    bench.complete("instead")
+    assert bench.state_of(key) == "COMPLETED"
+
+
+def arrivals(bench):
+    """The flows whose tokens a later slice is to move."""
+    return [flow for root in bench.state.trees.values() for _, stage, flow in root.work if stage == "arrive"]
