@@ -13,6 +13,7 @@ from engine.core.records import CancelInstance, CompleteJob, CreateInstance, Dep
 from engine.supervision import Beat, Child, SupervisionSettings, Supervisor
 from storage import driver
 from storage.errors import ConnectFailed, StorageBug
+from storage.queries import label
 
 SECONDS = 20.0
 """Patience of callers that are expected to succeed."""
@@ -75,6 +76,28 @@ async def collect(answers, number, append):
 
 
 # What is appended
+
+
+async def test_an_append_without_a_key_is_one_statement(connect, connection, nursery):
+    """With a key it is one as well, of another function. (What else is asked now and then is not about an append.)"""
+    asked = []
+
+    async def listening():
+        own = await connect()
+        execute = own.execute
+
+        async def heard(query, *arguments, **options):
+            asked.append(label(query))
+            return await execute(query, *arguments, **options)
+
+        own.execute = heard
+        return own
+
+    appender = Appender(listening, AppenderSettings(poll_s=1e6))
+    nursery.start_soon(supervised(appender).run)
+    await appender.append(create(), deadline_s=SECONDS)
+    await appender.append(create(idempotency=("k", b"a" * 32)), deadline_s=SECONDS)
+    assert [name for name in asked if name.startswith("log.append")] == ["log.append_fresh", "log.append"]
 
 
 async def test_a_command_is_in_the_log_when_the_append_returns(appender, connection):

@@ -24,6 +24,7 @@ from engine.core.records import CancelInstance, CompleteJob, CreateInstance, dec
 from engine.core.replay import Recorded, replay
 from engine.core.state import State
 from storage import activation, save
+from storage.queries import label
 
 
 @pytest.fixture
@@ -117,6 +118,32 @@ async def test_statements_per_batch_do_not_depend_on_its_size(migrated, connecti
     assert max(statements) <= 21
 
 
+_CREATED = "fence event_log new_instances new_elements new_variables new_jobs usage element_counts"
+_COMPLETED = "fence event_log instances new_elements elements new_variables jobs usage element_counts"
+CREATED, COMPLETED = ([f"save.{name}" for name in names.split()] for names in (_CREATED, _COMPLETED))
+
+
+async def test_one_command_takes_what_it_changes_and_one_pipeline(migrated, connection):
+    """Nothing is loaded where the tree is in memory, and there is no statement without rows, no BEGIN, no COMMIT."""
+    serial = Serial()
+    serial.deploy(ONE_TASK)
+    base = await append(connection, serial.commands)
+    consumer, ears = make_consumer(migrated, serial.resources, poll_s=1_000)
+    counter = Counter(consumer)
+    asked = []
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        await ears.reached(base)
+        for commands in (create(serial, 1), create(serial, 1), finish(serial)[:1]):
+            counter.names.clear()
+            last = await append(connection, commands)
+            consumer.wake()
+            await ears.reached(last)
+            asked.append(list(counter.names))
+        nursery.cancel_scope.cancel()
+    assert asked[1:] == [[CREATED], [COMPLETED]]
+
+
 def create(serial, count):
     before = len(serial.engine.log)
     for number in range(count):
@@ -146,6 +173,8 @@ class Counter:
 
     def __init__(self, consumer) -> None:
         self.statements = 0
+        self.names: list[list[str]] = []
+        """Of each pipeline."""
         connect = consumer._connect
 
         async def counted(name):
@@ -164,15 +193,19 @@ class Counter:
             return await execute(query, *arguments, **options)
 
         async def counted_pipeline(calls, **options):
-            self.statements += len(calls)
+            self._count(calls)
             return await pipeline(calls, **options)
 
         def counted_start(calls):
-            self.statements += len(calls)
+            self._count(calls)
             return start(calls)
 
         connection.execute, connection.pipeline = counted_execute, counted_pipeline
         connection.start_pipeline = counted_start
+
+    def _count(self, calls):
+        self.statements += len(calls)
+        self.names.append([label(query) for query, _ in calls])
 
 
 async def test_a_job_lost_to_a_new_lease_cannot_be_completed(migrated, connection):
