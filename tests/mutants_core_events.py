@@ -223,4 +223,16 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "engine/core/commands/message.py",
         ("kept = channel.is_here(offer.message)", "kept = offer.message in channel.messages"),
     ),
+    mutant(
+        "core: who publishes is answered by each receiver",
+        "tests/core/test_message_answers.py::test_every_command_is_answered_once",
+        "engine/core/commands/subscription.py",
+        ("    if offer.message is not None and offer.request is not None:\n", "    if offer.message is not None:\n"),
+    ),
+    mutant(
+        "core: what takes one message asks for another",
+        "tests/core/test_message_answers.py::test_what_takes_one_message_is_offered_no_other",
+        "engine/core/commands/subscription.py",
+        ("        if not subscription.interrupting:\n", "        if True:\n"),
+    ),
 )

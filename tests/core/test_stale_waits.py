@@ -35,8 +35,10 @@ however_far = pytest.mark.parametrize("how_far", ["told", "closed"])
 
 @pytest.fixture
 def bench():
-    """Every item of work is a slice of its own."""
-    return Bench(Limits(slice_items=1))
+    """Every item of work is a slice of its own; and nothing is a bug."""
+    bench = Bench(Limits(slice_items=1))
+    yield bench
+    assert bench.engine.processor.notices.poisoned == []
 
 
 def waiting(bench, wait, how_far="told", others=1):
