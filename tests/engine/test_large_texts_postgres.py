@@ -5,15 +5,15 @@ from random import Random
 import msgspec
 import pytest
 import trio
-from consumer_bench import Serial, append, beat, make_consumer
+from consumer_bench import Serial, append, beat, make_consumer, work_off
 from core_bench import raw
 from core_events import call, loop
 from core_events import model as with_events
-from core_messages import catch, model
+from core_messages import catch, model, receive
 from core_models import ONE_TASK, start, task
 
 from engine.core import step
-from engine.core.records import BroadcastSignal, CreateInstance
+from engine.core.records import BroadcastSignal, CreateInstance, PublishMessage
 from storage import log
 
 TENANT = "<default>"
@@ -78,3 +78,22 @@ async def test_a_batch_ends_when_it_has_written_enough(working, connection, monk
         before = stats.batches
         await work(*[CreateInstance("p", variables=raw({"text": "x" * (size - 2)}))] * 7)
         assert stats.batches - before == batches
+
+
+async def test_follow_ups_of_a_batch_that_has_written_enough_go_through_the_log(migrated, connection, monkeypatch):
+    """What they lack is loaded when they come back, and the message that is kept reaches who waits for it."""
+    serial = Serial()
+    serial.deploy(model(start(), receive(), task("work"), "start > receive > work"))
+    serial.run(PublishMessage("hello", "x", 60_000, variables=raw({"n": 1})))
+    await work_off(migrated, connection, serial)
+    monkeypatch.setattr(step, "BATCH_CHARACTERS", 1)
+    consumer, ears = make_consumer(migrated, serial.resources)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        await ears.reached(await append(connection, [(TENANT, CreateInstance("p", variables=raw({"k": "x"})))]))
+        assert await one(connection, "SELECT string_agg(intent, ',') FROM inbox") == "MESSAGE_SUBSCRIPTION:CREATE"
+        while (last := await log.forward(connection, 1, 1)) is not None:
+            await ears.reached(last)
+        nursery.cancel_scope.cancel()
+    assert await one(connection, "SELECT value FROM variables WHERE name = 'n'") == "1"
+    assert await one(connection, "SELECT type FROM jobs") == "work"
