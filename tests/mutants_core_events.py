@@ -235,4 +235,13 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "engine/core/commands/subscription.py",
         ("        if not subscription.interrupting:\n", "        if True:\n"),
     ),
+    mutant(
+        "core: what waits on is on its way for ever once it has taken a message",
+        "tests/core/test_messages.py::test_what_waits_on_takes_one_kept_message_after_the_other",
+        "engine/core/commands/message.py",
+        (
+            "    yield CorrelationAnswered(offer.message, command.tenant, offer.correlation_key, command.key, True)\n",
+            "",
+        ),
+    ),
 )

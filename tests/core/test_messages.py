@@ -17,6 +17,7 @@ from core_messages import (
 from core_models import end, file, flow, par, process_element, start, sub, task
 
 from engine.core.records import (
+    AcknowledgeCorrelation,
     BroadcastSignal,
     CloseSubscription,
     CorrelateMessage,
@@ -340,6 +341,21 @@ def test_two_hosts_around_each_other_both_wait_and_the_longer_wait_gets_it(bench
     assert bench.jobs == ["b"]
 
 
+def test_what_waits_on_takes_one_kept_message_after_the_other(bench):
+    """It is asked for the next as soon as it has taken one, whether that comes at once or later."""
+    bench.deploy(MANY)
+    bench.start(k="x")
+    for number in range(3):
+        say(bench, ttl_ms=1000, n=number)
+        assert bench.jobs.count("each") == number + 1
+    assert [one.state for one in channel(bench).subscriptions.values()] == ["OPEN"]
+
+
+def test_what_has_been_closed_before_it_says_that_it_took_a_message_is_no_bug(bench):
+    bench.run(AcknowledgeCorrelation(4711, "<default>", Offer("hello", {}, 7, "x")))
+    assert bench.engine.processor.notices.poisoned == []
+
+
 # ---- publishing from a process
 
 
@@ -394,7 +410,8 @@ def test_a_process_can_answer_itself_in_one_command(bench):
 def test_correlating_answers_the_instance_that_got_it(bench):
     bench.deploy(WAITS)
     instance = bench.start(k="x")
-    bench.run(CorrelateMessage("hello", "x", raw({"a": 1})))
+    handled = bench.run(CorrelateMessage("hello", "x", raw({"a": 1})))
+    assert [type(event).__name__ for event in handled.events] == ["MessagePublished", "MessageCorrelated"]
     row = answers(bench)
     assert row.request == len(bench.engine.log)
     assert row.response.process_instance_key == instance
