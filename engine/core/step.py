@@ -30,6 +30,7 @@ from engine.core.needs import Need, NeedKind, NotLoaded
 from engine.core.records import (
     COMMAND_STAGE,
     DEADLOCK_STAGE,
+    CloseSubscription,
     Command,
     ContinueWork,
     Effects,
@@ -41,6 +42,7 @@ from engine.core.records import (
     IncidentRaised,
     IncidentType,
     LoadMore,
+    OpenSubscription,
     Reject,
     Rejection,
     RejectionCode,
@@ -79,6 +81,9 @@ from engine.core.view import View
 ITEM_COST = 4
 TERMINATION_COST = 1
 """Ending an element is cheap: a slice holds four times as many of these."""
+PROMPT = (OpenSubscription, CloseSubscription)
+"""Follow-ups that are never put off, also when the slice is used up: otherwise the tree could go on, and throw what it
+waits for, before its channel knows. Each is soon done."""
 COMPANY_BATCHES = 16
 """For so many batches after one with other commands in it, deferred work takes slices of the shorter kind."""
 
@@ -330,7 +335,7 @@ class Processor:
         rows: list[Handled] = []
         while follow_ups:
             command = follow_ups.popleft()
-            if self._used >= self._limit or not self._inline:
+            if not self._inline or (self._used >= self._limit and not isinstance(command, PROMPT)):
                 self._spill(command)
                 continue
             try:

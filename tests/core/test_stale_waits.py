@@ -35,8 +35,9 @@ however_far = pytest.mark.parametrize("how_far", ["told", "closed"])
 
 @pytest.fixture
 def bench():
-    """Every item of work is a slice of its own; and nothing is a bug."""
-    bench = Bench(Limits(slice_items=1))
+    """Every item of work is a slice of its own, and follow-ups go through the log: so others come between. And nothing
+    is a bug."""
+    bench = Bench(Limits(slice_items=1, inline_follow_ups=False))
     yield bench
     assert bench.engine.processor.notices.poisoned == []
 

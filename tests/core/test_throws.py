@@ -6,11 +6,12 @@ to wait behind the thrower does not hear it.
 
 import pytest
 from core_bench import Bench, rebuilt
-from core_events import LIMITS, loop
+from core_events import LIMITS, loop, states
 from core_messages import boundary, catch, event_sub, message, model, publish, signal, throw
 from core_models import end, file, flow, par, process_element, start, sub, task
 
 from engine.core.records import BroadcastSignal, CompleteThrow, PublishMessage
+from engine.core.step import Limits
 
 SEND = f'<sendTask id="say" messageRef="m"><extensionElements>{publish()}</extensionElements></sendTask>'
 THROWERS = {
@@ -109,6 +110,22 @@ def test_each_turn_of_a_loop_throws_for_itself(bench):
         assert bench.jobs == ["after"]
         bench.complete("after")
     assert bench.state_of(key) == "COMPLETED"
+
+
+@pytest.mark.parametrize("items", [500, 7, 3, 1])
+def test_a_slice_that_ends_between_wait_and_throw_loses_nothing(thrower, items):
+    """The channel knows of a wait before the tree goes on, however the work is cut."""
+    bench = Bench(Limits(slice_items=items))
+    aside = event_sub("aside", task("after"), "aside-start > after", on=thrower[1])
+    inner = loop(sub("s", *throwing(thrower[0], aside)), "=[1, 2]", sequential=True)
+    outer = loop(sub("o", start("ob"), inner, "ob > s"), "=[1, 2]", sequential=True)
+    bench.deploy(model(start(), outer, end(), "start > o > end"))
+    key = bench.start(k="x")
+    for _ in range(4):
+        assert bench.jobs == ["after"]
+        bench.complete("after")
+    assert bench.state_of(key) == "COMPLETED"
+    assert "COMPLETED" not in states(bench, "say")
 
 
 def test_two_throw_at_once(bench, thrower):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.core.needs import Need, NeedKind, Needs
 from engine.core.records import CompleteThrow, Effects, ElementCompleting
-from engine.core.state import ACTIVATED
+from engine.core.state import ACTIVATED, TERMINATING, Element
 from engine.core.view import View
 
 
@@ -13,7 +13,15 @@ def needs(command: CompleteThrow, tenant: str) -> Needs:
 
 
 def complete(command: CompleteThrow, at: View) -> Effects:
-    """Nothing, if what was thrown has ended its thrower."""
+    """Nothing, if what was thrown has ended its thrower, or is about to: that may take several slices."""
     thrower = at.element(command.key)
-    if thrower is not None and thrower.state is ACTIVATED:
+    if thrower is not None and thrower.state is ACTIVATED and not _ends(thrower):
         yield ElementCompleting(thrower.key)
+
+
+def _ends(element: Element) -> bool:
+    """Whether a scope around it is to end, or is interrupted."""
+    scope = element.scope
+    while scope is not None and scope.then is None and scope.state is not TERMINATING:
+        scope = scope.scope
+    return scope is not None
