@@ -15,8 +15,8 @@ from vivero import logs
 
 USUAL = ("core", "append", "engine", "http", "feel", "http_server")
 """What runs when nothing is named: under three minutes."""
-LARGE = ("timers", "messages")
-"""On a million rows each: a minute or more each, so only by name."""
+LARGE = ("timers", "messages", "loops")
+"""A minute or more each, on up to a million rows: only by name."""
 NAMES = USUAL + LARGE
 DESCRIPTION = "Run the named benchmarks, by default the usual: one JSON line each on stdout, a table each on stderr."
 

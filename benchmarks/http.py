@@ -7,20 +7,15 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
 import psutil
 import trio
 
 from benchmarks.model import EMPTY, ONE_TASK
-from benchmarks.server import fresh_database
+from benchmarks.server import fresh_database, program
 
 FLAT_S, PACED_S, AWAIT_S, WARM_S = 10.0, 8.0, 3.0, 3.0
 PACE = 50.0
@@ -37,7 +32,7 @@ async def _run() -> tuple[dict[str, float], dict[str, str]]:
 
 
 def _measure(dsn: str) -> dict[str, float]:
-    with _server(dsn) as (port, process):
+    with program(dsn, {"one.bpmn": ONE_TASK, "empty.bpmn": EMPTY}) as (port, process):
         figures = {"ready_s": 0.0}
         _client(port, "service", WARM_S, 0)
         before = _cpu_s(process)
@@ -53,34 +48,6 @@ def _measure(dsn: str) -> dict[str, float]:
         figures |= {f"await_{name}": awaited[name] for name in ("instances_per_s", "create_p50_ms", "create_p99_ms")}
         figures["server_memory_mb"] = process.memory_info().rss / 1e6
     return figures
-
-
-@contextmanager
-def _server(dsn: str) -> Iterator[tuple[int, psutil.Process]]:
-    """`vivero up` on a free port, with both processes deployed."""
-    with tempfile.TemporaryFile("w+") as output:
-        command = [sys.executable, "-m", "vivero", "up", "--port", "0", "--database-url", dsn]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=output, text=True)
-        try:
-            port = _port(process, output)
-            _deploy(port)
-            yield port, psutil.Process(process.pid)
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(30)
-
-
-def _port(process: subprocess.Popen[str], output: object) -> int:
-    assert process.stdout is not None
-    for line in process.stdout:
-        if "http://" in line:
-            return int(line.rsplit(":", 1)[1].split("/")[0].split()[0])
-    raise RuntimeError(f"the server did not start: {output}")
-
-
-def _deploy(port: int) -> None:
-    files = [("resources", (name, content)) for name, content in (("one.bpmn", ONE_TASK), ("empty.bpmn", EMPTY))]
-    httpx.post(f"http://127.0.0.1:{port}/v2/deployments", files=files, timeout=10).raise_for_status()
 
 
 def _client(port: int, mode: str, seconds: float, rate: float) -> dict[str, float]:

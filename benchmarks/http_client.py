@@ -51,12 +51,12 @@ Answer = Callable[[int, bytes], None]
 class Channel:
     """One connection with at most one request on its way."""
 
-    def __init__(self, loop: Loop, port: int) -> None:
+    def __init__(self, selector: selectors.BaseSelector, port: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._buffer = bytearray()
         self._answer: Answer | None = None
-        loop.selector.register(self._socket, selectors.EVENT_READ, self)
+        selector.register(self._socket, selectors.EVENT_READ, self)
 
     def request(self, data: bytes, answer: Answer) -> None:
         self._answer = answer
@@ -99,7 +99,7 @@ class Loop:
         self.selector = selectors.DefaultSelector()
         self._port, self._mode, self._rate = port, mode, rate
         self._until = perf_counter() + seconds
-        self._create = _create_request(mode)
+        self._create = create_request(mode)
         self._poll = post("/jobs/activation", json.dumps(_activation()).encode())
         self._started: dict[str, float] = {}
         self._jobs: deque[tuple[str, str]] = deque()
@@ -114,11 +114,11 @@ class Loop:
     def run(self) -> None:
         creators = 1 if self._mode == "await" else CREATORS
         for _ in range(creators):
-            self._idle.append(Channel(self, self._port))
+            self._idle.append(Channel(self.selector, self._port))
         if self._mode == "service":
             for _ in range(WORKERS):
-                self._activate(Channel(self, self._port))
-            self._free.extend(Channel(self, self._port) for _ in range(WORKERS * COMPLETERS))
+                self._activate(Channel(self.selector, self._port))
+            self._free.extend(Channel(self.selector, self._port) for _ in range(WORKERS * COMPLETERS))
         while (now := perf_counter()) < self._until:
             self._create_some(now)
             for key, _ in self.selector.select(0.001 if self._rate else 0.05):
@@ -170,7 +170,8 @@ class Loop:
         self._complete_some()
 
 
-def _create_request(mode: str) -> bytes:
+def create_request(mode: str) -> bytes:
+    """Starts an instance of the measured process, or awaits one of the process without tasks."""
     process = {"service": "measured", "await": "measured-empty"}[mode]
     body = {"processDefinitionId": process, "variables": VARIABLES, "awaitCompletion": mode == "await"}
     return post("/process-instances", json.dumps(body).encode())

@@ -1,13 +1,21 @@
-"""An embedded PostgreSQL for the benchmarks: development settings, commits durable, a fresh database."""
+"""An embedded PostgreSQL for the benchmarks: development settings, commits durable, a fresh database.
+
+And the whole program on it, in a process of its own.
+"""
 
 from __future__ import annotations
 
 import shutil
+import signal
+import subprocess
+import sys
 import tempfile
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
+import httpx
+import psutil
 import trio
 
 from storage import driver, migrate
@@ -46,3 +54,31 @@ def _reachable_directory() -> Path:
 
 async def _setting(connection: Connection, name: str) -> str:
     return str((await connection.execute("SELECT current_setting($1)", (name,))).rows[0][0])
+
+
+@contextmanager
+def program(dsn: str, files: Mapping[str, bytes]) -> Iterator[tuple[int, psutil.Process]]:
+    """`vivero up` on a free port, with these files deployed."""
+    with tempfile.TemporaryFile("w+") as output:
+        command = [sys.executable, "-m", "vivero", "up", "--port", "0", "--database-url", dsn]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=output, text=True)
+        try:
+            port = _port(process, output)
+            _deploy(port, files)
+            yield port, psutil.Process(process.pid)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(30)
+
+
+def _port(process: subprocess.Popen[str], output: object) -> int:
+    assert process.stdout is not None
+    for line in process.stdout:
+        if "http://" in line:
+            return int(line.rsplit(":", 1)[1].split("/")[0].split()[0])
+    raise RuntimeError(f"the server did not start: {output}")
+
+
+def _deploy(port: int, files: Mapping[str, bytes]) -> None:
+    resources = [("resources", file) for file in files.items()]
+    httpx.post(f"http://127.0.0.1:{port}/v2/deployments", files=resources, timeout=10).raise_for_status()

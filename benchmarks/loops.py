@@ -1,0 +1,178 @@
+"""What others notice of a very long loop: a parallel multi-instance of service tasks begins, stands, and is cancelled.
+
+`VIVERO_BENCH_ITEMS` is how wide it is (100,000). Beside it a client in a process of its own starts instances of a small
+process at an even pace and awaits their ends; its latencies are counted from when a request was due, for each phase of
+the loop. `begin` is from the request that starts the loop to the last of its jobs, `cancel` until that is answered.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import httpx
+import psutil
+import trio
+
+from benchmarks.http_client import Channel, create_request
+from benchmarks.model import EMPTY
+from benchmarks.server import fresh_database, program
+from storage import driver
+
+ITEMS = int(os.environ.get("VIVERO_BENCH_ITEMS", "100000"))
+PER_SECOND = float(os.environ.get("VIVERO_BENCH_PER_SECOND", "40"))
+WARM_S, IDLE_S = 4.0, 10.0
+BETWEEN_S = 2.0
+WATCH_S = 0.1
+PATIENCE_S = 300.0
+
+_LOOP = b"""<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="https://example.org"
+ xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"><process id="long-loop" isExecutable="true"><startEvent id="s"/>
+<serviceTask id="work"><extensionElements><zeebe:taskDefinition type="long-work"/></extensionElements>
+<multiInstanceLoopCharacteristics><extensionElements>
+<zeebe:loopCharacteristics inputCollection="=items" inputElement="item"/></extensionElements>
+</multiInstanceLoopCharacteristics></serviceTask><endEvent id="e"/><sequenceFlow id="a" sourceRef="s" targetRef="work"/>
+<sequenceFlow id="b" sourceRef="work" targetRef="e"/></process></definitions>"""
+
+_BEGUN = "SELECT count(*) FROM element_counts WHERE element_id = 'work' AND active = $1"
+
+Latency = tuple[float, float]
+"""When a request was due, by the wall clock, and how long it took from then; seconds."""
+
+
+def run() -> tuple[dict[str, float], dict[str, str]]:
+    """How long the loop takes, what others' requests take meanwhile, and the server's memory."""
+    return trio.run(_run)
+
+
+async def _run() -> tuple[dict[str, float], dict[str, str]]:
+    async with fresh_database() as (dsn, notes):
+        with program(dsn, {"loop.bpmn": _LOOP, "empty.bpmn": EMPTY}) as (port, process):
+            figures = await _measure(dsn, port, process)
+    return figures, notes | {"items": f"{ITEMS:,}", "others": f"{PER_SECOND:.0f} instances/s"}
+
+
+async def _measure(dsn: str, port: int, process: psutil.Process) -> dict[str, float]:
+    command = [sys.executable, "-m", "benchmarks.loops", str(port)]
+    others = await trio.lowlevel.open_process(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path(__file__).parents[1]
+    )
+    memory = [process.memory_info().rss]
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_watch_memory, process, memory)
+        moments = await _phases(dsn, port)
+        nursery.cancel_scope.cancel()
+    idle, begin, begun, cancel, cancelled = moments
+    latencies = await _latencies(others)
+    figures = {"begin_s": begun - begin, "cancel_s": cancelled - cancel, "memory_mb": max(memory) / 1e6}
+    for name, (first, last) in {"idle": (idle, begin), "begin": (begin, begun), "cancel": (cancel, cancelled)}.items():
+        figures |= _percentiles(name, sorted(took for due, took in latencies if first <= due < last))
+    for name in ("begin", "cancel"):
+        figures[f"{name}_p99_times_idle"] = figures[f"{name}_p99_ms"] / figures["idle_p99_ms"]
+    return figures
+
+
+async def _phases(dsn: str, port: int) -> tuple[float, float, float, float, float]:
+    """The wall clock when nothing but the others' requests began, when the loop's creation was asked for, when it had
+    all its jobs, when its cancellation was asked for, and when that was answered.
+    """
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}/v2", timeout=PATIENCE_S) as client:
+        await trio.sleep(WARM_S)
+        idle = time.time()
+        await trio.sleep(IDLE_S)
+        begin = time.time()
+        create = {"processDefinitionId": "long-loop", "variables": {"items": list(range(ITEMS))}}
+        created = (await client.post("/process-instances", json=create)).raise_for_status().json()
+        await _until_begun(dsn)
+        begun = time.time()
+        await trio.sleep(BETWEEN_S)
+        cancel = time.time()
+        path = f"/process-instances/{created['processInstanceKey']}/cancellation"
+        (await client.post(path, json={})).raise_for_status()
+        cancelled = time.time()
+        await trio.sleep(BETWEEN_S)
+        return idle, begin, begun, cancel, cancelled
+
+
+async def _until_begun(dsn: str) -> None:
+    connection = await driver.connect(dsn, name="benchmark")
+    try:
+        for _ in range(int(PATIENCE_S / WATCH_S)):
+            if (await connection.execute(_BEGUN, (ITEMS,))).rows[0][0]:
+                return
+            await trio.sleep(WATCH_S)
+    finally:
+        connection.close()
+    raise RuntimeError(f"the loop has not all of its jobs after {PATIENCE_S:.0f} s")
+
+
+def _percentiles(name: str, ordered: Sequence[float]) -> dict[str, float]:
+    if not ordered:
+        raise RuntimeError(f"nobody asked for anything in the phase {name!r}: make the loop longer")
+    at = {"p50": len(ordered) // 2, "p99": len(ordered) * 99 // 100, "max": len(ordered) - 1}
+    return {f"{name}_{which}_ms": 1000 * ordered[place] for which, place in at.items()}
+
+
+async def _watch_memory(process: psutil.Process, memory: list[int]) -> None:
+    while True:
+        await trio.sleep(WATCH_S)
+        memory.append(process.memory_info().rss)
+
+
+async def _latencies(others: trio.Process) -> list[Latency]:
+    """Of the client, which ends when nobody holds its input any more."""
+    assert others.stdin is not None
+    assert others.stdout is not None
+    await others.stdin.aclose()
+    output = b"".join([part async for part in others.stdout])
+    if await others.wait():
+        raise RuntimeError(f"the client of the others failed: {others.returncode}")
+    return [(due, took) for due, took in json.loads(output)]
+
+
+class _Others:
+    """Starts instances at an even pace and awaits their ends, on as many connections as wait at once."""
+
+    def __init__(self, port: int) -> None:
+        self.selector = selectors.DefaultSelector()
+        self._port = port
+        self._free: list[Channel] = []
+        self._request = create_request("await")
+        self.latencies: list[Latency] = []
+
+    def run(self) -> None:
+        """Until its input ends."""
+        self.selector.register(sys.stdin, selectors.EVENT_READ)
+        following = time.perf_counter()
+        while True:
+            for key, _ in self.selector.select(max(following - time.perf_counter(), 0)):
+                if key.data is None:
+                    return
+                key.data.readable()
+            if time.perf_counter() >= following:
+                self._start(following)
+                following += 1 / PER_SECOND
+
+    def _start(self, due: float) -> None:
+        channel = self._free.pop() if self._free else Channel(self.selector, self._port)
+        wall = time.time() - (time.perf_counter() - due)
+
+        def answered(status: int, body: bytes) -> None:
+            if status != 200:
+                raise RuntimeError(f"an instance was refused with {status}: {body.decode()}")
+            self.latencies.append((wall, time.perf_counter() - due))
+            self._free.append(channel)
+
+        channel.request(self._request, answered)
+
+
+if __name__ == "__main__":
+    _client = _Others(int(sys.argv[1]))
+    _client.run()
+    print(json.dumps(_client.latencies))
