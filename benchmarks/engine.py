@@ -19,7 +19,8 @@ from benchmarks.model import CREATE, DEPLOY, ONE_TASK
 from benchmarks.server import fresh_database
 from engine.bpmn.model import Process
 from engine.bpmn.parser import parse
-from engine.consumer import Consumer, ConsumerSettings
+from engine.consumer import Consumer
+from engine.consumer_settings import ConsumerSettings
 from engine.core.memory import DEFAULT_TENANT, MemoryEngine
 from engine.core.records import Command, CompleteJob, encode_command
 from engine.core.step import Ended

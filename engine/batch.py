@@ -66,7 +66,7 @@ Fill = Callable[[list[Need]], Awaitable[None]]
 
 @dataclass(slots=True)
 class Work:
-    """What a batch did: to be committed, and then to be told."""
+    """What a batch did: to be committed, and then to be told. Without a command it is a slice of deferred work."""
 
     last: int
     next_key: int
@@ -76,6 +76,8 @@ class Work:
     notices: Notices
     outcomes: list[Outcome]
     moves_definitions: bool
+    in_a_hurry: bool
+    """Whether the inbox got commands that nobody does before they come."""
 
 
 @dataclass(slots=True)
@@ -134,7 +136,6 @@ async def compute(
     finds its follow-ups done.
     """
     collected, missing = _Collected(), None
-    processor.note_company(not all(isinstance(one.command, ContinueWork) for one in decoded))
     started = turn = perf_counter()
     for one in decoded:
         try:
@@ -151,26 +152,33 @@ async def compute(
             break
     if not collected.commands:
         return None, missing
+    await _follow_up(processor, collected, fill)
+    return await _finish(processor, collected, now), missing
+
+
+def needs_of_work(root: int) -> list[Need]:
+    """What the next slice of a tree's deferred work needs."""
+    return list(COMMANDS[ContinueWork].needs(ContinueWork(root), ""))
+
+
+async def go_on(processor: Processor, root: int, last: int, now: int, fill: Fill) -> Work | None:
+    """A slice of a tree's deferred work, as a batch without a command: it adds to what came of the one at `last`."""
+    collected = _Collected(last=last)
+    _collect_more(collected, processor.go_on_between(root, now))
+    if not collected.log_rows:
+        return None
+    await _follow_up(processor, collected, fill)
+    return await _finish(processor, collected, now)
+
+
+async def _follow_up(processor: Processor, collected: _Collected, fill: Fill) -> None:
+    """Follow-ups that wait for something to be loaded."""
     for _ in range(ROUNDS):
         if not processor.parked or processor.is_full():
             break
         await fill([need for parked in processor.parked for need in parked.needs])
         _collect_more(collected, processor.go_on())
     processor.give_up_parked()
-    done = decoded[: collected.commands]
-    if not processor.is_full() and not any(isinstance(one.command, ContinueWork) for one in done):
-        await _work_besides(processor, collected, fill)
-    return await _finish(processor, collected, now), missing
-
-
-async def _work_besides(processor: Processor, collected: _Collected, fill: Fill) -> None:
-    """One slice of work that was put off, in a batch that has none of it."""
-    need = processor.work_besides()
-    if need is not None:
-        await trio.lowlevel.checkpoint()
-        await fill([need])
-        _collect_more(collected, processor.go_on_besides(need.key))
-        processor.give_up_parked()
 
 
 def _process(processor: Processor, one: Decoded, now: int, leases: Mapping[int, str | None]) -> list[Handled]:
@@ -178,6 +186,7 @@ def _process(processor: Processor, one: Decoded, now: int, leases: Mapping[int, 
     if one.rejection is not None and isinstance(one.command, WAITED_FOR):
         return processor.refuse(Entry(row.position, row.tenant, one.command, row.request), now, one.rejection)
     if one.command is None:
+        processor.skip(row.position)
         return [Handled(0, None, row.request, [], one.rejection)]
     return processor.process(Entry(row.position, row.tenant, one.command, row.request), now, leases)
 
@@ -216,4 +225,14 @@ async def _finish(processor: Processor, collected: _Collected, now: int) -> Work
             await trio.lowlevel.checkpoint()
             turn = perf_counter()
     state.saved()
-    return Work(collected.last, state.next_key, collected.commands, calls, roots, notices, collected.outcomes, moves)
+    return Work(
+        collected.last,
+        state.next_key,
+        collected.commands,
+        calls,
+        roots,
+        notices,
+        collected.outcomes,
+        moves,
+        any(not processor.will_go_on(one.command) for one in notices.spilled),
+    )

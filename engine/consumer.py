@@ -7,9 +7,9 @@ database says. What may be told of a batch is told after its commit, with no che
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from time import thread_time
 
 import structlog
 import trio
@@ -18,92 +18,34 @@ from engine import batch
 from engine.appender import Consumed
 from engine.batch import Work
 from engine.bpmn.model import Process
+from engine.consumer_settings import ConsumerSettings, ConsumerStats
 from engine.core.needs import Need, NeedKind
-from engine.core.records import Rejection, RejectionCode
-from engine.core.rules import PAGED_FROM, TIMER_RULES, TimerRules
+from engine.core.records import ContinueWork, Rejection, RejectionCode
+from engine.core.rules import TIMER_RULES, TimerRules
 from engine.core.state import Definition, State
-from engine.core.step import Ended, Limits, Processor
+from engine.core.step import Limits, Processor
 from engine.definitions import UnreadableResource
-from engine.refusals import Refusals
+from engine.listeners import Listeners, Models
+from engine.refusals import Refusals, Suspected
+from engine.slices import Slices
 from engine.supervision import Beat, leaves
 from engine.tails import Tails
 from storage import load, partitions, save
-from storage.driver import Connection
+from storage.driver import Call, Connection
 from storage.errors import DataPoison
 from storage.load import Batch
-from storage.log import Outcome, Tail
+from storage.log import Tail
 from storage.partitions import Claim
 
 log = structlog.get_logger(__name__)
 
 COMMIT_DEADLINE_S = 4.0
-
-
-@dataclass(frozen=True, slots=True)
-class ConsumerSettings:
-    """Limits of a batch and of a term's memory. Seconds and bytes."""
-
-    batch_commands: int = 500
-    cache_bytes: int = 48_000_000
-    max_models: int = 2_000
-    max_definitions: int = 20_000
-    poll_s: float = 1.0
-    call_timeout_s: float = 5.0
-    house_every_batches: int = 10_000
-    slice_items: int = 500
-    paged_from: int = PAGED_FROM
-    """A loop over more items than this is loaded in pages."""
-
-
-class Models(Protocol):
-    """`engine.definitions.DefinitionCache`: the processes of a deployed file by its SHA-256, parsed once."""
-
-    async def resource(self, sha256: str) -> Mapping[str, Process] | None: ...
-
-    def resource_nowait(self, sha256: str) -> Mapping[str, Process] | None: ...
-
-
-class Listeners(Protocol):
-    """Who is told about a committed batch; none of these may wait."""
-
-    def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[Ended]) -> None:
-        """Answers and ends, with the position up to which everything is known."""
-
-    def available(self, type: str, tenant: str, count: int) -> None:
-        """Jobs that can be activated now."""
-
-    def spilled(self, partition: int) -> None:
-        """The inbox has commands for this partition's log."""
-
-    def timers_changed(self, partition: int, changes: Mapping[int, tuple[int, str] | None]) -> None:
-        """Timers are pending (due date in epoch ms, tenant), or no longer (None)."""
-
-    def leads(self, partition: int, epoch: int) -> None:
-        """A term has begun."""
-
-
-@dataclass(slots=True)
-class ConsumerStats:
-    """Counters for metrics and tests; they only grow."""
-
-    terms: int = 0
-    reads: int = 0
-    """Of the log; commands of this node are mostly handed over."""
-    batches: int = 0
-    commands: int = 0
-    statements: int = 0
-    not_loaded: int = 0
-    evicted: int = 0
-    poisoned: int = 0
-
-
-class Suspected(Exception):
-    """The database refuses something of the commands at positions `first` … `last`, `commands` in number."""
-
-    def __init__(self, first: int, last: int, commands: int, poison: DataPoison) -> None:
-        super().__init__(str(poison))
-        self.first, self.last, self.commands = first, last, commands
-        self.poison = poison
+KEYS_SET_ASIDE = 1_000_000
+"""For slices between commands: a batch with commands saves the next key with so many to spare."""
+KEYS_OF_A_SLICE = 100_000
+"""More than one gives out. The fence refuses a slice that gives out more than were set aside."""
+LOOK_EVERY_S = 0.1
+"""While slices follow each other, the log is looked at so often, for what others append and for the time."""
 
 
 class Consumer:
@@ -269,6 +211,10 @@ class Term:
         self._definitions_seq: int | None = None
         self._clock_revision = -1
         self._now = 0
+        self._slices = Slices(consumer.settings.slice_items)
+        self._looked = float("-inf")
+        self._keys_saved = claim.next_key
+        """Keys below this one may be given out between commands."""
         self._renewed = trio.current_time()
         self._batches = 0
         self._moved = trio.current_time()
@@ -294,15 +240,16 @@ class Term:
         """At most one batch: read, load, compute, and hand over to be committed. False when the log is worked off."""
         self._consumer.stats.evicted += self._state.evict(self._settings.cache_bytes)
         careful = self.last < self._consumer.careful_until
+        if self._slices.due and not careful and await self._go_on(nursery, waited=True):
+            return True
         limit = 1 if careful else self._settings.batch_commands
         read = await self._read(limit) if 2 * len(self._ahead) < limit else None
-        decoded = self._ahead + ([] if read is None else batch.decode(read.rows, self._consumer.refusals))
-        if not decoded:
-            return False
-        if self._idle:
-            self._idle, self._moved = False, trio.current_time()
         if read is not None:
             await self._notice(read)
+        decoded = self._ahead + ([] if read is None else batch.decode(read.rows, self._consumer.refusals))
+        if not decoded:
+            return not careful and await self._go_on(nursery, waited=False)
+        self._begin_work()
         started = trio.current_time()
         try:
             with self._beat.waiting(self._settings.call_timeout_s):
@@ -312,6 +259,7 @@ class Term:
                 self._reading = _Reading()
                 nursery.start_soon(self._read_ahead, self._reading, decoded[-1].row.position)
             self._processor.set_inline(not careful)
+            self._processor.cut(self._slices.items)
             work, missing = await batch.compute(self._processor, decoded, self._now, leases, self._fill)
         except DataPoison as poison:
             await self._settled()
@@ -319,9 +267,44 @@ class Term:
         self._note_missing(missing, decoded[0] if work is None else None)
         self._ahead = decoded if work is None else decoded[work.commands :]
         if work is not None:
-            self._note_speed(work, trio.current_time() - started)
+            took_s = trio.current_time() - started
+            self._note_speed(work, took_s)
+            if not all(isinstance(one.command, ContinueWork) for one in decoded[: work.commands]):
+                self._slices.note_commands(trio.current_time(), took_s)
             await self._hand_over(work, nursery)
         return True
+
+    async def _go_on(self, nursery: trio.Nursery, waited: bool) -> bool:
+        """A slice of deferred work between commands; False when there is none that could be done now."""
+        root = self._processor.deferred()
+        if root is None or self._state.next_key + KEYS_OF_A_SLICE > self._keys_saved:
+            return False
+        self._begin_work()
+        started, worked = trio.current_time(), thread_time()
+        self._processor.cut(self._slices.items)
+        try:
+            await self._fill(batch.needs_of_work(root))
+            if self._is_asked and not waited:
+                return True
+            work = await batch.go_on(self._processor, root, self.last, self._now, self._fill)
+        except DataPoison as poison:
+            await self._settled()
+            raise Suspected(self.last + 1, self.last, 0, poison) from poison
+        now = trio.current_time()
+        self._slices.note_slice(now - started, waited)
+        self._slices.fit(now, thread_time() - worked, self._processor.used_up)
+        if work is not None:
+            await self._hand_over(work, nursery)
+        return True
+
+    @property
+    def _is_asked(self) -> bool:
+        """Whether commands have come, as far as is known."""
+        return bool(self._ahead or self._tails or self._consumer.look)
+
+    def _begin_work(self) -> None:
+        if self._idle:
+            self._idle, self._moved = False, trio.current_time()
 
     # ---- before computing
 
@@ -340,9 +323,10 @@ class Term:
                     return reading.read
             behind = self._ahead[-1].row.position if self._ahead else self.last
             handed = self._tails.behind(behind, limit)
-            if handed is not None or not (self._consumer.look or self._tails):
+            forgotten = self._processor.deferred() is not None and trio.current_time() - self._looked > LOOK_EVERY_S
+            if handed is not None or not (self._consumer.look or self._tails or forgotten):
                 return handed
-            self._consumer.look = False
+            self._consumer.look, self._looked = False, trio.current_time()
             read = await self._read_log(behind, limit)
             self._consumer.look |= bool(read.rows)
             return read
@@ -427,8 +411,7 @@ class Term:
         once: what does not fit into the socket is sent at its checkpoints, while PostgreSQL works on what it has
         (docs/adr/0003-begin-the-next-batch-at-once.md)."""
         await self._settled()
-        claim = self._claim
-        fence = save.fence(claim.partition, claim.epoch, self.last, work.last, work.next_key)
+        fence = self._fence(work)
         calls = [fence, *work.calls]
         first, self.last = self.last + 1, work.last
         if work.moves_definitions:
@@ -441,11 +424,24 @@ class Term:
         nursery.start_soon(self._commit, work, first, len(calls), self._previous)
         await trio.lowlevel.checkpoint()
 
+    def _fence(self, work: Work) -> Call:
+        """The first statement. While work is deferred, keys are set aside for the slices between commands."""
+        claim = self._claim
+        if not work.commands:
+            told = bool(work.outcomes or work.notices.ended)
+            return save.fence_between(claim.partition, claim.epoch, work.last, work.next_key, told)
+        aside = KEYS_SET_ASIDE if self._processor.deferred() is not None else 0
+        self._keys_saved = work.next_key + aside
+        return save.fence(claim.partition, claim.epoch, self.last, work.last, self._keys_saved)
+
     async def _commit(self, work: Work, first: int, statements: int, done: trio.Event) -> None:
+        started = trio.current_time()
         try:
-            await self._writer.finish_pipeline(deadline=trio.current_time() + COMMIT_DEADLINE_S)
+            await self._writer.finish_pipeline(deadline=started + COMMIT_DEADLINE_S)
         except DataPoison as poison:
             raise Suspected(first, work.last, work.commands, poison) from poison
+        if not work.commands:
+            self._slices.note_commit(trio.current_time() - started)
         self._tell(work, statements)
         done.set()
 
@@ -456,6 +452,7 @@ class Term:
         self._moved = trio.current_time()
         stats = consumer.stats
         stats.batches, stats.commands = stats.batches + 1, stats.commands + work.commands
+        stats.slices += not work.commands
         stats.statements += statements
         consumer.refusals.committed(work.last)
         listeners = consumer._listeners
@@ -464,7 +461,7 @@ class Term:
             listeners.timers_changed(self._claim.partition, work.notices.timers)
         for (type_, tenant), count in work.notices.available.items():
             listeners.available(type_, tenant, count)
-        if work.notices.spilled:
+        if work.in_a_hurry:
             listeners.spilled(self._claim.partition)
 
     async def _settled(self) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from engine.core.records import Command, Rejection, TriggerTimer
+from storage.errors import DataPoison
 
 MAX_TIMERS = 1_000
 
@@ -47,3 +48,12 @@ class Refusals:
         for position in [position for position in self.positions if position <= last]:
             del self.positions[position]
             self.hopeless.discard(position)
+
+
+class Suspected(Exception):
+    """The database refuses something of the commands at positions `first` … `last`, `commands` in number."""
+
+    def __init__(self, first: int, last: int, commands: int, poison: DataPoison) -> None:
+        super().__init__(str(poison))
+        self.first, self.last, self.commands = first, last, commands
+        self.poison = poison

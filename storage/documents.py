@@ -20,7 +20,6 @@ from engine.core.state import (
     Instance,
     Job,
     LoopItem,
-    LoopItems,
     LoopResult,
     Row,
     Subscription,
@@ -232,10 +231,6 @@ def changed_loop_item(row: LoopItem) -> Document:
 
 def new_loop_item(row: LoopItem) -> Document:
     return changed_loop_item(row) | {"item": row.item}
-
-
-def loop_items(row: LoopItems) -> Document:
-    return {"body": row.key, "items": row.items}
 
 
 def loop_result(row: LoopResult) -> Document:

@@ -6,8 +6,11 @@ when something in it is named; a loop that is ended early, or that makes its nex
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
+from itertools import islice
 from typing import Any
+
+import msgspec
 
 from engine.core.state import ACTIVATING, LOOP_TEXT_WEIGHT, TERMINATING, Element, State
 from storage.driver import Call, Connection
@@ -15,9 +18,8 @@ from storage.sql_files import SQL_DIRECTORY, load
 
 _sql = load(SQL_DIRECTORY / "load.sql")
 
-CHILDREN_A_PAGE = 500
-"""Inner instances that are loaded so that a slice may end them."""
-ITEMS_A_PAGE = 250
+CHILDREN_A_PAGE = 100
+"""Inner instances that are loaded so that slices may end them: commands wait while a page is loaded."""
 BODIES = 8
 """So many loops of one batch get their pages; others ask again when it is their turn."""
 
@@ -35,12 +37,19 @@ async def children(reader: Connection, state: State, roots: Iterable[int]) -> di
     bodies = [body for body in _going_on(state, roots) if _lacks_children(body)][:BODIES]
     if not bodies:
         return {}
-    ended = list(state.ended | state.ended_in_batch())
-    calls: list[Call] = [
-        (_sql["children_page"], (body.key, [*body.children, *ended], CHILDREN_A_PAGE)) for body in bodies
-    ]
-    results = await reader.pipeline(calls)
+    ended = state.ended | state.ended_in_batch()
+    results = await reader.pipeline([_children_page(body, ended) for body in bodies])
+    for body, result in zip(bodies, results, strict=True):
+        if body.pages is not None and result.rows:
+            body.pages.read_to = result.rows[-1][0]
     return {row[0]: body.root.key for body, result in zip(bodies, results, strict=True) for row in result.rows}
+
+
+def _children_page(body: Element, ended: Iterable[int]) -> Call:
+    """From where all before are in memory, without those behind that are, too, and without those that have ended."""
+    after = 0 if body.pages is None else body.pages.read_to
+    but = [key for key in (*body.children, *ended) if key > after]
+    return _sql["children_page"], (body.key, after, but, CHILDREN_A_PAGE)
 
 
 def _going_on(state: State, roots: Iterable[int]) -> list[Element]:
@@ -61,8 +70,8 @@ def _is_emptied(body: Element) -> bool:
 def _lacks_children(body: Element) -> bool:
     if not _is_emptied(body) or len(body.children) >= body.live:
         return False
-    told = sum(child.state is TERMINATING for child in body.children.values())
-    return len(body.children) - told < CHILDREN_A_PAGE // 2
+    untold = (child for child in body.children.values() if child.state is not TERMINATING)
+    return sum(1 for _ in islice(untold, CHILDREN_A_PAGE // 2)) < CHILDREN_A_PAGE // 2
 
 
 async def items(reader: Connection, state: State, roots: Iterable[int], named: Iterable[tuple[int, int]]) -> None:
@@ -72,15 +81,10 @@ async def items(reader: Connection, state: State, roots: Iterable[int], named: I
         missing.update(_untaken(state, key))
     missing = {(body, index) for body, index in missing if _lacks_item(state, body, index)}
     bodies = [body for body in _going_on(state, roots) if _next_item(body) is not None][:BODIES]
-    calls: list[Call] = [
-        (_sql["loop_items_page"], (body.key, _next_item(body), (_next_item(body) or 0) + ITEMS_A_PAGE))
-        for body in bodies
-    ]
-    if missing:
-        pairs = sorted(missing)
-        calls.append((_sql["loop_items_named"], ([body for body, _ in pairs], [index for _, index in pairs])))
-    for result in await reader.pipeline(calls) if calls else []:
-        _take_items(state, result.rows)
+    asked = sorted(missing.union((body.key, _next_item(body) or 0) for body in bodies))
+    if asked:
+        columns = [body for body, _ in asked], [index for _, index in asked]
+        _take_items(state, (await reader.execute(_sql["paged_loop_items"], columns)).rows, missing)
 
 
 def untaken(state: State, keys: Iterable[int]) -> set[tuple[int, int]]:
@@ -107,12 +111,16 @@ def _next_item(body: Element) -> int | None:
     return loop.next
 
 
-def _take_items(state: State, rows: Rows) -> None:
-    for body_key, index, item in rows:
+def _take_items(state: State, rows: Rows, named: Set[tuple[int, int]]) -> None:
+    """Of rows of many items, those that are named or that inner instances are still to be made for."""
+    for body_key, first, items in rows:
         body = state.paged[body_key]
-        if body.pages is not None and index not in body.pages.items:
-            body.pages.items[index] = item
-            _weigh(state, body, item)
+        pages, following = body.pages, 0 if body.loop is None else body.loop.next
+        for index, item in enumerate(msgspec.json.decode(items, type=list[str]), first):
+            needed = index >= following or (body_key, index) in named
+            if needed and pages is not None and index not in pages.items:
+                pages.items[index] = item
+                _weigh(state, body, item)
 
 
 async def results(reader: Connection, state: State, bodies: Iterable[int]) -> None:

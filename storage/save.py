@@ -42,6 +42,9 @@ from storage.values import Texts
 _sql = load(SQL_DIRECTORY / "save.sql")
 _encode = msgspec.json.Encoder().encode
 
+ITEMS_A_ROW = 100
+"""Of a paged loop. Who reads them looks where rows begin."""
+
 Document = documents.Document | msgspec.Struct
 
 DEFINITIONS_CHANNEL = "vivero_definitions"
@@ -61,6 +64,7 @@ def statements_of(state: State, log_rows: Sequence[LogRow], spilled: Sequence[Sp
     if spilled:
         yield _sql["inbox"], (_encode([_spilled(one, state.partition) for one in spilled]),)
     yield from _tables(state)
+    yield from _paged_items(state)
     yield from _counts(state)
     definitions = [row for row in state.dirty if isinstance(row, Definition)]
     if definitions:
@@ -77,6 +81,11 @@ def moves_definitions(state: State) -> bool:
 def fence(partition: int, epoch: int, old_position: int, new_position: int, next_key: int) -> Call:
     """The statement that every batch begins with."""
     return _sql["fence"], (partition, epoch, old_position, new_position, next_key)
+
+
+def fence_between(partition: int, epoch: int, position: int, next_key: int, told: bool) -> Call:
+    """Instead of `fence`, for a batch between commands: the cursor stays. `told`: somebody is told of its commit."""
+    return _sql["fence_between"], (partition, epoch, position, next_key, told)
 
 
 def log_row(position: int, row: Handled, response: bytes | None) -> LogRow:
@@ -100,7 +109,9 @@ def _spilled(one: Spilled, partition: int) -> Document:
 def _tables(state: State) -> Iterator[Call]:
     written: dict[Statement, list[Document]] = {}
     for row in state.dirty:
-        table = _TABLES[type(row)]
+        table = _TABLES.get(type(row))
+        if table is None:
+            continue
         statement, document = (table[0], table[1]) if row in state.fresh else (table[2], table[3])
         written.setdefault(statement, []).append(document(row))
     for row in state.dirty:
@@ -108,6 +119,15 @@ def _tables(state: State) -> Iterator[Call]:
             row.lease = None
     for statement, rows in sorted(written.items(), key=lambda item: _ORDER[item[0]]):
         yield statement, (_encode(rows), state.partition) if statement in _WITH_PARTITION else (_encode(rows),)
+
+
+def _paged_items(state: State) -> Iterator[Call]:
+    """The items of a paged loop as it starts: columns of parameters, as a document of so many takes long to read."""
+    for row in state.dirty:
+        if isinstance(row, LoopItems):
+            firsts = range(0, len(row.items), ITEMS_A_ROW)
+            texts = Texts(_encode(row.items[first : first + ITEMS_A_ROW]) for first in firsts)
+            yield _sql["paged_loop_items"], ([row.key] * len(firsts), list(firsts), texts)
 
 
 def _counts(state: State) -> Iterator[Call]:
@@ -134,13 +154,12 @@ _TABLES: dict[type[Row], tuple[Statement, Callable[[Any], Document], Statement, 
     Instance: (_sql["new_instances"], documents.new_instance, _sql["instances"], documents.changed_instance),
     Element: (_sql["new_elements"], documents.new_element, _sql["elements"], documents.changed_element),
     LoopItem: (_sql["new_loop_items"], documents.new_loop_item, _sql["loop_items"], documents.changed_loop_item),
-    LoopItems: (
-        _sql["paged_loop_items"],
-        documents.loop_items,
-        _sql["paged_loop_items"],
-        documents.loop_items,
+    LoopResult: (
+        _sql["paged_loop_results"],
+        documents.loop_result,
+        _sql["paged_loop_results"],
+        documents.loop_result,
     ),
-    LoopResult: (_sql["loop_items"], documents.loop_result, _sql["loop_items"], documents.loop_result),
     Variable: (_sql["new_variables"], documents.new_variable, _sql["variables"], documents.changed_variable),
     Job: (_sql["new_jobs"], documents.new_job, _sql["jobs"], documents.changed_job),
     Timer: (_sql["new_timers"], documents.new_timer, _sql["timers"], documents.changed_timer),

@@ -9,6 +9,9 @@ POISON_TESTS = "tests/engine/test_consumer_poison.py"
 CONSUMER_TESTS = "tests/engine/test_consumer.py"
 ACTIVATION_TESTS = "tests/storage/test_activation.py"
 PAGED_TESTS = "tests/engine/test_paged_loops.py"
+BETWEEN = "storage/sql/migrations/0014_batches_between_commands.sql"
+BETWEEN_TESTS = "tests/engine/test_slices_between_commands.py"
+WRONG_TEST = f"{BETWEEN_TESTS}::test_a_slice_of_another_owner_or_place_writes_nothing_and_steps_down"
 
 BATCH: tuple[Mutant, ...] = (
     # Paged loops (docs/adr/0006-long-loops-in-parts.md)
@@ -42,6 +45,52 @@ BATCH: tuple[Mutant, ...] = (
         f"{PAGED_TESTS}::test_it_begins_in_slices",
         "storage/load.py",
         ("    keys = pages.work_of(state, roots)\n", "    keys: set[int] = set()\n"),
+    ),
+    # Slices between commands (docs/adr/0008-slices-between-commands.md)
+    mutant(
+        "a slice of an old epoch is let through",
+        WRONG_TEST,
+        BETWEEN,
+        ("    IF NOT FOUND THEN\n", "    IF false THEN\n"),
+    ),
+    mutant(
+        "a slice is let through wherever the cursor stands",
+        WRONG_TEST,
+        BETWEEN,
+        ("last.to_pos IS DISTINCT FROM pos OR ", ""),
+    ),
+    mutant(
+        "a slice gives out keys that a new term gives out again",
+        WRONG_TEST,
+        BETWEEN,
+        (" OR last.next_key < used_to", ""),
+    ),
+    mutant(
+        "no keys are set aside for slices",
+        f"{BETWEEN_TESTS}::test_a_loop_begins_and_ends_without_a_further_command",
+        "engine/consumer.py",
+        ("aside = KEYS_SET_ASIDE if self._processor.deferred() is not None else 0", "aside = 0"),
+    ),
+    mutant(
+        "the command in the inbox that goes on after a crash is not written",
+        f"{BETWEEN_TESTS}::test_whoever_fails_each_slice_is_done_once",
+        "engine/core/step.py",
+        (
+            "            self._deferred[command.key] = None\n",
+            "            self._deferred[command.key] = None\n            return\n",
+        ),
+    ),
+    mutant(
+        "a slice that stands still is tried again at once",
+        "tests/core/test_between_slices.py::test_work_that_gets_no_further_is_left_to_its_command",
+        "engine/core/step.py",
+        ("tree.work and (tree.work != work or len(rows[0].events) > TAKEN_UP_AND_PUT_OFF)", "tree.work"),
+    ),
+    mutant(
+        "a page begins behind children that were forgotten",
+        f"{BETWEEN_TESTS}::test_a_child_that_was_forgotten_is_read_again",
+        "engine/core/state.py",
+        ("            head.scope.pages.read_to = min(head.scope.pages.read_to, head.key - 1)\n", "            pass\n"),
     ),
     # The batch, the fence, the claim (KERNEL.md sections 2 and 9)
     mutant(
@@ -120,7 +169,7 @@ BATCH: tuple[Mutant, ...] = (
         "overlap deeper than one",
         f"{OVERLAP_TESTS}::test_a_batch_is_computed_while_the_one_before_it_commits",
         "engine/consumer.py",
-        ("        await self._settled()\n        claim = self._claim\n", "        claim = self._claim\n"),
+        ("        await self._settled()\n        fence = self._fence(work)\n", "        fence = self._fence(work)\n"),
     ),
     mutant(
         "load: a column forgotten",

@@ -19,7 +19,7 @@ from typing import Any
 from api.http1.settings import ServerSettings
 from api.settings import ApiSettings
 from engine.appender import AppenderSettings
-from engine.consumer import ConsumerSettings
+from engine.consumer_settings import ConsumerSettings
 from engine.expiry import ExpirySettings
 from engine.feel import DEFAULT_LIMITS, Limits
 from engine.retention import RetentionSettings

@@ -47,6 +47,8 @@ TRANSITIONS: dict[ElementState, tuple[ElementState, ...]] = {
 
 CHILDREN_PER_STAGE = 100
 """A scope that ends early tells at most so many of its children in one stage."""
+PARTS_PER_STAGE = 8
+"""And a paged loop so many: few that were told are left to the next slice, which would write them again."""
 
 Stage = Callable[[Element, View, Any], Effects]
 
@@ -104,12 +106,12 @@ def terminate(element: Element, _at: View, _argument: object) -> Effects:
 
 def empty(element: Element) -> Effects:
     """The next page of children of an element that is to end early."""
-    told = 0
+    told, most = 0, CHILDREN_PER_STAGE if element.pages is None else PARTS_PER_STAGE
     for child in element.children.values():
         if child.state is not TERMINATING:
             yield ElementTerminating(child.key)
             told += 1
-            if told == CHILDREN_PER_STAGE:
+            if told == most:
                 return
     if not told and len(element.children) < element.live:
         yield LoadMore(element.key)

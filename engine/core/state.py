@@ -185,7 +185,7 @@ class LoopItem(Row):
 
 
 class LoopItems(Row):
-    """All rows of `loop_items` of a paged loop, as it starts; `key` is the body's."""
+    """All rows of `paged_loop_items` of a loop, as it starts; `key` is the body's."""
 
     body: Element
     items: tuple[str, ...]
@@ -204,6 +204,10 @@ class LoopResult(Row):
         return self.body
 
 
+ITEMS_KEPT = 250
+"""So many items that a paged loop takes next stay in memory: they would be read again at once."""
+
+
 class LoopPages(Row, msgspec.Struct):  # the second base tells the linter that defaults are copied
     """What is in memory of a paged loop: items that are still needed and results, as JSON text by their index.
 
@@ -216,6 +220,8 @@ class LoopPages(Row, msgspec.Struct):  # the second base tells the linter that d
     """Whether the database has the items, so that they can be loaded again."""
     results_saved: list[int] = []
     """Of which results the database is known to have."""
+    read_to: int = 0
+    """Live inner instances with keys up to this one are all in memory."""
 
     def weight(self) -> int:
         texts = (*self.items.values(), *self.results.values())
@@ -652,8 +658,8 @@ class State:
         assert pages is not None, "only bodies of paged loops are in this table"
         texts: list[str] = []
         if pages.items_saved:
-            texts += pages.items.values()
-            pages.items.clear()
+            kept = (0 if body.loop is None else body.loop.next) + ITEMS_KEPT
+            texts += [pages.items.pop(index) for index in [index for index in pages.items if index >= kept]]
         texts += [pages.results.pop(index) for index in pages.results_saved if index in pages.results]
         pages.results_saved.clear()
         self._lose(body.root, LOOP_TEXT_WEIGHT * len(texts) + sum(map(len, texts)))
@@ -661,6 +667,8 @@ class State:
     def _forget_part(self, part: Part) -> None:
         head = part.head
         assert head.scope is not None, "an inner instance has a body"
+        if head.scope.pages is not None:
+            head.scope.pages.read_to = min(head.scope.pages.read_to, head.key - 1)
         self._lose(head.root, sum(weight_of(element) for element in descendants(head)))
         del head.scope.children[head.key]
         self._drop(head)

@@ -84,8 +84,10 @@ TERMINATION_COST = 1
 PROMPT = (OpenSubscription, CloseSubscription)
 """Follow-ups that are never put off, also when the slice is used up: otherwise the tree could go on, and throw what it
 waits for, before its channel knows. Each is soon done."""
-COMPANY_BATCHES = 16
-"""For so many batches after one with other commands in it, deferred work takes slices of the shorter kind."""
+TAKEN_UP_AND_PUT_OFF = 2
+"""So many events has a slice that got no further."""
+MOST_ROWS = 5_000
+"""Slices between commands write no more rows of the event log for one position: a page of a trace has room for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +100,6 @@ class Limits:
     """A loop over more items than this is paged."""
     inline_follow_ups: bool = True
     """False: every follow-up goes through the log, so that the row that cannot be saved is itself a command."""
-    shared_items: int = 100
-    """How much deferred work is done at once while others wait for their commands."""
 
 
 DEFAULT_LIMITS = Limits()
@@ -190,16 +190,18 @@ class Processor:
         self.state = state
         self.at = View(state, find_model, limits.timers, limits.paged_from)
         self.notices = Notices()
-        self._limit = self._whole = limits.slice_items * ITEM_COST
-        self._shared = min(limits.shared_items, limits.slice_items) * ITEM_COST
-        self._company = 0
+        self._limit = self._whole = self._slice = limits.slice_items * ITEM_COST
         self._under_way: dict[int, UnderWay] = {}
         """By root, as far as this processor has sent them itself."""
+        self._deferred: dict[int, None] = {}
+        """Those of these roots whose work can go on between commands, in turn."""
         self._besides = False
         self._inline = limits.inline_follow_ups
         self._used = 0
         self._ceiling = SLICE_CHARACTERS
         """Of `State.written`: a slice that has come there ends."""
+        self.used_up = False
+        """Whether the last slice between commands had as many items as it may."""
         self._queue: deque[tuple[int, str, Any]] = deque()
         self._touched = Touched()
         self._unloaded: dict[int, None] = {}
@@ -243,9 +245,9 @@ class Processor:
         return rows
 
     def _continue(self, command: ContinueWork, request: int | None, follow_ups: deque[Command]) -> list[Handled]:
-        """The next slice of deferred work: a short one while others wait for theirs."""
+        """The next slice of deferred work, by its own command."""
         known = self._arrived(command)
-        self._limit = self._shared if self._company else self._whole
+        self._limit = self._slice
         try:
             return self._handle(command, 0, request, follow_ups)
         except NotLoaded:
@@ -265,37 +267,49 @@ class Processor:
                 del self._under_way[command.key]
         return known
 
-    def note_company(self, others: bool) -> None:
-        """A batch begins; `others`: it has commands that do not just go on with deferred work."""
-        self._company = COMPANY_BATCHES if others else max(self._company - 1, 0)
+    def cut(self, items: int) -> None:
+        """How much deferred work is done at once from now on: so many items, and no more than a command may do."""
+        self._slice = min(items * ITEM_COST, self._whole)
 
-    def work_besides(self) -> Need | None:
-        """What a slice of deferred work needs that a batch without one may do besides; None when there is nothing."""
-        for root in self._under_way if self._inline else ():
-            tree = self.state.trees.get(root)
-            if tree is not None and tree.work:
-                return Need(NeedKind.WORK, root)
-        return None
+    def deferred(self) -> int | None:
+        """The root of a tree whose deferred work may go on now; None when there is none."""
+        return next(iter(self._deferred), None) if self._inline and self._seq < MOST_ROWS else None
 
-    def go_on_besides(self, root: int) -> list[Handled]:
-        """A slice of a tree's deferred work, besides what the batch was about; what it needs has been loaded.
+    def will_go_on(self, command: Command) -> bool:
+        """Whether what the command is for is done between commands, so that it need not be hurried."""
+        return isinstance(command, ContinueWork) and command.key in self._deferred
 
-        The command that is under way will find what is left then, or nothing; no other is sent. So a long piece of work
-        takes a step with every batch, and waits less often for a turn of its own.
+    def skip(self, position: int) -> None:
+        """The command at `position` is answered with one row, without being handled."""
+        self._last, self._seq = position, 1
+
+    def go_on_between(self, root: int, now: int) -> list[Handled]:
+        """A slice of a tree's deferred work between commands: behind the rows of the last one, and with its position.
+
+        What it needs has been loaded. The command that is under way will find what is left then, or nothing; no other
+        is sent. Where nothing can be done now (no row, or a bug), that command decides.
         """
-        at, known = self.at, self._under_way.pop(root)
-        self._under_way[root] = known  # others have their turn next time
+        del self._deferred[root]
+        at, known, tree = self.at, self._under_way.get(root), self.state.trees.get(root)
+        if known is None or tree is None or not tree.work:
+            return []
+        work = tree.work
+        at.now = self.state.now = now
         at.tenant, at.request = known.tenant, known.request
         at.position = self.state.position = self._last
         self._begin_slice()
-        self._limit, self._besides = self._shared, True
+        self._limit, self._besides = self._slice, True
         follow_ups: deque[Command] = deque()
         try:
             rows = self._handle(ContinueWork(root), self._seq, known.request, follow_ups)
-            self._seq += len(rows)
-            return rows + self._follow_up(follow_ups)
         except NotLoaded:
             return []
+        else:
+            self._seq += len(rows)
+            self.used_up = self._used >= self._slice
+            if tree.work and (tree.work != work or len(rows[0].events) > TAKEN_UP_AND_PUT_OFF):
+                self._deferred[root] = None  # others have their turn next time
+            return rows + self._follow_up(follow_ups)
         finally:
             self._limit, self._besides = self._whole, False
 
@@ -473,6 +487,8 @@ class Processor:
         later slice: till then no place holds its token."""
         if scope is None:
             return
+        if scope.pages is not None:  # no more of a long loop than a slice, whatever command begins or ends it
+            self._used = max(self._used, self._limit - self._slice)
         before = len(self._events)
         if scope.then is not None or scope.state is TERMINATING:
             self._empty(scope)
@@ -578,6 +594,7 @@ class Processor:
                 return
             else:
                 known.commands += 1
+            self._deferred[command.key] = None
         self.notices.spilled.append(Spilled(command, self.at.tenant, self.at.request))
 
     # ---- the frame of a command
@@ -625,6 +642,7 @@ class Processor:
             self._spill(send.command)
         rows = self._rows(0, entry.request, rejection)
         self.state.keep()
+        self._last, self._seq = entry.position, len(rows)
         return rows
 
     def _refused(self, command: Command, rejection: Rejection) -> Effects:

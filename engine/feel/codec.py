@@ -19,6 +19,8 @@ from engine.feel.values import DEFAULT_LIMITS, MATH, BuiltinFunction, Function, 
 
 _decoder = msgspec.json.Decoder(float_hook=lambda text: _decimal(text))
 _encoder = msgspec.json.Encoder()
+LONGEST_PLAIN_INTEGER = 20
+"""Characters."""
 _PLAIN = frozenset({str, bool, type(None)})
 
 
@@ -44,6 +46,8 @@ def _rounded(number: int) -> int | Decimal:
 
 def to_json(value: Any, limits: Limits = DEFAULT_LIMITS) -> str:
     """Compact JSON text. Raises LimitExceeded for more than `limits.output_size` characters or too deep a value."""
+    if type(value) is int and -(2**63) <= value < 2**64 and limits.output_size >= LONGEST_PLAIN_INTEGER:
+        return str(value)  # long lists of numbers are common
     return _encode(value, limits, False)
 
 

@@ -94,19 +94,17 @@ FROM user_tasks WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER B
 SELECT root_key, part_key FROM element_instances WHERE element_instance_key = ANY ($1::bigint[]);
 
 -- name: children_page
--- The next inner instances of a loop that is to end early, but those that the state knows.
+-- The next inner instances of a loop that is to end early, but those that the state knows. Behind a key: entries of what has
+-- ended stand before it in the index until it is vacuumed.
 SELECT element_instance_key FROM element_instances
-WHERE scope_key = $1 AND ended_at IS NULL AND element_instance_key <> ALL ($2::bigint[])
-ORDER BY element_instance_key LIMIT $3;
+WHERE scope_key = $1 AND element_instance_key > $2 AND ended_at IS NULL AND element_instance_key <> ALL ($3::bigint[])
+ORDER BY element_instance_key LIMIT $4;
 
--- name: loop_items_page
--- The items of the next inner instances of a loop.
-SELECT body_key, index, item FROM loop_items WHERE body_key = $1 AND index >= $2 AND index < $3;
-
--- name: loop_items_named
--- Items of inner instances that are there but have not taken them yet.
-SELECT body_key, index, item FROM loop_items
-WHERE (body_key, index) IN (SELECT * FROM unnest($1::bigint[], $2::int[]));
+-- name: paged_loop_items
+-- The rows that items stand in: of inner instances that are to be made, or have not taken theirs yet.
+SELECT p.body_key, p.first, p.items
+FROM unnest($1::bigint[], $2::int[]) AS x(body, index) CROSS JOIN LATERAL (
+    SELECT * FROM paged_loop_items WHERE body_key = x.body AND first <= x.index ORDER BY first DESC LIMIT 1) p;
 
 -- name: loop_results
 -- All of a loop that is done.

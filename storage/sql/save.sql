@@ -2,6 +2,10 @@
 -- The first statement of every batch: it raises unless this epoch still owns the partition and the cursor has not moved.
 SELECT fence($1, $2, $3, $4, $5);
 
+-- name: fence_between
+-- The first statement of a batch between commands: it writes nothing, and the event log's primary key lets it happen once.
+SELECT fence_between($1, $2, $3, $4, $5);
+
 -- name: event_log
 -- One row for each handled command, a column a parameter; events are kept as the text they were written as.
 INSERT INTO event_log (partition_id, position, seq, root_key, request, events, rejection, response, version, processed_at)
@@ -82,10 +86,15 @@ SELECT x.body, x.index, x.item, x.result
 FROM json_to_recordset($1) AS x(body bigint, index int, item text, result text);
 
 -- name: paged_loop_items
--- Of loops over very many items: one document a loop, not one an item.
-INSERT INTO loop_items (body_key, index, item)
-SELECT x.body, i.number - 1, i.item
-FROM json_to_recordset($1) AS x(body bigint, items json), json_array_elements_text(x.items) WITH ORDINALITY AS i(item, number);
+-- Of loops over very many items: many items a row. Each is read once, and an insert a row held up everybody for half a second.
+INSERT INTO paged_loop_items (body_key, first, items) SELECT * FROM unnest($1::bigint[], $2::int[], $3::text[]);
+
+-- name: paged_loop_results
+-- A result comes once. The row is made for it.
+INSERT INTO loop_items (body_key, index, result)
+SELECT x.body, x.index, x.result
+FROM json_to_recordset($1) AS x(body bigint, index int, result text)
+ON CONFLICT (body_key, index) DO UPDATE SET result = excluded.result;
 
 -- name: loop_items
 -- A result comes once.

@@ -4,6 +4,7 @@ import pytest
 from core_bench import Bench, raw
 from core_blocks import Edge, Fork, Par, Sub, Task
 from core_blocks_bpmn import to_bpmn
+from core_events import loop
 from core_messages import event_sub, model
 from core_models import par, start, task
 from core_slices import run_rest, run_until, set_slice
@@ -78,3 +79,22 @@ def test_a_token_on_its_way_is_gone_when_its_scope_is_interrupted(bench):
 def arrivals(bench):
     """The flows whose tokens a later slice is to move."""
     return [flow for root in bench.state.trees.values() for _, stage, flow in root.work if stage == "arrive"]
+
+
+def test_work_that_gets_no_further_is_left_to_its_command():
+    """A paged loop of which nothing more is in memory: one slice finds that out, and the next is not tried."""
+    bench = Bench(Limits(slice_items=12, paged_from=0))
+    bench.deploy(model(start(), loop(task("work")), "start > work"))
+    processor, spilled = bench.engine.processor, bench.engine.processor.notices.spilled
+    bench.engine._handle(CreateInstance("p", variables=raw({"items": list(range(50))})), "<default>", None)
+    (body,) = bench.state.paged.values()
+    for index in range(body.loop.next, body.loop.size):
+        del body.pages.items[index]
+    assert processor.deferred() == body.root.key
+    first = processor.go_on_between(body.root.key, 1)
+    assert first
+    while processor.deferred() is not None and len(first) < 20:
+        first += processor.go_on_between(body.root.key, 1)
+    assert len(first) < 20
+    assert body.root.work
+    assert spilled, "the command that goes on is under way"

@@ -10,7 +10,8 @@ import trio
 from engine.appender import Append, Appender
 from engine.bpmn.not_yet import ALL_KINDS
 from engine.bpmn.parser import parse
-from engine.consumer import Consumer, ConsumerSettings
+from engine.consumer import Consumer
+from engine.consumer_settings import ConsumerSettings
 from engine.core.records import CreateInstance, Deploy, ResourceReference
 from engine.core.shared.starts import metadata_of
 from engine.definitions import DefinitionCache

@@ -21,7 +21,7 @@ from engine.core.needs import Need, NeedKind
 from engine.core.records import CompleteJob, CompleteUserTask, ContinueWork, CreateInstance, FailJob, FireTimer
 from engine.core.state import State
 from engine.core.step import Entry, Limits, Processor
-from storage import driver, load, log, pages
+from storage import driver, load, log, pages, save
 
 OF_SLICES = {"version", "created_position", "request", "work"}
 """Depends on how the work was cut into commands."""
@@ -69,9 +69,8 @@ def same_end(request, migrated, connection, second):
     return check
 
 
-async def worked(dsn, connection, serial, commands, forwards=True, **settings):
-    """Clients' commands of the serial run, so many at a time, and what follows from them through the log: after each
-    time, or, if it `forwards` not, when all is done."""
+async def worked(dsn, connection, serial, commands, **settings):
+    """Clients' commands of the serial run, so many at a time, and what follows from them through the log."""
     await pin_clock(connection)
     consumer, ears = make_consumer(dsn, serial.resources, **settings)
     asked = [one for one in serial.commands if not isinstance(one[1], ContinueWork)]
@@ -82,7 +81,7 @@ async def worked(dsn, connection, serial, commands, forwards=True, **settings):
             while last is not None:
                 consumer.wake()
                 await ears.reached(last)
-                last = await log.forward(connection, 1, 100) if forwards or first + commands >= len(asked) else None
+                last = await log.forward(connection, 1, 100)
         nursery.cancel_scope.cancel()
     return consumer
 
@@ -140,7 +139,7 @@ async def test_one_after_the_other(same_end):
 @pytest.mark.parametrize("sequential", [False, True])
 async def test_scripts_wait_for_nothing(same_end, monkeypatch, slice_items, sequential):
     """Items are loaded in pages, and inner instances made page by page."""
-    monkeypatch.setattr(pages, "ITEMS_A_PAGE", 2)
+    monkeypatch.setattr(save, "ITEMS_A_ROW", 2)
     file = looped(script("work", "=item + 1", "r"), output="=r", sequential=sequential)
     serial = begun(file, slice_items=slice_items)
     assert serial.variables("p")["results"] == [2, 3, 4, 5, 6, 7, 8]
@@ -273,42 +272,6 @@ async def test_random_runs(same_end, monkeypatch):
     seed = SystemRandom().randrange(2**31)
     print(f"seed {seed}")
     await same_end(mixed_runs(range(seed, seed + 4), Random(seed)))
-
-
-async def test_a_slice_of_deferred_work_with_each_batch(same_end, connection):
-    """While others have commands, the work goes on besides: what goes through the log finds little or nothing left."""
-    other = process(start(), script("once", "=1", "r"), "start > once", id="q")
-    serial = begun(looped(script("work", "=item + 1", "r")), other, slice_items=2, items=list(range(12)))
-    for _ in range(20):
-        serial.start("q")
-    await same_end(serial, without=KEYS, forwards=False)
-    assert await continued(connection) <= sum(is_continuing(command) for _, command in serial.commands) - 10
-
-
-async def test_an_instance_is_cancelled_besides_the_commands_of_others(migrated, connection):
-    """It ends although nothing but the batches of others takes its work on."""
-    other = process(start(), script("once", "=1", "r"), "start > once", id="q")
-    serial = begun(looped(), other, slice_items=500, items=list(range(12)))
-    serial.cancel(serial.key)
-    for _ in range(20):
-        serial.start("q")
-    settings = {"paged_from": 0, "cache_bytes": 15_000, "poll_s": 5}
-    await worked(migrated, connection, serial, 1, forwards=False, **settings)
-    found = await connection.execute(
-        "SELECT state, count(*) FROM element_instances WHERE element_id = 'work' GROUP BY state ORDER BY state"
-    )
-    assert found.rows == [("TERMINATED", 13)]
-    assert await continued(connection) == 1
-
-
-def is_continuing(command):
-    return isinstance(command, ContinueWork)
-
-
-async def continued(connection):
-    """How many commands in the log went on with deferred work."""
-    found = await connection.execute("SELECT count(*) FROM command_log WHERE intent = $1", (ContinueWork.intent,))
-    return found.rows[0][0]
 
 
 # ---- batches on their way

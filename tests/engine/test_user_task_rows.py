@@ -9,7 +9,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from engine_bench import HEAD, START_MS, EngineBench
 
-from engine.consumer import ConsumerSettings
+from engine.consumer_settings import ConsumerSettings
 from engine.core.records import (
     AssignUserTask,
     CancelInstance,

@@ -34,6 +34,8 @@ from engine.core.view import View, json_of
 
 CHUNK = 100
 TOO_LARGE = f"as JSON they have at most {MAX_LOOP_CHARACTERS} characters together"
+PAGED_CHUNK = 1
+"""Of a paged loop each inner instance begins before the next is made: none is left half begun at the end of a slice."""
 
 
 def activate(body: Element, at: View) -> Effects:
@@ -62,7 +64,8 @@ def settle(body: Element, at: View) -> Effects:
     """After activation, after each inner instance that ended, after each slice."""
     state = _state(body)
     width = 1 if _loop(body, at).sequential else state.size
-    until = min(state.size, state.next + CHUNK, state.next + width - body.live)
+    chunk = CHUNK if body.pages is None else PAGED_CHUNK
+    until = min(state.size, state.next + chunk, state.next + width - body.live)
     for index in range(state.next, until):
         if body.pages is not None and index not in body.pages.items:
             yield LoadMore(body.key)

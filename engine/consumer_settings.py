@@ -1,0 +1,40 @@
+"""Limits of a consumer of the log, and what it counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.core.rules import PAGED_FROM
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerSettings:
+    """Limits of a batch and of a term's memory. Seconds and bytes."""
+
+    batch_commands: int = 500
+    cache_bytes: int = 48_000_000
+    max_models: int = 2_000
+    max_definitions: int = 20_000
+    poll_s: float = 1.0
+    call_timeout_s: float = 5.0
+    house_every_batches: int = 10_000
+    slice_items: int = 500
+    paged_from: int = PAGED_FROM
+    """A loop over more items than this is loaded in pages."""
+
+
+@dataclass(slots=True)
+class ConsumerStats:
+    """Counters for metrics and tests; they only grow."""
+
+    terms: int = 0
+    reads: int = 0
+    """Of the log; commands of this node are mostly handed over."""
+    batches: int = 0
+    slices: int = 0
+    """Batches without commands: deferred work between them."""
+    commands: int = 0
+    statements: int = 0
+    not_loaded: int = 0
+    evicted: int = 0
+    poisoned: int = 0

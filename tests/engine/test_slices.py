@@ -1,0 +1,85 @@
+"""Lengths and turns of slices. Times are given, so that nothing here depends on the machine."""
+
+import pytest
+
+from engine.slices import (
+    ALONE_S,
+    COMPANY_S,
+    FASTER,
+    FIRST_ITEMS,
+    LEAST_ITEMS,
+    PART_OF_COMMIT,
+    SHARE,
+    SHARED_S,
+    SLOWER,
+    Slices,
+)
+
+
+def settled(slices, now, per_item_s, overhead_s=0.0):
+    """The length that slices come to when each item takes so long."""
+    for _ in range(60):
+        slices.fit(now, overhead_s + slices.items * per_item_s, full=True)
+    return slices.items
+
+
+def test_they_are_long_while_nobody_has_commands_and_short_while_others_have():
+    slices = Slices(500)
+    assert settled(slices, now=100.0, per_item_s=0.0002) == pytest.approx(ALONE_S / 0.0002, rel=0.3)
+    slices.note_commands(now=100.0, took_s=0.002)
+    assert settled(slices, now=100.5, per_item_s=0.0002) == pytest.approx(SHARED_S / 0.0002, rel=0.3)
+    assert settled(slices, now=100.1 + COMPANY_S, per_item_s=0.0002) == pytest.approx(ALONE_S / 0.0002, rel=0.3)
+
+
+def test_they_are_never_longer_than_a_command_nor_empty():
+    slices = Slices(500)
+    assert settled(slices, now=0.0, per_item_s=1e-9) == 500
+    assert settled(slices, now=0.0, per_item_s=1.0) == LEAST_ITEMS
+    small = Slices(1)
+    assert small.items == settled(small, now=0.0, per_item_s=1.0) == settled(small, now=0.0, per_item_s=1e-9) == 1
+
+
+def test_one_that_took_long_for_another_reason_makes_the_next_half_as_long_at_most():
+    slices = Slices(500)
+    slices.fit(0.0, 10.0, full=True)
+    assert slices.items == int(FIRST_ITEMS * SLOWER)
+    slices.fit(0.0, 0.0, full=True)
+    assert slices.items == int(FIRST_ITEMS * SLOWER * FASTER)
+
+
+def test_one_that_had_less_to_do_says_nothing_of_longer_ones():
+    slices = Slices(500)
+    slices.fit(0.0, 1e-6, full=False)
+    assert slices.items == FIRST_ITEMS
+
+
+def test_commands_come_first_until_they_have_taken_their_part_of_the_time():
+    slices = Slices(500)
+    slices.note_slice(0.004, waited=False)
+    assert not slices.due
+    turns = 0
+    for _ in range(100):
+        slices.note_commands(0.0, 0.002)
+        if slices.due:
+            turns += 1
+            slices.note_slice(0.004, waited=True)
+    assert turns * 0.004 == pytest.approx(SHARE * 100 * 0.002, rel=0.1)
+
+
+def test_what_commands_took_long_ago_is_forgotten_when_there_are_none():
+    slices = Slices(500)
+    slices.note_commands(0.0, 10.0)
+    assert slices.due
+    slices.note_slice(0.001, waited=False)
+    assert not slices.due
+
+
+def test_where_commits_take_long_anyway_they_are_longer():
+    slices = Slices(500)
+    slices.note_commands(0.0, 0.0)
+    for _ in range(60):
+        slices.note_commit(0.03)
+    assert settled(slices, now=0.0, per_item_s=0.0002) == pytest.approx(PART_OF_COMMIT * 0.03 / 0.0002, rel=0.3)
+    for _ in range(60):
+        slices.note_commit(10.0)
+    assert settled(slices, now=0.0, per_item_s=0.0002) == pytest.approx(ALONE_S / 0.0002, rel=0.3)
