@@ -25,4 +25,6 @@ def run_rest(bench):
 
 def set_slice(bench, items):
     """Slices hold so many work items from now on."""
-    bench.engine.processor._limit = bench.engine.processor._whole = items * ITEM
+    processor = bench.engine.processor
+    processor._limit = processor._whole = items * ITEM
+    processor.cut(items)

@@ -16,8 +16,11 @@ from engine.core.state import Instance, State
 from storage import driver, save
 
 STATEMENTS = save._sql
-ELSEWHERE = {"event_log", "inbox", "element_counts", "definitions_moved", "tell_definitions", "fence"}
-"""Statements that save no row of the state."""
+ELSEWHERE = {
+    *("event_log", "inbox", "element_counts", "definitions_moved", "tell_definitions", "fence", "fence_between"),
+    "paged_loop_items",
+}
+"""Statements that save no row of the state, or one by its columns."""
 
 SAMPLES = {
     "bigint": (11, 22),
