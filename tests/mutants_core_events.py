@@ -140,6 +140,18 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         ),
     ),
     mutant(
+        "core: a channel hears of a wait when there is time for it",
+        "tests/core/test_throws.py::test_a_slice_that_ends_between_wait_and_throw_loses_nothing",
+        "engine/core/step.py",
+        (" and not isinstance(command, PROMPT))", ")"),
+    ),
+    mutant(
+        "core: who throws goes on though that is about to end it",
+        "tests/core/test_throws.py::test_who_is_about_to_be_ended_by_it_does_not_go_on",
+        "engine/core/commands/throw.py",
+        (" and not _ends(thrower):", ":"),
+    ),
+    mutant(
         "core: what its own tree has heard comes with the pages again",
         "tests/core/test_throws.py::test_it_is_heard_once_by_what_waits_on",
         "engine/core/commands/signal.py",
