@@ -130,8 +130,10 @@ def test_a_slice_that_ends_between_wait_and_throw_loses_nothing(thrower, items):
 
 def test_who_is_about_to_be_ended_by_it_does_not_go_on(bench, thrower):
     """The end comes from the outside in, and may take several slices to come to the thrower."""
-    deep = sub("d", start("db"), sub("dd", *throwing(thrower[0])), "db > dd")
-    parts = (start(), sub("s", start("sb"), deep, "sb > d"), boundary("s", "heard", thrower[1]), task("after"))
+    content = throwing(thrower[0])
+    for depth in range(8):
+        content = [start(f"b{depth}"), sub(f"s{depth}", *content), f"b{depth} > s{depth}"]
+    parts = (start(), sub("s", *content), boundary("s", "heard", thrower[1]), task("after"))
     bench.deploy(model(*parts, "start > s", "heard > after"))
     bench.start(k="x")
     assert (bench.jobs, states(bench, "say")) == (["after"], ["TERMINATED"])
