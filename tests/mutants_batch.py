@@ -109,6 +109,12 @@ BATCH: tuple[Mutant, ...] = (
         ("    IF last IS DISTINCT FROM old_pos THEN", "    IF false THEN"),
     ),
     mutant(
+        "a commit that fails at the Sync is taken for done",
+        "tests/storage/test_driver.py::test_a_commit_that_fails_at_the_sync_is_no_success",
+        "storage/pipelines.py",
+        ("            failure = failure or error\n", "            continue\n"),
+    ),
+    mutant(
         "fence last",
         f"{LEADERSHIP_TESTS}::test_a_loser_steps_down_and_rejects_nobody",
         "engine/consumer.py",
