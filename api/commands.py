@@ -19,7 +19,8 @@ from api.response import Header, Response, iso_time, json_response, no_content, 
 from api.services import Services
 from engine.admission import NotAppended
 from engine.appender import Append
-from engine.core.records import Command, Rejection, RejectionCode
+from engine.core.records.base import Command
+from engine.core.records.effects import Rejection, RejectionCode
 from storage import log
 from storage.log import Appended, Outcome
 

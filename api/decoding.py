@@ -18,7 +18,7 @@ import msgspec
 from api.problems import Problem, bad_request, invalid_argument, unparsable
 from api.request import INT64_MAX, INT64_MIN, Request, parse_key
 from api.settings import ApiSettings
-from engine.core.records import Variables
+from engine.core.records.base import Variables
 
 T = TypeVar("T")
 

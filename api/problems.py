@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 from api.response import PROBLEM_JSON, Header, Response, encode, position_header
 from engine.admission import Draining, InDoubt, NotAppended, Overloaded, Refused, Unavailable
-from engine.core.records import Command, Rejection, RejectionCode
+from engine.core.records.base import Command
+from engine.core.records.effects import Rejection, RejectionCode
 
 TIMED_OUT = "Expected to handle request, but request timed out between gateway and broker"
 

@@ -6,9 +6,10 @@ from time import perf_counter
 
 from benchmarks.model import CREATE, ONE_TASK
 from engine.core.memory import DEFAULT_TENANT, MemoryEngine
-from engine.core.records import CompleteJob
+from engine.core.outcomes import Entry, Notices
+from engine.core.records.jobs import CompleteJob
 from engine.core.state import State
-from engine.core.step import Entry, Notices, Processor
+from engine.core.step import Processor
 
 INSTANCES = 10_000
 RUNS = 3

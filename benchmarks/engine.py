@@ -22,8 +22,10 @@ from engine.bpmn.parser import parse
 from engine.consumer import Consumer
 from engine.consumer_settings import ConsumerSettings
 from engine.core.memory import DEFAULT_TENANT, MemoryEngine
-from engine.core.records import Command, CompleteJob, encode_command
-from engine.core.step import Ended
+from engine.core.outcomes import Ended
+from engine.core.records.base import Command
+from engine.core.records.codec import encode_command
+from engine.core.records.jobs import CompleteJob
 from engine.supervision import Beat, SupervisionSettings
 from storage import driver, log
 from storage.driver import Connection

@@ -22,9 +22,13 @@ from engine.appender import Append, Appender
 from engine.bpmn.parser import parse
 from engine.consumer import Consumer
 from engine.core.memory import DEFAULT_TENANT
-from engine.core.records import BroadcastSignal, Command, CreateInstance, Deploy, PublishMessage, ResourceReference
+from engine.core.outcomes import Ended
+from engine.core.records.base import Command
+from engine.core.records.catalogue import Deploy, ResourceReference
+from engine.core.records.instances import CreateInstance
+from engine.core.records.messages import PublishMessage
+from engine.core.records.signals import BroadcastSignal
 from engine.core.shared.starts import metadata_of
-from engine.core.step import Ended
 from engine.definitions import DefinitionCache
 from engine.expiry import Expiry
 from engine.supervision import Beat, SupervisionSettings

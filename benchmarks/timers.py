@@ -22,9 +22,10 @@ from engine.appender import Append, Appended, Appender
 from engine.bpmn.parser import parse
 from engine.consumer import Consumer
 from engine.core.memory import DEFAULT_TENANT
-from engine.core.records import CreateInstance, Deploy, ResourceReference
+from engine.core.outcomes import Ended
+from engine.core.records.catalogue import Deploy, ResourceReference
+from engine.core.records.instances import CreateInstance
 from engine.core.shared.starts import metadata_of
-from engine.core.step import Ended
 from engine.definitions import DefinitionCache
 from engine.supervision import Beat, SupervisionSettings
 from engine.timers import Timers

@@ -22,15 +22,12 @@ import structlog
 import trio
 
 from engine.admission import Draining, InDoubt, NotAppended, Overloaded, Refused, Unavailable
-from engine.core.records import (
-    BroadcastSignal,
-    Command,
-    CorrelateMessage,
-    CreateInstance,
-    Deploy,
-    PublishMessage,
-    encode_command,
-)
+from engine.core.records.base import Command
+from engine.core.records.catalogue import Deploy
+from engine.core.records.codec import encode_command
+from engine.core.records.instances import CreateInstance
+from engine.core.records.messages import CorrelateMessage, PublishMessage
+from engine.core.records.signals import BroadcastSignal
 from engine.supervision import Beat
 from storage import log
 from storage.driver import CONNECT_TIMEOUT_S, Connection

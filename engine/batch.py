@@ -16,21 +16,16 @@ import trio
 
 from engine.core.dispatch import COMMANDS
 from engine.core.needs import Need, NotLoaded
-from engine.core.records import (
-    BroadcastSignal,
-    Command,
-    CompleteThrow,
-    ContinueWork,
-    PublishMessage,
-    Rejection,
-    RejectionCode,
-    StartInstance,
-    TriggerSubscription,
-    TriggerTimer,
-    decode_command,
-)
+from engine.core.outcomes import Entry, Handled, Notices
+from engine.core.records.base import Command
+from engine.core.records.codec import decode_command
+from engine.core.records.effects import Rejection, RejectionCode
+from engine.core.records.instances import ContinueWork
+from engine.core.records.messages import CompleteThrow, PublishMessage, StartInstance, TriggerSubscription
+from engine.core.records.signals import BroadcastSignal
+from engine.core.records.timers import TriggerTimer
 from engine.core.state import Pinned
-from engine.core.step import Entry, Handled, Notices, Processor
+from engine.core.step import Processor
 from engine.refusals import Refusals
 from storage import save
 from storage.driver import Call

@@ -20,8 +20,8 @@ import msgspec
 import trio
 
 from engine.admission import Overloaded
-from engine.core.state import Variable
-from engine.core.step import Ended
+from engine.core.outcomes import Ended
+from engine.core.tree import Variable
 from engine.line import Line
 from engine.supervision import Beat
 from storage import log

@@ -19,10 +19,12 @@ from engine.appender import Consumed
 from engine.batch import Work
 from engine.bpmn.model import Process
 from engine.consumer_settings import ConsumerSettings, ConsumerStats
+from engine.core.catalogue import Definition
 from engine.core.needs import Need, NeedKind
-from engine.core.records import ContinueWork, Rejection, RejectionCode
+from engine.core.records.effects import Rejection, RejectionCode
+from engine.core.records.instances import ContinueWork
 from engine.core.rules import TIMER_RULES, TimerRules
-from engine.core.state import Definition, State
+from engine.core.state import State
 from engine.core.step import Limits, Processor
 from engine.definitions import UnreadableResource
 from engine.listeners import Listeners, Models

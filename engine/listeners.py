@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from engine.bpmn.model import Process
-from engine.core.step import Ended
+from engine.core.outcomes import Ended
 from storage.log import Outcome
 
 

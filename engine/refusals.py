@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from engine.core.records import Command, Rejection, TriggerTimer
+from engine.core.records.base import Command
+from engine.core.records.effects import Rejection
+from engine.core.records.timers import TriggerTimer
 from storage.errors import DataPoison
 
 MAX_TIMERS = 1_000

@@ -22,7 +22,7 @@ import trio
 
 from engine.admission import Draining, NotAppended
 from engine.appender import Append, Appended
-from engine.core.records import TriggerTimer
+from engine.core.records.timers import TriggerTimer
 from engine.core.rules import TIMER_RULES, TimerRules
 from engine.line import Line
 from engine.supervision import Beat

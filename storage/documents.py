@@ -11,20 +11,18 @@ from typing import Any
 
 import msgspec
 
+from engine.core.catalogue import Definition, Deployment, Usage
 from engine.core.channels import ChannelSubscription, Message, Start, StartLock
-from engine.core.state import (
-    Definition,
-    Deployment,
+from engine.core.rows import Row
+from engine.core.tree import (
     Element,
     Incident,
     Instance,
     Job,
     LoopItem,
     LoopResult,
-    Row,
     Subscription,
     Timer,
-    Usage,
     UserTask,
     Variable,
 )

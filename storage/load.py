@@ -12,8 +12,10 @@ from typing import Any
 
 import msgspec
 
+from engine.core.catalogue import Definition, Usage
 from engine.core.needs import Need, NeedKind
-from engine.core.state import (
+from engine.core.state import State
+from engine.core.tree import (
     ELEMENT_WEIGHT,
     INCIDENT_WEIGHT,
     INSTANCE_WEIGHT,
@@ -21,7 +23,6 @@ from engine.core.state import (
     SUBSCRIPTION_WEIGHT,
     TIMER_WEIGHT,
     USER_TASK_WEIGHT,
-    Definition,
     Element,
     ElementState,
     Incident,
@@ -31,10 +32,8 @@ from engine.core.state import (
     LoopPages,
     LoopState,
     Part,
-    State,
     Subscription,
     Timer,
-    Usage,
     UserTask,
     Variable,
 )

@@ -12,7 +12,7 @@ from uuid import UUID
 
 import msgspec
 
-from engine.core.records import Rejection
+from engine.core.records.effects import Rejection
 from storage.driver import Connection
 from storage.load import Batch, LogRow
 from storage.sql_files import SQL_DIRECTORY, load

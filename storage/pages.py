@@ -12,7 +12,8 @@ from typing import Any
 
 import msgspec
 
-from engine.core.state import ACTIVATING, LOOP_TEXT_WEIGHT, TERMINATING, Element, State
+from engine.core.state import State
+from engine.core.tree import ACTIVATING, LOOP_TEXT_WEIGHT, TERMINATING, Element
 from storage.driver import Call, Connection
 from storage.sql_files import SQL_DIRECTORY, load
 

@@ -11,13 +11,16 @@ from typing import Any
 
 import msgspec
 
+from engine.core.catalogue import Definition, Deployment, Usage
 from engine.core.channels import ChannelSubscription, Correlation, Message, Start, StartLock
-from engine.core.records import EVENT_FORMAT, PARTITION_SHIFT, encode_command, encode_events
-from engine.core.state import (
+from engine.core.outcomes import Handled, Spilled
+from engine.core.records.base import PARTITION_SHIFT
+from engine.core.records.codec import EVENT_FORMAT, encode_command, encode_events
+from engine.core.rows import Row
+from engine.core.state import State
+from engine.core.tree import (
     COMPLETED,
     TERMINATED,
-    Definition,
-    Deployment,
     Element,
     Incident,
     Instance,
@@ -25,15 +28,11 @@ from engine.core.state import (
     LoopItem,
     LoopItems,
     LoopResult,
-    Row,
-    State,
     Subscription,
     Timer,
-    Usage,
     UserTask,
     Variable,
 )
-from engine.core.step import Handled, Spilled
 from storage import documents
 from storage.driver import Call
 from storage.sql_files import SQL_DIRECTORY, Statement, load

@@ -45,7 +45,7 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: an incident runs its element again from the beginning",
         f"{INCIDENT_TESTS}::test_only_the_failed_stage_runs_again",
-        "engine/core/step.py",
+        "engine/core/worklist.py",
         (
             "self._queue.append((row.element.key, row.stage, row.argument))",
             'self._queue.append((row.element.key, "inputs", row.argument))',
@@ -72,7 +72,7 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: deferred scopes are forgotten",
         "tests/core/test_relations.py::test_slices_come_to_the_same_end",
-        "engine/core/step.py",
+        "engine/core/worklist.py",
         ("items = [*self._queue, *(", "items = [*self._queue, *(() if True else "),
     ),
     mutant(
@@ -109,7 +109,7 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "deadlock: resolving does not look again",
         f"{DEADLOCK_TESTS}::test_resolving_looks_again",
-        "engine/core/step.py",
+        "engine/core/worklist.py",
         ("        if row.element.tokens:\n", "        if not row.element.tokens:\n"),
     ),
     mutant(
@@ -121,19 +121,19 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "instructions: only the innermost scope is told of the end",
         "tests/core/test_terminate_after.py::test_deep_in_scopes_nothing_follows_in_any_of_them",
-        "engine/core/step.py",
+        "engine/core/worklist.py",
         ("around[-1] is not scope.instance and around[-1].scope is not None", "False"),
     ),
     mutant(
         "instructions: an instance of a loop is enough",
         "tests/core/test_terminate_after.py::test_of_a_loop_the_whole_and_not_an_instance",
-        "engine/core/step.py",
+        "engine/core/worklist.py",
         ("element.instance.terminate_after and not element.is_inner", "element.instance.terminate_after"),
     ),
     mutant(
         "core: a token arrives in an interrupted scope",
         "tests/core/test_oracle_found.py::test_a_token_on_its_way_while_its_scope_is_interrupted_leaves_nothing_behind",
-        "engine/core/step.py",
+        "engine/core/worklist.py",
         (
             "        if scope.state is ACTIVATED and scope.then is None:\n            model",
             "        if scope.state is ACTIVATED:\n            model",
@@ -142,13 +142,13 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: scopes settle before their boundary event is entered",
         "tests/core/test_between_slices.py::test_a_scope_does_not_end_while_a_later_slice_is_to_enter_a_boundary_event",
-        "engine/core/step.py",
+        "engine/core/worklist.py",
         ('ACTIVATED and not is_deferred(scope, "enter"):', "ACTIVATED:"),
     ),
     mutant(
         "core: a failing stage leaves its effects",
         f"{INCIDENT_TESTS}::test_a_failing_expression_is_an_incident_and_runs_again_when_resolved",
-        "engine/core/step.py",
+        "engine/core/worklist.py",
         (
             "            collected = list(effects)\n",
             "            collected = []\n            collected.extend(effects)\n",
@@ -161,7 +161,7 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: a resolved incident runs nothing",
         f"{INCIDENT_TESTS}::test_a_failing_expression_is_an_incident_and_runs_again_when_resolved",
-        "engine/core/step.py",
+        "engine/core/worklist.py",
         (
             "        if row.stage and row.stage not in (COMMAND_STAGE, DEADLOCK_STAGE):",
             "        if row.stage in (DEADLOCK_STAGE,):",
@@ -242,7 +242,7 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: inclusive joins are looked at on arrival alone",
         "tests/core/test_issue5_inclusive.py::test_a_join_waits_for_the_branches_that_were_taken_and_no_others",
-        "engine/core/step.py",
+        "engine/core/worklist.py",
         ("            self._join(scope)\n            if len", "            if len"),
     ),
     mutant(
@@ -254,7 +254,7 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: an event sub-process catches after its scope was interrupted",
         "tests/core/test_issue5_event_sub_processes.py::test_one_trigger_wins_and_later_ones_find_an_interrupted_scope",
-        "engine/core/state.py",
+        "engine/core/tree.py",
         (
             "self.state is ACTIVATED and self.then is None and not self.interrupted",
             "self.state is ACTIVATED and self.then is None",
@@ -356,18 +356,18 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: deferred work goes on in a scope that ends",
         "tests/core/test_between_slices.py::test_what_is_to_end_takes_no_further_step",
-        "engine/core/step.py",
+        "engine/core/worklist.py",
         ("            elif not self._is_to_end(item[0], item[1]):\n", "            else:\n"),
     ),
     mutant(
         "core: an inclusive join does not wait for a boundary event that a later slice is to enter",
         "tests/core/test_entered_later.py::test_an_inclusive_join_waits_for_it",
-        "engine/core/step.py",
+        "engine/core/worklist.py",
         (
             'ACTIVATED and not is_deferred(scope, "enter"):\n            self._join(scope)\n'
-            "            if len(self._events) == before:",
+            "            if len(self.events) == before:",
             "ACTIVATED:\n            self._join(scope)\n"
-            '            if len(self._events) == before and not is_deferred(scope, "enter"):',
+            '            if len(self.events) == before and not is_deferred(scope, "enter"):',
         ),
     ),
     mutant(
@@ -379,7 +379,7 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: a boundary event is entered in a scope that is to end",
         "tests/core/test_entered_later.py::test_a_cancellation_drops_it",
-        "engine/core/step.py",
+        "engine/core/worklist.py",
         (
             "        if scope.state is ACTIVATED and scope.then is None:\n            nodes",
             "        if scope.then is None:\n            nodes",

@@ -220,8 +220,8 @@ CORE_EVENTS: tuple[Mutant, ...] = (
     mutant(
         "core: a slice ends by the number of its steps alone",
         "tests/core/test_large_texts.py::test_a_slice_ends_when_it_has_written_enough",
-        "engine/core/step.py",
-        ("self._used >= self._limit or state.written > self._ceiling", "self._used >= self._limit"),
+        "engine/core/worklist.py",
+        ("self.used >= self.limit or state.written > self._ceiling", "self.used >= self.limit"),
     ),
     mutant(
         "core: a page of a signal holds as many however large its variables are",

@@ -25,7 +25,7 @@ from engine.bpmn.parser import parse
 from engine.bpmn.xml import LIMITS
 from engine.completions import Completions
 from engine.consumer import Consumer
-from engine.core.step import Ended
+from engine.core.outcomes import Ended
 from engine.definitions import DefinitionCache
 from engine.expiry import Expiry
 from engine.retention import Retention

@@ -12,7 +12,8 @@ from api.reading import read
 from api.request import Request
 from api.response import Response, iso_time, json_response
 from api.services import Services
-from engine.core.records import PARTITION_SHIFT, decode_events
+from engine.core.records.base import PARTITION_SHIFT
+from engine.core.records.codec import decode_events
 from storage import log
 from storage.log import EventRow, LoggedCommand
 

@@ -18,7 +18,7 @@ from api.services import Services
 from engine.bpmn.parser import Parsed
 from engine.bpmn.resources import read_resource
 from engine.bpmn.xml import Limits
-from engine.core.records import Deploy, DeployedProcess, DeploymentReply, ResourceReference
+from engine.core.records.catalogue import Deploy, DeployedProcess, DeploymentReply, ResourceReference
 from engine.core.shared.starts import InvalidStart, metadata_of
 from storage.definitions import store_resources
 

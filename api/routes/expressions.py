@@ -14,7 +14,7 @@ from api.reading import read
 from api.request import Request
 from api.response import Response, json_response
 from api.services import Services
-from engine.core.records import Variables
+from engine.core.records.base import Variables
 from engine.feel import Evaluation, FeelError, Limits, compile_attribute, from_json, to_json
 from storage import reads
 

@@ -10,7 +10,7 @@ from api.request import Request
 from api.response import Response
 from api.search import found, getting, prepare, searching
 from api.services import Services
-from engine.core.records import ResolveIncident
+from engine.core.records.instances import ResolveIncident
 from storage import reads
 from storage.searchable import INCIDENTS, PROCESS_INSTANCES
 

@@ -23,7 +23,7 @@ from api.request import Request
 from api.response import Response, no_content
 from api.search import searching
 from api.services import Services
-from engine.core.records import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
 from storage import activation
 from storage.activation import MAX_TIMEOUT_MS, Refusal
 from storage.searchable import JOBS

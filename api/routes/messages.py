@@ -12,7 +12,7 @@ from api.request import Request
 from api.response import Response, json_response
 from api.search import searching
 from api.services import Services
-from engine.core.records import CorrelateMessage, MessageReply, PublishMessage
+from engine.core.records.messages import CorrelateMessage, MessageReply, PublishMessage
 from storage.searchable import MESSAGE_CORRELATIONS, MESSAGE_SUBSCRIPTIONS
 
 search = searching(MESSAGE_SUBSCRIPTIONS)

@@ -34,7 +34,7 @@ from api.search import getting, searching
 from api.services import Services
 from engine.admission import Overloaded
 from engine.completions import NotToldHere
-from engine.core.records import CancelInstance, CreateInstance, InstanceReply
+from engine.core.records.instances import CancelInstance, CreateInstance, InstanceReply
 from storage import reads
 from storage.errors import Outage, Retry
 from storage.reads import Result

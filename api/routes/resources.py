@@ -8,7 +8,7 @@ from api.problems import invalid_argument
 from api.request import Request
 from api.response import Response, json_response
 from api.services import Services
-from engine.core.records import DeleteResource
+from engine.core.records.catalogue import DeleteResource
 
 
 class DeletionBody(Body, frozen=True):

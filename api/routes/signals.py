@@ -11,7 +11,7 @@ from api.decoding import Body, Violations, as_variables, check_tenant, decode, d
 from api.request import Request
 from api.response import Response, json_response
 from api.services import Services
-from engine.core.records import BroadcastSignal, SignalReply
+from engine.core.records.signals import BroadcastSignal, SignalReply
 
 MAX_NAME = 32_768
 

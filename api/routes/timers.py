@@ -11,7 +11,7 @@ from api.request import Request
 from api.response import Response
 from api.search import getting, searching
 from api.services import Services
-from engine.core.records import FireTimer, MoveTimer
+from engine.core.records.timers import FireTimer, MoveTimer
 from storage.searchable import TIMERS
 
 get = getting(TIMERS, "timerKey")

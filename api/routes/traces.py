@@ -10,7 +10,7 @@ from api.reading import read
 from api.request import INT64_MAX, Request
 from api.response import Response, iso_time, json_response
 from api.services import Services
-from engine.core.records import decode_command, decode_events
+from engine.core.records.codec import decode_command, decode_events
 from engine.core.trace import Trace
 from storage import log, reads
 from storage.log import HistoryRow

@@ -12,7 +12,13 @@ from api.request import Request
 from api.response import Response, no_content
 from api.search import found, getting, prepare, searching
 from api.services import Services
-from engine.core.records import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask, UserTaskChanges
+from engine.core.records.user_tasks import (
+    AssignUserTask,
+    ClaimUserTask,
+    CompleteUserTask,
+    UpdateUserTask,
+    UserTaskChanges,
+)
 from engine.core.shared.schedules import LATEST_MS
 from engine.feel.temporal.calendar import TemporalError
 from engine.feel.temporal.timers import parse_date_ms

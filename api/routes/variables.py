@@ -11,7 +11,7 @@ from api.request import Request
 from api.response import Response
 from api.search import answer, getting
 from api.services import Services
-from engine.core.records import SetVariables
+from engine.core.records.instances import SetVariables
 from storage.searchable import VARIABLE, VARIABLE_PREVIEWS, VARIABLES
 
 get = getting(VARIABLE, "variableKey")

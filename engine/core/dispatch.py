@@ -11,7 +11,6 @@ from types import ModuleType
 from typing import Any
 
 from engine.bpmn.model import FlowId, Node, Process
-from engine.core import records
 from engine.core.commands import (
     catalogue,
     incident,
@@ -48,8 +47,27 @@ from engine.core.elements import (
     user_task,
 )
 from engine.core.needs import Needs
-from engine.core.records import Effects
-from engine.core.state import Element
+from engine.core.records.base import Command
+from engine.core.records.catalogue import DeleteResource, Deploy, RetireDefinition
+from engine.core.records.effects import Effects, Rejection
+from engine.core.records.instances import CancelInstance, ContinueWork, CreateInstance, ResolveIncident, SetVariables
+from engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from engine.core.records.messages import (
+    AcknowledgeCorrelation,
+    CloseSubscription,
+    CompleteThrow,
+    CorrelateMessage,
+    OpenSubscription,
+    PublishMessage,
+    RejectCorrelation,
+    ReleaseStart,
+    StartInstance,
+    TriggerSubscription,
+)
+from engine.core.records.signals import BroadcastSignal, DeliverSignal
+from engine.core.records.timers import FireTimer, MoveTimer, TriggerTimer
+from engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
+from engine.core.tree import Element
 from engine.core.view import View
 
 
@@ -107,39 +125,39 @@ class Handler:
 
     needs: Callable[[Any, str], Needs]
     handle: Callable[[Any, View], Effects]
-    refused: Callable[[Any, records.Rejection, View], Effects] | None = None
+    refused: Callable[[Any, Rejection, View], Effects] | None = None
 
 
-COMMANDS: dict[type[records.Command], Handler] = {
-    records.CreateInstance: Handler(instance.needs_create, instance.create),
-    records.CancelInstance: Handler(instance.needs_cancel, instance.cancel),
-    records.ContinueWork: Handler(instance.needs_continue, instance.go_on),
-    records.CompleteJob: Handler(job.needs, job.complete),
-    records.FailJob: Handler(job.needs, job.fail),
-    records.ThrowJobError: Handler(job.needs, job.throw_error),
-    records.UpdateJob: Handler(job.needs_update, job.update),
-    records.ResolveIncident: Handler(incident.needs, incident.resolve),
-    records.TriggerTimer: Handler(timer.needs, timer.trigger),
-    records.FireTimer: Handler(timer.needs, timer.fire),
-    records.MoveTimer: Handler(timer.needs, timer.move),
-    records.AssignUserTask: Handler(user_task_commands.needs, user_task_commands.assign),
-    records.ClaimUserTask: Handler(user_task_commands.needs, user_task_commands.claim),
-    records.UpdateUserTask: Handler(user_task_commands.needs, user_task_commands.update),
-    records.CompleteUserTask: Handler(user_task_commands.needs, user_task_commands.complete),
-    records.PublishMessage: Handler(message.needs_publish, message.publish, message.publish_refused),
-    records.CorrelateMessage: Handler(message.needs_publish, message.correlate),
-    records.OpenSubscription: Handler(message.needs_channel, message.open_subscription),
-    records.CloseSubscription: Handler(message.needs_channel, message.close_subscription),
-    records.AcknowledgeCorrelation: Handler(message.needs_channel, message.acknowledge),
-    records.RejectCorrelation: Handler(message.needs_channel, message.reject, message.reject_refused),
-    records.ReleaseStart: Handler(message.needs_release, message.release, message.release_refused),
-    records.TriggerSubscription: Handler(subscription.needs, subscription.trigger, subscription.trigger_refused),
-    records.StartInstance: Handler(subscription.needs_start, subscription.start, subscription.start_refused),
-    records.BroadcastSignal: Handler(signal.needs_broadcast, signal.broadcast, signal.broadcast_refused),
-    records.DeliverSignal: Handler(signal.needs_deliver, signal.deliver),
-    records.CompleteThrow: Handler(throw.needs, throw.complete),
-    records.SetVariables: Handler(variable.needs, variable.set_variables),
-    records.Deploy: Handler(catalogue.needs_deploy, catalogue.deploy),
-    records.DeleteResource: Handler(catalogue.needs_delete, catalogue.delete),
-    records.RetireDefinition: Handler(catalogue.needs_retire, catalogue.retire),
+COMMANDS: dict[type[Command], Handler] = {
+    CreateInstance: Handler(instance.needs_create, instance.create),
+    CancelInstance: Handler(instance.needs_cancel, instance.cancel),
+    ContinueWork: Handler(instance.needs_continue, instance.go_on),
+    CompleteJob: Handler(job.needs, job.complete),
+    FailJob: Handler(job.needs, job.fail),
+    ThrowJobError: Handler(job.needs, job.throw_error),
+    UpdateJob: Handler(job.needs_update, job.update),
+    ResolveIncident: Handler(incident.needs, incident.resolve),
+    TriggerTimer: Handler(timer.needs, timer.trigger),
+    FireTimer: Handler(timer.needs, timer.fire),
+    MoveTimer: Handler(timer.needs, timer.move),
+    AssignUserTask: Handler(user_task_commands.needs, user_task_commands.assign),
+    ClaimUserTask: Handler(user_task_commands.needs, user_task_commands.claim),
+    UpdateUserTask: Handler(user_task_commands.needs, user_task_commands.update),
+    CompleteUserTask: Handler(user_task_commands.needs, user_task_commands.complete),
+    PublishMessage: Handler(message.needs_publish, message.publish, message.publish_refused),
+    CorrelateMessage: Handler(message.needs_publish, message.correlate),
+    OpenSubscription: Handler(message.needs_channel, message.open_subscription),
+    CloseSubscription: Handler(message.needs_channel, message.close_subscription),
+    AcknowledgeCorrelation: Handler(message.needs_channel, message.acknowledge),
+    RejectCorrelation: Handler(message.needs_channel, message.reject, message.reject_refused),
+    ReleaseStart: Handler(message.needs_release, message.release, message.release_refused),
+    TriggerSubscription: Handler(subscription.needs, subscription.trigger, subscription.trigger_refused),
+    StartInstance: Handler(subscription.needs_start, subscription.start, subscription.start_refused),
+    BroadcastSignal: Handler(signal.needs_broadcast, signal.broadcast, signal.broadcast_refused),
+    DeliverSignal: Handler(signal.needs_deliver, signal.deliver),
+    CompleteThrow: Handler(throw.needs, throw.complete),
+    SetVariables: Handler(variable.needs, variable.set_variables),
+    Deploy: Handler(catalogue.needs_deploy, catalogue.deploy),
+    DeleteResource: Handler(catalogue.needs_delete, catalogue.delete),
+    RetireDefinition: Handler(catalogue.needs_retire, catalogue.retire),
 }

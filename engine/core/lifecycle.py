@@ -11,20 +11,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from engine.core.dispatch import ELEMENTS
-from engine.core.records import (
-    Effects,
-    ElementActivated,
-    ElementTerminated,
-    ElementTerminating,
-    IncidentResolved,
-    JobCanceled,
-    LoadMore,
-    Reply,
-    UserTaskEnded,
-)
+from engine.core.records.effects import Effects, LoadMore, Reply
+from engine.core.records.instances import ElementActivated, ElementTerminated, ElementTerminating, IncidentResolved
+from engine.core.records.jobs import JobCanceled
+from engine.core.records.user_tasks import UserTaskEnded
 from engine.core.shared import mappings, waits
 from engine.core.shared.beginnings import begin_at
-from engine.core.state import (
+from engine.core.tree import (
     ACTIVATED,
     ACTIVATING,
     COMPLETED,

@@ -11,12 +11,15 @@ from hashlib import sha256
 
 from engine.bpmn.model import Problem, Process
 from engine.bpmn.resources import read_resource
+from engine.core.catalogue import Definition
 from engine.core.channels import Channel, Starts
 from engine.core.needs import Need, NeedKind, NotLoaded
-from engine.core.records import Command, Deploy, DeploymentReply, ResourceReference
+from engine.core.outcomes import Entry, Handled
+from engine.core.records.base import Command
+from engine.core.records.catalogue import Deploy, DeploymentReply, ResourceReference
 from engine.core.shared.starts import metadata_of
-from engine.core.state import Definition, State
-from engine.core.step import DEFAULT_LIMITS, Entry, Handled, Limits, Processor
+from engine.core.state import State
+from engine.core.step import DEFAULT_LIMITS, Limits, Processor
 
 DEFAULT_TENANT = "<default>"
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from engine.core.apply import apply
-from engine.core.records import Event
+from engine.core.records.base import Event
 from engine.core.state import State
 
 

@@ -12,8 +12,22 @@ from typing import Any
 
 import msgspec
 
-from engine.core import records
-from engine.core.records import PARTITION_SHIFT, Command, Event, Rejection
+from engine.core.records.base import PARTITION_SHIFT, Command, Event
+from engine.core.records.catalogue import DefinitionAdded, DeploymentCreated
+from engine.core.records.effects import Rejection
+from engine.core.records.instances import (
+    ElementActivating,
+    ElementCompleted,
+    IncidentRaised,
+    InstanceCreated,
+    VariableSet,
+    WorkDeferred,
+    WorkResumed,
+)
+from engine.core.records.jobs import JobCreated
+from engine.core.records.messages import MessagePublished, SubscriptionOpened
+from engine.core.records.signals import SignalBroadcast
+from engine.core.records.user_tasks import UserTaskCreated
 
 KEY_FIELDS = frozenset(
     {"key", "scope", "element", "body", "root", "job", "parent", "deployment", "definition_key"}
@@ -110,43 +124,43 @@ def _json(value: Any) -> str:
 # ---- what things are called
 
 _NAMES: dict[type[Event], Callable[[Trace, Any], tuple[int, str]]] = {
-    records.InstanceCreated: lambda _, e: (e.key, e.process_id),
-    records.ElementActivating: lambda _, e: (e.key, e.element),
-    records.JobCreated: lambda trace, e: (e.key, f"job({trace.name(e.element)})"),
-    records.UserTaskCreated: lambda trace, e: (e.key, f"task({trace.name(e.element)})"),
-    records.IncidentRaised: lambda trace, e: (e.key, f"incident({trace.name(e.element)})"),
-    records.MessagePublished: lambda _, e: (e.key, f"message({e.name})"),
-    records.SignalBroadcast: lambda _, e: (e.key, f"signal({e.name})"),
-    records.SubscriptionOpened: lambda trace, e: (e.key, f"wait({e.target})"),
-    records.DeploymentCreated: lambda _, _e: (_e.key, "deployment"),
-    records.DefinitionAdded: lambda _, e: (e.key, f"{e.process_id}:v{e.version}"),
+    InstanceCreated: lambda _, e: (e.key, e.process_id),
+    ElementActivating: lambda _, e: (e.key, e.element),
+    JobCreated: lambda trace, e: (e.key, f"job({trace.name(e.element)})"),
+    UserTaskCreated: lambda trace, e: (e.key, f"task({trace.name(e.element)})"),
+    IncidentRaised: lambda trace, e: (e.key, f"incident({trace.name(e.element)})"),
+    MessagePublished: lambda _, e: (e.key, f"message({e.name})"),
+    SignalBroadcast: lambda _, e: (e.key, f"signal({e.name})"),
+    SubscriptionOpened: lambda trace, e: (e.key, f"wait({e.target})"),
+    DeploymentCreated: lambda _, _e: (_e.key, "deployment"),
+    DefinitionAdded: lambda _, e: (e.key, f"{e.process_id}:v{e.version}"),
 }
 
 
 # ---- the events that a trace consists of mostly; all others tell their fields
 
 
-def _activating(trace: Trace, event: records.ElementActivating) -> str:
+def _activating(trace: Trace, event: ElementActivating) -> str:
     index = "" if event.index < 0 else f" [{event.index}]"
     occurred = "" if event.occurred is None else f" occurred {_json(event.occurred)}"
     consumed = trace.places("<-", event.consumed)
     return one_line(f"{trace.name(event.key)}{index} in {trace.name(event.scope)}{consumed}{occurred}")
 
 
-def _completed(trace: Trace, event: records.ElementCompleted) -> str:
+def _completed(trace: Trace, event: ElementCompleted) -> str:
     return one_line(f"{trace.name(event.key)}{trace.places('->', event.flows)}")
 
 
-def _created(trace: Trace, event: records.InstanceCreated) -> str:
+def _created(trace: Trace, event: InstanceCreated) -> str:
     called = "" if event.parent is None else f" by {trace.name(event.parent)}"
     return one_line(f"{trace.name(event.key)} v{event.version}{called}")
 
 
-def _variable(trace: Trace, event: records.VariableSet) -> str:
+def _variable(trace: Trace, event: VariableSet) -> str:
     return one_line(f"{trace.name(event.scope)}.{event.name} = {event.value}")
 
 
-def _deferred(trace: Trace, event: records.WorkDeferred | records.WorkResumed) -> str:
+def _deferred(trace: Trace, event: WorkDeferred | WorkResumed) -> str:
     items = (
         f"{trace.name(key)}:{stage}" + (f"({argument})" if argument else "") for key, stage, argument in event.items
     )
@@ -154,10 +168,10 @@ def _deferred(trace: Trace, event: records.WorkDeferred | records.WorkResumed) -
 
 
 _FORMATS: dict[type[Event], Callable[[Trace, Any], str]] = {
-    records.InstanceCreated: _created,
-    records.ElementActivating: _activating,
-    records.ElementCompleted: _completed,
-    records.VariableSet: _variable,
-    records.WorkDeferred: _deferred,
-    records.WorkResumed: _deferred,
+    InstanceCreated: _created,
+    ElementActivating: _activating,
+    ElementCompleted: _completed,
+    VariableSet: _variable,
+    WorkDeferred: _deferred,
+    WorkResumed: _deferred,
 }

@@ -6,23 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from engine.bpmn.model import Node, Process
+from engine.core.catalogue import Definition, Family
 from engine.core.channels import Channel, Starts
 from engine.core.needs import Need, NeedKind, NotLoaded
-from engine.core.records import Fail, IncidentType, Reject, RejectionCode
+from engine.core.records.effects import Fail, IncidentType, Reject, RejectionCode
 from engine.core.rules import PAGED_FROM, TIMER_RULES, TimerRules
-from engine.core.state import (
-    MISSING,
-    Definition,
-    Element,
-    Family,
-    Incident,
-    Instance,
-    Job,
-    State,
-    Subscription,
-    Timer,
-    UserTask,
-)
+from engine.core.state import State
+from engine.core.tree import MISSING, Element, Incident, Instance, Job, Subscription, Timer, UserTask
 from engine.feel import Evaluation as FeelEvaluation
 from engine.feel import EvaluationError, Expression, from_json, to_json
 

@@ -14,7 +14,7 @@ from api import app as api_app
 from api.job_board import JobBoard
 from api.services import Services
 from api.settings import ApiSettings
-from engine.core.records import encode_command
+from engine.core.records.codec import encode_command
 from storage import driver
 from storage.log import Appended, Outcome
 from storage.pool import Pool

@@ -5,19 +5,9 @@ import json
 import pytest
 
 from engine.admission import Draining, InDoubt, Overloaded, Refused, Unavailable
-from engine.core.records import (
-    CancelInstance,
-    CompleteJob,
-    CreateInstance,
-    FailJob,
-    InstanceReply,
-    Rejection,
-    RejectionCode,
-    ResolveIncident,
-    SetVariables,
-    ThrowJobError,
-    UpdateJob,
-)
+from engine.core.records.effects import Rejection, RejectionCode
+from engine.core.records.instances import CancelInstance, CreateInstance, InstanceReply, ResolveIncident, SetVariables
+from engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
 
 KEY = 2251799813685249
 INSTANCE = InstanceReply(KEY + 1, KEY, "order", 3, "<default>", ("a",), None)

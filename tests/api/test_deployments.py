@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from engine.core.records import Deploy, DeployedProcess, DeploymentReply, ProcessMetadata, ResourceReference
+from engine.core.records.catalogue import Deploy, DeployedProcess, DeploymentReply, ProcessMetadata, ResourceReference
 
 KEY = 2251799813685249
 TYPE = (b"content-type", b"multipart/form-data; boundary=xyz")

@@ -5,7 +5,7 @@ import trio
 
 from engine import completions
 from engine.admission import Overloaded
-from engine.core.records import InstanceReply
+from engine.core.records.instances import InstanceReply
 from storage import reads
 from storage.errors import ConnectFailed
 

@@ -2,14 +2,9 @@
 
 import pytest
 
-from engine.core.records import (
-    CompleteJob,
-    ElementActivating,
-    ElementCompleted,
-    InstanceCreated,
-    encode_command,
-    encode_events,
-)
+from engine.core.records.codec import encode_command, encode_events
+from engine.core.records.instances import ElementActivating, ElementCompleted, InstanceCreated
+from engine.core.records.jobs import CompleteJob
 
 KEY = 2251799813685249
 NOW = "2026-11-18T11:06:40.123Z"

@@ -5,14 +5,8 @@ import re
 
 import pytest
 
-from engine.core.records import (
-    AssignUserTask,
-    ClaimUserTask,
-    CompleteUserTask,
-    Rejection,
-    RejectionCode,
-    UpdateUserTask,
-)
+from engine.core.records.effects import Rejection, RejectionCode
+from engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
 
 KEY = 2251799813685249
 TASK = KEY + 9

@@ -9,26 +9,19 @@ import msgspec
 
 from engine.core.channels import Channel
 from engine.core.memory import MemoryEngine
-from engine.core.records import (
-    BroadcastSignal,
-    CancelInstance,
-    CompleteJob,
-    CompleteUserTask,
-    CreateInstance,
-    FailJob,
-    FireTimer,
-    PublishMessage,
-    ResolveIncident,
-    SetVariables,
-    ThrowJobError,
-    UpdateJob,
-    decode_events,
-    encode_events,
-)
+from engine.core.records.codec import decode_events, encode_events
+from engine.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
+from engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from engine.core.records.messages import PublishMessage
+from engine.core.records.signals import BroadcastSignal
+from engine.core.records.timers import FireTimer
+from engine.core.records.user_tasks import CompleteUserTask
 from engine.core.replay import Recorded, replay
-from engine.core.state import Instance, Row, State
+from engine.core.rows import Row
+from engine.core.state import State
 from engine.core.step import DEFAULT_LIMITS, Processor
 from engine.core.trace import Trace
+from engine.core.tree import Instance
 
 NOT_DURABLE = {"node", "decoded", "weight", "pins", "lease", "available_at"}
 """Of a row: caches, and the job's lease, which is activation's."""

@@ -7,14 +7,11 @@ from core_bench import Bench, raw
 from core_events import call, loop, model
 from core_models import end, process_element, start, sub, task
 
-from engine.core.records import (
-    BroadcastSignal,
-    CompleteJob,
-    CompleteUserTask,
-    PublishMessage,
-    ThrowJobError,
-    TriggerTimer,
-)
+from engine.core.records.jobs import CompleteJob, ThrowJobError
+from engine.core.records.messages import PublishMessage
+from engine.core.records.signals import BroadcastSignal
+from engine.core.records.timers import TriggerTimer
+from engine.core.records.user_tasks import CompleteUserTask
 
 SUBJECTS = {"x", "h", "host"}
 """The element that a variant is about; what it stands at, if it is a boundary event."""

@@ -26,5 +26,5 @@ def run_rest(bench):
 def set_slice(bench, items):
     """Slices hold so many work items from now on."""
     processor = bench.engine.processor
-    processor._limit = processor._whole = items * ITEM
+    processor._work.limit = processor._whole = items * ITEM
     processor.cut(items)

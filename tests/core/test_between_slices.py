@@ -9,7 +9,10 @@ from core_messages import event_sub, model
 from core_models import par, start, task
 from core_slices import run_rest, run_until, set_slice
 
-from engine.core.records import CompleteJob, CreateInstance, FireTimer, PublishMessage
+from engine.core.records.instances import CreateInstance
+from engine.core.records.jobs import CompleteJob
+from engine.core.records.messages import PublishMessage
+from engine.core.records.timers import FireTimer
 from engine.core.step import Limits
 
 VARIABLES = {"v0": 0, "v1": 1, "v2": 2, "v3": 0}
@@ -25,7 +28,7 @@ def test_a_scope_does_not_end_while_a_later_slice_is_to_enter_a_boundary_event(s
     key = bench.start(**VARIABLES)
     bench.complete("f")
     only_first_slices(bench, FireTimer(next(iter(bench.state.timers))), slices)
-    bench.engine.processor._limit = 1_000  # as if the first command had been large, and this one small
+    bench.engine.processor._work.limit = 1_000  # as if the first command had been large, and this one small
     bench.complete("b")
     assert bench.jobs == ["late"]
     bench.complete("late")

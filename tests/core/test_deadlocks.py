@@ -2,25 +2,16 @@
 
 import pytest
 from core_bench import Bench, keep_rows
-from core_events import (
-    LIMITS,
-    boundary,
-    call,
-    catch,
-    ended,
-    error,
-    final,
-    inc,
-    loop,
-    model,
-    on,
-    run,
-)
+from core_events import LIMITS, boundary, call, catch, ended, error, final, inc, loop, model, on, run
 from core_models import chain, end, flow, par, start, sub, task, xor
 
-from engine.core import step
+from engine.core import step, worklist
 from engine.core.dispatch import Handler
-from engine.core.records import BroadcastSignal, CompleteJob, FireTimer, SetVariables, decode_events, encode_events
+from engine.core.records.codec import decode_events, encode_events
+from engine.core.records.instances import SetVariables, VariableSet
+from engine.core.records.jobs import CompleteJob
+from engine.core.records.signals import BroadcastSignal
+from engine.core.records.timers import FireTimer
 from engine.core.replay import Recorded, replay
 from engine.core.shared.flows import enter
 from engine.core.state import State
@@ -259,14 +250,14 @@ def closed(bench):
 def test_a_scope_with_another_incident_is_looked_at_when_that_is_resolved(bench, monkeypatch):
     """A command that a bug of ours has parked at the instance."""
     key = run(bench, model(*STUCK, *STUCK_FLOWS), both=False)
-    applier, follow = step._EVENTS[step.records.VariableSet]
+    applier, follow = worklist._EVENTS[VariableSet]
 
     def explode(state, event):
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setitem(step._EVENTS, step.records.VariableSet, (explode, follow))
+    monkeypatch.setitem(worklist._EVENTS, VariableSet, (explode, follow))
     bench.set(key, x=1)
-    monkeypatch.setitem(step._EVENTS, step.records.VariableSet, (applier, follow))
+    monkeypatch.setitem(worklist._EVENTS, VariableSet, (applier, follow))
     bench.complete("a")
     assert [message[:7] for _, _, message in bench.incidents] == ["Command"]
     bench.resolve()
@@ -277,7 +268,7 @@ def test_a_scope_with_another_incident_is_looked_at_when_that_is_resolved(bench,
 def test_no_incident_is_open_in_an_instance_that_has_completed(bench, monkeypatch):
     """Whatever it was for, it can no longer be resolved."""
     key = run(bench, model(start(), task("a"), end(), "start > a > end"))
-    monkeypatch.setitem(step._EVENTS, step.records.VariableSet, (None, None))
+    monkeypatch.setitem(worklist._EVENTS, VariableSet, (None, None))
     bench.set(key, x=1)
     monkeypatch.undo()
     assert len(bench.incidents) == 1
@@ -323,11 +314,11 @@ def test_a_scope_whose_work_was_deferred_is_not_stuck():
     run(bench, model(*parts, "start > a > j > after", "start > b > j", "start > c"))
     bench.complete("a")
     engine, processor = bench.engine, bench.engine.processor
-    limit, processor._limit = processor._limit, 4
+    limit, processor._work.limit = processor._work.limit, 4
     engine._handle(CompleteJob(bench.job("b").key), "<default>", None)
     (work,) = (item for item in bench.element("p").work if item[1] == "arrive")
     assert (work[2], bench.jobs) == ("b-j", ["c"])
-    processor._limit = limit
+    processor._work.limit = limit
     engine._handle(CompleteJob(bench.job("c").key), "<default>", None)
     assert (bench.elements, bench.incidents) == (["p"], [])
     (spilled,) = processor.notices.spilled

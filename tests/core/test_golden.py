@@ -9,7 +9,8 @@ import pytest
 from core_bench import Bench, sample
 from core_models import end, flow, par, process, start, sub, task, xor
 
-from engine.core.records import EVENTS, VariableSet
+from engine.core.records.codec import EVENTS
+from engine.core.records.instances import VariableSet
 from engine.core.step import Limits
 from engine.core.trace import Trace
 

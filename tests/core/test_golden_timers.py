@@ -10,7 +10,7 @@ from core_golden import play, text_of
 from core_models import file, process_element, start, sub, task
 from core_variants_timers import VARIANTS
 
-from engine.core.records import TriggerTimer
+from engine.core.records.timers import TriggerTimer
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

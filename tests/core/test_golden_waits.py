@@ -10,15 +10,9 @@ from core_golden import ROOTS, play, text_of
 from core_models import end, file, process_element, start, sub, task
 from core_variants_waits import VARIANTS, message, person, signal
 
-from engine.core.records import (
-    AssignUserTask,
-    BroadcastSignal,
-    ClaimUserTask,
-    CompleteUserTask,
-    CorrelateMessage,
-    PublishMessage,
-    UpdateUserTask,
-)
+from engine.core.records.messages import CorrelateMessage, PublishMessage
+from engine.core.records.signals import BroadcastSignal
+from engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
 
 MINUTE_MS = 60_000
 

@@ -5,18 +5,20 @@ import pytest
 from core_bench import raw, snapshot
 from core_models import ONE_TASK, end, flow, process, start, sub, task, xor
 
-from engine.core import records, step
-from engine.core.records import (
-    CompleteJob,
+from engine.core import worklist
+from engine.core.records.catalogue import DeleteResource
+from engine.core.records.effects import RejectionCode
+from engine.core.records.instances import (
+    CancelInstance,
+    ContinueWork,
     CreateInstance,
     ElementActivating,
     IncidentRaised,
-    JobReleased,
-    RejectionCode,
     ResolveIncident,
     SetVariables,
     VariableSet,
 )
+from engine.core.records.jobs import CompleteJob, FailJob, JobReleased, ThrowJobError, UpdateJob
 
 
 def kinds(handled):
@@ -291,14 +293,14 @@ def buggy(bench, monkeypatch):
     )
     bench.key = bench.start(n=1)
     bench.mine = {"armed": True}
-    applier, follow = step._EVENTS[ElementActivating]
+    applier, follow = worklist._EVENTS[ElementActivating]
 
     def explode(state, event):
         if bench.mine["armed"] and event.element == "end":
             raise ZeroDivisionError("a bug")
         return applier(state, event)
 
-    monkeypatch.setitem(step._EVENTS, ElementActivating, (explode, follow))
+    monkeypatch.setitem(worklist._EVENTS, ElementActivating, (explode, follow))
     return bench
 
 
@@ -382,12 +384,12 @@ def test_a_bug_harms_its_own_command_alone(buggy):
 def test_a_bug_in_creating_leaves_nothing_but_its_rejection(bench, monkeypatch):
 
     bench.deploy(ONE_TASK)
-    _applier, follow = step._EVENTS[VariableSet]
+    _applier, follow = worklist._EVENTS[VariableSet]
 
     def explode(state, event):
         raise RecursionError("too deep")
 
-    monkeypatch.setitem(step._EVENTS, VariableSet, (explode, follow))
+    monkeypatch.setitem(worklist._EVENTS, VariableSet, (explode, follow))
     before = snapshot(bench.state)
     handled = bench.run(CreateInstance("p", variables=raw({"a": 1})))
     assert handled.rejection.reason == "handling the command raised RecursionError: too deep"
@@ -406,19 +408,19 @@ def test_rejected_commands_never_move_the_key_generator(bench):
     (incident,) = bench.state.incidents
     before = snapshot(bench.state)
     commands = [
-        records.CreateInstance("unknown", variables=raw({"a": 1})),
-        records.CreateInstance(definition_key=77),
-        records.CreateInstance("p", version=9),
-        records.CancelInstance(77),
-        records.CompleteJob(job, raw({"a": 1, "b": 2})),
-        records.FailJob(job, variables=raw({"a": 1})),
-        records.ThrowJobError(job, "E", variables=raw({"a": 1})),
-        records.UpdateJob(77, retries=1),
-        records.ResolveIncident(incident),
-        records.ResolveIncident(77),
-        records.SetVariables(77, raw({"a": 1})),
-        records.DeleteResource(77),
-        records.ContinueWork(77),
+        CreateInstance("unknown", variables=raw({"a": 1})),
+        CreateInstance(definition_key=77),
+        CreateInstance("p", version=9),
+        CancelInstance(77),
+        CompleteJob(job, raw({"a": 1, "b": 2})),
+        FailJob(job, variables=raw({"a": 1})),
+        ThrowJobError(job, "E", variables=raw({"a": 1})),
+        UpdateJob(77, retries=1),
+        ResolveIncident(incident),
+        ResolveIncident(77),
+        SetVariables(77, raw({"a": 1})),
+        DeleteResource(77),
+        ContinueWork(77),
     ]
     for command in commands:
         handled = bench.run(command)

@@ -8,7 +8,7 @@ from core_events import LIMITS, boundary, call, ended, error, model, run, script
 from core_models import end, file, process_element, start, sub, task
 
 from engine.core.elements import call_activity
-from engine.core.records import CancelInstance, CreateInstance
+from engine.core.records.instances import CancelInstance, CreateInstance
 
 
 @pytest.fixture(params=LIMITS, ids=LIMITS)

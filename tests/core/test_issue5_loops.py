@@ -25,7 +25,7 @@ def jobs_of(bench, task):
 def complete_item(bench, item, **variables):
     from core_bench import raw
 
-    from engine.core.records import CompleteJob
+    from engine.core.records.jobs import CompleteJob
 
     job = next(j for j in bench.state.jobs.values() if bench.variables_of(j.element.key).get("item") == item)
     return bench.run(CompleteJob(job.key, raw(variables)))

@@ -7,10 +7,12 @@ from core_events import model as with_events
 from core_messages import catch, model
 from core_models import end, start, task
 
-from engine.core import step
+from engine.core import step, worklist
 from engine.core.commands import signal
 from engine.core.elements import call_activity
-from engine.core.records import BroadcastSignal, ContinueWork, SubscriptionTriggered, VariableSet
+from engine.core.records.instances import ContinueWork, CreateInstance, VariableSet
+from engine.core.records.messages import SubscriptionTriggered
+from engine.core.records.signals import BroadcastSignal
 from engine.core.shared import mappings
 from engine.core.step import Limits
 
@@ -31,7 +33,7 @@ def loop_of_calls():
 @pytest.mark.parametrize("paged_from", [0, 500])
 def test_a_slice_ends_when_it_has_written_enough(monkeypatch, paged_from):
     """Each called process gets its own copy of the variables."""
-    monkeypatch.setattr(step, "SLICE_CHARACTERS", 200)
+    monkeypatch.setattr(worklist, "SLICE_CHARACTERS", 200)
     bench = Bench(Limits(paged_from=paged_from))
     key = run(bench, CALLED, loop_of_calls(), items=list(range(20)), text=LARGE)
     slices = [sum(written(one.handled)) for one in bench.engine.log if isinstance(one.command, ContinueWork)]
@@ -45,7 +47,7 @@ def test_a_slice_ends_when_it_has_written_enough(monkeypatch, paged_from):
 
 
 def test_a_slice_goes_on_however_large_its_first_step_is(monkeypatch):
-    monkeypatch.setattr(step, "SLICE_CHARACTERS", 1)
+    monkeypatch.setattr(worklist, "SLICE_CHARACTERS", 1)
     bench = Bench()
     key = run(bench, CALLED, loop_of_calls(), items=[1, 2, 3], text=LARGE)
     for _ in range(3):
@@ -59,9 +61,7 @@ def test_what_was_undone_does_not_end_the_next_batch(monkeypatch):
     bench.deploy(CALLED)
     bench.start("q", text=LARGE)
     assert bench.state.written == 0
-    bench.engine.processor.process(
-        step.Entry(1_000, "<default>", step.records.CreateInstance("q", variables=raw({"a": LARGE}))), 1
-    )
+    bench.engine.processor.process(step.Entry(1_000, "<default>", CreateInstance("q", variables=raw({"a": LARGE}))), 1)
     assert bench.state.written == 60
 
 

@@ -3,7 +3,8 @@ from pathlib import Path
 import msgspec
 
 from engine.core.memory import MemoryEngine
-from engine.core.records import CompleteJob, CreateInstance
+from engine.core.records.instances import CreateInstance
+from engine.core.records.jobs import CompleteJob
 
 MODELS = Path(__file__).parents[1] / "models"
 

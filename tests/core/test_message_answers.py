@@ -5,17 +5,17 @@ from core_bench import raw
 from core_messages import boundary, catch, message, model, receive, signal, starts
 from core_models import end, start, task
 
-from engine.core import step
-from engine.core.records import (
-    BroadcastSignal,
+from engine.core import worklist
+from engine.core.records.instances import InstanceCreated
+from engine.core.records.messages import (
     CorrelateMessage,
-    InstanceCreated,
     MessageCorrelated,
     Offer,
     PublishMessage,
     SubscriptionTriggered,
     TriggerSubscription,
 )
+from engine.core.records.signals import BroadcastSignal
 
 ROOTS = (message(), message("begin", None, "b"), signal())
 WAYS = {
@@ -75,7 +75,7 @@ def test_also_one_whose_follow_up_raises(bench, way, name, kind, monkeypatch):
     def explode(state, event):
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setitem(step._EVENTS, kind, (explode, step._EVENTS[kind][1]))
+    monkeypatch.setitem(worklist._EVENTS, kind, (explode, worklist._EVENTS[kind][1]))
     assert len(answers(bench, COMMANDS[name])) == 1
     monkeypatch.undo()
     assert poisoned(bench) <= 1, "what cleans up does not raise as well"

@@ -5,17 +5,17 @@ from core_bench import raw
 from core_messages import message, model, receive, starts
 from core_models import end, start, task
 
-from engine.core import step
-from engine.core.records import (
+from engine.core import step, worklist
+from engine.core.records.catalogue import DeleteResource
+from engine.core.records.effects import RejectionCode
+from engine.core.records.instances import InstanceCreated
+from engine.core.records.messages import (
     CorrelateMessage,
     CorrelationAnswered,
-    DeleteResource,
-    InstanceCreated,
     MessageCorrelated,
     Offer,
     PublishMessage,
     RejectCorrelation,
-    RejectionCode,
     ReleaseStart,
     StartInstance,
     StartReleased,
@@ -33,7 +33,7 @@ def explode(monkeypatch):
     """Lets the applier of an event raise, until it is told to stop."""
 
     def arm(kind):
-        applier, follow = step._EVENTS[kind]
+        applier, follow = worklist._EVENTS[kind]
         armed = [True]
 
         def raising(state, event):
@@ -41,7 +41,7 @@ def explode(monkeypatch):
                 raise ZeroDivisionError("a bug")
             return applier(state, event)
 
-        monkeypatch.setitem(step._EVENTS, kind, (raising, follow))
+        monkeypatch.setitem(worklist._EVENTS, kind, (raising, follow))
         return armed.clear
 
     return arm

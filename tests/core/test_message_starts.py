@@ -5,7 +5,10 @@ from core_bench import raw
 from core_messages import boundary, event_sub, message, model, receive, starts
 from core_models import ONE_TASK, end, start, task
 
-from engine.core.records import CorrelateMessage, CreateInstance, DeleteResource, PublishMessage, RejectionCode
+from engine.core.records.catalogue import DeleteResource
+from engine.core.records.effects import RejectionCode
+from engine.core.records.instances import CreateInstance
+from engine.core.records.messages import CorrelateMessage, PublishMessage
 
 ROOTS = (message("begin", None, "b"), message("other", None, "o"), message())
 STARTED = model(starts("start", "m"), task("work"), end(), "start > work > end", roots=(message("begin", None),))

@@ -2,32 +2,21 @@
 
 import pytest
 from core_bench import Bench, raw
-from core_messages import (
-    boundary,
-    catch,
-    event_sub,
-    inputs,
-    message,
-    model,
-    outputs,
-    publish,
-    receive,
-    throw,
-)
+from core_messages import boundary, catch, event_sub, inputs, message, model, outputs, publish, receive, throw
 from core_models import end, file, flow, par, process_element, start, sub, task
 
-from engine.core.records import (
+from engine.core.records.effects import RejectionCode
+from engine.core.records.messages import (
     AcknowledgeCorrelation,
-    BroadcastSignal,
     CloseSubscription,
     CorrelateMessage,
     MessageReceived,
     Offer,
     OpenSubscription,
     PublishMessage,
-    RejectionCode,
     TriggerSubscription,
 )
+from engine.core.records.signals import BroadcastSignal
 from engine.core.step import Limits
 
 WAITS = model(start(), receive(), end(), "start > receive > end")

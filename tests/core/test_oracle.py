@@ -14,7 +14,7 @@ from core_pairs import PATHS, check_alone, check_in_parallel, check_many, check_
 from core_shrink import smaller
 
 from engine.core.elements import intermediate_throw_event
-from engine.core.records import ElementCompleting
+from engine.core.records.instances import ElementCompleting
 
 MODELS = 700
 TORTURE_PAIRS = 1_000_000

@@ -12,7 +12,7 @@ from core_bench import Bench, keep_rows, recorded_batches, snapshot
 from core_models import ONE_TASK
 from core_runs import digest, play, recorded
 
-from engine.core.records import ElementActivated
+from engine.core.records.instances import ElementActivated
 from engine.core.replay import Recorded, replay
 from engine.core.state import State
 from engine.core.step import Limits

@@ -6,7 +6,8 @@ from core_messages import boundary, catch, event_sub, inputs, model, signal, sta
 from core_models import end, start, task
 
 from engine.core.commands.signal import SUBSCRIPTIONS_A_PAGE
-from engine.core.records import BroadcastSignal, DeliverSignal, SubscriptionTriggered
+from engine.core.records.messages import SubscriptionTriggered
+from engine.core.records.signals import BroadcastSignal, DeliverSignal
 
 WAITS = model(start(), catch("wait", "signal"), end(), "start > wait > end")
 

@@ -7,18 +7,18 @@ from core_models import end, start, sub, task
 from core_slices import run_until
 
 from engine.core.channels import CORRELATING, OPEN
-from engine.core.records import (
-    BroadcastSignal,
-    CancelInstance,
+from engine.core.records.effects import RejectionCode
+from engine.core.records.instances import CancelInstance
+from engine.core.records.messages import (
     CorrelateMessage,
     Offer,
     PublishMessage,
-    RejectionCode,
     SubscriptionTriggered,
     TriggerSubscription,
 )
-from engine.core.state import ElementState
+from engine.core.records.signals import BroadcastSignal
 from engine.core.step import Limits
+from engine.core.tree import ElementState
 
 ASIDE = event_sub("aside", end("e"), "aside-start > e")
 WAITS = {

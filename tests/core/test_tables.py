@@ -4,27 +4,28 @@ import re
 from pathlib import Path
 
 import engine.core
-from engine.core import records
 from engine.core.apply import APPLY
 from engine.core.dispatch import COMMANDS, ELEMENTS
 from engine.core.lifecycle import STAGES, TRANSITIONS
-from engine.core.state import ElementState
-from engine.core.step import FOLLOW
+from engine.core.records.base import Command
+from engine.core.records.codec import EVENTS, INTENTS
+from engine.core.tree import ElementState
+from engine.core.worklist import FOLLOW
 
 CORE = Path(engine.core.__file__).parent
 
 
 def test_every_event_has_an_applier():
-    assert set(APPLY) == set(records.EVENTS)
+    assert set(APPLY) == set(EVENTS)
 
 
 def test_every_command_has_a_handler_and_a_name():
-    assert set(COMMANDS) == set(records.COMMANDS.values()) == set(records.Command.__subclasses__())
-    assert len(records.COMMANDS) == len(COMMANDS), "two commands share a name"
+    assert set(COMMANDS) == set(INTENTS.values()) == set(Command.__subclasses__())
+    assert len(COMMANDS) == len(INTENTS), "two commands share a name"
 
 
 def test_only_events_are_followed():
-    assert set(FOLLOW) <= set(records.EVENTS)
+    assert set(FOLLOW) <= set(EVENTS)
 
 
 def test_every_element_module_is_in_the_table():

@@ -10,7 +10,8 @@ from core_events import LIMITS, loop, states
 from core_messages import boundary, catch, event_sub, message, model, publish, signal, throw
 from core_models import end, file, flow, par, process_element, start, sub, task
 
-from engine.core.records import BroadcastSignal, CompleteThrow, PublishMessage
+from engine.core.records.messages import CompleteThrow, PublishMessage
+from engine.core.records.signals import BroadcastSignal
 from engine.core.step import Limits
 
 SEND = f'<sendTask id="say" messageRef="m"><extensionElements>{publish()}</extensionElements></sendTask>'

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from engine.core.rules import TimerRules
 from engine.core.shared.schedules import LATEST_MS, Due, InvalidSchedule, due_date_of, next_due
-from engine.core.state import Timer
+from engine.core.tree import Timer
 from engine.feel.temporal.calendar import TemporalError
 from engine.feel.temporal.cron import parse_cron
 

@@ -6,20 +6,17 @@ import pytest
 from core_bench import document, raw
 from core_models import end, process, start, sub, task
 
-from engine.core.records import (
+from engine.core.records.codec import decode_command, decode_events, encode_command, encode_events
+from engine.core.records.effects import RejectionCode
+from engine.core.records.instances import SetVariables
+from engine.core.records.user_tasks import (
     AssignUserTask,
     ClaimUserTask,
     CompleteUserTask,
-    RejectionCode,
-    SetVariables,
     UpdateUserTask,
     UserTaskChanged,
     UserTaskCreated,
     UserTaskEnded,
-    decode_command,
-    decode_events,
-    encode_command,
-    encode_events,
 )
 from engine.core.state import State
 

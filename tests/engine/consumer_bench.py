@@ -15,7 +15,8 @@ from core_runs import recorded
 from engine.consumer import Consumer
 from engine.consumer_settings import ConsumerSettings
 from engine.core.memory import DEFAULT_TENANT
-from engine.core.records import Command, encode_command, encode_events
+from engine.core.records.base import Command
+from engine.core.records.codec import encode_command, encode_events
 from engine.supervision import Beat, SupervisionSettings
 from storage import driver, log, save
 from storage.errors import Retry, SteppedDown

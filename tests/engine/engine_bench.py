@@ -12,7 +12,8 @@ from engine.bpmn.not_yet import ALL_KINDS
 from engine.bpmn.parser import parse
 from engine.consumer import Consumer
 from engine.consumer_settings import ConsumerSettings
-from engine.core.records import CreateInstance, Deploy, ResourceReference
+from engine.core.records.catalogue import Deploy, ResourceReference
+from engine.core.records.instances import CreateInstance
 from engine.core.shared.starts import metadata_of
 from engine.definitions import DefinitionCache
 from engine.supervision import Beat, SupervisionSettings

@@ -9,7 +9,9 @@ import trio.testing
 
 from engine.admission import Draining, InDoubt, Overloaded, Refused, Unavailable
 from engine.appender import Append, Appended, Appender, AppenderSettings, Consumed
-from engine.core.records import CancelInstance, CompleteJob, CreateInstance, Deploy
+from engine.core.records.catalogue import Deploy
+from engine.core.records.instances import CancelInstance, CreateInstance
+from engine.core.records.jobs import CompleteJob
 from engine.supervision import Beat, Child, SupervisionSettings, Supervisor
 from storage import driver
 from storage.errors import ConnectFailed, StorageBug

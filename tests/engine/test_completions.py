@@ -9,9 +9,9 @@ import trio.testing
 
 from engine.admission import Overloaded
 from engine.completions import Completions, CompletionsSettings, End, NotToldHere, Outcome
-from engine.core.records import Rejection, RejectionCode
-from engine.core.state import Variable
-from engine.core.step import Ended
+from engine.core.outcomes import Ended
+from engine.core.records.effects import Rejection, RejectionCode
+from engine.core.tree import Variable
 from engine.supervision import Child, Supervisor
 
 NEVER_S = 1e6

@@ -20,7 +20,9 @@ from consumer_bench import (
 from core_bench import raw
 from core_models import ONE_TASK
 
-from engine.core.records import CancelInstance, CompleteJob, CreateInstance, decode_events
+from engine.core.records.codec import decode_events
+from engine.core.records.instances import CancelInstance, CreateInstance
+from engine.core.records.jobs import CompleteJob
 from engine.core.replay import Recorded, replay
 from engine.core.state import State
 from storage import activation, save

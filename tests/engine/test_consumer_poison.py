@@ -8,8 +8,9 @@ from consumer_bench import Serial, append, beat, dump, keep_leading, make_consum
 from core_bench import raw
 from core_models import ONE_TASK, end, process, start, sub, task
 
-from engine.core import step
-from engine.core.records import CancelInstance, CompleteJob, CreateInstance, JobCompleted, ResolveIncident, SetVariables
+from engine.core import worklist
+from engine.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
+from engine.core.records.jobs import CompleteJob, JobCompleted
 from engine.definitions import UnreadableResource
 from engine.refusals import Refusals
 from storage import activation, log
@@ -286,7 +287,7 @@ async def test_a_poison_command_harms_no_later_batch(migrated, connection, seria
 
 async def test_a_handler_that_raises_harms_its_own_command_alone(migrated, connection, serial, monkeypatch):
     """The bug leaves an incident that parks the command; resolving it runs the command again, through the inbox."""
-    applier, follow = step._EVENTS[JobCompleted]
+    applier, follow = worklist._EVENTS[JobCompleted]
     armed = [True]
 
     def explode(state, event):
@@ -294,7 +295,7 @@ async def test_a_handler_that_raises_harms_its_own_command_alone(migrated, conne
             raise ZeroDivisionError("a bug")
         return applier(state, event)
 
-    monkeypatch.setitem(step._EVENTS, JobCompleted, (explode, follow))
+    monkeypatch.setitem(worklist._EVENTS, JobCompleted, (explode, follow))
     await append(connection, serial.commands)
     last = await append(connection, [(TENANT, CompleteJob(job, raw({"r": 1}))) for job in serial.job_keys])
     consumer, ears = make_consumer(migrated, serial.resources)

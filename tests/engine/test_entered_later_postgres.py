@@ -7,7 +7,9 @@ from core_messages import boundary, model
 from core_models import par, start, sub, task
 
 from engine import consumer as consumer_module
-from engine.core.records import BroadcastSignal, CompleteJob, CreateInstance
+from engine.core.records.instances import CreateInstance
+from engine.core.records.jobs import CompleteJob
+from engine.core.records.signals import BroadcastSignal
 from storage import log
 
 MODEL = model(

@@ -6,7 +6,7 @@ from consumer_bench import append, beat, make_consumer, pin_clock
 from core_bench import raw
 
 from engine.core.memory import DEFAULT_TENANT
-from engine.core.records import PublishMessage
+from engine.core.records.messages import PublishMessage
 from engine.expiry import Expiry, ExpirySettings
 
 NOW_MS = 1_000_000

@@ -14,7 +14,9 @@ from core_models import ONE_TASK, start, task
 
 from engine import consumer
 from engine.core import step
-from engine.core.records import BroadcastSignal, CreateInstance, PublishMessage
+from engine.core.records.instances import CreateInstance
+from engine.core.records.messages import PublishMessage
+from engine.core.records.signals import BroadcastSignal
 from storage import log
 
 TENANT = "<default>"

@@ -13,7 +13,8 @@ from core_models import end, start
 from engine.core.channels import BODY_WITH_MESSAGE
 from engine.core.memory import DEFAULT_TENANT
 from engine.core.needs import Need, NeedKind
-from engine.core.records import CreateInstance, PublishMessage
+from engine.core.records.instances import CreateInstance
+from engine.core.records.messages import PublishMessage
 from engine.core.state import State
 from storage import channels
 

@@ -8,13 +8,9 @@ from core_messages import message, model, receive, starts
 from core_models import end, start, task
 
 from engine.core.memory import DEFAULT_TENANT
-from engine.core.records import (
-    CancelInstance,
-    CorrelateMessage,
-    CreateInstance,
-    PublishMessage,
-    decode_command,
-)
+from engine.core.records.codec import decode_command
+from engine.core.records.instances import CancelInstance, CreateInstance
+from engine.core.records.messages import CorrelateMessage, PublishMessage
 from engine.definitions import UnreadableResource
 
 STARTED = model(

@@ -22,16 +22,10 @@ from core_models import end, start, sub, task
 
 from engine.core.channels import MESSAGES_A_PAGE
 from engine.core.commands.signal import SUBSCRIPTIONS_A_PAGE
-from engine.core.records import (
-    BroadcastSignal,
-    CorrelateMessage,
-    CreateInstance,
-    Offer,
-    PublishMessage,
-    RejectCorrelation,
-    decode_command,
-    decode_events,
-)
+from engine.core.records.codec import decode_command, decode_events
+from engine.core.records.instances import CreateInstance
+from engine.core.records.messages import CorrelateMessage, Offer, PublishMessage, RejectCorrelation
+from engine.core.records.signals import BroadcastSignal
 from engine.core.replay import Recorded, replay
 from engine.core.state import State
 

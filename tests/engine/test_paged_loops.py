@@ -18,9 +18,13 @@ from psycopg.conninfo import make_conninfo
 
 from engine.core.memory import DEFAULT_TENANT
 from engine.core.needs import Need, NeedKind
-from engine.core.records import CompleteJob, CompleteUserTask, ContinueWork, CreateInstance, FailJob, FireTimer
+from engine.core.outcomes import Entry
+from engine.core.records.instances import ContinueWork, CreateInstance
+from engine.core.records.jobs import CompleteJob, FailJob
+from engine.core.records.timers import FireTimer
+from engine.core.records.user_tasks import CompleteUserTask
 from engine.core.state import State
-from engine.core.step import Entry, Limits, Processor
+from engine.core.step import Limits, Processor
 from storage import driver, load, log, pages, save
 
 OF_SLICES = {"version", "created_position", "request", "work"}

@@ -9,7 +9,7 @@ from core_bench import raw
 from core_messages import model, receive
 from core_models import end, start
 
-from engine.core.records import PublishMessage
+from engine.core.records.messages import PublishMessage
 from engine.retention import DAY_MS, KEYS, KEYS_MARGIN_MS, PURGES, Retention, RetentionSettings
 from storage import channels, log
 from storage.errors import ConnectionLost

@@ -15,10 +15,12 @@ from core_models import process, start, task
 from engine import consumer as consumer_module
 from engine.core.dispatch import COMMANDS
 from engine.core.memory import DEFAULT_TENANT
-from engine.core.records import CancelInstance, ContinueWork, CreateInstance, decode_events
+from engine.core.outcomes import Entry
+from engine.core.records.codec import decode_events
+from engine.core.records.instances import CancelInstance, ContinueWork, CreateInstance
 from engine.core.replay import Recorded, replay
 from engine.core.state import State
-from engine.core.step import Entry, Limits, Processor
+from engine.core.step import Limits, Processor
 from storage import load, log, pages, partitions, save
 from storage.errors import SteppedDown
 from storage.sql_files import SQL_DIRECTORY

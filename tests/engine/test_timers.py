@@ -9,7 +9,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from engine_bench import HEAD, START_MS, EngineBench, starts, waits
 
 from engine.appender import Append
-from engine.core.records import CancelInstance, FireTimer, MoveTimer, ResolveIncident, TriggerTimer
+from engine.core.records.instances import CancelInstance, ResolveIncident
+from engine.core.records.timers import FireTimer, MoveTimer, TriggerTimer
 from engine.timers import TimerSettings
 from storage import clock, timers
 

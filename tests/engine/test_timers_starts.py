@@ -10,7 +10,9 @@ from engine_bench import START_MS, EngineBench, starts, waits
 
 from engine.bpmn.parser import parse
 from engine.core.commands import timer as timer_commands
-from engine.core.records import DeleteResource, FireTimer, MoveTimer, ResolveIncident, TriggerTimer
+from engine.core.records.catalogue import DeleteResource
+from engine.core.records.instances import ResolveIncident
+from engine.core.records.timers import FireTimer, MoveTimer, TriggerTimer
 from engine.core.shared.starts import InvalidStart, metadata_of
 from engine.timers import TimerSettings
 from storage import clock

@@ -14,7 +14,7 @@ from engine_bench import START_MS, EngineBench, starts, waits
 
 from engine.core.rules import TIMER_RULES
 from engine.core.shared.schedules import due_date_of, next_due
-from engine.core.state import Timer
+from engine.core.tree import Timer
 from engine.timers import TimerSettings
 from storage import clock
 

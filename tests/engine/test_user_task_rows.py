@@ -10,15 +10,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from engine_bench import HEAD, START_MS, EngineBench
 
 from engine.consumer_settings import ConsumerSettings
-from engine.core.records import (
-    AssignUserTask,
-    CancelInstance,
-    ClaimUserTask,
-    CompleteUserTask,
-    CreateInstance,
-    RejectionCode,
-    UpdateUserTask,
-)
+from engine.core.records.effects import RejectionCode
+from engine.core.records.instances import CancelInstance, CreateInstance
+from engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
 from storage import clock
 
 DECIDE = (

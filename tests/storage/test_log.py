@@ -9,7 +9,7 @@ import msgspec
 import pytest
 import trio
 
-from engine.core.records import Rejection, RejectionCode
+from engine.core.records.effects import Rejection, RejectionCode
 from storage import driver, load, log
 from storage.errors import Conflict, DataPoison
 from storage.log import Entry, Outcome

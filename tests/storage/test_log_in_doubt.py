@@ -7,7 +7,7 @@ import trio
 
 from engine.admission import InDoubt
 from engine.appender import Append, Appender, AppenderSettings
-from engine.core.records import CompleteJob
+from engine.core.records.jobs import CompleteJob
 from engine.supervision import Child, SupervisionSettings, Supervisor
 from storage import driver
 from storage.migrate import migrate

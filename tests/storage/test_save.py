@@ -12,7 +12,8 @@ from typing import get_type_hints
 
 import pytest
 
-from engine.core.state import Instance, State
+from engine.core.state import State
+from engine.core.tree import Instance
 from storage import driver, save
 
 STATEMENTS = save._sql

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from engine.core import records
-from engine.core.state import Definition, Deployment, State
+from engine.core.catalogue import Definition, Deployment
+from engine.core.records.catalogue import DefinitionAdded, DefinitionDeleted, DefinitionDraining, DeploymentCreated
+from engine.core.state import State
 
 
-def deployment_created(state: State, event: records.DeploymentCreated) -> Deployment:
+def deployment_created(state: State, event: DeploymentCreated) -> Deployment:
     deployment = Deployment(event.key, event.tenant, state.now)
     state.add(deployment)
     return deployment
 
 
-def definition_added(state: State, event: records.DefinitionAdded) -> Definition:
+def definition_added(state: State, event: DefinitionAdded) -> Definition:
     definition = Definition(
         event.key,
         event.deployment,
@@ -35,11 +36,11 @@ def definition_added(state: State, event: records.DefinitionAdded) -> Definition
     return definition
 
 
-def definition_draining(state: State, event: records.DefinitionDraining) -> Definition:
+def definition_draining(state: State, event: DefinitionDraining) -> Definition:
     return _move(state, event.key, "DRAINING")
 
 
-def definition_deleted(state: State, event: records.DefinitionDeleted) -> Definition:
+def definition_deleted(state: State, event: DefinitionDeleted) -> Definition:
     return _move(state, event.key, "DELETED")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.core import records
 from engine.core.channels import (
     CLOSED,
     CORRELATING,
@@ -16,11 +15,23 @@ from engine.core.channels import (
     StartLock,
     Starts,
 )
+from engine.core.records.messages import (
+    ChannelSubscribed,
+    ChannelUnsubscribed,
+    CorrelationAnswered,
+    MessageCorrelated,
+    MessagePublished,
+    StartClosed,
+    StartLocked,
+    StartOpened,
+    StartReleased,
+)
+from engine.core.records.signals import SignalBroadcast
 from engine.core.rows import Row
 from engine.core.state import State
 
 
-def message_published(state: State, event: records.MessagePublished) -> Row:
+def message_published(state: State, event: MessagePublished) -> Row:
     if event.deadline is None:
         return Row(event.key)
     channel = _channel(state, event.tenant, event.correlation_key)
@@ -33,7 +44,7 @@ def message_published(state: State, event: records.MessagePublished) -> Row:
     return message
 
 
-def message_correlated(state: State, event: records.MessageCorrelated) -> Row:
+def message_correlated(state: State, event: MessageCorrelated) -> Row:
     channel = _channel(state, event.tenant, event.correlation_key)
     message = channel.messages.get(event.message)
     if message is not None:
@@ -46,7 +57,7 @@ def message_correlated(state: State, event: records.MessageCorrelated) -> Row:
     return subscription or message or Row(event.message)
 
 
-def correlation_answered(state: State, event: records.CorrelationAnswered) -> Row:
+def correlation_answered(state: State, event: CorrelationAnswered) -> Row:
     channel = _channel(state, event.tenant, event.correlation_key)
     subscription = channel.subscriptions.get(event.subscription)
     process_id = event.process_id if subscription is None else subscription.process_id
@@ -68,7 +79,7 @@ def _take_back(state: State, channel: Channel, key: int, process_id: str) -> Non
         message.given = tuple(given for given in message.given if given != process_id)
 
 
-def channel_subscribed(state: State, event: records.ChannelSubscribed) -> Row:
+def channel_subscribed(state: State, event: ChannelSubscribed) -> Row:
     channel = _channel(state, event.tenant, event.correlation_key)
     subscription = ChannelSubscription(event.key, channel, event.name, event.process_id, event.interrupting)
     state.add(subscription)
@@ -76,7 +87,7 @@ def channel_subscribed(state: State, event: records.ChannelSubscribed) -> Row:
     return subscription
 
 
-def channel_unsubscribed(state: State, event: records.ChannelUnsubscribed) -> Row:
+def channel_unsubscribed(state: State, event: ChannelUnsubscribed) -> Row:
     channel = _channel(state, event.tenant, event.correlation_key)
     subscription = channel.subscriptions[event.key]
     state.edit(subscription)
@@ -89,7 +100,7 @@ def _close(state: State, channel: Channel, subscription: ChannelSubscription) ->
     state.unlink(channel.subscriptions, subscription.key)
 
 
-def start_locked(state: State, event: records.StartLocked) -> Row:
+def start_locked(state: State, event: StartLocked) -> Row:
     channel = _channel(state, event.tenant, event.correlation_key)
     lock = StartLock(event.key, channel, event.process_id)
     state.add(lock)
@@ -97,7 +108,7 @@ def start_locked(state: State, event: records.StartLocked) -> Row:
     return lock
 
 
-def start_released(state: State, event: records.StartReleased) -> Row:
+def start_released(state: State, event: StartReleased) -> Row:
     channel = _channel(state, event.tenant, event.correlation_key)
     lock = channel.locks[event.process_id]
     state.edit(lock)
@@ -106,7 +117,7 @@ def start_released(state: State, event: records.StartReleased) -> Row:
     return lock
 
 
-def start_opened(state: State, event: records.StartOpened) -> Row:
+def start_opened(state: State, event: StartOpened) -> Row:
     start = Start(
         event.key,
         event.definition,
@@ -126,7 +137,7 @@ def start_opened(state: State, event: records.StartOpened) -> Row:
     return start
 
 
-def start_closed(state: State, event: records.StartClosed) -> Row:
+def start_closed(state: State, event: StartClosed) -> Row:
     starts = _starts(state)
     start = starts.rows[event.key]
     state.edit(start)
@@ -137,7 +148,7 @@ def start_closed(state: State, event: records.StartClosed) -> Row:
     return start
 
 
-def signal_broadcast(_state: State, event: records.SignalBroadcast) -> Row:
+def signal_broadcast(_state: State, event: SignalBroadcast) -> Row:
     """For the audit trail: what follows from it is in other events."""
     return Row(event.key)
 

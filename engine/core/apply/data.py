@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from engine.core import records
-from engine.core.state import (
+from engine.core.records.instances import ItemCollected, LoopResultSet, LoopStarted, VariableSet
+from engine.core.state import State
+from engine.core.tree import (
     LOOP_TEXT_WEIGHT,
     MISSING,
     VARIABLE_WEIGHT,
@@ -15,16 +16,15 @@ from engine.core.state import (
     LoopPages,
     LoopResult,
     LoopState,
-    State,
     Variable,
 )
 
 
-def variable_set(state: State, event: records.VariableSet) -> Variable:
+def variable_set(state: State, event: VariableSet) -> Variable:
     return _set(state, event.key, event.scope, event.name, event.value)
 
 
-def loop_started(state: State, event: records.LoopStarted) -> Element:
+def loop_started(state: State, event: LoopStarted) -> Element:
     body = state.elements[event.body]
     state.edit(body)
     body.loop = LoopState(len(event.items), paged=event.paged)
@@ -41,7 +41,7 @@ def loop_started(state: State, event: records.LoopStarted) -> Element:
     return body
 
 
-def item_collected(state: State, event: records.ItemCollected) -> LoopItem | LoopResult:
+def item_collected(state: State, event: ItemCollected) -> LoopItem | LoopResult:
     body = state.elements[event.body]
     assert body.loop is not None, "a loop that collects has begun"
     state.edit(body)
@@ -59,7 +59,7 @@ def item_collected(state: State, event: records.ItemCollected) -> LoopItem | Loo
     return item
 
 
-def loop_result_set(state: State, event: records.LoopResultSet) -> Variable:
+def loop_result_set(state: State, event: LoopResultSet) -> Variable:
     body = state.elements[event.body]
     if body.pages is not None and body.loop is not None:
         known = body.pages.results

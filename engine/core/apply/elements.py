@@ -4,8 +4,23 @@ from __future__ import annotations
 
 import msgspec
 
-from engine.core import records
-from engine.core.state import (
+from engine.core.catalogue import Usage
+from engine.core.records.instances import (
+    ElementActivated,
+    ElementActivating,
+    ElementCompleted,
+    ElementCompleting,
+    ElementTerminated,
+    ElementTerminating,
+    EventTriggered,
+    InstanceCreated,
+    ScopeEmptied,
+    ScopeInterrupted,
+    WorkDeferred,
+    WorkResumed,
+)
+from engine.core.state import State
+from engine.core.tree import (
     ACTIVATED,
     ACTIVATING,
     COMPLETED,
@@ -19,12 +34,10 @@ from engine.core.state import (
     ElementState,
     Instance,
     Part,
-    State,
-    Usage,
 )
 
 
-def instance_created(state: State, event: records.InstanceCreated) -> Instance:
+def instance_created(state: State, event: InstanceCreated) -> Instance:
     caller = None if event.parent is None else state.elements[event.parent]
     instance = Instance(
         event.key,
@@ -66,7 +79,7 @@ def instance_created(state: State, event: records.InstanceCreated) -> Instance:
     return instance
 
 
-def element_activating(state: State, event: records.ElementActivating) -> Element:
+def element_activating(state: State, event: ElementActivating) -> Element:
     scope = state.elements[event.scope]
     element = Element(
         event.key,
@@ -96,7 +109,7 @@ def element_activating(state: State, event: records.ElementActivating) -> Elemen
     return element
 
 
-def element_activated(state: State, event: records.ElementActivated) -> Element:
+def element_activated(state: State, event: ElementActivated) -> Element:
     element = _move(state, event.key, ACTIVATED)
     if element.index >= 0:
         _drop_item(state, element)
@@ -111,18 +124,18 @@ def _drop_item(state: State, inner: Element) -> None:
         state.unlink(pages.items, inner.index)
 
 
-def element_completing(state: State, event: records.ElementCompleting) -> Element:
+def element_completing(state: State, event: ElementCompleting) -> Element:
     return _move(state, event.key, COMPLETING)
 
 
-def element_terminating(state: State, event: records.ElementTerminating) -> Element:
+def element_terminating(state: State, event: ElementTerminating) -> Element:
     element = _move(state, event.key, TERMINATING)
     element.then = event.then
     element.request = event.request
     return element
 
 
-def element_completed(state: State, event: records.ElementCompleted) -> Element:
+def element_completed(state: State, event: ElementCompleted) -> Element:
     element = _end(state, event.key, COMPLETED, event.flows)
     element.flows = event.flows
     scope = element.scope
@@ -131,7 +144,7 @@ def element_completed(state: State, event: records.ElementCompleted) -> Element:
     return element
 
 
-def element_terminated(state: State, event: records.ElementTerminated) -> Element:
+def element_terminated(state: State, event: ElementTerminated) -> Element:
     element = _end(state, event.key, TERMINATED)
     scope = element.scope
     if scope is not None and scope.loop is not None:
@@ -139,7 +152,7 @@ def element_terminated(state: State, event: records.ElementTerminated) -> Elemen
     return element
 
 
-def scope_interrupted(state: State, event: records.ScopeInterrupted) -> Element:
+def scope_interrupted(state: State, event: ScopeInterrupted) -> Element:
     """Tokens on flows are gone; those of live children go when the children end."""
     scope = state.elements[event.scope]
     state.edit(scope)
@@ -163,7 +176,7 @@ def _is_gone(state: State, key: int, stage: str) -> bool:
     return stage in ("arrive", "enter") and scope is not None and scope.then is not None
 
 
-def scope_emptied(state: State, event: records.ScopeEmptied) -> Element:
+def scope_emptied(state: State, event: ScopeEmptied) -> Element:
     scope = state.elements[event.scope]
     state.edit(scope)
     scope.then = None
@@ -171,12 +184,12 @@ def scope_emptied(state: State, event: records.ScopeEmptied) -> Element:
     return scope
 
 
-def event_triggered(state: State, event: records.EventTriggered) -> Element:
+def event_triggered(state: State, event: EventTriggered) -> Element:
     """For the audit trail: what follows from it is in other events."""
     return state.elements[event.element]
 
 
-def work_deferred(state: State, event: records.WorkDeferred) -> Element:
+def work_deferred(state: State, event: WorkDeferred) -> Element:
     root = state.trees[event.root]
     state.edit(root)
     root.work = root.work + event.items
@@ -184,7 +197,7 @@ def work_deferred(state: State, event: records.WorkDeferred) -> Element:
     return root
 
 
-def work_resumed(state: State, event: records.WorkResumed) -> Element:
+def work_resumed(state: State, event: WorkResumed) -> Element:
     root = state.trees[event.root]
     state.edit(root)
     root.work = ()

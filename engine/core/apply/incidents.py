@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from engine.core import records
-from engine.core.state import INCIDENT_WEIGHT, Element, Incident, State
+from engine.core.records.instances import IncidentRaised, IncidentResolved
+from engine.core.state import State
+from engine.core.tree import INCIDENT_WEIGHT, Element, Incident
 
 
-def incident_raised(state: State, event: records.IncidentRaised) -> Incident:
+def incident_raised(state: State, event: IncidentRaised) -> Incident:
     element = state.elements[event.element]
     incident = Incident(
         event.key, element, event.stage, event.argument, event.type, event.message, event.job, state.now
@@ -20,7 +21,7 @@ def incident_raised(state: State, event: records.IncidentRaised) -> Incident:
     return incident
 
 
-def incident_resolved(state: State, event: records.IncidentResolved) -> Incident:
+def incident_resolved(state: State, event: IncidentResolved) -> Incident:
     incident = state.incidents[event.key]
     state.edit(incident)
     incident.state = "RESOLVED"

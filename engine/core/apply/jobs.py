@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from engine.core import records
-from engine.core.state import JOB_WEIGHT, Job, State
+from engine.core.records.jobs import (
+    JobCanceled,
+    JobCompleted,
+    JobCreated,
+    JobErrorThrown,
+    JobFailed,
+    JobReleased,
+    JobUpdated,
+)
+from engine.core.state import State
+from engine.core.tree import JOB_WEIGHT, Job
 
 
-def job_created(state: State, event: records.JobCreated) -> Job:
+def job_created(state: State, event: JobCreated) -> Job:
     element = state.elements[event.element]
     job = Job(
         event.key,
@@ -29,15 +38,15 @@ def job_created(state: State, event: records.JobCreated) -> Job:
     return job
 
 
-def job_completed(state: State, event: records.JobCompleted) -> Job:
+def job_completed(state: State, event: JobCompleted) -> Job:
     return _end(state, event.key, "COMPLETED")
 
 
-def job_canceled(state: State, event: records.JobCanceled) -> Job:
+def job_canceled(state: State, event: JobCanceled) -> Job:
     return _end(state, event.key, "CANCELED")
 
 
-def job_failed(state: State, event: records.JobFailed) -> Job:
+def job_failed(state: State, event: JobFailed) -> Job:
     job = _edit(state, event.key, "FAILED")
     job.retries = event.retries
     job.error_message = event.message
@@ -49,7 +58,7 @@ def job_failed(state: State, event: records.JobFailed) -> Job:
     return job
 
 
-def job_error_thrown(state: State, event: records.JobErrorThrown) -> Job:
+def job_error_thrown(state: State, event: JobErrorThrown) -> Job:
     job = _end(state, event.key, "ERROR_THROWN") if event.caught else _edit(state, event.key, "ERROR_THROWN")
     job.error_code = event.code
     job.error_message = event.message
@@ -57,7 +66,7 @@ def job_error_thrown(state: State, event: records.JobErrorThrown) -> Job:
     return job
 
 
-def job_updated(state: State, event: records.JobUpdated) -> Job:
+def job_updated(state: State, event: JobUpdated) -> Job:
     job = state.jobs[event.key]
     state.edit(job)
     job.updated_at = state.now
@@ -68,7 +77,7 @@ def job_updated(state: State, event: records.JobUpdated) -> Job:
     return job
 
 
-def job_released(state: State, event: records.JobReleased) -> Job:
+def job_released(state: State, event: JobReleased) -> Job:
     job = _edit(state, event.key, "CREATED")
     job.lease = "ready"
     return job

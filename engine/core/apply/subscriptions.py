@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from engine.core import records
 from engine.core.channels import Correlation
-from engine.core.state import SUBSCRIPTION_WEIGHT, Instance, State, Subscription
+from engine.core.records.messages import MessageReceived, SubscriptionClosed, SubscriptionOpened, SubscriptionTriggered
+from engine.core.state import State
+from engine.core.tree import SUBSCRIPTION_WEIGHT, Instance, Subscription
 
 
-def subscription_opened(state: State, event: records.SubscriptionOpened) -> Subscription:
+def subscription_opened(state: State, event: SubscriptionOpened) -> Subscription:
     element = state.elements[event.element]
     subscription = Subscription(
         event.key,
@@ -33,7 +34,7 @@ def subscription_opened(state: State, event: records.SubscriptionOpened) -> Subs
     return subscription
 
 
-def subscription_triggered(state: State, event: records.SubscriptionTriggered) -> Subscription:
+def subscription_triggered(state: State, event: SubscriptionTriggered) -> Subscription:
     subscription = state.subscriptions[event.key]
     state.edit(subscription)
     subscription.updated_at = state.now
@@ -42,7 +43,7 @@ def subscription_triggered(state: State, event: records.SubscriptionTriggered) -
     return subscription
 
 
-def subscription_closed(state: State, event: records.SubscriptionClosed) -> Subscription:
+def subscription_closed(state: State, event: SubscriptionClosed) -> Subscription:
     subscription = state.subscriptions[event.key]
     element = subscription.element
     state.edit(subscription)
@@ -58,7 +59,7 @@ def subscription_closed(state: State, event: records.SubscriptionClosed) -> Subs
     return subscription
 
 
-def message_received(state: State, event: records.MessageReceived) -> Correlation:
+def message_received(state: State, event: MessageReceived) -> Correlation:
     instance = state.elements[event.instance]
     assert isinstance(instance, Instance), f"{event.instance} is no process instance"
     correlation = Correlation(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from engine.core import records
-from engine.core.state import TIMER_WEIGHT, State, Timer
+from engine.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
+from engine.core.state import State
+from engine.core.tree import TIMER_WEIGHT, Timer
 
 
-def timer_scheduled(state: State, event: records.TimerScheduled) -> Timer:
+def timer_scheduled(state: State, event: TimerScheduled) -> Timer:
     element = None if event.element is None else state.elements[event.element]
     timer = Timer(
         event.key,
@@ -31,17 +32,17 @@ def timer_scheduled(state: State, event: records.TimerScheduled) -> Timer:
     return timer
 
 
-def timer_triggered(state: State, event: records.TimerTriggered) -> Timer:
+def timer_triggered(state: State, event: TimerTriggered) -> Timer:
     timer = _end(state, event.key, "TRIGGERED")
     timer.triggered_at = state.now
     return timer
 
 
-def timer_canceled(state: State, event: records.TimerCanceled) -> Timer:
+def timer_canceled(state: State, event: TimerCanceled) -> Timer:
     return _end(state, event.key, "CANCELED")
 
 
-def timer_moved(state: State, event: records.TimerMoved) -> Timer:
+def timer_moved(state: State, event: TimerMoved) -> Timer:
     timer = state.timers[event.key]
     state.edit(timer)
     timer.due_at = event.due_at
@@ -49,7 +50,7 @@ def timer_moved(state: State, event: records.TimerMoved) -> Timer:
     return timer
 
 
-def timer_failed(state: State, event: records.TimerFailed) -> Timer:
+def timer_failed(state: State, event: TimerFailed) -> Timer:
     """It stays with its element, so that it can be tried again, and ends with it."""
     timer = state.timers[event.key]
     state.edit(timer)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from engine.core import records
-from engine.core.state import USER_TASK_WEIGHT, State, UserTask
+from engine.core.records.user_tasks import UserTaskChanged, UserTaskCreated, UserTaskEnded
+from engine.core.state import State
+from engine.core.tree import USER_TASK_WEIGHT, UserTask
 
 
-def user_task_created(state: State, event: records.UserTaskCreated) -> UserTask:
+def user_task_created(state: State, event: UserTaskCreated) -> UserTask:
     element = state.elements[event.element]
     task = UserTask(
         event.key,
@@ -30,7 +31,7 @@ def user_task_created(state: State, event: records.UserTaskCreated) -> UserTask:
     return task
 
 
-def user_task_changed(state: State, event: records.UserTaskChanged) -> UserTask:
+def user_task_changed(state: State, event: UserTaskChanged) -> UserTask:
     task = state.user_tasks[event.key]
     state.edit(task)
     for name, value in event.changes.items():
@@ -38,7 +39,7 @@ def user_task_changed(state: State, event: records.UserTaskChanged) -> UserTask:
     return task
 
 
-def user_task_ended(state: State, event: records.UserTaskEnded) -> UserTask:
+def user_task_ended(state: State, event: UserTaskEnded) -> UserTask:
     task = state.user_tasks[event.key]
     state.edit(task)
     task.state = event.state

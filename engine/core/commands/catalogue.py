@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from engine.core.catalogue import Definition
 from engine.core.commands.instance import latest
 from engine.core.needs import Need, NeedKind, Needs
-from engine.core.records import (
+from engine.core.records.catalogue import (
     DefinitionAdded,
     DefinitionDeleted,
     DefinitionDraining,
@@ -15,20 +16,15 @@ from engine.core.records import (
     DeployedProcess,
     DeploymentCreated,
     DeploymentReply,
-    Effects,
     ProcessMetadata,
-    Reject,
-    RejectionCode,
-    Reply,
     ResourceReference,
     RetireDefinition,
-    StartClosed,
     StartMetadata,
-    StartOpened,
 )
+from engine.core.records.effects import Effects, Reject, RejectionCode, Reply
+from engine.core.records.messages import StartClosed, StartOpened
 from engine.core.shared import start_timers
 from engine.core.shared.starts import starts_of
-from engine.core.state import Definition
 from engine.core.view import View
 
 

@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 from engine.core.needs import Need, NeedKind, Needs
-from engine.core.records import (
-    COMMAND_STAGE,
-    Effects,
-    IncidentResolved,
-    JobReleased,
-    Reject,
-    RejectionCode,
-    ResolveIncident,
-    Send,
-    decode_command,
-)
+from engine.core.records.codec import decode_command
+from engine.core.records.effects import Effects, Reject, RejectionCode, Send
+from engine.core.records.instances import COMMAND_STAGE, IncidentResolved, ResolveIncident
+from engine.core.records.jobs import JobReleased
 from engine.core.view import View, reject_not_found
 
 

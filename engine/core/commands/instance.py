@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from engine.core.catalogue import Definition
 from engine.core.commands import start_instructions
 from engine.core.needs import Need, NeedKind, Needs
-from engine.core.records import (
+from engine.core.records.effects import Effects, Reject, RejectionCode, Reply, ReplyLater
+from engine.core.records.instances import (
     CancelInstance,
     ContinueWork,
     CreateInstance,
-    Effects,
     ElementTerminating,
     InstanceCreated,
     InstanceReply,
-    Reject,
-    RejectionCode,
-    Reply,
-    ReplyLater,
     VariableSet,
     WorkResumed,
 )
 from engine.core.shared.variables import texts_of
-from engine.core.state import TERMINATING, Definition
+from engine.core.tree import TERMINATING
 from engine.core.view import View, reject_not_found
 
 

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from engine.core.needs import Need, NeedKind, Needs
-from engine.core.records import (
+from engine.core.records.effects import Effects, IncidentType, Reject, RejectionCode
+from engine.core.records.instances import ElementCompleting, IncidentRaised
+from engine.core.records.jobs import (
     CompleteJob,
-    Effects,
-    ElementCompleting,
     FailJob,
-    IncidentRaised,
-    IncidentType,
     JobCompleted,
     JobErrorThrown,
     JobFailed,
     JobUpdated,
-    Reject,
-    RejectionCode,
     ThrowJobError,
     UpdateJob,
 )
 from engine.core.shared import events
 from engine.core.shared.variables import set_locally, take_in, texts_of
-from engine.core.state import ACTIVATED, Job
+from engine.core.tree import ACTIVATED, Job
 from engine.core.view import View, reject_not_found
 
 

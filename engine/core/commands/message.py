@@ -11,7 +11,8 @@ import msgspec
 
 from engine.core.channels import OPEN, Channel, ChannelSubscription, Message, Start
 from engine.core.needs import Need, NeedKind, Needs, NotLoaded
-from engine.core.records import (
+from engine.core.records.effects import Effects, Reject, Rejection, RejectionCode, Reply, ReplyLater, Send
+from engine.core.records.messages import (
     AcknowledgeCorrelation,
     ChannelSubscribed,
     ChannelUnsubscribed,
@@ -19,21 +20,14 @@ from engine.core.records import (
     CompleteThrow,
     CorrelateMessage,
     CorrelationAnswered,
-    Effects,
     MessageCorrelated,
     MessagePublished,
     MessageReply,
     Offer,
     OpenSubscription,
     PublishMessage,
-    Reject,
     RejectCorrelation,
-    Rejection,
-    RejectionCode,
     ReleaseStart,
-    Reply,
-    ReplyLater,
-    Send,
     StartInstance,
     StartLocked,
     StartReleased,

@@ -7,20 +7,9 @@ its own tree hears first, before it goes on.
 from __future__ import annotations
 
 from engine.core.needs import Need, NeedKind, Needs
-from engine.core.records import (
-    BroadcastSignal,
-    CompleteThrow,
-    DeliverSignal,
-    Effects,
-    Offer,
-    Rejection,
-    Reply,
-    Send,
-    SignalBroadcast,
-    SignalReply,
-    StartInstance,
-    TriggerSubscription,
-)
+from engine.core.records.effects import Effects, Rejection, Reply, Send
+from engine.core.records.messages import CompleteThrow, Offer, StartInstance, TriggerSubscription
+from engine.core.records.signals import BroadcastSignal, DeliverSignal, SignalBroadcast, SignalReply
 from engine.core.rules import SLICE_CHARACTERS
 from engine.core.shared.variables import texts_of
 from engine.core.view import View

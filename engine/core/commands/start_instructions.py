@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.bpmn.model import Node, Process
-from engine.core.records import Reject, RejectionCode
+from engine.core.records.effects import Reject, RejectionCode
 
 NOT_SUPPORTED = frozenset({"PROCESS", "START_EVENT", "BOUNDARY_EVENT"})
 

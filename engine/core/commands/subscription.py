@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from engine.core.commands.message import nobody
 from engine.core.needs import Need, NeedKind, Needs
-from engine.core.records import (
+from engine.core.records.effects import Effects, Rejection, Reply, Send
+from engine.core.records.instances import InstanceCreated, VariableSet
+from engine.core.records.messages import (
     AcknowledgeCorrelation,
-    Effects,
-    InstanceCreated,
     MessageReceived,
     MessageReply,
     Offer,
     RejectCorrelation,
-    Rejection,
     ReleaseStart,
-    Reply,
-    Send,
     StartInstance,
     SubscriptionTriggered,
     TriggerSubscription,
-    VariableSet,
 )
 from engine.core.shared import events
-from engine.core.state import Subscription
+from engine.core.tree import Subscription
 from engine.core.view import View
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from engine.core.needs import Need, NeedKind, Needs
-from engine.core.records import CompleteThrow, Effects, ElementCompleting
-from engine.core.state import ACTIVATED, TERMINATING, Element
+from engine.core.records.effects import Effects
+from engine.core.records.instances import ElementCompleting
+from engine.core.records.messages import CompleteThrow
+from engine.core.tree import ACTIVATED, TERMINATING, Element
 from engine.core.view import View
 
 

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from engine.core.needs import Need, NeedKind, Needs
-from engine.core.records import (
-    COMMAND_STAGE,
-    Effects,
+from engine.core.records.codec import decode_command
+from engine.core.records.effects import Effects, Reject, RejectionCode, Send
+from engine.core.records.instances import COMMAND_STAGE
+from engine.core.records.messages import StartInstance
+from engine.core.records.timers import (
     FireTimer,
     MoveTimer,
-    Reject,
-    RejectionCode,
-    Send,
-    StartInstance,
     TimerCanceled,
     TimerMoved,
     TimerScheduled,
     TimerTriggered,
     TriggerTimer,
-    decode_command,
 )
 from engine.core.shared import events
 from engine.core.shared.schedules import LATEST_MS, next_due
 from engine.core.shared.start_timers import scheduled
-from engine.core.state import ACTIVATED, COMPLETING, Element, Timer
+from engine.core.tree import ACTIVATED, COMPLETING, Element, Timer
 from engine.core.view import View, reject_not_found
 
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from engine.core.needs import Need, NeedKind, Needs
-from engine.core.records import (
+from engine.core.records.effects import Effects, Reject, RejectionCode
+from engine.core.records.instances import ElementCompleting
+from engine.core.records.user_tasks import (
     AssignUserTask,
     ClaimUserTask,
     CompleteUserTask,
-    Effects,
-    ElementCompleting,
-    Reject,
-    RejectionCode,
     UpdateUserTask,
     UserTaskChanged,
     UserTaskEnded,
 )
 from engine.core.shared.variables import take_in
-from engine.core.state import ACTIVATED, UserTask
+from engine.core.tree import ACTIVATED, UserTask
 from engine.core.view import View, reject_not_found
 
 UserTaskCommand = AssignUserTask | ClaimUserTask | UpdateUserTask | CompleteUserTask

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from engine.core.needs import Need, NeedKind, Needs
-from engine.core.records import Effects, Reject, RejectionCode, SetVariables
+from engine.core.records.effects import Effects, Reject, RejectionCode
+from engine.core.records.instances import SetVariables
 from engine.core.shared.variables import merge_upwards, set_locally
 from engine.core.view import View
 

@@ -6,9 +6,10 @@ Opening what it waits for is part of the host's activation (`shared/events.py` f
 
 from __future__ import annotations
 
-from engine.core.records import Effects, ElementCompleting
+from engine.core.records.effects import Effects
+from engine.core.records.instances import ElementCompleting
 from engine.core.shared.events import take_occurred
-from engine.core.state import Element
+from engine.core.tree import Element
 from engine.core.view import View
 
 

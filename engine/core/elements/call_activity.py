@@ -7,10 +7,12 @@ The called process is the latest version, that of the caller's deployment, or th
 from __future__ import annotations
 
 from engine.bpmn.model import CalledElement
-from engine.core.records import Effects, Fail, IncidentType, InstanceCreated, VariableSet
+from engine.core.catalogue import Definition
+from engine.core.records.effects import Effects, Fail, IncidentType
+from engine.core.records.instances import InstanceCreated, VariableSet
 from engine.core.rules import MAX_STAGE_CHARACTERS
 from engine.core.shared.variables import merge_texts, set_texts, visible
-from engine.core.state import Definition, Element
+from engine.core.tree import Element
 from engine.core.view import View
 
 MAX_DEPTH = 1_000

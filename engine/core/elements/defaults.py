@@ -7,10 +7,11 @@ outgoing sequence flow (implicit fork); with none, the token ends there (implici
 from __future__ import annotations
 
 from engine.bpmn.model import FlowId, Node
-from engine.core.records import Effects, ElementCompleted, ElementCompleting, EventTriggered
+from engine.core.records.effects import Effects
+from engine.core.records.instances import ElementCompleted, ElementCompleting, EventTriggered
 from engine.core.shared.flows import enter
 from engine.core.shared.variables import merge_texts, set_texts
-from engine.core.state import Element
+from engine.core.tree import Element
 from engine.core.view import View
 
 

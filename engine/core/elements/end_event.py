@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from engine.bpmn.model import ErrorEvent, TerminateEvent
 from engine.core.elements import intermediate_throw_event
-from engine.core.records import Effects, ElementCompleted, Fail, IncidentType, ScopeInterrupted
+from engine.core.records.effects import Effects, Fail, IncidentType
+from engine.core.records.instances import ElementCompleted, ScopeInterrupted
 from engine.core.shared import events
-from engine.core.state import Element
+from engine.core.tree import Element
 from engine.core.view import View
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.bpmn.model import Node, Process
-from engine.core.records import Effects, ElementCompleted, ElementCompleting, EventTriggered
+from engine.core.records.effects import Effects
+from engine.core.records.instances import ElementCompleted, ElementCompleting, EventTriggered
 from engine.core.shared import waits
 from engine.core.shared.flows import enter
-from engine.core.state import Element
+from engine.core.tree import Element
 from engine.core.view import View
 
 

@@ -5,9 +5,10 @@ flows.
 
 from __future__ import annotations
 
-from engine.core.records import Effects, ElementCompleted
+from engine.core.records.effects import Effects
+from engine.core.records.instances import ElementCompleted
 from engine.core.shared.flows import enter
-from engine.core.state import Element
+from engine.core.tree import Element
 from engine.core.view import View
 
 

@@ -4,8 +4,9 @@ condition is true, in the order of the file, else the default flow; with neither
 
 from __future__ import annotations
 
-from engine.core.records import Effects, ElementCompleted, Fail, IncidentType
-from engine.core.state import Element
+from engine.core.records.effects import Effects, Fail, IncidentType
+from engine.core.records.instances import ElementCompleted
+from engine.core.tree import Element
 from engine.core.view import View
 
 

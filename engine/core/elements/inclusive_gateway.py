@@ -8,9 +8,10 @@ Tested at quiescence, whenever a token of the scope has moved, ended or was canc
 from __future__ import annotations
 
 from engine.bpmn.model import FlowId, Node
-from engine.core.records import Effects, ElementCompleted, Fail, IncidentType
+from engine.core.records.effects import Effects, Fail, IncidentType
+from engine.core.records.instances import ElementCompleted
 from engine.core.shared.flows import enter
-from engine.core.state import Element
+from engine.core.tree import Element
 from engine.core.view import View
 
 

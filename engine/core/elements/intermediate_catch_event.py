@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 from engine.bpmn.model import LinkEvent, Node, Process
 from engine.core.elements import boundary_event
-from engine.core.records import Effects, ElementCompleting
-from engine.core.state import Element
+from engine.core.records.effects import Effects
+from engine.core.records.instances import ElementCompleting
+from engine.core.tree import Element
 from engine.core.view import View
 
 

@@ -9,11 +9,12 @@ Not here: compensation throw events.
 from __future__ import annotations
 
 from engine.bpmn.model import EscalationEvent, LinkEvent, MessageEvent, SignalEvent
-from engine.core.records import Effects, ElementCompleted, ElementCompleting, IncidentType
+from engine.core.records.effects import Effects, IncidentType
+from engine.core.records.instances import ElementCompleted, ElementCompleting
 from engine.core.shared import events, throwing
 from engine.core.shared.flows import enter
 from engine.core.shared.jobs import create_job
-from engine.core.state import Element
+from engine.core.tree import Element
 from engine.core.view import View
 
 

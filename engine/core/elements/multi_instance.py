@@ -15,21 +15,12 @@ from typing import Any
 from engine.bpmn.model import Loop
 from engine.core.elements import defaults
 from engine.core.needs import Need, NeedKind, NotLoaded
-from engine.core.records import (
-    Effects,
-    ElementCompleting,
-    Fail,
-    IncidentType,
-    ItemCollected,
-    LoadMore,
-    LoopResultSet,
-    LoopStarted,
-    ScopeInterrupted,
-)
+from engine.core.records.effects import Effects, Fail, IncidentType, LoadMore
+from engine.core.records.instances import ElementCompleting, ItemCollected, LoopResultSet, LoopStarted, ScopeInterrupted
 from engine.core.rules import MAX_LOOP_CHARACTERS, MAX_LOOP_ITEMS
 from engine.core.shared.flows import enter_inner
 from engine.core.shared.variables import owner_of
-from engine.core.state import Element, LoopState
+from engine.core.tree import Element, LoopState
 from engine.core.view import View, json_of
 
 CHUNK = 100

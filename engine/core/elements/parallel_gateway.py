@@ -5,9 +5,9 @@ consumes exactly one from each, leaves the surplus, and produces one on each out
 from __future__ import annotations
 
 from engine.bpmn.model import FlowId, Node
-from engine.core.records import Effects
+from engine.core.records.effects import Effects
 from engine.core.shared.flows import enter
-from engine.core.state import Element
+from engine.core.tree import Element
 from engine.core.view import View
 
 

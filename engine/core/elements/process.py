@@ -5,9 +5,10 @@ when all its tokens have ended.
 from __future__ import annotations
 
 from engine.core.elements import sub_process
-from engine.core.records import Effects, ElementCompleted, ElementCompleting
+from engine.core.records.effects import Effects
+from engine.core.records.instances import ElementCompleted, ElementCompleting
 from engine.core.shared.flows import enter
-from engine.core.state import ACTIVATED, Element, Instance
+from engine.core.tree import ACTIVATED, Element, Instance
 from engine.core.view import View
 
 

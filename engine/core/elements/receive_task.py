@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from engine.bpmn.model import Node, Process
 from engine.core.elements import boundary_event
-from engine.core.records import Effects
-from engine.core.state import Element
+from engine.core.records.effects import Effects
+from engine.core.tree import Element
 from engine.core.view import View
 
 

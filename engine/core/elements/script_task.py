@@ -5,9 +5,10 @@ expression (`zeebe:script`), whose value becomes a variable; or, with a task def
 from __future__ import annotations
 
 from engine.core.elements import service_task
-from engine.core.records import Effects, ElementCompleting
+from engine.core.records.effects import Effects
+from engine.core.records.instances import ElementCompleting
 from engine.core.shared.variables import merge_texts, set_texts
-from engine.core.state import Element
+from engine.core.tree import Element
 from engine.core.view import View, json_of
 
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from engine.bpmn.model import MessageEvent
 from engine.core.elements import service_task
-from engine.core.records import Effects
+from engine.core.records.effects import Effects
 from engine.core.shared.throwing import publish
-from engine.core.state import Element
+from engine.core.tree import Element
 from engine.core.view import View
 
 

@@ -5,9 +5,9 @@ Here the service is a job for a worker; the job's completion completes the task 
 
 from __future__ import annotations
 
-from engine.core.records import Effects
+from engine.core.records.effects import Effects
 from engine.core.shared.jobs import create_job
-from engine.core.state import Element
+from engine.core.tree import Element
 from engine.core.view import View
 
 

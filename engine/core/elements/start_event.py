@@ -7,9 +7,9 @@ From its end on the scope waits for its event sub-processes: so their expression
 from __future__ import annotations
 
 from engine.core.elements import boundary_event, defaults
-from engine.core.records import Effects
+from engine.core.records.effects import Effects
 from engine.core.shared import waits
-from engine.core.state import Element
+from engine.core.tree import Element
 from engine.core.view import View
 
 activate = boundary_event.activate

@@ -6,9 +6,9 @@ Not here: event sub-processes, multi-instance.
 
 from __future__ import annotations
 
-from engine.core.records import Effects
+from engine.core.records.effects import Effects
 from engine.core.shared.flows import enter
-from engine.core.state import Element
+from engine.core.tree import Element
 from engine.core.view import View
 
 

@@ -7,10 +7,11 @@ well-known type, whose headers say the same. Not here: forms that are deployed (
 from __future__ import annotations
 
 from engine.bpmn.model import UserTask
-from engine.core.records import Effects, Fail, IncidentType, UserTaskCreated
+from engine.core.records.effects import Effects, Fail, IncidentType
+from engine.core.records.user_tasks import UserTaskCreated
 from engine.core.shared.jobs import create_job, whole
 from engine.core.shared.schedules import LATEST_MS
-from engine.core.state import Element
+from engine.core.tree import Element
 from engine.core.view import View, json_of
 from engine.feel import Expression
 from engine.feel.temporal.calendar import TemporalError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.bpmn.model import Node
-from engine.core.state import Element
+from engine.core.tree import Element
 from engine.core.view import View
 
 

@@ -6,9 +6,10 @@ no event sub-process to wait for, keeps them for ever: its model is wrong, and n
 
 from __future__ import annotations
 
-from engine.core.records import DEADLOCK_STAGE, Effects, IncidentRaised, IncidentResolved, IncidentType
+from engine.core.records.effects import Effects, IncidentType
+from engine.core.records.instances import DEADLOCK_STAGE, IncidentRaised, IncidentResolved
 from engine.core.shared.deferred import is_deferred
-from engine.core.state import Element, Subscription, Timer
+from engine.core.tree import Element, Subscription, Timer
 from engine.core.view import View
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.core.state import Element
+from engine.core.tree import Element
 
 
 def is_deferred(scope: Element, stage: str) -> bool:

@@ -10,19 +10,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from engine.bpmn.model import ErrorEvent, EscalationEvent, Node
-from engine.core.records import (
-    Effects,
-    ElementTerminating,
-    EventTriggered,
-    Happens,
-    IncidentType,
-    ScopeInterrupted,
-)
+from engine.core.records.effects import Effects, Happens, IncidentType
+from engine.core.records.instances import ElementTerminating, EventTriggered, ScopeInterrupted
 from engine.core.shared import waits
 from engine.core.shared.catching import boundaries_of, event_node, event_sub_processes_of
 from engine.core.shared.flows import enter
 from engine.core.shared.variables import merge_texts, set_texts
-from engine.core.state import ACTIVATED, COMPLETING, TERMINATING, Element
+from engine.core.tree import ACTIVATED, COMPLETING, TERMINATING, Element
 from engine.core.view import View
 
 

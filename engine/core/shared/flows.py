@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.bpmn.model import Node
-from engine.core.records import Effects, ElementActivating
-from engine.core.state import Element
+from engine.core.records.effects import Effects
+from engine.core.records.instances import ElementActivating
+from engine.core.tree import Element
 from engine.core.view import View
 
 

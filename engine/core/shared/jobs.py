@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from engine.bpmn.model import JobDefinition
-from engine.core.records import Effects, Fail, IncidentType, JobCreated
-from engine.core.state import Element
+from engine.core.records.effects import Effects, Fail, IncidentType
+from engine.core.records.jobs import JobCreated
+from engine.core.tree import Element
 from engine.core.view import View, json_of
 from engine.feel import Expression, from_json
 

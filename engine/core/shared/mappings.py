@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from engine.bpmn.model import Mapping
-from engine.core.records import Effects, Fail, IncidentType
+from engine.core.records.effects import Effects, Fail, IncidentType
 from engine.core.rules import MAX_STAGE_CHARACTERS
 from engine.core.shared.variables import owner_of, set_in
-from engine.core.state import Element
+from engine.core.tree import Element
 from engine.core.view import VariableScope, View, json_of
 from engine.feel import from_json
 

@@ -11,9 +11,9 @@ import re
 from typing import Any, NamedTuple
 
 from engine.bpmn.model import TimerEvent
-from engine.core.records import Fail, IncidentType
+from engine.core.records.effects import Fail, IncidentType
 from engine.core.rules import TimerRules
-from engine.core.state import Element, Timer
+from engine.core.tree import Element, Timer
 from engine.core.view import View
 from engine.feel import EvaluationError, to_json
 from engine.feel.temporal.calendar import TemporalError

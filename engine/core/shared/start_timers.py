@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from engine.bpmn.model import TimerEvent
-from engine.core.records import Effects, Reject, RejectionCode, StartMetadata, TimerCanceled, TimerScheduled
+from engine.core.records.catalogue import StartMetadata
+from engine.core.records.effects import Effects, Reject, RejectionCode
+from engine.core.records.timers import TimerCanceled, TimerScheduled
 from engine.core.rules import TIMER_RULES, TimerRules
 from engine.core.shared.schedules import Due, InvalidSchedule, describe, due_date_of
 from engine.core.view import View

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.bpmn.model import MessageEvent, Process, SignalEvent, TimerEvent
-from engine.core.records import ProcessMetadata, StartMetadata
+from engine.core.records.catalogue import ProcessMetadata, StartMetadata
 from engine.core.shared import start_timers
 from engine.core.shared.schedules import InvalidSchedule
 from engine.feel import EvaluationError, Expression

@@ -11,9 +11,12 @@ from datetime import timedelta
 import msgspec
 
 from engine.bpmn.model import MessageEvent, SignalEvent
-from engine.core.records import BroadcastSignal, Effects, Fail, IncidentType, PublishMessage, Send, Variables
+from engine.core.records.base import Variables
+from engine.core.records.effects import Effects, Fail, IncidentType, Send
+from engine.core.records.messages import PublishMessage
+from engine.core.records.signals import BroadcastSignal
 from engine.core.shared.waits import key_of
-from engine.core.state import Element
+from engine.core.tree import Element
 from engine.core.view import View, json_of
 from engine.feel import Expression, to_json
 from engine.feel.temporal.calendar import TemporalError

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.core.records import Effects, Variables, VariableSet
-from engine.core.state import Element
+from engine.core.records.base import Variables
+from engine.core.records.effects import Effects
+from engine.core.records.instances import VariableSet
+from engine.core.tree import Element
 from engine.core.view import View
 
 

@@ -10,21 +10,12 @@ from collections.abc import Callable, Collection, Iterator
 from decimal import Decimal
 
 from engine.bpmn.model import MessageEvent, Node, Process, SignalEvent, TimerEvent
-from engine.core.records import (
-    CloseSubscription,
-    Effects,
-    Fail,
-    IncidentType,
-    OpenSubscription,
-    Send,
-    SubscriptionClosed,
-    SubscriptionOpened,
-    TimerCanceled,
-    TimerScheduled,
-)
+from engine.core.records.effects import Effects, Fail, IncidentType, Send
+from engine.core.records.messages import CloseSubscription, OpenSubscription, SubscriptionClosed, SubscriptionOpened
+from engine.core.records.timers import TimerCanceled, TimerScheduled
 from engine.core.shared.catching import boundaries_of, event_node, event_sub_processes_of
 from engine.core.shared.schedules import due_date
-from engine.core.state import Element
+from engine.core.tree import Element
 from engine.core.view import View, type_name
 from engine.feel import Expression, to_json
 

@@ -1,0 +1,97 @@
+"""Deployments and process definitions: commands and events."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+
+from engine.core.records.base import Command, Event
+
+
+class StartMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """A start event of a process that waits for a message or signal (`kind`: MESSAGE or SIGNAL) called `name`.
+
+    Or for a timer (`kind`: TIMER_DATE, TIMER_CYCLE); `name` is then the text of its expression.
+    """
+
+    element: str
+    kind: str
+    name: str
+
+
+class ProcessMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """What the catalogue needs to know of one executable process of a resource."""
+
+    id: str
+    name: str | None = None
+    version_tag: str | None = None
+    starts: tuple[StartMetadata, ...] = ()
+
+
+class ResourceReference(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """A resource whose bytes were stored under their SHA-256 (hex) before the command was appended."""
+
+    name: str
+    sha256: str
+    processes: tuple[ProcessMetadata, ...]
+
+
+class Deploy(Command, frozen=True):
+    intent: ClassVar[str] = "DEPLOYMENT:CREATE"
+    resources: tuple[ResourceReference, ...]
+
+
+class DeleteResource(Command, frozen=True):
+    intent: ClassVar[str] = "RESOURCE_DELETION:DELETE"
+    key: int
+
+
+class RetireDefinition(Command, frozen=True):
+    """Internal: the last instance of a draining definition has ended."""
+
+    intent: ClassVar[str] = "PROCESS_DEFINITION:RETIRE"
+    key: int
+
+
+class DeploymentCreated(Event, frozen=True):
+    key: int
+    tenant: str
+
+
+class DefinitionAdded(Event, frozen=True):
+    key: int
+    deployment: int
+    tenant: str
+    process_id: str
+    version: int
+    name: str | None
+    version_tag: str | None
+    resource: str
+    sha256: str
+
+
+class DefinitionDraining(Event, frozen=True):
+    """No new instances by id, latest or key; the running ones go on."""
+
+    key: int
+
+
+class DefinitionDeleted(Event, frozen=True):
+    key: int
+
+
+class DeployedProcess(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    process_definition_id: str
+    process_definition_version: int
+    resource_name: str
+    tenant_id: str
+    process_definition_key: int
+
+
+class DeploymentReply(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    """What a deployment answers: the processes in the order of the resources, existing ones again."""
+
+    deployment_key: int
+    tenant_id: str
+    processes: tuple[DeployedProcess, ...]

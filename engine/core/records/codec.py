@@ -1,0 +1,106 @@
+"""All commands and events, and how they stand in the logs."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import or_
+
+import msgspec
+
+from engine.core.records.base import Command, Event
+from engine.core.records.catalogue import DeleteResource, Deploy, RetireDefinition
+from engine.core.records.instances import CancelInstance, ContinueWork, CreateInstance, ResolveIncident, SetVariables
+from engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from engine.core.records.messages import (
+    AcknowledgeCorrelation,
+    CloseSubscription,
+    CompleteThrow,
+    CorrelateMessage,
+    OpenSubscription,
+    PublishMessage,
+    RejectCorrelation,
+    ReleaseStart,
+    StartInstance,
+    TriggerSubscription,
+)
+from engine.core.records.signals import BroadcastSignal, DeliverSignal
+from engine.core.records.timers import FireTimer, MoveTimer, TriggerTimer
+from engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
+
+INTENTS: dict[str, type[Command]] = {
+    command.intent: command
+    for command in (
+        CreateInstance,
+        CancelInstance,
+        ContinueWork,
+        CompleteJob,
+        FailJob,
+        ThrowJobError,
+        UpdateJob,
+        ResolveIncident,
+        SetVariables,
+        TriggerTimer,
+        FireTimer,
+        MoveTimer,
+        PublishMessage,
+        CorrelateMessage,
+        OpenSubscription,
+        CloseSubscription,
+        TriggerSubscription,
+        AcknowledgeCorrelation,
+        RejectCorrelation,
+        StartInstance,
+        ReleaseStart,
+        BroadcastSignal,
+        DeliverSignal,
+        CompleteThrow,
+        AssignUserTask,
+        ClaimUserTask,
+        UpdateUserTask,
+        CompleteUserTask,
+        Deploy,
+        DeleteResource,
+        RetireDefinition,
+    )
+}
+
+_command_decoders = {intent: msgspec.json.Decoder(command) for intent, command in INTENTS.items()}
+
+
+def encode_command(command: Command) -> bytes:
+    """The payload of `command` in the log: a JSON object in UTF-8."""
+    return msgspec.json.encode(command)
+
+
+def decode_command(intent: str, payload: bytes) -> Command:
+    """The command of a log row.
+
+    Raises:
+        KeyError: no command has this intent.
+        msgspec.DecodeError: the payload does not have the command's shape.
+    """
+    return _command_decoders[intent].decode(payload)
+
+
+EVENTS: tuple[type[Event], ...] = tuple(Event.__subclasses__())
+
+EVENT_FORMAT = 1
+"""Stored with every row of the event log; a change of meaning (not a new last field) needs the next number."""
+
+_events_decoder: msgspec.json.Decoder[tuple[Event, ...]] = msgspec.json.Decoder(
+    tuple[reduce(or_, EVENTS), ...]  # type: ignore[misc]
+)
+
+
+def encode_events(events: list[Event]) -> bytes:
+    """A JSON array of the events, each a JSON array headed by its class name."""
+    return msgspec.json.encode(events)
+
+
+def decode_events(text: bytes | str) -> tuple[Event, ...]:
+    """The events of a row of the event log.
+
+    Raises:
+        msgspec.DecodeError: not something that `encode_events` wrote.
+    """
+    return _events_decoder.decode(text)

@@ -1,0 +1,92 @@
+"""Jobs: commands and events."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from engine.core.records.base import Command, Event, Variables
+
+
+class CompleteJob(Command, frozen=True):
+    intent: ClassVar[str] = "JOB:COMPLETE"
+    key: int
+    variables: Variables = {}
+    lease: str | None = None
+
+
+class FailJob(Command, frozen=True):
+    intent: ClassVar[str] = "JOB:FAIL"
+    key: int
+    retries: int = 0
+    backoff_ms: int = 0
+    message: str | None = None
+    variables: Variables = {}
+    lease: str | None = None
+
+
+class ThrowJobError(Command, frozen=True):
+    intent: ClassVar[str] = "JOB:THROW_ERROR"
+    key: int
+    code: str
+    message: str | None = None
+    variables: Variables = {}
+    lease: str | None = None
+
+
+class UpdateJob(Command, frozen=True):
+    """New retries or priority. The timeout is a statement on the lease, not a command (CORE D11)."""
+
+    intent: ClassVar[str] = "JOB:UPDATE"
+    key: int
+    retries: int | None = None
+    priority: int | None = None
+
+
+class JobCreated(Event, frozen=True):
+    key: int
+    element: int
+    type: str
+    retries: int
+    priority: int
+    headers: dict[str, str]
+    kind: str = "BPMN_ELEMENT"
+    listener_event: str = "UNSPECIFIED"
+    listener_index: int = 0
+
+
+class JobCompleted(Event, frozen=True):
+    key: int
+
+
+class JobFailed(Event, frozen=True):
+    """`available_at` (epoch ms): when a failed job with retries may be activated again; None: at once."""
+
+    key: int
+    retries: int
+    available_at: int | None
+    message: str | None
+
+
+class JobErrorThrown(Event, frozen=True):
+    """`caught`: some event catches it, and the job is over; otherwise it waits for a person."""
+
+    key: int
+    code: str
+    message: str | None
+    caught: bool = False
+
+
+class JobUpdated(Event, frozen=True):
+    key: int
+    retries: int | None
+    priority: int | None
+
+
+class JobReleased(Event, frozen=True):
+    """An incident of the job was resolved: it may be activated again."""
+
+    key: int
+
+
+class JobCanceled(Event, frozen=True):
+    key: int

@@ -1,0 +1,391 @@
+"""The loop of one command, to quiescence or to the end of its slice.
+
+Its work is a queue of items `(element key, stage, argument)`. A stage's effects are collected, then applied (CORE D2);
+`FOLLOW` says what each event puts into the queue (CORE D4). When the queue is empty, touched scopes settle, innermost
+first. When the slice is used up, what is left is saved in the tree and goes on as a later command (CORE D5).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from engine.core.apply import APPLY
+from engine.core.dispatch import ELEMENTS
+from engine.core.elements import inclusive_gateway
+from engine.core.lifecycle import STAGES, empty, first_stage_of_activation, first_stage_of_completion
+from engine.core.outcomes import Ended
+from engine.core.records.base import Event
+from engine.core.records.catalogue import RetireDefinition
+from engine.core.records.effects import Effects, Fail, Happens, LoadMore, Reply, ReplyLater, Send
+from engine.core.records.instances import (
+    COMMAND_STAGE,
+    DEADLOCK_STAGE,
+    ContinueWork,
+    ElementActivating,
+    ElementCompleted,
+    ElementCompleting,
+    ElementTerminated,
+    ElementTerminating,
+    IncidentRaised,
+    IncidentResolved,
+    InstanceCreated,
+    LoopStarted,
+    ScopeEmptied,
+    ScopeInterrupted,
+    WorkDeferred,
+    WorkResumed,
+)
+from engine.core.records.jobs import JobCreated, JobFailed, JobReleased
+from engine.core.records.messages import ReleaseStart
+from engine.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
+from engine.core.rules import SLICE_CHARACTERS
+from engine.core.shared import deadlocks
+from engine.core.shared.deferred import is_deferred
+from engine.core.shared.flows import enter
+from engine.core.state import State
+from engine.core.touched import Touched
+from engine.core.tree import ACTIVATED, MISSING, TERMINATED, TERMINATING, Element, Incident, Instance, Job, Timer
+from engine.core.view import View
+
+ITEM_COST = 4
+TERMINATION_COST = 1
+"""Ending an element is cheap: a slice holds four times as many of these."""
+
+
+class Worklist:
+    """Works off what one command has begun, and holds what came of it until the next one begins."""
+
+    def __init__(self, state: State, at: View, limit: int) -> None:
+        self.state = state
+        self.at = at
+        self.limit = self.slice = limit
+        """What one command and its follow-ups may cost before the rest is deferred, and what deferred work may."""
+        self.used = 0
+        self.events: list[Event] = []
+        self.replies: list[Reply] = []
+        self.later = False
+        """Whether a later command answers this one."""
+        self.sends: list[Send] = []
+        self.ended: list[Ended] = []
+        self.available: list[tuple[str, str]] = []
+        """(type, tenant) of jobs that became available."""
+        self.timers: dict[int, tuple[int, str] | None] = {}
+        """See `Notices.timers`."""
+        self._queue: deque[tuple[int, str, Any]] = deque()
+        self._touched = Touched()
+        self._unloaded: dict[int, None] = {}
+        """Bodies of paged loops that go on when more of them has been loaded."""
+        self._ceiling = SLICE_CHARACTERS
+        """Of `State.written`: a slice that has come there ends."""
+
+    def begin_slice(self) -> None:
+        self.used, self._ceiling = 0, self.state.written + SLICE_CHARACTERS
+
+    def begin(self) -> None:
+        self._queue.clear()
+        self._touched.clear()
+        self._unloaded.clear()
+        self.events = []
+        self.replies = []
+        self.sends = []
+        self.later = False
+        self.ended = []
+        self.available = []
+        self.timers = {}
+
+    def drain(self) -> None:
+        queue, touched, state = self._queue, self._touched, self.state
+        new, waiting = touched.new, touched.waiting
+        while queue or new or waiting:
+            if self.used >= self.limit or state.written > self._ceiling:
+                self._defer()
+                return
+            if queue:
+                key, stage, argument = queue.popleft()
+                self._run(key, stage, argument)
+            else:
+                self.used += ITEM_COST
+                self._settle(touched.pop(state.elements))
+        if self._unloaded:
+            self._defer()
+
+    # ---- items of the queue
+
+    def _run(self, key: int, stage: str, argument: Any) -> None:
+        self.used += TERMINATION_COST if stage == "terminate" else ITEM_COST
+        element = self.state.elements.get(key)
+        if element is None:
+            return
+        staged = STAGES.get(stage)
+        if staged is None:
+            self._run_in_scope(element, stage, argument)
+            return
+        state, effects_of, following = staged
+        if element.state is state:
+            if element.node is MISSING:
+                self.at.node(element)
+            done = self.take(effects_of(element, self.at, argument), element, stage, argument)
+            if done and following is not None:
+                self._queue.appendleft((key, following, 0))  # before another can change what it has set
+
+    def _run_in_scope(self, scope: Element, stage: str, argument: Any) -> None:
+        if stage == "arrive":
+            self._arrive(scope, argument)
+        elif stage == "enter":
+            self._enter(scope, *argument)
+        elif stage == "settle":
+            self._touched.add(scope.key)
+        elif stage == "trigger":
+            self._trigger(scope, argument)
+        elif stage == "end":
+            self._end(scope)
+        else:
+            raise LookupError(f"there is no stage {stage!r}")
+
+    def _arrive(self, scope: Element, flow: str) -> None:
+        if scope.state is ACTIVATED and scope.then is None:
+            model = self.at.model(scope.instance.definition_key)
+            node = model.nodes[model.flows[flow].target]
+            self.take(ELEMENTS[node.type].arrive(node, flow, scope, self.at), scope, "arrive", flow)
+
+    def _enter(self, scope: Element, node: str, variables: dict[str, str]) -> None:
+        """A boundary event, once its host has ended."""
+        if scope.state is ACTIVATED and scope.then is None:
+            nodes = self.at.model(scope.instance.definition_key).nodes
+            self.take(enter(nodes[node], scope, self.at, occurred=variables))
+
+    def _end(self, scope: Element) -> None:
+        """Its instance was made to be terminated after an element, which has ended in this scope: nothing follows.
+
+        All scopes around it are told at once: one that is told later would go on meanwhile.
+        """
+        around = [scope]
+        while around[-1] is not scope.instance and around[-1].scope is not None:
+            around.append(around[-1].scope)
+        alive = (one.key for one in around if one.state is not TERMINATING)
+        self.take(ElementTerminating(key) for key in alive)
+
+    def _trigger(self, element: Element, argument: tuple[str, dict[str, str]]) -> None:
+        target, variables = argument
+        if element.state is ACTIVATED:
+            node = self.at.model(element.instance.definition_key).nodes[target]
+            effects = ELEMENTS[element.type].trigger(element, node, variables, self.at)
+            self.take(effects, element, "trigger", argument)
+
+    # ---- scopes that settle
+
+    def _settle(self, scope: Element | None) -> None:
+        """What follows in a scope that is quiet. Not while a boundary event whose host has ended is to be entered by a
+        later slice: till then no place holds its token."""
+        if scope is None:
+            return
+        if scope.pages is not None:  # no more of a long loop than a slice, whatever command begins or ends it
+            self.used = max(self.used, self.limit - self.slice)
+        before = len(self.events)
+        if scope.then is not None or scope.state is TERMINATING:
+            self._empty(scope)
+        elif scope.state is ACTIVATED and not is_deferred(scope, "enter"):
+            self._join(scope)
+            if len(self.events) == before:
+                self.take(ELEMENTS[scope.type].settle(scope, self.at), scope, "settle")
+            if len(self.events) == before and (scope.open_incidents or (scope.tokens and not scope.live)):
+                self.take(deadlocks.look(scope, self.at))
+        if len(self.events) > before:
+            self._touched.add(scope.key)
+
+    def _join(self, scope: Element) -> None:
+        """Inclusive joins that wait in the scope: what moved may have been what they waited for."""
+        joins = self.at.node(scope).joins
+        if joins and not (scope.node.loop is not None and not scope.is_inner):
+            nodes = self.at.model(scope.instance.definition_key).nodes
+            for gateway in joins:
+                self.take(inclusive_gateway.join(nodes[gateway], scope, self.at), scope, "settle")
+
+    def _empty(self, scope: Element) -> None:
+        if scope.live or scope.state is TERMINATING:
+            self.take(empty(scope))
+        elif scope.state is ACTIVATED:
+            self.take(self._take_over(scope), scope, "settle")
+
+    def _take_over(self, scope: Element) -> Effects:
+        """What the scope was interrupted for."""
+        assert scope.then is not None, "a scope is emptied for a reason"
+        if scope.then[0] == "complete":
+            yield ElementCompleting(scope.key)
+        else:
+            _, node, variables = scope.then
+            yield ScopeEmptied(scope.key)
+            nodes = self.at.model(scope.instance.definition_key).nodes
+            yield from enter(nodes[node], scope, self.at, occurred=variables)
+
+    # ---- what is left when the slice is used up
+
+    def _defer(self) -> None:
+        """Save what is left in the trees it belongs to; a later command goes on with it."""
+        left: dict[int, list[tuple[int, str, Any]]] = {}
+        items = [*self._queue, *((key, "settle", 0) for key in dict.fromkeys((*self._touched, *self._unloaded)))]
+        for item in items:
+            element = self.state.elements.get(item[0])
+            if element is not None and not self._waits_already(element, item):
+                left.setdefault(element.root.key, []).append(item)
+        self._queue.clear()
+        self._touched.clear()
+        self._unloaded.clear()
+        for root, work in left.items():
+            self.take(iter((WorkDeferred(root, tuple(work)), Send(ContinueWork(root), later=True))))
+
+    def _waits_already(self, element: Element, item: tuple[int, str, Any]) -> bool:
+        """A command that goes on with it is under way: one is enough, however many commands find too little loaded."""
+        return element.pages is not None and item in element.root.work
+
+    def _is_to_end(self, key: int, stage: str) -> bool:
+        """An element in a scope that ends early takes no further step: its turn comes to be told to end, and what it
+        did till then might be refused by the database, so that it could not be cancelled."""
+        element = self.state.elements.get(key) if stage in STAGES and stage != "terminate" else None
+        scope = None if element is None else element.scope
+        while scope is not None:
+            if scope.then is not None or scope.state is TERMINATING:
+                return True
+            scope = scope.scope
+        return False
+
+    # ---- effects
+
+    def take(self, effects: Effects, element: Element | None = None, stage: str = "", argument: Any = 0) -> bool:
+        """Collect a stage's effects, then apply them. A `Fail` on the way becomes an incident; False then."""
+        done = True
+        try:
+            collected = list(effects)
+        except Fail as failure:
+            if element is None:
+                raise
+            done = False
+            collected = [
+                IncidentRaised(self.at.key(), element.key, stage, failure.type, failure.message, None, argument)
+            ]
+        state, events = self.state, self.events
+        for effect in collected:
+            found = _EVENTS.get(type(effect))  # type: ignore[arg-type]  # other effects are not in it
+            if found is None:
+                self._other(effect)
+                continue
+            applier, follow = found
+            row = applier(state, effect)
+            events.append(effect)  # type: ignore[arg-type]  # what is in the table is an event
+            if follow is not None:
+                follow(self, row, effect)
+        return done
+
+    def _other(self, effect: object) -> None:
+        if isinstance(effect, Reply):
+            self.replies.append(effect)
+        elif isinstance(effect, Send):
+            self.sends.append(effect)
+        elif isinstance(effect, ReplyLater):
+            self.later = True
+        elif isinstance(effect, Happens):
+            self._queue.append((effect.element, "trigger", (effect.target, effect.variables)))
+        elif isinstance(effect, LoadMore):
+            self._unloaded[effect.body] = None
+        else:
+            raise TypeError(f"{effect!r} is no effect")
+
+    # ---- what follows an event (CORE D4); `row` is what the event is about, which may have ended
+
+    def _entered(self, row: Element, event: InstanceCreated | ElementActivating) -> None:
+        self.at.node(row)
+        if row.scope is not None and row.scope.open_incidents:
+            self._touched.add(row.scope.key)  # it may have been stuck, and is no longer
+        if event.begin:
+            self._queue.append((row.key, "activate", event.begin))
+        else:
+            self._queue.append((row.key, first_stage_of_activation(row), 0))
+
+    def _completing(self, row: Element, _event: Event) -> None:
+        """It completes before anything else happens: a loop collects of each inner instance what that one has set."""
+        if row.node is MISSING:
+            self.at.node(row)
+        self._queue.appendleft((row.key, first_stage_of_completion(row), 0))
+
+    def _completed(self, row: Element, event: ElementCompleted) -> None:
+        scope = row.scope
+        if scope is not None and not (row.instance.terminate_after and _ends_its_instance(row)):
+            for flow in event.flows:
+                self._queue.append((scope.key, "arrive", flow))
+        self._gone(row, event)
+
+    def _gone(self, row: Element, _event: Event) -> None:
+        if row.scope is not None:
+            self._touched.add(row.scope.key)
+            if row.instance.terminate_after and _ends_its_instance(row):
+                self._queue.appendleft((row.scope.key, "end", 0))  # before anything else begins
+            elif row.state is TERMINATED and row.then is not None and row.then[0] == "enter":
+                self._queue.append((row.scope.key, "enter", row.then[1:]))
+        if isinstance(row, Instance):
+            self.ended.append(Ended(row.key, row.state.value, row.variables))
+            if row.start_lock is not None:
+                released = ReleaseStart(row.key, row.tenant, row.process_id, row.start_lock)
+                self.sends.append(Send(released))
+            definition = self.state.definitions.get(row.definition_key)
+            if definition is not None and definition.state == "DRAINING" and not self.at.running(definition.key):
+                self.sends.append(Send(RetireDefinition(definition.key)))
+
+    def _terminating(self, row: Element, _event: Event) -> None:
+        self._queue.append((row.key, "terminate", 0))
+        if row.live:
+            self._touched.add(row.key)
+
+    def _touch(self, row: Element, _event: Event) -> None:
+        self._touched.add(row.key)
+
+    def _resumed(self, _row: Element, event: WorkResumed) -> None:
+        """Scopes are touched at no cost: otherwise a slice full of them would defer them again, for ever."""
+        for item in event.items:
+            if item[1] == "settle":
+                self._touched.add(item[0])
+            elif not self._is_to_end(item[0], item[1]):
+                self._queue.append(item)
+
+    def _resolved(self, row: Incident, _event: Event) -> None:
+        if row.stage and row.stage not in (COMMAND_STAGE, DEADLOCK_STAGE):
+            self._queue.append((row.element.key, row.stage, row.argument))
+        if row.element.tokens:
+            self._touched.add(row.element.key)  # whether it is stuck was not looked at meanwhile
+
+    def _timed(self, row: Timer, _event: Event) -> None:
+        self.timers[row.key] = (row.due_at, row.tenant) if row.state == "PENDING" else None
+
+    def _offered(self, row: Job, _event: Event) -> None:
+        if row.lease in ("ready", "backoff"):  # with a backoff, pollers must learn when it ends
+            self.available.append((row.type, row.element.instance.tenant))
+
+
+def _ends_its_instance(element: Element) -> bool:
+    """Of a loop the body does, and not each of its instances."""
+    return element.element in element.instance.terminate_after and not element.is_inner
+
+
+FOLLOW: dict[type[Event], Callable[[Worklist, Any, Any], None]] = {
+    InstanceCreated: Worklist._entered,
+    ElementActivating: Worklist._entered,
+    ElementCompleting: Worklist._completing,
+    ElementCompleted: Worklist._completed,
+    ElementTerminating: Worklist._terminating,
+    ElementTerminated: Worklist._gone,
+    ScopeInterrupted: Worklist._touch,
+    LoopStarted: Worklist._touch,
+    WorkResumed: Worklist._resumed,
+    IncidentResolved: Worklist._resolved,
+    TimerScheduled: Worklist._timed,
+    TimerMoved: Worklist._timed,
+    TimerFailed: Worklist._timed,
+    TimerTriggered: Worklist._timed,
+    TimerCanceled: Worklist._timed,
+    JobCreated: Worklist._offered,
+    JobFailed: Worklist._offered,
+    JobReleased: Worklist._offered,
+}
+
+_EVENTS = {kind: (applier, FOLLOW.get(kind)) for kind, applier in APPLY.items()}
