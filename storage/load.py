@@ -393,12 +393,11 @@ def _place(state: State, element: Element) -> None:
 
 
 def _job(state: State, row: tuple[Any, ...]) -> None:
-    (key, element_key, type_, kind, event, index, status, retries, priority, headers, code, message, made, changed) = (
-        row
-    )
+    key, element_key, type_, kind, event, index, status, retries, priority, headers, code, message, *times = row
+    made, changed, available_at = times
     element = state.elements[element_key]
     job = Job(key, element, type_, retries, priority, _decode(headers), kind, event, index, made, changed, status)
-    job.error_code, job.error_message = code, message
+    job.error_code, job.error_message, job.available_at = code, message, available_at
     state.jobs[key] = element.jobs[key] = job
     element.root.weight += JOB_WEIGHT
 

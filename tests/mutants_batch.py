@@ -181,7 +181,7 @@ BATCH: tuple[Mutant, ...] = (
         "load: a column forgotten",
         f"{CONSUMER_TESTS}::test_evicting_everything_changes_nothing",
         "storage/load.py",
-        ("    job.error_code, job.error_message = code, message\n", ""),
+        ("    job.error_code, job.error_message, job.available_at = code, message, available_at\n", ""),
     ),
     mutant(
         "save: a column that changes is left out",

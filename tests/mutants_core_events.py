@@ -256,4 +256,16 @@ CORE_EVENTS: tuple[Mutant, ...] = (
             "",
         ),
     ),
+    mutant(
+        "jobs: one that waits for its backoff is reported on",
+        "tests/core/test_jobs.py::test_a_job_that_waits_for_its_backoff_is_not_reported_on",
+        "engine/core/commands/job.py",
+        ("    if _waits_for_backoff(job, at):\n", "    if False:\n"),
+    ),
+    mutant(
+        "jobs: the clock alone says whether a backoff is over",
+        "tests/core/test_jobs.py::test_a_job_that_was_given_out_after_its_backoff_is_reported_on_though_the_clock_was_set_back",
+        "engine/core/commands/job.py",
+        ("    return at.leases[job.key] is None\n", "    return True\n"),
+    ),
 )

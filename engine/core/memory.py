@@ -89,12 +89,16 @@ class MemoryEngine:
         """One row of the log, as a batch of its own."""
         position = len(self.log) + 1
         entry = Entry(position, tenant, command, request)
+        leases: dict[int, str | None] = {}
         while True:
             try:
-                handled = self.processor.process(entry, self.now)
+                handled = self.processor.process(entry, self.now, leases)
                 break
             except NotLoaded as missing:
-                self._begin(missing.need)
+                if missing.need.kind is NeedKind.LEASE:  # nobody is given a job here
+                    leases[missing.need.key] = None
+                else:
+                    self._begin(missing.need)
         while self.processor.parked:
             for parked in self.processor.parked:
                 self._begin(parked.needs[-1])

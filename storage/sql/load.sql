@@ -61,9 +61,10 @@ SELECT element_instance_key, process_instance_key, scope_key, path, element_id, 
 FROM element_instances WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY element_instance_key;
 
 -- name: jobs
--- Without the lease columns, which are activation's.
+-- Without the lease columns, which are activation's; but the end of a backoff is the engine's until somebody has a lease.
 SELECT job_key, element_instance_key, type, kind, listener_event, listener_index, state, retries, priority, headers::text,
-       error_code, error_message, to_epoch_ms(created_at), to_epoch_ms(updated_at)
+       error_code, error_message, to_epoch_ms(created_at), to_epoch_ms(updated_at),
+       CASE WHEN state = 'FAILED' AND lease_token IS NULL THEN to_epoch_ms(available_at) END
 FROM jobs WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY job_key;
 
 -- name: timers

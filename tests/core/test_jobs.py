@@ -4,6 +4,7 @@ import pytest
 from core_bench import Bench
 from core_models import ONE_TASK, process, start, task
 
+from engine.core.needs import NotLoaded
 from engine.core.outcomes import Entry
 from engine.core.records.effects import RejectionCode
 from engine.core.records.instances import CancelInstance
@@ -56,14 +57,27 @@ REPORTS = {
 
 
 @pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
-def test_a_job_that_waits_for_its_backoff_is_open_as_one_that_nobody_has_been_given(working, report):
-    """It is not in an invalid state; but a lease, where one is named, has ended with the failure."""
+def test_a_job_that_waits_for_its_backoff_is_not_reported_on(working, report):
+    """Until its time has come: then it is open as one that nobody has been given."""
+    working.engine.now = 5_000
     working.fail("work", retries=1, backoff_ms=250)
     job = working.job("work")
-    refused = working.run(report(job.key, TOKEN)).rejection
-    assert (refused.code, "its lease was lost" in refused.reason) == (RejectionCode.INVALID_STATE, True)
+    working.engine.now = 5_249
+    refused = working.run(report(job.key, None)).rejection
+    assert (refused.code, "in state 'FAILED'" in refused.reason) == (RejectionCode.INVALID_STATE, True)
     assert (job.state, job.retries) == ("FAILED", 1)
+    working.engine.now = 5_250
     assert working.run(report(job.key, None)).rejection is None
+
+
+def test_a_job_that_was_given_out_after_its_backoff_is_reported_on_though_the_clock_was_set_back(working):
+    working.engine.now = 5_000
+    working.fail("work", retries=1, backoff_ms=250)
+    key = working.job("work").key
+    entry = Entry(1_000, "<default>", CompleteJob(key))
+    with pytest.raises(NotLoaded):
+        working.engine.processor.process(entry, 5_000)
+    assert working.engine.processor.process(entry, 5_000, {key: TOKEN})[0].rejection is None
 
 
 def test_a_backoff_means_nothing_without_retries(working):

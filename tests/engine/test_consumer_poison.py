@@ -409,9 +409,18 @@ async def test_a_failed_job_waits_for_its_backoff_and_then_is_handed_out(migrate
     assert await columns(connection, job) == (False, False, True, None)
     early = await activation.activate(connection, "work", TENANT, 10, 1_000, "w")
     assert {lease.job_key for lease in early} == set(serial.job_keys) - {job}
+    last = await put(connection, "JOB:COMPLETE", text(key=job).encode())
+    await lead_until(consumer, ears, last)
+    refused = ears.outcomes[last].rejection
+    assert refused is not None
+    assert "in state 'FAILED'" in refused.reason
     await connection.execute("UPDATE clock SET pinned_at = pinned_at + interval '60 s', revision = revision + 1")
     late = await activation.activate(connection, "work", TENANT, 10, 1_000, "w")
     assert job in {lease.job_key for lease in late}
+    await connection.execute("UPDATE clock SET pinned_at = pinned_at - interval '60 s', revision = revision + 1")
+    last = await put(connection, "JOB:COMPLETE", text(key=job).encode())
+    await lead_until(consumer, ears, last)
+    assert ears.outcomes[last].rejection is None
 
 
 async def test_a_job_whose_incident_is_resolved_is_handed_out_at_once(migrated, connection, serial):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.core.needs import Need, NeedKind, Needs
+from engine.core.needs import Need, NeedKind, Needs, NotLoaded
 from engine.core.records.effects import Effects, IncidentType, Reject, RejectionCode
 from engine.core.records.instances import ElementCompleting, IncidentRaised
 from engine.core.records.jobs import (
@@ -78,12 +78,11 @@ def _workable(command: CompleteJob | FailJob | ThrowJobError, doing: str, at: Vi
     """The job, if a worker may report on it: it waits for that, and the lease, where one is named, still holds."""
     job = _known(command.key, doing, at)
     if any(incident.job == job.key for incident in job.element.open_incidents.values()):
-        raise Reject(
-            RejectionCode.INVALID_STATE,
-            f"Expected to {doing} job with key '{job.key}', but it is in state '{job.state}'",
-        )
+        raise _in_state(job, doing)
     if job.element.state is not ACTIVATED:
         raise reject_not_found("job", doing, command.key)
+    if _waits_for_backoff(job, at):
+        raise _in_state(job, doing)
     if command.lease is not None and at.leases.get(job.key) != command.lease:
         raise Reject(
             RejectionCode.INVALID_STATE,
@@ -91,3 +90,20 @@ def _workable(command: CompleteJob | FailJob | ThrowJobError, doing: str, at: Vi
             "handed to another worker",
         )
     return job
+
+
+def _in_state(job: Job, doing: str) -> Reject:
+    text = f"Expected to {doing} job with key '{job.key}', but it is in state '{job.state}'"
+    return Reject(RejectionCode.INVALID_STATE, text)
+
+
+def _waits_for_backoff(job: Job, at: View) -> bool:
+    """Whether it has failed, and is not to be tried again yet.
+
+    The clock may have been set back since its backoff ended and a worker was given it: so the lease has the last word.
+    """
+    if job.state != "FAILED" or job.available_at is None or job.available_at <= at.now:
+        return False
+    if job.key not in at.leases:
+        raise NotLoaded(Need(NeedKind.LEASE, job.key))
+    return at.leases[job.key] is None
