@@ -15,9 +15,6 @@ ONCE = {**BY_INDEX, "plan_cache_mode": "force_generic_plan"}
 """Of a session whose statements are all prepared: planned once. Left to itself PostgreSQL may plan a statement with an
 array of keys for each call anew, which costs more than running it."""
 
-LEASES = {**ONCE, "synchronous_commit": "off"}
-"""Of a session that leases jobs (docs/adr/0008-hand-out-jobs-in-one-statement.md)."""
-
 CHORES = {**BY_INDEX, "synchronous_commit": "off"}
 """Of a session that deletes what is no longer needed: what a crash undoes is deleted again."""
 

@@ -46,7 +46,7 @@ BATCH: tuple[Mutant, ...] = (
         "storage/load.py",
         ("    keys = pages.work_of(state, roots)\n", "    keys: set[int] = set()\n"),
     ),
-    # Slices between commands (docs/adr/0008-slices-between-commands.md)
+    # Slices between commands (docs/adr/0009-slices-between-commands.md)
     mutant(
         "a slice of an old epoch is let through",
         WRONG_TEST,

@@ -39,7 +39,7 @@ from storage.clock import CLOCK_CHANNEL as CLOCK
 from storage.driver import Connection
 from storage.listener import Listener
 from storage.log import Outcome
-from storage.plans import BY_INDEX, CHORES, LEASES
+from storage.plans import BY_INDEX, CHORES, ONCE
 from storage.pool import Pool
 from storage.save import DEFINITIONS_CHANNEL as DEFINITIONS
 from vivero.config import Config
@@ -172,7 +172,7 @@ def build(
 
     connection, before = partial(_connection, dsn), partial(_connection_before, dsn)
     pool = Pool(before("api", statement_timeout=READ_TIMEOUT, **BY_INDEX), config.database.pool_size)
-    leasing = Pool(before("leasing", statement_timeout=READ_TIMEOUT, **LEASES), config.database.pool_size)
+    leasing = Pool(before("leasing", statement_timeout=READ_TIMEOUT, **ONCE), config.database.pool_size)
     completions = Completions(connection("completions"))
     limits = replace(LIMITS, feel=config.feel.limits)
     definitions = DefinitionCache(pool.connection, read=partial(parse, limits=limits))

@@ -10,7 +10,6 @@ import trio
 from storage import activation, driver
 from storage.activation import MAX_TIMEOUT_MS, Lease, Refusal
 from storage.errors import ConnectionLost
-from storage.plans import LEASES
 
 PINNED = "2026-11-21T01:02:03Z"
 PINNED_MS = 1795222923000
@@ -248,18 +247,6 @@ async def test_many_or_large_ones_do_not(sync, connection, jobs, size, together)
     assert len(leases) == jobs
     assert [lease.job is not None for lease in leases] == [together] * jobs
     assert len(await activation.activated_jobs(connection, leases, None, False)) == jobs
-
-
-async def test_a_lease_is_not_flushed_and_nothing_else_is_spared(sync, database):
-    leasing = await driver.connect(database, settings=LEASES)
-    show = "SELECT name, setting FROM pg_settings WHERE name IN ('synchronous_commit', 'plan_cache_mode') ORDER BY name"
-    assert (await leasing.execute(show)).rows == [
-        ("plan_cache_mode", "force_generic_plan"),
-        ("synchronous_commit", "off"),
-    ]
-    put_job(sync, 1)
-    assert keys(await activate(leasing)) == [1]
-    leasing.close()
 
 
 async def test_a_job_that_is_no_longer_leased_is_left_out(sync, connection):

@@ -1,4 +1,4 @@
--- A batch of deferred work between commands (docs/adr/0008-slices-between-commands.md). The cursor stays where it is, and no
+-- A batch of deferred work between commands (docs/adr/0009-slices-between-commands.md). The cursor stays where it is, and no
 -- row is written: keys come out of those that the last batch with commands has set aside. Raises as `fence` does. Of a batch that nobody is told of, the flush is left to the next: whatever is based
 -- on it stands behind it in the WAL.
 CREATE FUNCTION fence_between(p int, e bigint, pos bigint, used_to bigint, told boolean) RETURNS void LANGUAGE plpgsql AS $$
