@@ -286,14 +286,20 @@ class Supervisor:
             raise ValueError(f"chaos is one of raise, cancel, hang; not {kind!r}")
         if life is None or life.nursery is None or life.cancelled_at is not None:
             return False
-        if kind == "raise":
-            life.nursery.start_soon(_raise_chaos, name)
-        elif kind == "cancel":
+        if kind == "cancel":
             self._cancel(life)
-        else:
+            return True
+        thaw = trio.Event()
+        try:
+            if kind == "raise":
+                life.nursery.start_soon(_raise_chaos, name)
+            else:
+                life.nursery.start_soon(_set_when_cancelled, thaw)
+        except RuntimeError:  # the child has just ended, and its nursery takes nobody any more
+            return False
+        if kind == "hang":
             life.beat.mute()
-            life.thaw = trio.Event()
-            life.nursery.start_soon(_set_when_cancelled, life.thaw)
+            life.thaw = thaw
         return True
 
     def health(self) -> tuple[ChildHealth, ...]:

@@ -356,6 +356,22 @@ async def test_a_frozen_child_keeps_what_it_was_given(autojump_clock):
         nursery.cancel_scope.cancel()
 
 
+@pytest.mark.parametrize("kind", ["raise", "hang"])
+async def test_chaos_that_meets_a_child_which_has_just_ended_hurts_nobody(autojump_clock, kind):
+    """Between the closing of its nursery and the end of its life."""
+    supervisor = Supervisor([Child("c", idle)], die=died)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(supervisor.run)
+        await trio.testing.wait_all_tasks_blocked()
+        async with trio.open_nursery() as closed:
+            pass
+        supervisor._kept["c"].life.nursery = closed
+        assert not supervisor.chaos("c", kind)
+        await trio.sleep(10)
+        assert supervisor.health()[0].restarts == 0
+        nursery.cancel_scope.cancel()
+
+
 async def test_chaos_needs_a_known_child_and_kind(autojump_clock):
     supervisor = Supervisor([Child("c", idle)], die=died)
     assert not supervisor.chaos("c", "raise")  # not running yet
