@@ -3,8 +3,9 @@
 A variant takes what makes `x` an incident until `ok` is true.
 """
 
-from core_events import boundary, catch, on
+from core_events import catch
 from core_models import end, start, task
+from core_variants_waits import aside, at_boundary
 
 
 def timer(kind, text):
@@ -23,27 +24,6 @@ TWICE = timer("timeCycle", "R2/PT1M")
 
 def caught(event):
     return lambda inputs: [start("b"), catch("x", event(inputs)), end("e"), "b > x > e"]
-
-
-def at_boundary(event, interrupting=True):
-    return lambda inputs: [
-        start("b"),
-        task("host"),
-        boundary("x", "host", event(inputs), interrupting=interrupting),
-        task("after"),
-        end("e"),
-        "b > host > e",
-        "x > after",
-    ]
-
-
-def aside(event, interrupting=True):
-    return lambda inputs: [
-        start("b"),
-        task("main"),
-        on(event(inputs), "x", task("handled"), "x-start > handled", interrupting=interrupting),
-        "b > main",
-    ]
 
 
 def chosen(inputs):
