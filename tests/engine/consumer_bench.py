@@ -275,3 +275,16 @@ def expected_event_log(serial):
         for logged in serial.engine.log
         for row in logged.handled
     ]
+
+
+def flaky(event):
+    """SQL after which every third batch that does `event` fails at its commit, when everything has been written."""
+    return f"""
+CREATE SEQUENCE commits;
+CREATE FUNCTION flaky() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF nextval('commits') % 3 = 0 THEN RAISE EXCEPTION 'flaky' USING ERRCODE = '40001'; END IF;
+    RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER flaky AFTER {event} DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION flaky();
+"""

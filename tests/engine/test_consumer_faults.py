@@ -10,6 +10,7 @@ from consumer_bench import (
     dump,
     event_log,
     expected_event_log,
+    flaky,
     keep_leading,
     make_consumer,
     mixed_runs,
@@ -21,17 +22,6 @@ from storage.errors import Conflict, ConnectionLost
 
 RUNS = 14
 TORTURE_RUNS = 60
-
-FLAKY = """
-CREATE SEQUENCE commits;
-CREATE FUNCTION flaky() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    IF nextval('commits') % 3 = 0 THEN RAISE EXCEPTION 'flaky' USING ERRCODE = '40001'; END IF;
-    RETURN NULL;
-END $$;
-CREATE CONSTRAINT TRIGGER flaky AFTER INSERT ON batches DEFERRABLE INITIALLY DEFERRED
-    FOR EACH ROW EXECUTE FUNCTION flaky();
-"""
-"""Every third commit fails, when everything has been written."""
 
 KILL = """
 SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
@@ -65,7 +55,7 @@ async def survive(dsn, connection, second, connect, runs, *, cache_bytes):
     random = Random(seed)
     serial = mixed_runs(range(seed, seed + runs), random)
     await pin_clock(connection)
-    await connection.script(FLAKY)
+    await connection.script(flaky("INSERT ON batches"))
     last = await append(connection, serial.commands)
     consumer, ears = make_consumer(dsn, serial.resources, batch_commands=7, cache_bytes=cache_bytes)
     killer = Killer(await connect(), ears, random)

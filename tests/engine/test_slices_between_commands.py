@@ -8,7 +8,18 @@ import re
 
 import pytest
 import trio
-from consumer_bench import PINNED_MS, Serial, append, beat, dump, keep_leading, make_consumer, pin_clock, save_serially
+from consumer_bench import (
+    PINNED_MS,
+    Serial,
+    append,
+    beat,
+    dump,
+    flaky,
+    keep_leading,
+    make_consumer,
+    pin_clock,
+    save_serially,
+)
 from core_events import loop, model, script
 from core_models import process, start, task
 
@@ -39,17 +50,6 @@ KEYS = {
     ),
 }
 """Depends on how the work is cut, or on which keys were set aside."""
-
-FLAKY = """
-CREATE SEQUENCE saves;
-CREATE FUNCTION flaky() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    IF nextval('saves') % 3 = 0 THEN RAISE EXCEPTION 'flaky' USING ERRCODE = '40001'; END IF;
-    RETURN NULL;
-END $$;
-CREATE CONSTRAINT TRIGGER flaky AFTER UPDATE ON process_instances DEFERRABLE INITIALLY DEFERRED
-    FOR EACH ROW EXECUTE FUNCTION flaky();
-"""
-"""Every third batch that changes an instance fails, when everything has been written."""
 
 REFUSED = """
 CREATE FUNCTION refused() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -146,7 +146,7 @@ async def test_whoever_fails_each_slice_is_done_once(migrated, connection, secon
     serial = long_loop()
     serial.cancel(serial.key)
     await pin_clock(connection)
-    await connection.script(FLAKY)
+    await connection.script(flaky("UPDATE ON process_instances"))
     consumer, ears = consuming(migrated, serial, poll_s=0.05)
     errors = []
 
