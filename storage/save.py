@@ -63,7 +63,6 @@ def statements_of(state: State, log_rows: Sequence[LogRow], spilled: Sequence[Sp
     if spilled:
         yield _sql["inbox"], (_encode([_spilled(one, state.partition) for one in spilled]),)
     yield from _tables(state)
-    yield from _paged_items(state)
     yield from _counts(state)
     definitions = [row for row in state.dirty if isinstance(row, Definition)]
     if definitions:
@@ -107,26 +106,26 @@ def _spilled(one: Spilled, partition: int) -> Document:
 
 def _tables(state: State) -> Iterator[Call]:
     written: dict[Statement, list[Document]] = {}
+    begun: list[LoopItems] = []
     for row in state.dirty:
-        table = _TABLES.get(type(row))
-        if table is None:
+        if isinstance(row, LoopItems):
+            begun.append(row)
             continue
+        table = _TABLES[type(row)]
         statement, document = (table[0], table[1]) if row in state.fresh else (table[2], table[3])
         written.setdefault(statement, []).append(document(row))
-    for row in state.dirty:
         if isinstance(row, Job):
             row.lease = None
     for statement, rows in sorted(written.items(), key=lambda item: _ORDER[item[0]]):
         yield statement, (_encode(rows), state.partition) if statement in _WITH_PARTITION else (_encode(rows),)
+    yield from map(_paged_items, begun)
 
 
-def _paged_items(state: State) -> Iterator[Call]:
+def _paged_items(row: LoopItems) -> Call:
     """The items of a paged loop as it starts: columns of parameters, as a document of so many takes long to read."""
-    for row in state.dirty:
-        if isinstance(row, LoopItems):
-            firsts = range(0, len(row.items), ITEMS_A_ROW)
-            texts = Texts(_encode(row.items[first : first + ITEMS_A_ROW]) for first in firsts)
-            yield _sql["paged_loop_items"], ([row.key] * len(firsts), list(firsts), texts)
+    firsts = range(0, len(row.items), ITEMS_A_ROW)
+    texts = Texts(_encode(row.items[first : first + ITEMS_A_ROW]) for first in firsts)
+    return _sql["paged_loop_items"], ([row.key] * len(firsts), list(firsts), texts)
 
 
 def _counts(state: State) -> Iterator[Call]:

@@ -110,12 +110,8 @@ class Processor:
         Raises:
             NotLoaded: nothing has happened; load what it names and run the command again.
         """
-        at = self.at
-        at.now = self.state.now = now
-        at.position = self.state.position = entry.position
-        at.request = entry.position if entry.request is None else entry.request
-        at.tenant = entry.tenant
-        at.leases = leases
+        self._take_up_entry(entry, now)
+        self.at.leases = leases
         self._work.begin_slice()
         follow_ups: deque[Command] = deque()
         if isinstance(entry.command, ContinueWork):
@@ -175,13 +171,11 @@ class Processor:
         is sent. Where nothing can be done now (no row, or a bug), that command decides.
         """
         del self._deferred[root]
-        at, known, tree = self.at, self._under_way.get(root), self.state.trees.get(root)
+        known, tree = self._under_way.get(root), self.state.trees.get(root)
         if known is None or tree is None or not tree.work:
             return []
         work = tree.work
-        at.now = self.state.now = now
-        at.tenant, at.request = known.tenant, known.request
-        at.position = self.state.position = self._last
+        self._take_up(self._last, known.tenant, known.request, now)
         self._work.begin_slice()
         self._work.limit, self._besides = self._work.slice, True
         follow_ups: deque[Command] = deque()
@@ -204,14 +198,13 @@ class Processor:
         Their rows belong to the last position that was processed, and name the request that they go back to: so the
         order of the rows is the order in which all of it happened.
         """
-        at, rows = self.at, []
+        rows: list[Handled] = []
         parked, self.parked = self.parked, []
         for one in parked:
             if self.is_full():
                 self.parked.append(one)
                 continue
-            at.tenant, at.request = one.tenant, one.request
-            at.position = self.state.position = self._last
+            self._take_up(self._last, one.tenant, one.request, self.at.now)
             self._work.begin_slice()
             rows += self._follow_up(deque(one.commands), loaded=len(one.commands))
         return rows
@@ -299,6 +292,17 @@ class Processor:
 
     # ---- the frame of a command
 
+    def _take_up_entry(self, entry: Entry, now: int) -> None:
+        request = entry.position if entry.request is None else entry.request
+        self._take_up(entry.position, entry.tenant, request, now)
+
+    def _take_up(self, position: int, tenant: str, request: int, now: int) -> None:
+        """What handlers and appliers are to know of the command that comes next."""
+        at, state = self.at, self.state
+        at.now = state.now = now
+        at.position = state.position = position
+        at.tenant, at.request = tenant, request
+
     def _abandon(self) -> None:
         self.state.undo()
         self._work.begin()
@@ -317,11 +321,7 @@ class Processor:
 
     def refuse(self, entry: Entry, now: int, rejection: Rejection) -> list[Handled]:
         """A command of ours cannot be handled or saved: it is rejected, and parked like one that raises."""
-        at = self.at
-        at.now = self.state.now = now
-        at.position = self.state.position = entry.position
-        at.request = entry.position if entry.request is None else entry.request
-        at.tenant = entry.tenant
+        self._take_up_entry(entry, now)
         if isinstance(entry.command, ContinueWork):
             self._arrived(entry.command)
         self._work.begin()
