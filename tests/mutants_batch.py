@@ -38,7 +38,7 @@ BATCH: tuple[Mutant, ...] = (
         "results are those that are in memory",
         f"{PAGED_TESTS}::test_each_job_completes_and_the_results_are_collected",
         "engine/core/elements/multi_instance.py",
-        ("len(body.pages.results) < _state(body).completed", "False"),
+        ("len(pages.results) < _state(body).completed", "False"),
     ),
     mutant(
         "what put-off work is about is not loaded",

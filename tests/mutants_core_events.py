@@ -82,6 +82,30 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         ('"numberOfCompletedInstances": state.completed + 1', '"numberOfCompletedInstances": state.completed'),
     ),
     mutant(
+        "core: a sequence counts instances that it has not made",
+        "tests/core/test_issue5_loops.py::test_in_a_sequence_instances_are_counted_when_they_are_made",
+        "engine/core/elements/multi_instance.py",
+        ("state.next if loop.sequential else state.size", "state.size"),
+    ),
+    mutant(
+        "core: a completion condition does not see the last result",
+        "tests/core/test_issue5_loops.py::test_a_completion_condition_sees_the_results_so_far",
+        "engine/core/elements/multi_instance.py",
+        ("    texts[index] = text\n", ""),
+    ),
+    mutant(
+        "core: a turn of a loop collects another's result",
+        "tests/core/test_issue5_loops.py::test_the_variable_of_the_result_is_one_of_the_turn",
+        "engine/core/shared/mappings.py",
+        ("        variables.setdefault(loop.result, None)\n", "        pass\n"),
+    ),
+    mutant(
+        "core: the result of a turn hides its item",
+        "tests/core/test_issue5_loops.py::test_what_is_no_variable_of_its_own_is_not_set_to_null",
+        "engine/core/shared/mappings.py",
+        ("        variables.setdefault(loop.result, None)\n", "        variables[loop.result] = None\n"),
+    ),
+    mutant(
         "core: a called process gets local variables alone",
         "tests/core/test_issue5_calls.py::test_everything_visible_goes_in_and_everything_comes_back",
         "engine/core/elements/call_activity.py",

@@ -7,7 +7,7 @@ from engine.bpmn.model import CalledDecision, CalledElement, Loop, Script
 from engine.bpmn.report import Report, quote
 from engine.bpmn.values import feel, flag, text_or_expression, variable_name
 from engine.bpmn.xml import Element, bpmn_children, text_of
-from engine.feel import Expression
+from engine.feel import Expression, named_variable
 
 # Multi-instance -------------------------------------------------------------------------------------------------------
 
@@ -51,6 +51,7 @@ def _loop(activity: Element, marker: Element, report: Report) -> Loop | None:
         collection=collection,
         item=item,
         output=output,
+        result=None if output is None else named_variable(output),
         output_name=output_name,
         until=until,
     )

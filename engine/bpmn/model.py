@@ -120,6 +120,8 @@ class Loop:
     """The local variable that holds an inner instance's item."""
     output: Expression | None = None
     """Evaluated when an inner instance completes; its value is the result at the item's index."""
+    result: str | None = None
+    """The variable that `output` is the name of (or a place in it): local to each inner instance, null at first."""
     output_name: str | None = None
     """The variable that gets the list of results when the body completes."""
     until: Expression | None = None

@@ -14,7 +14,14 @@ FeelError > ParseError, EvaluationError             nothing else is raised
 from engine.feel.attribute import compile_attribute, constant
 from engine.feel.codec import from_json, to_json
 from engine.feel.errors import EvaluationError, FeelError, LimitExceeded, ParseError
-from engine.feel.expression import Evaluation, Expression, UnaryTests, compile_expression, compile_unary_tests
+from engine.feel.expression import (
+    Evaluation,
+    Expression,
+    UnaryTests,
+    compile_expression,
+    compile_unary_tests,
+    named_variable,
+)
 from engine.feel.values import DEFAULT_LIMITS, Limits, Warning
 
 __all__ = [
@@ -33,6 +40,7 @@ __all__ = [
     "compile_unary_tests",
     "constant",
     "from_json",
+    "named_variable",
     "to_json",
     "variables",
 ]

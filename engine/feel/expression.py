@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from engine.feel.ast import Name, Path
 from engine.feel.closures import Compiled, compile_tree
 from engine.feel.errors import EvaluationError, LimitExceeded, ParseError
 from engine.feel.parser import parse_expression, parse_unary_tests
@@ -55,6 +56,14 @@ class Expression:
             raise _located(error, self.text) from None
         except RecursionError:
             raise _too_deep(self._limits) from None
+
+
+def named_variable(expression: Expression) -> str | None:
+    """The variable that the expression is nothing but the name of: `x` of `x`, and of `x.y.z`. None of all others."""
+    tree = parse_expression(expression.text)
+    if isinstance(tree, Path):
+        tree = tree.base
+    return tree.name if isinstance(tree, Name) else None
 
 
 class UnaryTests:

@@ -5,6 +5,8 @@ from core_bench import Bench
 from core_events import LIMITS, boundary, call, ended, error, loop, model, run, script, states
 from core_models import end, start, sub, task
 
+from engine.core.step import Limits
+
 
 @pytest.fixture(params=LIMITS, ids=LIMITS)
 def bench(request):
@@ -40,7 +42,9 @@ def test_in_parallel_all_wait_at_once(bench):
     body, *inner = (e for e in bench.state.elements.values() if e.element == "work")
     assert body.type == "MULTI_INSTANCE_BODY"
     assert [e.type for e in inner] == ["SERVICE_TASK"] * 3
-    assert [bench.variables_of(e.key) for e in inner] == [{"loopCounter": n, "item": i} for n, i in enumerate("abc", 1)]
+    assert [bench.variables_of(e.key) for e in inner] == [
+        {"loopCounter": n, "item": i, "r": None} for n, i in enumerate("abc", 1)
+    ]
 
 
 def test_in_sequence_one_after_the_other(bench):
@@ -107,7 +111,34 @@ def test_results_stand_in_the_order_of_the_items(bench):
     for item in ("c", "a", "b"):
         complete_item(bench, item, r=item.upper())
     assert bench.variables("p")["results"] == ["A", "B", "C"]
-    assert "r" in bench.variables("p"), "without an output mapping the job's variables leave the activity"
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+@pytest.mark.parametrize("output", ["=r", "= r.x.y"])
+def test_the_variable_of_the_result_is_one_of_the_turn(bench, output, sequential):
+    """Others' results are not collected by who sets none, and it does not leave the activity."""
+    run(bench, looped(output=output, sequential=sequential), items=["a", "b", "c"], r="outside")
+    complete_item(bench, "a", r={"x": {"y": 1}}, s=1)
+    complete_item(bench, "b")
+    complete_item(bench, "c", r={"x": {"y": 3}}, s=3)
+    expected = [1, None, 3] if ".x" in output else [{"x": {"y": 1}}, None, {"x": {"y": 3}}]
+    assert bench.variables("p") == {"items": ["a", "b", "c"], "results": expected, "r": "outside", "s": 3}
+
+
+@pytest.mark.parametrize(("output", "results"), [("=item", ["a", "b"]), ("=loopCounter", [1, 2]), ("=r + 1", [9, 9])])
+def test_what_is_no_variable_of_its_own_is_not_set_to_null(bench, output, results):
+    run(bench, looped(output=output), items=["a", "b"], r=8)
+    bench.complete("work")
+    bench.complete("work")
+    assert bench.variables("p") == {"items": ["a", "b"], "results": results, "r": 8}
+
+
+def test_an_output_mapping_sets_the_result_of_its_turn_and_others_outside(bench):
+    activity = task("work", outputs=[("=loopCounter", "r"), ("=loopCounter", "last")])
+    run(bench, looped(activity), items=["a", "b"])
+    complete_item(bench, "b")
+    complete_item(bench, "a")
+    assert bench.variables("p") == {"items": ["a", "b"], "results": [1, 2], "last": 1}
 
 
 def test_nothing_leaves_a_loop_whose_results_are_mapped_to_a_local_variable(bench):
@@ -130,7 +161,7 @@ def test_results_go_to_the_scope_that_has_the_variable(bench):
 def test_results_of_a_loop_in_a_loop(bench):
     inner = loop(script("square", "=cell * cell", "r"), "=row", "cell", output="=r", into="line")
     outer = loop(
-        sub("rows", start("i"), inner, "i > square", inputs=[("=null", "line")]),
+        sub("rows", start("i"), inner, "i > square"),
         "=items",
         "row",
         output="=line",
@@ -138,9 +169,7 @@ def test_results_of_a_loop_in_a_loop(bench):
     )
     run(bench, model(start(), outer, end(), "start > rows > end"), items=[[1, 2], [], [3]])
     assert not bench.state.elements
-    assert bench.variables("p") == {"items": [[1, 2], [], [3]], "results": [[1, 4], [], [9]], "r": 9} or True
-    assert bench.variables("p")["results"] == [[1, 4], [], [9]]
-    assert "line" not in bench.variables("p")
+    assert bench.variables("p") == {"items": [[1, 2], [], [3]], "results": [[1, 4], [], [9]]}
 
 
 # ---- completion condition
@@ -171,20 +200,40 @@ def test_a_completion_condition_sees_how_far_it_is(bench):
         "numberOfCompletedInstances",
         "numberOfTerminatedInstances",
     )
-    activity = task("work")
-    condition = "=assert(seen, false)"
-    run(bench, looped(activity, until=f"=[{', '.join(counters)}] = [3, 1, 2, 0]"), items=["a", "b", "c"])
-    assert condition
+    run(bench, looped(until=f"=[{', '.join(counters)}] = [3, 1, 2, 0]"), items=["a", "b", "c"])
     bench.complete("work", r=1)
     assert bench.jobs == ["work", "work"]
     bench.complete("work", r=1)
     assert bench.jobs == ["after"]
 
 
+def test_in_a_sequence_instances_are_counted_when_they_are_made(bench):
+    """BPMN 2.0.2 §10.3.9: the number of inner instances created."""
+    counted = "=[numberOfInstances, numberOfActiveInstances, numberOfCompletedInstances] = [2, 0, 2]"
+    run(bench, looped(sequential=True, until=counted), items=["a", "b", "c"])
+    bench.complete("work", r=1)
+    assert bench.jobs == ["work"]
+    bench.complete("work", r=1)
+    assert bench.jobs == ["after"]
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+@pytest.mark.parametrize("limits", [Limits(), Limits(slice_items=1), Limits(paged_from=0)])
+def test_a_completion_condition_sees_the_results_so_far(limits, sequential):
+    bench = Bench(limits)
+    condition = "=results = [null, 2, null]" if not sequential else "=results = [1, 2, null]"
+    run(bench, looped(until=condition, sequential=sequential), items=["a", "b", "c"], results="before")
+    for r in (1, 2) if sequential else (2,):
+        assert bench.incidents == []
+        complete_item(bench, "ab"[r - 1], r=r)
+    assert bench.jobs == ["after"]
+    assert bench.variables("p")["results"] == [1 if sequential else None, 2, None]
+
+
 def test_the_counters_are_no_variables(bench):
     run(bench, looped(until="=numberOfInstances > 9"), items=["a"])
     bench.complete("work", r=1)
-    assert bench.variables("p") == {"items": ["a"], "results": [1], "r": 1}
+    assert bench.variables("p") == {"items": ["a"], "results": [1]}
 
 
 def test_a_completion_condition_that_is_no_boolean_is_an_incident_of_the_inner_instance(bench):
@@ -278,7 +327,7 @@ def test_items_and_counters_do_not_leak_out_of_calls(bench):
     run(bench, child, looped(call("work", "c")), items=[1, 2], results="before")
     bench.complete("t", r=1)
     bench.complete("t", r=2)
-    assert bench.variables("p") == {"items": [1, 2], "results": [1, 2], "r": 2}
+    assert bench.variables("p") == {"items": [1, 2], "results": [1, 2]}
 
 
 def test_a_process_that_calls_itself_in_loops(bench):

@@ -73,12 +73,13 @@ def test_a_result_that_is_too_much_does_not_end_its_turn(monkeypatch, bench):
     bench.complete("work", r="abc")
     bench.complete("work", r="abcd")
     element, type_, message = incident(bench)
+    (turn,) = (one.element.key for one in bench.state.incidents.values())
     assert (element, type_) == ("work", "EXTRACT_VALUE_ERROR")
     assert message.startswith("Too many or too large results of a multi-instance activity: ")
     rebuilt(bench)
     bench.complete("work", r=1)
     assert bench.state_of(key) == "ACTIVATED"
-    bench.set(key, r="xy")
+    bench.set(turn, r="xy")
     bench.resolve()
     assert bench.state_of(key) == "COMPLETED"
     assert bench.variables_of(key)["results"] == ["abc", "xy", 1]

@@ -131,6 +131,15 @@ async def test_it_begins_in_slices(same_end, slice_items):
     await same_end(serial)
 
 
+async def test_a_completion_condition_sees_all_results_so_far(same_end):
+    serial = begun(looped(until="=results = [2, 4, 6, null, null, null, null]"))
+    for _ in range(3):
+        assert serial.jobs
+        serial.complete("work")
+    assert serial.jobs == ["after"]
+    await same_end(serial)
+
+
 async def test_one_after_the_other(same_end):
     serial = begun(looped(sequential=True))
     for _ in range(4):

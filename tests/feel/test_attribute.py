@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from engine.feel import ParseError, compile_attribute, compile_expression, variables
+from engine.feel import ParseError, compile_attribute, compile_expression, named_variable, variables
 
 
 @pytest.mark.parametrize(
@@ -88,3 +88,11 @@ def test_an_expression_that_is_none():
 def test_free_variables(text, names):
     expression = compile_expression(text)
     assert variables(expression) == expression.variables == names
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("=x", "x"), ("= x ", "x"), ("=x.y.z", "x"), ("=x + 1", None), ("=x[1]", None), ("=f(x)", None), ("=null", None)],
+)
+def test_named_variable(text, name):
+    assert named_variable(compile_attribute(text)) == name

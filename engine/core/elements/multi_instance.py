@@ -20,8 +20,9 @@ from engine.core.records.instances import ElementCompleting, ItemCollected, Loop
 from engine.core.rules import MAX_LOOP_CHARACTERS, MAX_LOOP_ITEMS
 from engine.core.shared.flows import enter_inner
 from engine.core.shared.variables import owner_of
-from engine.core.tree import Element, LoopState
+from engine.core.tree import Element, LoopPages, LoopState
 from engine.core.view import View, json_of
+from engine.feel import Expression, from_json
 
 CHUNK = 100
 TOO_LARGE = f"as JSON they have at most {MAX_LOOP_CHARACTERS} characters together"
@@ -68,33 +69,57 @@ def settle(body: Element, at: View) -> Effects:
 
 def collect(body: Element, inner: Element, at: View) -> Effects:
     """In the completion of an inner instance: what fails here is an incident of that one."""
-    loop, state = _loop(body, at), _state(body)
+    loop, state, text = _loop(body, at), _state(body), None
     if loop.output is not None:
         text = json_of(at.evaluate(loop.output, inner))
         if state.collected + len(text) > MAX_LOOP_CHARACTERS:
             raise _too_much("results", TOO_LARGE)
         yield ItemCollected(body.key, inner.index, text)
     if loop.until is not None and body.then is None:
-        counters = {
-            "numberOfInstances": state.size,
-            "numberOfActiveInstances": body.live - 1,
-            "numberOfCompletedInstances": state.completed + 1,
-            "numberOfTerminatedInstances": state.terminated,
-        }
-        if at.typed(loop.until, inner, bool, IncidentType.EXTRACT_VALUE_ERROR, counters):
+        seen = _counters(loop, body) | _results(loop, loop.until, body, inner.index, text)
+        if at.typed(loop.until, inner, bool, IncidentType.EXTRACT_VALUE_ERROR, seen):
             yield ScopeInterrupted(body.key, ("complete",))
+
+
+def _counters(loop: Loop, body: Element) -> dict[str, Any]:
+    """§10.3.9, table 10.31: instances are counted when they are made, which in a sequence is one after the other."""
+    state = _state(body)
+    return {
+        "numberOfInstances": state.next if loop.sequential else state.size,
+        "numberOfActiveInstances": body.live - 1,
+        "numberOfCompletedInstances": state.completed + 1,
+        "numberOfTerminatedInstances": state.terminated,
+    }
+
+
+def _results(loop: Loop, until: Expression, body: Element, index: int, text: str | None) -> dict[str, Any]:
+    """The list of results as far as it is, with `text` at `index`, for a completion condition that looks at it."""
+    if loop.output_name is None or loop.output_name not in until.variables:
+        return {}
+    texts = [item.result for item in body.items]
+    if body.pages is not None:
+        _need_results(body, body.pages)
+        texts = [body.pages.results.get(number) for number in range(_state(body).size)]
+    texts[index] = text
+    return {loop.output_name: [None if text is None else from_json(text) for text in texts]}
 
 
 def leave(body: Element, at: View) -> Effects:
     loop = _loop(body, at)
     if loop.output is not None and loop.output_name is not None:
-        if body.pages is not None and len(body.pages.results) < _state(body).completed:
-            raise NotLoaded(Need(NeedKind.RESULTS, body.key))
+        if body.pages is not None:
+            _need_results(body, body.pages)
         scope = owner_of(loop.output_name, body.outer() or body)
         known = scope.variables.get(loop.output_name)
         key = known.key if known is not None else at.key()
         yield LoopResultSet(key, body.key, scope.key, loop.output_name)
     yield from defaults.leave(body, at)
+
+
+def _need_results(body: Element, pages: LoopPages) -> None:
+    """Raises NotLoaded while there are results that are not in memory."""
+    if len(pages.results) < _state(body).completed:
+        raise NotLoaded(Need(NeedKind.RESULTS, body.key))
 
 
 def _loop(body: Element, at: View) -> Loop:

@@ -25,13 +25,17 @@ def take_inputs(element: Element, at: View) -> Effects:
 
 
 def _loop_variables(element: Element, at: View) -> dict[str, Any]:
-    """Of an inner instance: the number of its turn, from 1, and its item."""
+    """Of an inner instance: the number of its turn, from 1, its item, and null for its result, so that what sets the
+    result sets its own, and nobody collects that of another turn."""
     body = element.scope
     if not element.is_inner or body is None:
         return {}
     loop = at.node(element).loop
     item = from_json(at.loop_item(body, element.index))
-    return {"loopCounter": element.index + 1} | ({loop.item: item} if loop is not None and loop.item else {})
+    variables = {"loopCounter": element.index + 1} | ({loop.item: item} if loop is not None and loop.item else {})
+    if loop is not None and loop.result is not None:
+        variables.setdefault(loop.result, None)
+    return variables
 
 
 def give_outputs(element: Element, at: View) -> Effects:
