@@ -14,8 +14,8 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "tests/core/test_issue5_errors.py::test_an_error_in_an_interrupting_event_sub_process_goes_on_to_the_boundary_around_it",
         "engine/core/shared/events.py",
         (
-            "        level = level.scope\n    return None",
-            "        level = None if level is not thrower else level.scope\n    return None",
+            "        inside, level = level.element, level.scope\n    return None",
+            "        inside, level = level.element, None if level is not thrower else level.scope\n    return None",
         ),
     ),
     mutant(
@@ -62,6 +62,12 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "tests/core/test_messages.py::test_behind_an_event_based_gateway_the_first_message_wins",
         "engine/core/elements/event_based_gateway.py",
         ("    yield from waits.close(gateway)\n", ""),
+    ),
+    mutant(
+        "core: an event sub-process starts another that throws the same within",
+        "tests/core/test_issue5_escalations.py::test_an_escalation_out_of_an_event_sub_process_starts_another_in_the_same_scope",
+        "engine/core/shared/events.py",
+        ("event_sub_processes_of(level, at) if node.id != inside)", "event_sub_processes_of(level, at) if not inside)"),
     ),
     mutant(
         "core: a sequential loop runs all at once",

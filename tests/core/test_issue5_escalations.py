@@ -160,3 +160,27 @@ def test_an_escalation_out_of_an_interrupting_event_sub_process_reaches_the_boun
     run(bench, in_sub(boundary("b", "s", escalation("B")), task("told"), "b > told", parts=parts))
     assert bench.jobs == ["told"]
     assert (states(bench, "h"), states(bench, "s")) == (["TERMINATED"], ["TERMINATED"])
+
+
+@pytest.mark.parametrize("depth", [0, 1])
+def test_an_event_sub_process_that_throws_what_it_catches_throws_it_outwards(bench, depth):
+    """BPMN 2.0.2 §13.5.4: it triggers its event again for those around its scope, and is not started by itself."""
+    rethrow, path = final("rethrow", escalation("A")), "catcher-start > handle > {}"
+    if depth:
+        rethrow, path = sub("deep", start("d"), rethrow, "d > rethrow"), path.format("deep")
+    catcher = on(escalation("A"), "catcher", task("handle"), rethrow, path.format("rethrow"), interrupting=False)
+    hears = boundary("b", "s", escalation("A"), interrupting=False)
+    key = run(bench, in_sub(hears, task("told"), "b > told", parts=[catcher]))
+    assert bench.jobs == ["handle", "more"]
+    bench.complete("handle")
+    assert bench.jobs == ["more", "told"]
+    for name in ("more", "told", "after"):
+        bench.complete(name)
+    assert (ended(bench, key), states(bench, "catcher")) == ("COMPLETED", ["COMPLETED"])
+
+
+def test_an_escalation_out_of_an_event_sub_process_starts_another_in_the_same_scope(bench):
+    first = on(escalation("A"), "first", final("x", escalation("B")), "first-start > x", interrupting=False)
+    second = on(escalation("B"), "second", task("t"), "second-start > t", interrupting=False)
+    run(bench, in_sub(parts=[first, second]))
+    assert bench.jobs == ["more", "t"]

@@ -34,18 +34,23 @@ class Catcher(NamedTuple):
 def catcher_of(
     kind: type[ErrorEvent] | type[EscalationEvent], code: str, thrower: Element, at: View, *, from_itself: bool
 ) -> Catcher | None:
-    """Who catches `code`, thrown at `thrower`. `from_itself`: the thrower's own boundary events come first."""
+    """Who catches `code`, thrown at `thrower`. `from_itself`: the thrower's own boundary events come first.
+
+    An event sub-process that throws what it catches throws it to those around its scope, and does not start again.
+    """
     level: Element | None = thrower
+    inside = ""
     while level is not None:
         if level is not thrower and level.is_open:
-            found = _best(kind, code, level, event_sub_processes_of(level, at), at)
+            others = (node for node in event_sub_processes_of(level, at) if node.id != inside)
+            found = _best(kind, code, level, others, at)
             if found is not None:
                 return found
         if level.state is not TERMINATING and (from_itself or level is not thrower):
             found = _best(kind, code, level, boundaries_of(level, at), at)
             if found is not None:
                 return found
-        level = level.scope
+        inside, level = level.element, level.scope
     return None
 
 
