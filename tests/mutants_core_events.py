@@ -70,6 +70,15 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         ("event_sub_processes_of(level, at) if node.id != inside)", "event_sub_processes_of(level, at) if not inside)"),
     ),
     mutant(
+        "core: a static source of a mapping is a number",
+        "tests/core/test_variables.py::test_a_static_source_is_text_whatever_it_looks_like",
+        "engine/bpmn/extensions.py",
+        (
+            'source = text_or_expression(child.get("source", "=null"), what,',
+            'source = whole_number(child.get("source", "=null"), what, least=0,',
+        ),
+    ),
+    mutant(
         "core: a sequential loop runs all at once",
         "tests/core/test_issue5_loops.py::test_in_sequence_one_after_the_other",
         "engine/core/elements/multi_instance.py",

@@ -11,7 +11,7 @@ from collections.abc import Mapping as MappingOf
 
 from engine.bpmn.model import JobDefinition, Mapping
 from engine.bpmn.report import Report, quote
-from engine.bpmn.values import expression, is_expression, path, text_or_expression, whole_number
+from engine.bpmn.values import is_expression, path, text_or_expression, whole_number
 from engine.bpmn.xml import ZEEBE, Element, bpmn_children, split, zeebe_children
 from engine.feel import Expression, compile_attribute
 
@@ -145,11 +145,12 @@ def job_priority(element: Element, extensions: Extensions, report: Report) -> Ex
 
 
 def task_headers(element: Element, holder: Element | None, report: Report) -> dict[str, str]:
-    """A header with neither key nor value is a row that nobody has filled in; modelers write it into the file."""
+    """A header without a value is a row that nobody has filled in. Modelers write it into the file, and templates of
+    connectors do for each option that is not used: workers must not take it for one that is."""
     headers: dict[str, str] = {}
     for header in zeebe_children(holder, "header") if holder is not None else ():
         key = header.get("key", "")
-        if not key and not header.get("value"):
+        if not header.get("value"):
             continue
         if not key:
             report.refuse(element, "zeebe:header needs a key", at=header)
@@ -179,8 +180,10 @@ def _mappings(element: Element, holder: Element, direction: str, report: Report)
 
 
 def _mapping(element: Element, child: Element, direction: str, report: Report) -> Mapping | None:
-    """Without a source the target becomes null (Camunda 8.8)."""
-    source = expression(child.get("source", "=null"), f"source of the {direction} mapping", element, report, at=child)
+    """Without a source the target becomes null (Camunda 8.8). A static source is text, whatever it looks like:
+    templates of connectors write `20` and `true` into models, and their workers take them for text."""
+    what = f"source of the {direction} mapping"
+    source = text_or_expression(child.get("source", "=null"), what, element, report, at=child)
     target = path(child.get("target", ""), f"target of the {direction} mapping", element, report, at=child)
     if source is None or target is None:
         return None

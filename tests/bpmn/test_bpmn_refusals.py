@@ -406,7 +406,10 @@ EXTENSIONS = {
         [("t", 5, "zeebe:header needs a key")],
     ),
     "header twice": (
-        task(inside="<zeebe:taskHeaders><zeebe:header key='k' />\n<zeebe:header key='k' /></zeebe:taskHeaders>"),
+        task(
+            inside="<zeebe:taskHeaders><zeebe:header key='k' value='1' />\n<zeebe:header key='k' value='1' />"
+            "</zeebe:taskHeaders>"
+        ),
         [("t", 5, "the header 'k' stands here twice")],
     ),
     "task definition twice": (

@@ -66,10 +66,16 @@ def test_an_input_without_a_value_is_null(bench):
     assert bench.variables("work") == {"a": None}
 
 
-def test_a_static_input_is_a_number_or_text(bench):
-    bench.deploy(tasked(inputs=[("5", "a"), ("", "b"), ("a b", "c")]))
-    bench.start()
-    assert bench.variables("work") == {"a": 5, "b": "", "c": "a b"}
+STATIC = ["5", "", "a b", "true", "null", '"q"', "="]
+
+
+@pytest.mark.parametrize("source", STATIC)
+def test_a_static_source_is_text_whatever_it_looks_like(bench, source):
+    bench.deploy(tasked(inputs=[(source, "a")], outputs=[(source, "b")]))
+    key = bench.start()
+    assert bench.variables("work") == {"a": source}
+    bench.complete("work")
+    assert bench.variables_of(key) == {"b": source}
 
 
 # ---- output mappings
