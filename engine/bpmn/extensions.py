@@ -55,6 +55,9 @@ KNOWN = (
 )
 """What executes somewhere, so that elsewhere it has no effect."""
 
+LISTS = frozenset({"executionListeners", "ioMapping", "taskHeaders", "taskListeners"})
+"""What lists something: without anything in it, it asks for nothing, wherever it stands. Modelers leave such behind."""
+
 _DEFAULT_RETRIES = compile_attribute("3")
 
 
@@ -90,7 +93,7 @@ def _objection(extension: Element, name: str, allowed: frozenset[str], found: Ex
         return f"zeebe:{name} stands here twice"
     if name in allowed or name in ACCEPTED:
         return None
-    if name in ("executionListeners", "taskListeners") and not len(extension):
+    if name in LISTS and not len(extension):
         return None
     if name in NOT_YET:
         return f"zeebe:{name}: {NOT_YET[name]} not executable yet"

@@ -62,7 +62,7 @@ def test_what_is_not_executed_yet_is_documented_with_its_reason():
         ("children of flow nodes", elements.ACCEPTED_IN_NODES - elements.ACCEPTED_EVERYWHERE),
         ("children of processes", elements.ACCEPTED_IN_SCOPES - elements.ACCEPTED_IN_NODES),
         ("at the top of the file", elements.ACCEPTED_IN_FILES - elements.ACCEPTED_EVERYWHERE - {"process"}),
-        ("extensions", {f"zeebe:{name}" for name in (*extensions.ACCEPTED, "executionListeners", "taskListeners")}),
+        ("extensions", {f"zeebe:{name}" for name in (*extensions.ACCEPTED, *extensions.LISTS)}),
     ],
 )
 def test_everything_accepted_is_documented(what, accepted):

@@ -236,6 +236,14 @@ def test_a_header_that_nobody_has_filled_in_says_nothing(process, header):
     assert only(parsed).nodes["t"].job.headers == {"b": "1"}
 
 
+@pytest.mark.parametrize("name", ["taskHeaders", "ioMapping", "executionListeners", "taskListeners"])
+def test_an_empty_list_of_extensions_asks_for_nothing_wherever_it_stands(process, name):
+    """Modelers leave it behind when its last row is deleted, or the element becomes one of another kind."""
+    parsed = process(f"""<startEvent id="s" /><parallelGateway id="g"><extensionElements><zeebe:{name} />
+        </extensionElements></parallelGateway>""")
+    assert list(only(parsed).nodes) == ["p", "s", "g"]
+
+
 def test_a_mapping_without_a_source_gives_null(process):
     parsed = process("""<startEvent id="s"><extensionElements><zeebe:ioMapping><zeebe:output target="x" />
         </zeebe:ioMapping></extensionElements></startEvent>""")

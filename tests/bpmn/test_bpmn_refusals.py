@@ -441,11 +441,12 @@ EXTENSIONS = {
         [("s", 3, "zeebe:taskDefinition has no effect on this element")],
     ),
     "mapping of a gateway": (
-        f"{S}<parallelGateway id='g'><extensionElements>\n<zeebe:ioMapping /></extensionElements></parallelGateway>",
+        f"{S}<parallelGateway id='g'><extensionElements>\n<zeebe:ioMapping><zeebe:input target='x' /></zeebe:ioMapping>"
+        "</extensionElements></parallelGateway>",
         [("g", 3, "zeebe:ioMapping has no effect on this element")],
     ),
     "mapping of the process": (
-        f"<extensionElements>\n<zeebe:ioMapping /></extensionElements>{S}",
+        f"<extensionElements>\n<zeebe:ioMapping><zeebe:input target='x' /></zeebe:ioMapping></extensionElements>{S}",
         [("p", 3, "zeebe:ioMapping has no effect on this element")],
     ),
     "listener of the process": (
