@@ -1,7 +1,8 @@
 """The way of every command: append, wait for its outcome, answer.
 
-The command is durable before anything is answered; waiting is separate from having appended, so that a handler which is
-cancelled or runs out of time takes nothing back. Every answer names the command's position in the log.
+The command, or what came of it, is durable before anything is answered; waiting is separate from having appended, so
+that a handler which is cancelled or runs out of time takes nothing back. Every answer names the command's position in
+the log.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from api.problems import TIMED_OUT, Problem, bad_request, not_appended, rejected
 from api.request import Request
 from api.response import Header, Response, iso_time, json_response, no_content, position_header
 from api.services import Services
-from engine.admission import NotAppended
+from engine.admission import Lost, NotAppended
 from engine.appender import Append
 from engine.core.records.base import Command
 from engine.core.records.effects import Rejection, RejectionCode
@@ -30,6 +31,10 @@ _DURATION = re.compile(r"([0-9]{1,9})(ms|s|m)?")
 _UNIT_MS = {None: 1, "ms": 1, "s": 1000, "m": 60_000}
 
 PARTITION = 1
+
+FLUSHED_BY_ITSELF_S = 2.0
+"""By then PostgreSQL has flushed what nobody asked it to flush (three times wal_writer_delay, mostly 0.6 s): an answer
+that says where a command stands, but not what came of it, may be given."""
 
 _encode_sorted = msgspec.json.Encoder(decimal_format="number", order="sorted").encode
 
@@ -84,7 +89,9 @@ async def submit(
     waits = not answers_at_once(request, settings.respond_async and not insists)
     repetitions = 0
     while True:
-        appended = await _append(services, Append(command, DEFAULT_TENANT, key, idempotency, PARTITION), deadline)
+        flush = not waits or deadline - trio.current_time() < FLUSHED_BY_ITSELF_S
+        item = Append(command, DEFAULT_TENANT, key, idempotency, PARTITION, flush=flush)
+        appended = await _append(services, item, deadline)
         if not appended.same_body:
             raise _key_was_used(appended.position)
         if not waits:
@@ -145,6 +152,8 @@ async def _outcome(services: Services, position: int, deadline: float) -> Outcom
     try:
         with services.completions.register(PARTITION, position) as waiter, trio.move_on_at(deadline):
             return await waiter.wait()
+    except Lost as error:
+        raise not_appended(error) from error
     except NotAppended as error:
         # No room for another waiter. It is in the log, so this is no 503, which clients would repeat.
         raise timed_out(position) from error

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from api.response import PROBLEM_JSON, Header, Response, encode, position_header
-from engine.admission import Draining, InDoubt, NotAppended, Overloaded, Refused, Unavailable
+from engine.admission import Draining, InDoubt, Lost, NotAppended, Overloaded, Refused, Unavailable
 from engine.core.records.base import Command
 from engine.core.records.effects import Rejection, RejectionCode
 
@@ -29,6 +29,7 @@ NOT_APPENDED: Mapping[type[NotAppended], tuple[int, str]] = {
     Unavailable: (503, "UNAVAILABLE"),
     Draining: (503, "UNAVAILABLE"),
     Refused: (400, "INVALID_ARGUMENT"),
+    Lost: (503, "UNAVAILABLE"),
     InDoubt: (504, "DEADLINE_EXCEEDED"),
 }
 """Why a command did not get into the log → status and title."""

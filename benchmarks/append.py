@@ -41,10 +41,10 @@ async def _measure(appender: Appender, callers: int) -> dict[str, float]:
     async def call(until: float) -> None:
         while trio.current_time() < until:
             began = perf_counter()
-            await appender.append(Append(CREATE, "<default>"), deadline_s=10)
+            await appender.append(Append(CREATE, "<default>", flush=True), deadline_s=10)
             waits.append(perf_counter() - began)
 
-    await appender.append(Append(CREATE, "<default>"), deadline_s=10)
+    await appender.append(Append(CREATE, "<default>", flush=True), deadline_s=10)
     cpu, began = _cpu_s(), perf_counter()
     async with trio.open_nursery() as nursery:
         for _ in range(callers):

@@ -21,5 +21,9 @@ class Refused(NotAppended):
     """PostgreSQL refuses a value of this command; certainly nothing was written (400 INVALID_ARGUMENT)."""
 
 
+class Lost(NotAppended):
+    """It was written, and a crash of PostgreSQL took it back; certainly nothing came of it (503 UNAVAILABLE)."""
+
+
 class InDoubt(NotAppended):
     """The deadline passed while the append was under way: it may have been written (504, never retried blindly)."""

@@ -1,4 +1,4 @@
-"""Task: the log appender. What waits is appended in one call, so that many requests share one flush (KERNEL.md §1).
+"""Task: the log appender. What waits is appended in one call, so that many requests share it (KERNEL.md §1).
 
 Requests hand their commands over through two bounded channels and wait, with their own deadline, for the position.
 `work` (what finishes things: complete, fail, cancel, …) waits when its channel is full and is drained first; `new`
@@ -70,6 +70,9 @@ class Append(msgspec.Struct, frozen=True, gc=False):
     idempotency: tuple[str, bytes] | None = None
     partition: int = 1
     trace: str | None = None
+    flush: bool = False
+    """Whether somebody is told that it is in the log. Otherwise it survives a crash of PostgreSQL if what came of it
+    does."""
 
 
 class Consumed(NamedTuple):
@@ -123,6 +126,7 @@ class _Pending:
     entry: Entry
     partition: int
     size: int
+    flush: bool
     done: trio.Event = field(default_factory=trio.Event)
     result: Appended | Exception | None = None
     call: _Call | None = None
@@ -202,7 +206,7 @@ class Appender:
     # -- for requests ---------------------------------------------------------------------------------------------
 
     async def append(self, item: Append, *, deadline_s: float) -> Appended:
-        """Append a command, durably; where it stands. Waits up to `deadline_s` seconds.
+        """Append a command; where it stands. Waits up to `deadline_s` seconds.
 
         Raises:
             Overloaded: a limit was reached; certainly nothing was written.
@@ -415,7 +419,8 @@ class Appender:
         self.stats.calls, self.stats.repeated = self.stats.calls + 1, self.stats.repeated + call.in_doubt
         call.in_doubt = True
         entries = [item.entry for item in call.items]
-        return await log.append_tail(connection, call.partition, call.append_id, since, entries)
+        flush = any(item.flush for item in call.items)
+        return await log.append_tail(connection, call.partition, call.append_id, since, entries, flush)
 
     async def _known_position(self, connection: Connection, partition: int) -> int:
         if partition not in self._last:
@@ -463,7 +468,7 @@ def _pending(item: Append) -> _Pending:
     entry = Entry(item.tenant, item.command.intent, payload, item.key, trace=item.trace)
     if item.idempotency is not None:
         entry.key, entry.sha = item.idempotency[0], item.idempotency[1].hex()
-    return _Pending(entry, item.partition, len(payload) + OVERHEAD_BYTES)
+    return _Pending(entry, item.partition, len(payload) + OVERHEAD_BYTES, item.flush)
 
 
 def _bisect(call: _Call, error: DataPoison) -> list[_Call]:

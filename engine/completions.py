@@ -19,7 +19,7 @@ from typing import Any, Generic, Self, TypeVar
 import msgspec
 import trio
 
-from engine.admission import Overloaded
+from engine.admission import Lost, Overloaded
 from engine.core.outcomes import Ended
 from engine.core.tree import Variable
 from engine.line import Line
@@ -61,7 +61,7 @@ class NotToldHere(Exception):
 class Waiter(Generic[V]):
     """Waits for one value; a context manager that forgets it afterwards."""
 
-    __slots__ = ("_done", "_forget", "_given_up", "_value", "key")
+    __slots__ = ("_done", "_error", "_forget", "_value", "key")
 
     def __init__(self, key: int, forget: Callable[[Waiter[V]], None]) -> None:
         self.key = key
@@ -69,7 +69,7 @@ class Waiter(Generic[V]):
         self._forget = forget
         self._done = trio.Event()
         self._value: V | None = None
-        self._given_up = False
+        self._error: Exception | None = None
 
     @property
     def value(self) -> V | None:
@@ -81,16 +81,17 @@ class Waiter(Generic[V]):
 
         Raises:
             NotToldHere: the program is stopping (only who waits for an end).
+            Lost: PostgreSQL crashed before the command was flushed (only who waits for an outcome).
         """
-        if self._value is None and not self._given_up:
+        if self._value is None and self._error is None:
             await self._done.wait()
-        if self._value is None:
-            raise NotToldHere
-        return self._value
+        if self._value is not None:
+            return self._value
+        raise self._error or NotToldHere
 
-    def give_up(self) -> None:
+    def fail(self, error: Exception) -> None:
         """Have `wait` raise, unless there is a value."""
-        self._given_up = True
+        self._error = error
         self._done.set()
 
     def serve(self, value: V) -> None:
@@ -143,6 +144,11 @@ class _Table(Generic[V]):
             waiter.serve(value)
         return waiting is not None
 
+    def fail(self, key: int, error: Exception) -> None:
+        """Let nobody wait for this key any more."""
+        for waiter in self.waiters.pop(key, ()):
+            waiter.fail(error)
+
     def remember(self, key: int, value: V) -> None:
         """Keep a value for who comes late. The first of a key counts; the oldest keys are forgotten."""
         if key in self._recent:
@@ -191,7 +197,7 @@ class Completions:
         """
         waiter = self._enter(Waiter(instance_key, self._forget_end))
         if not self._ends.add(waiter) and self._stopping:
-            waiter.give_up()
+            waiter.fail(NotToldHere())
         return waiter
 
     def give_up_ends(self) -> None:
@@ -199,7 +205,7 @@ class Completions:
         self._stopping = True
         for waiters in self._ends.waiters.values():
             for waiter in waiters:
-                waiter.give_up()
+                waiter.fail(NotToldHere())
 
     @property
     def waiting(self) -> int:
@@ -254,8 +260,11 @@ class Completions:
     # -- the child --------------------------------------------------------------------------------------------------
 
     async def run(self, beat: Beat) -> None:
-        """Sweep when it is due, and once a second."""
+        """Sweep when it is due, and once a second. A connection that is new may come after a crash."""
         async with self._line.opened(beat) as connection:
+            with beat.waiting(2 * CALL_TIMEOUT_S):
+                await self.sweep_once(connection)
+                await self.give_up_lost(connection)
             while True:
                 with beat.waiting(2 * CALL_TIMEOUT_S):
                     await self.sweep_once(connection)
@@ -276,3 +285,9 @@ class Completions:
         if self._ends.waiters:
             for key, state in await log.ended(connection, list(self._ends.waiters)):
                 self._ends.serve(key, End(state))
+
+    async def give_up_lost(self, connection: Connection) -> None:
+        """Tell who waits for a command that PostgreSQL has lost. Call it when it may have crashed, after a sweep."""
+        if self._outcomes.waiters:
+            for position in await log.lost(connection, list(self._outcomes.waiters)):
+                self._outcomes.fail(position, Lost(f"PostgreSQL crashed before it kept the command at {position}"))

@@ -21,7 +21,7 @@ _sql = load(SQL_DIRECTORY / "log.sql")
 _APPEND, _APPEND_FRESH, _FORWARD = _sql["append"], _sql["append_fresh"], _sql["forward"]
 _LAST_POSITION, _CURSOR = _sql["last_position"], _sql["cursor"]
 _PURGE_KEYS = _sql["purge_keys"]
-_OUTCOMES, _ENDED = _sql["outcomes"], _sql["ended"]
+_OUTCOMES, _LOST, _ENDED = _sql["outcomes"], _sql["lost"], _sql["ended"]
 _COMMAND, _EVENTS, _HISTORY = _sql["command"], _sql["events_of_command"], _sql["history"]
 
 _encoder = msgspec.json.Encoder()
@@ -119,19 +119,32 @@ class HistoryRow(msgspec.Struct, frozen=True, gc=False):
 
 
 async def append(
-    connection: Connection, partition: int, append_id: UUID, since: int | None, entries: Sequence[Entry]
+    connection: Connection,
+    partition: int,
+    append_id: UUID,
+    since: int | None,
+    entries: Sequence[Entry],
+    flush: bool = True,
 ) -> list[Appended]:
     """Append the entries in order; where each stands. See `append_tail`."""
-    return (await append_tail(connection, partition, append_id, since, entries))[0]
+    return (await append_tail(connection, partition, append_id, since, entries, flush))[0]
 
 
 async def append_tail(
-    connection: Connection, partition: int, append_id: UUID, since: int | None, entries: Sequence[Entry]
+    connection: Connection,
+    partition: int,
+    append_id: UUID,
+    since: int | None,
+    entries: Sequence[Entry],
+    flush: bool = True,
 ) -> tuple[list[Appended], Tail | None]:
     """Append the entries in order; where each stands, and those that are new as they stand in the log.
 
     `since` is None, or, when the same call was made before and nobody knows what came of it, a position that was in the
     log before its first try. There is no tail when nothing is new, or nobody knows behind what it stands.
+
+    Without `flush` they survive a crash of PostgreSQL only if something that was committed later does: nobody may be
+    told of them but of what came of them. With an idempotency key, of which others may be told, they are flushed.
 
     Raises:
         DataPoison: PostgreSQL refuses a value of one of them; nothing was written.
@@ -140,7 +153,7 @@ async def append_tail(
     for number, entry in enumerate(entries):
         entry.o = number
     if since is None and all(entry.key is None for entry in entries):
-        return await _append_fresh(connection, partition, append_id, entries)
+        return await _append_fresh(connection, partition, append_id, entries, flush)
     rows = (await connection.execute(_APPEND, (partition, append_id, since, _encoder.encode(entries)))).rows
     at_ms = rows[0][5]
     appended = [
@@ -151,9 +164,9 @@ async def append_tail(
 
 
 async def _append_fresh(
-    connection: Connection, partition: int, append_id: UUID, entries: Sequence[Entry]
+    connection: Connection, partition: int, append_id: UUID, entries: Sequence[Entry], flush: bool
 ) -> tuple[list[Appended], Tail | None]:
-    rows = (await connection.execute(_APPEND_FRESH, (partition, append_id, _encoder.encode(entries)))).rows
+    rows = (await connection.execute(_APPEND_FRESH, (partition, append_id, _encoder.encode(entries), flush))).rows
     first, *moment = rows[0]
     log_rows = [
         LogRow(row[0], entry.tenant, entry.intent, None, entry.payload.encode())
@@ -211,6 +224,11 @@ async def outcome(connection: Connection, position: int) -> Outcome | None:
     """What came of one command, None as long as nothing did."""
     found = await outcomes(connection, (position,))
     return found[0] if found else None
+
+
+async def lost(connection: Connection, positions: Sequence[int]) -> list[int]:
+    """Those of the positions of commands at which there is none any more: PostgreSQL crashed before it was flushed."""
+    return [position for (position,) in (await connection.execute(_LOST, (list(positions),))).rows]
 
 
 async def ended(connection: Connection, instance_keys: Sequence[int]) -> list[tuple[int, str]]:

@@ -91,7 +91,13 @@ def chosen(words: Sequence[str]) -> list[Mutant]:
 
 def main(words: Sequence[str]) -> int:
     """Run the chosen mutants and print a table; 0 when each was caught."""
+    if {"-h", "--help"} & set(words):
+        print(__doc__)
+        return 0
     mutants = chosen(words)
+    if not mutants:
+        print(f"no mutant's name contains {' or '.join(words)}")
+        return 1
     with tempfile.TemporaryDirectory(prefix="vivero-mutants-") as directory:
         root = Path(directory) / "tree"
         shutil.copytree(ROOT, root, ignore=NOT_COPIED)
@@ -106,7 +112,7 @@ def main(words: Sequence[str]) -> int:
             escaped += verdict != "caught"
             print(f"{verdict:<11} {time.monotonic() - started:5.1f} s  {mutant.name}  ({mutant.test})", flush=True)
     print(f"{len(mutants) - escaped} of {len(mutants)} mutants caught")
-    return 1 if escaped or not mutants else 0
+    return 1 if escaped else 0
 
 
 if __name__ == "__main__":

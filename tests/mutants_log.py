@@ -2,9 +2,8 @@
 
 from mutants_words import Mutant, mutant
 
-KERNEL = "storage/sql/migrations/0001_kernel.sql"
-APPEND = "storage/sql/migrations/0009_append_tells_behind_what.sql"
-FRESH = "storage/sql/migrations/0012_append_without_keys.sql"
+APPEND = "storage/sql/migrations/0017_append_behind_what_was_lost.sql"
+FRESH = "storage/sql/migrations/0016_append_without_a_flush.sql"
 LOG_TESTS = "tests/storage/test_log.py"
 DOUBT_TESTS = "tests/storage/test_log_in_doubt.py"
 APPENDER_TESTS = "tests/engine/test_appender.py"
@@ -12,6 +11,9 @@ COMPLETIONS_TESTS = "tests/engine/test_completions.py"
 DEFINITIONS_TESTS = "tests/engine/test_definitions.py"
 _LOCK = "    PERFORM pg_advisory_xact_lock(4711, p);\n    IF since"
 _UNLOCKED = "    IF since"
+_AFTER_A_CRASH = (
+    "    IF NOT EXISTS (SELECT FROM since_recovery) THEN\n        PERFORM skip_lost_positions();\n    END IF;\n"
+)
 _FRESH_LOCK = "    PERFORM pg_advisory_xact_lock(4711, p);\n"
 
 LOG: tuple[Mutant, ...] = (
@@ -133,9 +135,57 @@ LOG: tuple[Mutant, ...] = (
         ("all(entry.key is None for", "any(entry.key is None for"),
     ),
     mutant(
+        "append without keys: what somebody is told of is not flushed",
+        f"{LOG_TESTS}::test_only_what_somebody_is_told_of_is_flushed",
+        FRESH,
+        ("    IF NOT flush THEN", "    IF true THEN"),
+    ),
+    mutant(
+        "append without keys: positions that a crash took are given out again",
+        f"{LOG_TESTS}::test_no_position_is_given_out_again_after_a_crash",
+        FRESH,
+        ("    IF recovered THEN", "    IF false THEN"),
+    ),
+    mutant(
+        "append: positions that a crash took are given out again",
+        f"{LOG_TESTS}::test_no_position_is_given_out_again_after_a_crash",
+        APPEND,
+        (_AFTER_A_CRASH + "    -- 2", "    -- 2"),
+    ),
+    mutant(
+        "forward: positions that a crash took are given out again",
+        f"{LOG_TESTS}::test_no_position_is_given_out_again_after_a_crash",
+        APPEND,
+        (_AFTER_A_CRASH + "    PERFORM", "    PERFORM"),
+    ),
+    mutant(
+        "append: a second crash makes the same jump again",
+        f"{LOG_TESTS}::test_no_position_is_given_out_again_after_a_crash",
+        FRESH,
+        ("set_config('synchronous_commit', reset_val, true)", "reset_val"),
+    ),
+    mutant(
+        "appender: a call is flushed only if all of its commands ask for it",
+        f"{APPENDER_TESTS}::test_a_call_is_flushed_if_somebody_is_told_of_one_of_its_commands",
+        "engine/appender.py",
+        ("flush = any(item.flush", "flush = all(item.flush"),
+    ),
+    mutant(
+        "api: who does not wait is told of a command that is not flushed",
+        "tests/api/test_commands.py::test_who_does_not_want_to_wait",
+        "api/commands.py",
+        ("flush = not waits or", "flush ="),
+    ),
+    mutant(
+        "completions: who waits for what a crash took waits on",
+        f"{COMPLETIONS_TESTS}::test_who_waits_for_what_a_crash_took_is_told",
+        "engine/completions.py",
+        ("                await self.give_up_lost(connection)\n", ""),
+    ),
+    mutant(
         "forward: ORDER BY dropped",
         f"{LOG_TESTS}::test_the_inbox_moves_once_and_in_order",
-        KERNEL,
+        APPEND,
         ("FROM (SELECT * FROM taken ORDER BY id) s", "FROM (SELECT * FROM taken) s"),
     ),
     # The appender

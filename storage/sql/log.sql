@@ -6,8 +6,8 @@ FROM append_commands($1, $2, $3, $4)
 ORDER BY ord;
 
 -- name: append_fresh
--- As append, of commands without idempotency keys that were never tried before: most are.
-SELECT pos, at_ms, clock_revision, definitions FROM append_fresh($1, $2, $3);
+-- As append, of commands without idempotency keys that were never tried before: most are. Flushed only if they are to be.
+SELECT pos, at_ms, clock_revision, definitions FROM append_fresh($1, $2, $3, $4);
 
 -- name: forward
 -- By state, not by cursor: asking again after a lost answer moves nothing twice.
@@ -42,6 +42,11 @@ FROM (
     WHERE request = ANY ($1::bigint[]) AND response IS NOT NULL
 ) answers
 ORDER BY position, at, seq;
+
+-- name: lost
+-- Those of the positions at which nothing stands, though something was appended there: a crash of PostgreSQL took it.
+SELECT position FROM unnest($1::bigint[]) AS x(position)
+WHERE NOT EXISTS (SELECT FROM command_log l WHERE l.position = x.position AND l.partition_id IN (SELECT id FROM partitions));
 
 -- name: ended
 -- By primary key: only those that somebody waits for.

@@ -14,6 +14,7 @@ from api import app as api_app
 from api.job_board import JobBoard
 from api.services import Services
 from api.settings import ApiSettings
+from engine.admission import Lost
 from engine.core.records.codec import encode_command
 from storage import driver
 from storage.log import Appended, Outcome
@@ -101,6 +102,8 @@ class Waiter:
     async def wait(self):
         if self.value is None:
             await trio.sleep_forever()
+        if isinstance(self.value, Exception):
+            raise self.value
         return self.value
 
 
@@ -113,6 +116,7 @@ class PlayedEngine:
         self.rejection = None
         self.reply = None
         self.silent = False
+        self.lost = False
         self.error = None
         self.ends = {}
 
@@ -136,6 +140,8 @@ class PlayedEngine:
         assert partition == 1
         if self.silent:
             return Waiter(None)
+        if self.lost:
+            return Waiter(Lost("a crash took it"))
         reply = None if self.reply is None else msgspec.json.encode(self.reply)
         return Waiter(Outcome(position, self.rejection, reply))
 

@@ -1,10 +1,11 @@
 """The way of a command through the API: appended, awaited, answered; and what goes wrong on it."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from engine.admission import Draining, InDoubt, Overloaded, Refused, Unavailable
+from engine.admission import Draining, InDoubt, Lost, Overloaded, Refused, Unavailable
 from engine.core.records.effects import Rejection, RejectionCode
 from engine.core.records.instances import CancelInstance, CreateInstance, InstanceReply, ResolveIncident, SetVariables
 from engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
@@ -113,6 +114,7 @@ async def test_a_rejection_is_a_problem(client, engine, code, status, title):
         (Overloaded("full"), 503, "RESOURCE_EXHAUSTED"),
         (Unavailable("away"), 503, "UNAVAILABLE"),
         (Draining("stopping"), 503, "UNAVAILABLE"),
+        (Lost("a crash"), 503, "UNAVAILABLE"),
         (Refused("no"), 400, "INVALID_ARGUMENT"),
         (InDoubt("?"), 504, "DEADLINE_EXCEEDED"),
     ],
@@ -121,6 +123,23 @@ async def test_a_command_that_was_not_taken(client, engine, error, status, title
     engine.error = error
     answer = await client("POST", f"/v2/jobs/{KEY}/completion")
     assert (answer.status, answer.problem["title"]) == (status, title)
+
+
+@pytest.mark.parametrize(("patience_s", "flush"), [(1.0, True), (15.0, False)])
+async def test_a_command_whose_outcome_alone_is_told_needs_no_flush_of_its_own(
+    make_client, settings, engine, patience_s, flush
+):
+    """Unless the answer may come, without the outcome, before PostgreSQL flushes by itself."""
+    client = make_client(settings=replace(settings, response_timeout_s=patience_s))
+    assert (await client("POST", f"/v2/jobs/{KEY}/completion")).status == 204
+    assert engine.appended[0].flush is flush
+
+
+async def test_what_a_crash_took_can_be_asked_for_again(client, engine):
+    """It is certain that nothing came of it, so it is no 504."""
+    engine.lost = True
+    answer = await client("POST", f"/v2/jobs/{KEY}/completion")
+    assert (answer.status, answer.problem["title"]) == (503, "UNAVAILABLE")
 
 
 async def test_a_late_outcome_is_504_with_the_position(client, engine):
@@ -138,10 +157,12 @@ async def test_a_late_outcome_is_504_with_the_position(client, engine):
         (f"/v2/jobs/{KEY}/completion?wait=false", []),
     ],
 )
-async def test_who_does_not_want_to_wait(client, engine, target, headers):
+async def test_who_does_not_want_to_wait(make_client, settings, engine, target, headers):
+    client = make_client(settings=replace(settings, response_timeout_s=15.0))
     engine.silent = True
     answer = await client("POST", target, headers=headers)
     assert (answer.status, answer.headers[b"command-position"]) == (202, b"1")
+    assert engine.appended[0].flush
     assert answer.json == {"commandPosition": "1", "timestamp": "2026-11-18T11:06:40.123Z"}
 
 

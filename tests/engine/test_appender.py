@@ -3,6 +3,7 @@
 import random
 from functools import partial
 
+import msgspec
 import pytest
 import trio
 import trio.testing
@@ -109,6 +110,30 @@ async def test_a_command_is_in_the_log_when_the_append_returns(appender, connect
     ]
     assert (answer.replayed, answer.same_body) == (False, True)
     assert await rows(connection, "to_epoch_ms(at)") == [(answer.at_ms,)]
+
+
+async def test_a_call_is_flushed_if_somebody_is_told_of_one_of_its_commands(connect, connection, nursery):
+    flushed = []
+
+    async def listening():
+        own = await connect()
+        execute = own.execute
+
+        async def heard(query, parameters=(), **options):
+            if label(query) == "log.append_fresh":
+                flushed.append((len(msgspec.json.decode(parameters[2])), parameters[3]))
+            return await execute(query, parameters, **options)
+
+        own.execute = heard
+        return own
+
+    appender = Appender(listening, AppenderSettings(call_count=2, poll_s=1e6))
+    async with trio.open_nursery() as callers:
+        for flush in (False, False, False, True):
+            callers.start_soon(partial(appender.append, complete(1, flush=flush), deadline_s=SECONDS))
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.start_soon(supervised(appender).run)
+    assert sorted(flushed) == [(2, False), (2, True)]
 
 
 async def test_many_requests_share_a_call(appender, connection):

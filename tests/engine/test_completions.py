@@ -7,7 +7,7 @@ import pytest
 import trio
 import trio.testing
 
-from engine.admission import Overloaded
+from engine.admission import Lost, Overloaded
 from engine.completions import Completions, CompletionsSettings, End, NotToldHere, Outcome
 from engine.core.outcomes import Ended
 from engine.core.records.effects import Rejection, RejectionCode
@@ -47,6 +47,14 @@ async def sweeping(connect, connection, nursery):
 async def answer(connection, position, response=b'{"a":1}', rejection=None):
     await connection.execute(
         "INSERT INTO event_log VALUES (1, $1, 0, NULL, NULL, '[]', $2, $3, 1, now())", (position, rejection, response)
+    )
+
+
+async def put_command(connection, position):
+    await connection.execute(
+        "INSERT INTO command_log (partition_id, position, append_id, ord, at, tenant_id, intent, payload)"
+        " VALUES (1, $1, gen_random_uuid(), 0, now(), 't', 'X:Y', '{}')",
+        (position,),
     )
 
 
@@ -249,11 +257,36 @@ async def test_a_sweep_asks_once_for_all(connect, connection):
 
 async def test_a_lost_connection_loses_no_waiter(sweeping, connection):
     completions = await sweeping()
+    await put_command(connection, 5)
     with completions.register(1, 5) as waiter:
         completions.close()
         await answer(connection, 5)
         completions.processed(1, 5)
         assert await wait(waiter) == Outcome(5, None, b'{"a":1}')
+
+
+async def test_who_waits_for_what_a_crash_took_is_told(sweeping, connection):
+    """The crash ends the sweeper's connection too. Nothing else is told: what is there may yet be answered."""
+    completions = await sweeping()
+    await put_command(connection, 6)
+    lost, there = completions.register(1, 5), completions.register(1, 6)
+    completions.close()
+    completions.sweep_soon()
+    with pytest.raises(Lost, match="at 5"):
+        await wait(lost)
+    await answer(connection, 6)
+    completions.processed(1, 6)
+    assert await wait(there) == Outcome(6, None, b'{"a":1}')
+
+
+async def test_a_sweep_alone_says_of_nothing_that_it_is_lost(sweeping):
+    completions = await sweeping()
+    with completions.register(1, 5) as waiter:
+        completions.sweep_soon()
+        await swept(completions)
+        with trio.move_on_after(0):
+            await waiter.wait()
+        assert waiter.value is None
 
 
 async def test_registering_has_no_checkpoint():

@@ -16,6 +16,9 @@ NAMES = ("api", "appender", "completions", "listener", "announcer", "consumer-wr
 async def test_postgresql_goes_and_comes_back(program_with_own_server, server):
     faults = (server.kill_postmaster, server.stop_immediately, server.stop_fast, server.freeze, server.kill_supervisor)
     await hurt(program_with_own_server, server, faults)
+    with psycopg.connect(server.dsn) as connection:
+        (last,) = connection.execute("SELECT max(position) FROM command_log").fetchone()
+    assert last > 1_000_000  # after a crash no position is given out that may have been lost with it
 
 
 async def test_postgresql_refuses_for_a_while(program_with_own_server, server):

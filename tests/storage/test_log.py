@@ -26,8 +26,8 @@ def keyed(key, sha=SHA_A):
     return plain(key=key, sha=sha)
 
 
-async def append(connection, entries, partition=1, append_id=None, since=None):
-    return await log.append(connection, partition, append_id or uuid4(), since, entries)
+async def append(connection, entries, partition=1, append_id=None, since=None, flush=True):
+    return await log.append(connection, partition, append_id or uuid4(), since, entries, flush)
 
 
 async def short(connection, entries, partition=1, append_id=None, since=None):
@@ -85,7 +85,7 @@ async def test_commands_get_positions_in_order(connection):
     assert await log.cursor(connection, 1) == 0
 
 
-CALLS = {"with keys": "SELECT append_commands(1, $1, NULL, $2)", "without": "SELECT append_fresh(1, $1, $2)"}
+CALLS = {"with keys": "SELECT append_commands(1, $1, NULL, $2)", "without": "SELECT append_fresh(1, $1, $2, true)"}
 NAMES = ["append_commands", "append_fresh"]
 
 
@@ -419,6 +419,105 @@ async def test_a_position_that_was_given_up_is_a_gap_at_most(connect, connection
     lost.close()
     tail = await append_tail(connection, [entry(3)])
     assert (tail.behind in {1, 2}, [row.position for row in tail.batch.rows]) == (True, [3])
+
+
+# What a crash may take
+
+
+@pytest.fixture
+async def commits(connection):
+    """How each append was committed: asks for `synchronous_commit` at the end of its transaction."""
+    await connection.script(
+        """
+        CREATE TABLE commits (position bigint, synchronous text);
+        CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            INSERT INTO commits VALUES (NEW.position, current_setting('synchronous_commit'));
+            RETURN NULL;
+        END $$;
+        CREATE CONSTRAINT TRIGGER note AFTER INSERT ON command_log DEFERRABLE INITIALLY DEFERRED
+            FOR EACH ROW EXECUTE FUNCTION note();
+        """
+    )
+
+    async def commits():
+        return dict((await connection.execute("SELECT position, synchronous FROM commits")).rows)
+
+    return commits
+
+
+@pytest.fixture
+async def careful(connect):
+    """A connection that flushes, as those of the program do; those of other tests do not."""
+    connection = await connect(settings={"synchronous_commit": "on"})
+    yield connection
+    connection.close()
+
+
+async def test_only_what_somebody_is_told_of_is_flushed(careful, commits):
+    await append(careful, [plain()], flush=False)
+    await append(careful, [plain()], flush=True)
+    await append(careful, [plain()], flush=False)
+    await append(careful, [keyed("a")], flush=False)  # others may be told of the key's first command
+    assert await commits() == {1: "off", 2: "on", 3: "off", 4: "on"}
+
+
+async def crash(connection):
+    """What the recovery from a crash leaves: no row in an unlogged table, and the sequence where it was flushed."""
+    await connection.script(
+        "TRUNCATE since_recovery;SELECT setval('command_log_position_seq', coalesce(max(position), 1)) FROM command_log"
+    )
+
+
+async def forward(connection):
+    await connection.script(
+        "INSERT INTO inbox (target_partition, tenant_id, intent, payload) VALUES (1, 't', 'X:Y', '{}')"
+    )
+    return await log.forward(connection, 1, 10)
+
+
+async def append_one(entry, connection):
+    (answer,) = await append(connection, [entry], flush=False)
+    return answer.position
+
+
+WRITERS = {"append_fresh": partial(append_one, plain()), "append": partial(append_one, keyed("a")), "forward": forward}
+
+
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS.keys())
+async def test_no_position_is_given_out_again_after_a_crash(careful, commits, write):
+    """Somebody may still have it in mind: who waits for its outcome would be given another command's."""
+    await append(careful, [plain(), plain()], flush=False)
+    await crash(careful)
+    position = await write(careful)
+    assert position == 1_000_003
+    assert (await commits())[position] == "on"  # or the next crash would make the same jump again
+    (following,) = await append(careful, [plain()], flush=False)
+    assert following.position == position + 1
+    assert (await commits())[following.position] == "off"
+
+
+async def test_two_that_append_after_a_crash_agree(connect, connection, three_partitions):
+    await append(connection, [plain()])
+    await crash(connection)
+    first, second = await connect(), await connect()
+    later = []
+
+    async def wait_in_line():
+        later.extend(await append(second, [plain()], partition=2))
+
+    async with trio.open_nursery() as nursery, first.transaction():
+        (answer,) = await append(first, [plain()])
+        nursery.start_soon(wait_in_line)
+        await until_blocked(connection, 1)
+    assert [answer.position, later[0].position] == [1_000_002, 1_000_003]
+    first.close()
+    second.close()
+
+
+async def test_what_a_crash_took_is_known_as_lost(connection, three_partitions):
+    (kept,) = await append(connection, [plain()])
+    (elsewhere,) = await append(connection, [plain()], partition=2)
+    assert await log.lost(connection, [kept.position, 77, elsewhere.position, 78]) == [77, 78]
 
 
 async def test_the_inbox_moves_once_and_in_order(connect, connection):
