@@ -70,6 +70,12 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         ("event_sub_processes_of(level, at) if node.id != inside)", "event_sub_processes_of(level, at) if not inside)"),
     ),
     mutant(
+        "core: an output to a path forgets the element's own",
+        "tests/core/test_variables.py::test_an_output_to_a_path_is_merged_into_what_the_element_sees",
+        "engine/core/shared/mappings.py",
+        ("VariableScope(element, {})", "VariableScope(around, {})"),
+    ),
+    mutant(
         "core: a static source of a mapping is a number",
         "tests/core/test_variables.py::test_a_static_source_is_text_whatever_it_looks_like",
         "engine/bpmn/extensions.py",

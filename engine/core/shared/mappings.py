@@ -39,14 +39,15 @@ def _loop_variables(element: Element, at: View) -> dict[str, Any]:
 
 
 def give_outputs(element: Element, at: View) -> Effects:
-    """The mapped values are merged into the scopes around the element."""
+    """The mapped values are merged into the scopes around the element; those at a place inside of a variable into what
+    the element sees under that name, its own result first."""
     around = element if element.is_inner else element.outer() or element
     seen: dict[str, Any] = {}
     for mapping in at.node(element).outputs:
         value = at.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR, seen)
         before = seen.get(mapping.root)
         if before is None and len(mapping.target) > 1:
-            before = VariableScope(around, {}).get(mapping.root)
+            before = VariableScope(element, {}).get(mapping.root)
         seen[mapping.root] = placed(mapping, before, value)
     for name, text in _texts_of(seen):
         yield set_in(owner_of(name, around), name, text, at)
