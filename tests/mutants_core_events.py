@@ -76,6 +76,12 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         ("VariableScope(element, {})", "VariableScope(around, {})"),
     ),
     mutant(
+        "core: a task that is a job says what is empty",
+        "tests/core/test_user_tasks.py::test_a_job_does_not_say_what_is_empty",
+        "engine/core/elements/user_task.py",
+        ("        if text:\n", "        if text is not None or name:\n"),
+    ),
+    mutant(
         "core: a static source of a mapping is a number",
         "tests/core/test_variables.py::test_a_static_source_is_text_whatever_it_looks_like",
         "engine/bpmn/extensions.py",

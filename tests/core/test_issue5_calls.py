@@ -126,7 +126,8 @@ def test_a_process_that_is_not_there_is_an_incident_until_it_is_deployed(bench):
 
 def test_the_process_id_may_be_computed_and_must_be_text(bench):
     key = run(bench, CHILD, model(start(), call("x", "=which"), "start > x"), which=7)
-    assert [(element, type_) for element, type_, _ in bench.incidents] == [("x", "CALLED_ELEMENT_ERROR")]
+    message = "Expected result of the expression 'which' to be 'STRING', but was 'NUMBER'."
+    assert bench.incidents == [("x", "EXTRACT_VALUE_ERROR", message)]
     bench.set(key, which="c")
     bench.resolve()
     assert bench.jobs == ["work"]

@@ -223,6 +223,61 @@ def test_without_the_marker_it_is_a_job(bench):
     assert bench.state_of(bench.engine.log[1].handled[0].root) == "COMPLETED"
 
 
+DAY = "2030-01-31T12:00:00+01:00"
+
+
+def test_a_job_says_for_whom_until_when_and_with_which_form(bench):
+    assignment = {"candidateGroups": "=groups", "candidateUsers": "=[]"}
+    bench.deploy(model(native=False, assignment=assignment, schedule={"dueDate": "=day"}, form={"formKey": "=form"}))
+    bench.start(groups=["a", "b"], day=DAY, form="invoice")
+    prefix = "io.camunda.zeebe:"
+    assert bench.job("decide").headers == {
+        f"{prefix}candidateGroups": '["a","b"]',
+        f"{prefix}candidateUsers": "[]",
+        f"{prefix}dueDate": DAY,
+        f"{prefix}formKey": "invoice",
+    }
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"assignment": {"assignee": "=empty"}},
+        {"schedule": {"dueDate": "=empty"}},
+        {"schedule": {"followUpDate": "=gone"}},
+    ],
+)
+def test_a_job_does_not_say_what_is_empty(bench, part):
+    bench.deploy(model(native=False, **part))
+    bench.start(empty="", gone=None)
+    assert bench.job("decide").headers == {}
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        (
+            {"assignment": {"assignee": "=what"}},
+            "Expected result of the expression 'what' to be 'STRING', but was 'NUMBER'.",
+        ),
+        (
+            {"assignment": {"candidateUsers": "=what"}},
+            "Expected result of the expression 'what' to be 'ARRAY', but was 'NUMBER'.",
+        ),
+        ({"schedule": {"dueDate": "=what"}}, "Invalid date-time format '7' for expression 'what'."),
+    ],
+)
+def test_a_job_that_cannot_say_it_is_an_incident_until_it_can(bench, part, message):
+    """Like a task that the engine keeps."""
+    bench.deploy(model(native=False, **part))
+    key = bench.start(what=7)
+    assert bench.incidents == [("decide", "EXTRACT_VALUE_ERROR", message)]
+    assert bench.jobs == []
+    bench.set(key, what=["ada"] if "candidateUsers" in str(part) else DAY)
+    bench.resolve()
+    assert bench.jobs == ["decide"]
+
+
 # ---- assigning
 
 

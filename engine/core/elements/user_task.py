@@ -6,6 +6,9 @@ well-known type, whose headers say the same. Not here: forms that are deployed (
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
 from engine.bpmn.model import UserTask
 from engine.core.records.effects import Effects, Fail, IncidentType
 from engine.core.records.user_tasks import UserTaskCreated
@@ -31,7 +34,24 @@ def activate(task: Element, at: View) -> Effects:
         return
     assert node.job is not None, f"the parser makes a job of a user task that is not native: {task.element}"
     _find_form(node.job.form_id, task, at)
-    yield from create_job(task, node.job, at)
+    yield from create_job(task, node.job, at, dict(_headers(node.job.computed, task, at)))
+
+
+def _headers(computed: Mapping[str, Expression], task: Element, at: View) -> Iterator[tuple[str, str]]:
+    """Who does the task, until when and with which form, for a worker; what is empty is not said."""
+    for name, expression in computed.items():
+        text = _KINDS[name.rpartition(":")[2]](expression, task, at)
+        if text:
+            yield name, text
+
+
+def _names_as_text(expression: Expression, task: Element, at: View) -> str:
+    return json_of(list(_names(expression, task, at)))
+
+
+def _date_as_text(expression: Expression, task: Element, at: View) -> str | None:
+    """As the model or its variables have it, once it is known to be a date."""
+    return None if _date(expression, task, at) is None else _date_text(at.evaluate(expression, task))
 
 
 def _native(task: Element, model: UserTask, at: View) -> Effects:
@@ -88,7 +108,7 @@ def _date(expression: Expression | None, task: Element, at: View) -> int | None:
     value = None if expression is None else at.evaluate(expression, task)
     if expression is None or value is None or value == "":
         return None
-    text = value if isinstance(value, str) else json_of(value).strip('"')
+    text = _date_text(value)
     try:
         epoch_ms = parse_date_ms(text)
     except TemporalError as error:
@@ -98,6 +118,10 @@ def _date(expression: Expression | None, task: Element, at: View) -> int | None:
             FAILURE, f"The date '{text}' of the expression '{_told(expression)}' is not in the years 1970 to 9999."
         )
     return epoch_ms
+
+
+def _date_text(value: Any) -> str:
+    return value if isinstance(value, str) else json_of(value).strip('"')
 
 
 def _priority(expression: Expression | None, task: Element, at: View) -> int:
@@ -121,3 +145,14 @@ def _checked(name: str, expression: Expression) -> str:
 
 def _told(expression: Expression) -> str:
     return expression.text.removeprefix("=").strip()
+
+
+_KINDS: Mapping[str, Callable[[Expression, Element, View], str | None]] = {
+    "assignee": _text,
+    "candidateGroups": _names_as_text,
+    "candidateUsers": _names_as_text,
+    "dueDate": _date_as_text,
+    "followUpDate": _date_as_text,
+    "formKey": _text,
+}
+"""How a header of a task that is a job is made."""

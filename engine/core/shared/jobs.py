@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from decimal import Decimal
 
 from engine.bpmn.model import JobDefinition
 from engine.core.records.effects import Effects, Fail, IncidentType
 from engine.core.records.jobs import JobCreated
 from engine.core.tree import Element
-from engine.core.view import View, json_of
-from engine.feel import Expression, from_json
+from engine.core.view import View
+from engine.feel import Expression
 
 INT32 = 2**31 - 1
 MAX_TYPE_BYTES = 1024
 """Job types stand in an index, whose rows PostgreSQL limits to a third of a page."""
 
 
-def create_job(element: Element, job: JobDefinition, at: View) -> Effects:
-    """A job of the element itself: type, retries and priority are evaluated with its variables."""
+def create_job(element: Element, job: JobDefinition, at: View, headers: Mapping[str, str] = {}) -> Effects:
+    """A job of the element itself: type, retries and priority are evaluated with its variables. `headers`: more of
+    them than the model has."""
     type_ = at.typed(job.type, element, str, IncidentType.EXTRACT_VALUE_ERROR)
     if not 0 < len(type_.encode()) <= MAX_TYPE_BYTES:
         raise Fail(
@@ -31,17 +32,8 @@ def create_job(element: Element, job: JobDefinition, at: View) -> Effects:
         type_,
         whole(job.retries, element, at),
         0 if job.priority is None else whole(job.priority, element, at),
-        {**job.headers, **dict(_computed(element, job, at))},
+        {**job.headers, **headers},
     )
-
-
-def _computed(element: Element, job: JobDefinition, at: View) -> Iterator[tuple[str, str]]:
-    """Headers are text: what is no text in JSON stays JSON."""
-    for name, expression in job.computed.items():
-        text = json_of(at.evaluate(expression, element))
-        value = from_json(text)
-        if value is not None:
-            yield name, value if isinstance(value, str) else text
 
 
 def whole(expression: Expression, element: Element, at: View) -> int:
