@@ -29,6 +29,7 @@ from engine.core.step import Limits, Processor
 from engine.definitions import UnreadableResource
 from engine.listeners import Listeners, Models
 from engine.refusals import Refusals, Suspected
+from engine.room import Room
 from engine.slices import Slices
 from engine.supervision import Beat, leaves
 from engine.tails import Tails
@@ -201,6 +202,7 @@ class Term:
         self._claim = claim
         self._beat = beat
         self._state = State(claim.partition, claim.next_key)
+        self._room = Room(self._state, self._settings.cache_bytes)
         self._limits = Limits(consumer.settings.slice_items, consumer.timer_rules, consumer.settings.paged_from)
         self._processor = Processor(self._state, self._limits, self._find_model)
         self._previous: trio.Event | None = None
@@ -240,7 +242,7 @@ class Term:
 
     async def run_once(self, nursery: trio.Nursery) -> bool:
         """At most one batch: read, load, compute, and hand over to be committed. False when the log is worked off."""
-        self._consumer.stats.evicted += self._state.evict(self._settings.cache_bytes)
+        self._consumer.stats.evicted += self._room.make()
         careful = self.last < self._consumer.careful_until
         if self._slices.due and not careful and await self._go_on(nursery, waited=True):
             return True
@@ -269,11 +271,10 @@ class Term:
         self._note_missing(missing, decoded[0] if work is None else None)
         self._ahead = decoded if work is None else decoded[work.commands :]
         if work is not None:
-            took_s = trio.current_time() - started
-            self._note_speed(work, took_s)
-            if not all(isinstance(one.command, ContinueWork) for one in decoded[: work.commands]):
-                self._slices.note_commands(trio.current_time(), took_s)
+            self._note_speed(work, trio.current_time() - started)
             await self._hand_over(work, nursery)
+            if not all(isinstance(one.command, ContinueWork) for one in decoded[: work.commands]):
+                self._slices.note_commands(started, trio.current_time(), self._processor.deferred() is not None)
         return True
 
     async def _go_on(self, nursery: trio.Nursery, waited: bool) -> bool:
@@ -292,11 +293,10 @@ class Term:
         except DataPoison as poison:
             await self._settled()
             raise Suspected(self.last + 1, self.last, 0, poison) from poison
-        now = trio.current_time()
-        self._slices.note_slice(now - started, waited)
-        self._slices.fit(now, thread_time() - worked, self._processor.used_up)
+        self._slices.fit(trio.current_time(), thread_time() - worked, self._processor.used_up)
         if work is not None:
             await self._hand_over(work, nursery)
+        self._slices.note_slice(trio.current_time() - started, waited)
         return True
 
     @property
@@ -442,7 +442,7 @@ class Term:
             await self._writer.finish_pipeline(deadline=started + COMMIT_DEADLINE_S)
         except DataPoison as poison:
             raise Suspected(first, work.last, work.commands, poison) from poison
-        if not work.commands:
+        if work.commands:
             self._slices.note_commit(trio.current_time() - started)
         self._tell(work, statements)
         done.set()

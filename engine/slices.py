@@ -11,13 +11,15 @@ SHARED_S = 0.004
 """While others have commands, a slice is computed in about so much time of the processor; PostgreSQL needs as much."""
 ALONE_S = 0.03
 PART_OF_COMMIT = 0.4
-"""And in no less than this part of what a commit takes: where those take long whatever is in them, because the machine
-is busy, shorter slices would be done much later and let others wait hardly less."""
+"""And in no less than this part of what a commit of commands takes: where those take long whatever is in them, because
+the machine is busy, shorter slices would be done much later and let others wait hardly less. Commits of slices do not
+count: they take longer because those are, which would make them longer."""
 COMPANY_S = 1.0
 """Others have commands, if they had one so long ago."""
 SHARE = 0.5
 """Where commands never end, deferred work has this much time for each second that they take."""
-MOST_CREDIT_S = 0.2
+MOST_CREDIT_S = 0.02
+"""So much of it is kept at most: it is as long as commands wait for slices that follow each other."""
 LEAST_ITEMS = 10
 FIRST_ITEMS = 25
 FASTER, SLOWER = 1.25, 0.5
@@ -48,13 +50,13 @@ class Slices:
         """Whether a slice has its turn before commands that wait."""
         return self._credit_s > self._took_s
 
-    def note_commands(self, now: float, took_s: float) -> None:
-        """A batch with others' commands was computed."""
+    def note_commands(self, began: float, now: float, deferred: bool) -> None:
+        """A batch with others' commands had its turn; `deferred`: there is work that waits."""
         self._others_at = now
-        self._credit_s = min(self._credit_s + SHARE * took_s, MOST_CREDIT_S)
+        self._credit_s = min(self._credit_s + SHARE * (now - began), MOST_CREDIT_S) if deferred else 0.0
 
     def note_slice(self, took_s: float, waited: bool) -> None:
-        """A slice was computed; `waited`: commands may have waited for it."""
+        """A slice had its turn; `waited`: commands may have waited for it."""
         self._took_s = took_s
         self._credit_s = self._credit_s - took_s if waited else 0.0
 
@@ -69,5 +71,5 @@ class Slices:
         self._items = min(max(self._items * change, min(LEAST_ITEMS, self._most)), self._most)
 
     def note_commit(self, took_s: float) -> None:
-        """A slice was committed."""
+        """Commands were committed."""
         self._commit_s += (took_s - self._commit_s) * NEWER

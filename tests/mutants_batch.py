@@ -87,6 +87,33 @@ BATCH: tuple[Mutant, ...] = (
         ("tree.work and (tree.work != work or len(rows[0].events) > TAKEN_UP_AND_PUT_OFF)", "tree.work"),
     ),
     mutant(
+        "slices follow each other for what commands took before there was work",
+        "tests/engine/test_slices.py::test_commands_that_no_work_has_waited_for_give_it_no_turn",
+        "engine/slices.py",
+        (" if deferred else 0.0\n", "\n"),
+    ),
+    mutant(
+        "commands wait for many slices in a row",
+        "tests/engine/test_slices.py::test_commands_wait_for_few_slices_in_a_row_whatever_others_took",
+        "engine/slices.py",
+        ("min(self._credit_s + SHARE * (now - began), MOST_CREDIT_S)", "self._credit_s + SHARE * (now - began)"),
+    ),
+    mutant(
+        "slices make each other longer",
+        f"{BETWEEN_TESTS}::test_what_commands_take_counts_while_work_waits_and_their_commits_alone",
+        "engine/consumer.py",
+        (
+            "        if work.commands:\n            self._slices.note_commit",
+            "        if True:\n            self._slices.note_commit",
+        ),
+    ),
+    mutant(
+        "the collector does not look at what a full cache has taken up",
+        "tests/engine/test_room.py::test_the_collector_looks_at_what_is_new_each_time_that_so_much_was_forgotten",
+        "engine/room.py",
+        ("            gc.collect(0)\n", ""),
+    ),
+    mutant(
         "a page begins behind children that were forgotten",
         f"{BETWEEN_TESTS}::test_a_child_that_was_forgotten_is_read_again",
         "engine/core/state.py",

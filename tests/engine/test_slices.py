@@ -8,6 +8,7 @@ from engine.slices import (
     FASTER,
     FIRST_ITEMS,
     LEAST_ITEMS,
+    MOST_CREDIT_S,
     PART_OF_COMMIT,
     SHARE,
     SHARED_S,
@@ -26,7 +27,7 @@ def settled(slices, now, per_item_s, overhead_s=0.0):
 def test_they_are_long_while_nobody_has_commands_and_short_while_others_have():
     slices = Slices(500)
     assert settled(slices, now=100.0, per_item_s=0.0002) == pytest.approx(ALONE_S / 0.0002, rel=0.3)
-    slices.note_commands(now=100.0, took_s=0.002)
+    slices.note_commands(99.998, 100.0, deferred=True)
     assert settled(slices, now=100.5, per_item_s=0.0002) == pytest.approx(SHARED_S / 0.0002, rel=0.3)
     assert settled(slices, now=100.1 + COMPANY_S, per_item_s=0.0002) == pytest.approx(ALONE_S / 0.0002, rel=0.3)
 
@@ -59,7 +60,7 @@ def test_commands_come_first_until_they_have_taken_their_part_of_the_time():
     assert not slices.due
     turns = 0
     for _ in range(100):
-        slices.note_commands(0.0, 0.002)
+        slices.note_commands(0.0, 0.002, deferred=True)
         if slices.due:
             turns += 1
             slices.note_slice(0.004, waited=True)
@@ -68,15 +69,33 @@ def test_commands_come_first_until_they_have_taken_their_part_of_the_time():
 
 def test_what_commands_took_long_ago_is_forgotten_when_there_are_none():
     slices = Slices(500)
-    slices.note_commands(0.0, 10.0)
+    slices.note_commands(0.0, 10.0, deferred=True)
     assert slices.due
     slices.note_slice(0.001, waited=False)
     assert not slices.due
 
 
+def test_commands_that_no_work_has_waited_for_give_it_no_turn():
+    """Otherwise all commands that come while it begins would wait for slices."""
+    slices = Slices(500)
+    slices.note_commands(0.0, 10.0, deferred=True)
+    slices.note_commands(10.0, 20.0, deferred=False)
+    assert not slices.due
+
+
+def test_commands_wait_for_few_slices_in_a_row_whatever_others_took():
+    slices = Slices(500)
+    slices.note_commands(0.0, 1000.0, deferred=True)
+    turns = 0
+    while slices.due:
+        slices.note_slice(MOST_CREDIT_S / 3, waited=True)
+        turns += 1
+    assert 1 <= turns <= 3
+
+
 def test_where_commits_take_long_anyway_they_are_longer():
     slices = Slices(500)
-    slices.note_commands(0.0, 0.0)
+    slices.note_commands(0.0, 0.0, deferred=True)
     for _ in range(60):
         slices.note_commit(0.03)
     assert settled(slices, now=0.0, per_item_s=0.0002) == pytest.approx(PART_OF_COMMIT * 0.03 / 0.0002, rel=0.3)

@@ -32,6 +32,7 @@ from engine.core.records.instances import CancelInstance, ContinueWork, CreateIn
 from engine.core.replay import Recorded, replay
 from engine.core.state import State
 from engine.core.step import Limits, Processor
+from engine.slices import Slices
 from storage import load, log, pages, partitions, save
 from storage.errors import SteppedDown
 from storage.sql_files import SQL_DIRECTORY
@@ -241,6 +242,37 @@ async def test_commands_are_done_while_a_loop_without_end_goes_on(migrated, conn
         await ears.until(lambda: last in ears.outcomes)
         nursery.cancel_scope.cancel()
     assert await count(connection, "command_log WHERE intent = $1", ContinueWork.intent) == 0
+
+
+async def test_what_commands_take_counts_while_work_waits_and_their_commits_alone(migrated, connection, monkeypatch):
+    """What they took before would let slices follow each other while commands wait; slices are not to make each other
+    longer."""
+    noted = []
+
+    class Noting(Slices):
+        def note_commands(self, began, now, deferred):
+            assert began <= now
+            noted.append(deferred)
+            super().note_commands(began, now, deferred)
+
+        def note_commit(self, took_s):
+            noted.append("commit")
+            super().note_commit(took_s)
+
+    monkeypatch.setattr(consumer_module, "Slices", Noting)
+    serial = long_loop()
+    await pin_clock(connection)
+    consumer, ears = consuming(migrated, serial, batch_commands=1)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        *deployments, create = asked(serial)
+        await append(connection, [*deployments, create])
+        consumer.wake()
+        await ears.until(lambda: ears.jobs.get("work") == len(ITEMS))
+        nursery.cancel_scope.cancel()
+    assert consumer.stats.slices > 10
+    assert noted.count("commit") == len(deployments) + 1
+    assert [one for one in noted if one != "commit"] == [False] * len(deployments) + [True]
 
 
 async def more_slices(consumer, than):
