@@ -36,9 +36,10 @@ class Body(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="came
     """A request body. Properties that are not declared are refused; null is the same as absent."""
 
 
-_LARGE_EXPONENT = re.compile(rb"[0-9][eE][+-]?[0-9]{3}")
+_LARGE_EXPONENT = re.compile(rb"0e[+-]?000")
 _LONG_NUMBER = b"0" * 300
-_DIGITS_TO_ZERO = bytes.maketrans(b"123456789", b"000000000")
+_DIGITS_TO_ZERO = bytes.maketrans(b"123456789E", b"000000000e")
+"""Two bytes that stand as they are are found twenty times as fast as two kinds of bytes."""
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b'[]{}"'))
 _ONE_KIND_OF_BRACKET = bytes.maketrans(b"{}", b"[]")
 _STEP = {ord("["): 1, ord("]"): -1}
@@ -108,9 +109,8 @@ def check_nesting(body: bytes, limit: int) -> None:
 
 def _is_suspicious(body: bytes) -> bool:
     """Whether the body may contain a NUL or a number beyond double precision. No pattern: those can be made slow."""
-    if rb"\u0000" in body or _LARGE_EXPONENT.search(body) is not None:
-        return True
-    return len(body) > len(_LONG_NUMBER) and _LONG_NUMBER in body.translate(_DIGITS_TO_ZERO)
+    zeros = body.translate(_DIGITS_TO_ZERO)
+    return rb"\u0000" in body or _LARGE_EXPONENT.search(zeros) is not None or _LONG_NUMBER in zeros
 
 
 def _check_values(document: Any) -> None:

@@ -114,6 +114,18 @@ BATCH: tuple[Mutant, ...] = (
         ("            gc.collect(0)\n", ""),
     ),
     mutant(
+        "items are those of a variable that is written otherwise",
+        "tests/core/test_items_of_variables.py::test_a_value_with_other_spaces_is_not_what_its_items_are",
+        "engine/core/elements/multi_instance.py",
+        (" and variable.value == text:", ":"),
+    ),
+    mutant(
+        "any variable is taken for the items",
+        "tests/core/test_items_of_variables.py::test_another_list_of_the_same_items_is_not_the_variable",
+        "engine/core/elements/multi_instance.py",
+        ("if variable.decoded is items and ", "if "),
+    ),
+    mutant(
         "a page begins behind children that were forgotten",
         f"{BETWEEN_TESTS}::test_a_child_that_was_forgotten_is_read_again",
         "engine/core/state.py",

@@ -12,7 +12,7 @@ FeelError > ParseError, EvaluationError             nothing else is raised
 """
 
 from engine.feel.attribute import compile_attribute, constant
-from engine.feel.codec import from_json, to_json
+from engine.feel.codec import from_json, to_json, to_json_at_once
 from engine.feel.errors import EvaluationError, FeelError, LimitExceeded, ParseError
 from engine.feel.expression import (
     Evaluation,
@@ -42,6 +42,7 @@ __all__ = [
     "from_json",
     "named_variable",
     "to_json",
+    "to_json_at_once",
     "variables",
 ]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.feel import EvaluationError, LimitExceeded, compile_expression, from_json, to_json
+from engine.feel import EvaluationError, LimitExceeded, compile_expression, from_json, to_json, to_json_at_once
 from engine.feel.temporal import parse_temporal
 from engine.feel.values import Range
 
@@ -101,3 +101,13 @@ def test_what_is_written_is_read_back(value):
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_double_comes_back_as_the_same_double(number):
     assert float(to_json(from_json(repr(number)))) == number
+
+
+@given(st.lists(st.integers(-(10**34), 10**34) | st.integers() | st.booleans() | st.none()))
+def test_a_list_at_once_is_its_items_with_commas(values):
+    assert to_json_at_once(values) == f"[{','.join(map(to_json, values))}]" == to_json(values)
+
+
+@pytest.mark.parametrize("other", ["a", Decimal(1), [], {}, parse_temporal("PT1H"), Range(1, 2)])
+def test_a_list_of_anything_else_is_not_written_at_once(other):
+    assert to_json_at_once([1, other]) is None

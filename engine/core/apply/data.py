@@ -27,18 +27,25 @@ def variable_set(state: State, event: VariableSet) -> Variable:
 def loop_started(state: State, event: LoopStarted) -> Element:
     body = state.elements[event.body]
     state.edit(body)
-    body.loop = LoopState(len(event.items), paged=event.paged)
-    state.written += sum(map(len, event.items))
+    items = event.items if event.variable is None else _items_of(state, *event.variable)
+    characters = sum(map(len, items))
+    body.loop = LoopState(len(items), paged=event.paged)
+    state.written += characters
     if event.paged:
-        body.pages = LoopPages(body.key, dict(enumerate(event.items)), items_saved=False)
+        body.pages = LoopPages(body.key, dict(enumerate(items)), items_saved=False)
         state.link(state.paged, body.key, body)
-        state.add(LoopItems(body.key, body, event.items))
-        state.weigh(body.root, body.pages.weight())
+        state.add(LoopItems(body.key, body, items))
+        state.weigh(body.root, LOOP_TEXT_WEIGHT * len(items) + characters)
         return body
-    body.items = [LoopItem(index, body, item) for index, item in enumerate(event.items)]
+    body.items = [LoopItem(index, body, item) for index, item in enumerate(items)]
     for item in body.items:
         state.add(item)
     return body
+
+
+def _items_of(state: State, scope: int, name: str) -> tuple[str, ...]:
+    """Of a list that has no text, list or context in it: what is between the commas."""
+    return tuple(state.elements[scope].variables[name].value[1:-1].split(","))
 
 
 def item_collected(state: State, event: ItemCollected) -> LoopItem | LoopResult:

@@ -22,7 +22,7 @@ from engine.core.shared.flows import enter_inner
 from engine.core.shared.variables import owner_of
 from engine.core.tree import Element, LoopPages, LoopState
 from engine.core.view import View, json_of
-from engine.feel import Expression, from_json
+from engine.feel import Expression, from_json, to_json_at_once
 
 CHUNK = 100
 TOO_LARGE = f"as JSON they have at most {MAX_LOOP_CHARACTERS} characters together"
@@ -34,11 +34,33 @@ def activate(body: Element, at: View) -> Effects:
     items = at.typed(_loop(body, at).collection, body, list, IncidentType.EXTRACT_VALUE_ERROR)
     if len(items) > MAX_LOOP_ITEMS:
         raise _too_much("items", f"a loop has at most {MAX_LOOP_ITEMS}, and not {len(items)}")
-    yield LoopStarted(body.key, tuple(_texts_of(items)), len(items) > at.paged_from)
+    paged, text = len(items) > at.paged_from, to_json_at_once(items)
+    if text is not None and len(text) - len(items) - len("]") > MAX_LOOP_CHARACTERS:
+        raise _too_much("items", TOO_LARGE)
+    variable = _variable_of(body, items, text) if paged else None
+    yield LoopStarted(body.key, () if variable else _texts_of(items, text), paged, variable)
 
 
-def _texts_of(items: list[Any]) -> Iterator[str]:
-    """The items as JSON text. Few values can stand for a huge text: none is made once there is too much of it."""
+def _variable_of(body: Element, items: list[Any], text: str | None) -> tuple[int, str] | None:
+    """The variable whose value the items are, where that is their text."""
+    scope: Element | None = body
+    while scope is not None:
+        for variable in scope.variables.values():
+            if variable.decoded is items and variable.value == text:
+                return scope.key, variable.name
+        scope = scope.outer()
+    return None
+
+
+def _texts_of(items: list[Any], text: str | None) -> tuple[str, ...]:
+    """The items as JSON text; `text` is that of them all, if it has no commas but those between them."""
+    if text is None:
+        return tuple(_each_text_of(items))
+    return tuple(text[1:-1].split(",")) if items else ()
+
+
+def _each_text_of(items: list[Any]) -> Iterator[str]:
+    """Few values can stand for a huge text: none is made once there is too much of it."""
     characters = 0
     for item in items:
         text = json_of(item)

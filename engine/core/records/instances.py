@@ -144,12 +144,17 @@ class EventTriggered(Event, frozen=True):
 
 
 class LoopStarted(Event, frozen=True):
-    """The collection of a multi-instance activity, evaluated once; each item is JSON text."""
+    """The collection of a multi-instance activity, evaluated once; each item is JSON text.
+
+    With `variable` (its scope and name) the items are what its value is now: a list of whole numbers, booleans and
+    nulls in compact JSON. Events that have just said so much are not made to say it twice.
+    """
 
     body: int
     items: tuple[str, ...]
     paged: bool = False
     """It is so long that what belongs to it is loaded in pages."""
+    variable: tuple[int, str] | None = None
 
 
 class ItemCollected(Event, frozen=True):
