@@ -86,8 +86,8 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "tests/core/test_variables.py::test_a_static_source_is_text_whatever_it_looks_like",
         "engine/bpmn/extensions.py",
         (
-            'source = text_or_expression(child.get("source", "=null"), what,',
-            'source = whole_number(child.get("source", "=null"), what, least=0,',
+            'source = text_or_expression(child.get("source", "=null"), what, element, report, at=child)',
+            'source = whole_number(child.get("source", "=null"), what, element, report, at=child, least=0)',
         ),
     ),
     mutant(
