@@ -14,8 +14,8 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "tests/core/test_issue5_errors.py::test_an_error_in_an_interrupting_event_sub_process_goes_on_to_the_boundary_around_it",
         "engine/core/shared/events.py",
         (
-            "        inside, level = level.element, level.scope\n    return None",
-            "        inside, level = level.element, None if level is not thrower else level.scope\n    return None",
+            "        inside, level = level.element, level.scope\n",
+            "        inside, level = level.element, None if level is not thrower else level.scope\n",
         ),
     ),
     mutant(

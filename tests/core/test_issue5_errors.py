@@ -371,3 +371,16 @@ def test_variables_of_an_error_go_up_from_an_event_sub_process(bench):
     run(bench, model(start(), task("work"), "start > work", on(error(), "h", task("t"), "h-start > t")))
     bench.throw("work", "A", why="because")
     assert bench.variables("p") == {"why": "because"}
+
+
+@pytest.mark.parametrize("by_job", [True, False])
+def test_the_incident_says_which_errors_are_caught_where_it_was_thrown(bench, by_job):
+    thrower = task("x") if by_job else final("x", error("C"))
+    caught = on(error("B"), "inside", task("h"), "inside-start > h")
+    inner = sub("s", start("i"), thrower, "i > x", caught)
+    run(bench, model(start(), inner, boundary("b", "s", error("A")), "start > s"))
+    if by_job:
+        bench.throw("x", "C")
+    ((element, type_, message),) = bench.incidents
+    assert (element, type_) == ("x", "UNHANDLED_ERROR_EVENT")
+    assert message.endswith(" 'C', but it was not caught. Available error events are [B, A]")

@@ -102,7 +102,8 @@ def test_an_error_that_nobody_catches_is_an_incident_of_the_job(working):
         (
             "work",
             "UNHANDLED_ERROR_EVENT",
-            "Expected to throw an error event with the code 'E1' with message 'boom', but it was not caught.",
+            "Expected to throw an error event with the code 'E1' with message 'boom', but it was not caught. "
+            "No error events are available in the scope.",
         )
     ]
     job = working.job("work")

@@ -54,7 +54,7 @@ def throw_error(command: ThrowJobError, at: View) -> Effects:
         yield from caught
     else:
         yield from set_locally(job.element, command.variables, at)
-        type_, message = events.unhandled_error(command.code, command.message)
+        type_, message = events.unhandled_error(job.element, command.code, command.message, at, from_itself=True)
         yield IncidentRaised(at.key(), job.element.key, "", type_, message, job.key)
 
 

@@ -30,7 +30,7 @@ def _throw_error(event: Element, error: ErrorEvent, at: View) -> Effects:
     code = at.typed(error.code, event, str, IncidentType.EXTRACT_VALUE_ERROR)
     caught = events.throw_error(event, code, {}, at, from_itself=False)
     if caught is None:
-        raise Fail(*events.unhandled_error(code, None))
+        raise Fail(*events.unhandled_error(event, code, None, at, from_itself=False))
     yield from caught
 
 

@@ -34,7 +34,16 @@ class Catcher(NamedTuple):
 def catcher_of(
     kind: type[ErrorEvent] | type[EscalationEvent], code: str, thrower: Element, at: View, *, from_itself: bool
 ) -> Catcher | None:
-    """Who catches `code`, thrown at `thrower`. `from_itself`: the thrower's own boundary events come first.
+    """Who catches `code`, thrown at `thrower`. `from_itself`: the thrower's own boundary events come first."""
+    for host, nodes in _around(thrower, at, from_itself):
+        found = _best(kind, code, host, nodes, at)
+        if found is not None:
+            return found
+    return None
+
+
+def _around(thrower: Element, at: View, from_itself: bool) -> Iterator[tuple[Element, Iterator[Node]]]:
+    """Where something can be caught that is thrown at `thrower`: from the inside out, hosts and what is there.
 
     An event sub-process that throws what it catches throws it to those around its scope, and does not start again.
     """
@@ -42,16 +51,10 @@ def catcher_of(
     inside = ""
     while level is not None:
         if level is not thrower and level.is_open:
-            others = (node for node in event_sub_processes_of(level, at) if node.id != inside)
-            found = _best(kind, code, level, others, at)
-            if found is not None:
-                return found
+            yield level, (node for node in event_sub_processes_of(level, at) if node.id != inside)
         if level.state is not TERMINATING and (from_itself or level is not thrower):
-            found = _best(kind, code, level, boundaries_of(level, at), at)
-            if found is not None:
-                return found
+            yield level, boundaries_of(level, at)
         inside, level = level.element, level.scope
-    return None
 
 
 def _best(
@@ -112,11 +115,23 @@ def take_occurred(event: Element, at: View) -> Effects:
         yield from merge_texts(event, event.occurred, at)
 
 
-def unhandled_error(code: str, message: str | None) -> tuple[IncidentType, str]:
-    """Type and text of the incident of an error that nobody catches."""
+def unhandled_error(
+    thrower: Element, code: str, message: str | None, at: View, *, from_itself: bool
+) -> tuple[IncidentType, str]:
+    """Type and text of the incident of an error that nobody catches; the text says which errors are caught there."""
     said = f" with message '{message}'" if message else ""
     text = f"Expected to throw an error event with the code '{code}'{said}, but it was not caught."
-    return IncidentType.UNHANDLED_ERROR_EVENT, text
+    caught = ", ".join(dict.fromkeys(_codes(thrower, at, from_itself)))
+    there = f"Available error events are [{caught}]" if caught else "No error events are available in the scope."
+    return IncidentType.UNHANDLED_ERROR_EVENT, f"{text} {there}"
+
+
+def _codes(thrower: Element, at: View, from_itself: bool) -> Iterator[str]:
+    for host, nodes in _around(thrower, at, from_itself):
+        for node in nodes:
+            event = event_node(node, host, at).event
+            if isinstance(event, ErrorEvent) and event.code is not None:
+                yield str(at.evaluate(event.code, host))
 
 
 def target_interrupts(element: Element, target: str, at: View) -> bool:
