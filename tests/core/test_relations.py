@@ -5,7 +5,7 @@ from random import Random, SystemRandom
 
 import pytest
 from core_bench import Bench
-from core_blocks import Final, Fork, Shout, inside, waits
+from core_blocks import Final, Fork, Shout, awaited, inside, waits
 from core_pairs import is_cut
 from core_paths import perform
 from core_runs import by_place, play, recorded
@@ -125,9 +125,17 @@ def test_failing_each_evaluation_once_and_resolving_is_like_never_failing(seeds,
         finally:
             monkeypatch.undo()
         failures += len(failing.failed)
-        assert without_deliberate(left_by(run, troubled)) == expected, f"seed {seed}"
+        if not _hears_itself(run.block):
+            assert without_deliberate(left_by(run, troubled)) == expected, f"seed {seed}"
     assert failures > COUNT
     assert raced < COUNT // 4, "a race is the exception"
+
+
+def _hears_itself(block):
+    """Whether something on one way waits for what another throws: both go on at once then, and if one of them fails,
+    the other one may give a variable its value first."""
+    thrown = {one.name for one in inside(block) if isinstance(one, Shout)}
+    return any(name in thrown for name, _ in awaited(block))
 
 
 def without_deliberate(rows):
