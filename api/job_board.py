@@ -4,16 +4,67 @@ A poll registers before it looks into the database, so that a job which becomes 
 pollers are woken as can take what became available, the longest waiting first; one that was woken and does not look
 after all passes that on. The first of a queue, and only that one, also looks when the type's next lease or
 backoff ends, and now and then by itself: a wake-up is a hint, the table is the truth.
+
+Who waits when a batch of this program makes jobs available need not look: its statement rides on the batch
+(`engine/riders.py`). What may have been leased to nobody, because an answer was lost, is taken back by the next looks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from uuid import UUID, uuid4
 
 import trio
 
 from engine.admission import Overloaded
+from engine.riders import Subject
+from storage import activation
+from storage.activation import Ask, Lease
+from storage.driver import Call, Result
+
+MAX_RIDERS = 4
+"""On one batch: each is a statement more in its transaction."""
+LOST_S = 30.0
+"""How long looks take back what was leased to nobody: a statement whose answer was lost may still be running."""
+
+
+class Ride:
+    """The statement of a poll on a batch; `engine.riders.Rider`."""
+
+    __slots__ = ("_board", "_settled", "call", "poller", "token")
+
+    def __init__(self, board: JobBoard, poller: Poller, ask: Ask) -> None:
+        self.token = uuid4()
+        self.call: Call = activation.activation(ask, self.token)
+        self.poller = poller
+        self._board = board
+        self._settled = trio.Event()
+
+    @property
+    def subject(self) -> Subject:
+        return self.poller.subject
+
+    def arrived(self, result: Result) -> bool:
+        leases = activation.leases(result)
+        if leases and self.poller.gone:
+            self.lost()
+            return False
+        self._settle(leases)
+        return len(leases) < self.poller.capacity
+
+    def lost(self) -> None:
+        self._board.leased_to_nobody(self.subject, self.token)
+        self._settle([])
+
+    async def wait(self) -> None:
+        """Until the batch is over, which is soon."""
+        await self._settled.wait()
+
+    def _settle(self, leases: list[Lease]) -> None:
+        self.poller.ride, self.poller.brought = None, leases
+        self._settled.set()
+        self.poller.wake()
 
 
 class _Queue:
@@ -36,18 +87,30 @@ class _Queue:
 class Poller:
     """One long poll: `looking()`, look, then `found` or `found_nothing` and `wait`, and again."""
 
-    __slots__ = ("_nudged", "_queue", "_sleep", "_slow_poll_s", "capacity", "gone", "woken")
+    __slots__ = ("_nudged", "_queue", "_sleep", "_slow_poll_s", "ask", "brought", "gone", "ride", "woken")
 
-    def __init__(self, queue: _Queue, capacity: int, slow_poll_s: float) -> None:
+    def __init__(self, queue: _Queue, ask: Ask, slow_poll_s: float) -> None:
         self._queue = queue
         self._sleep: trio.CancelScope | None = None
         self._nudged = False
         self._slow_poll_s = slow_poll_s
-        self.capacity = capacity
+        self.ask = ask
+        self.ride: Ride | None = None
+        """The batch that is being committed looks for it."""
+        self.brought: list[Lease] = []
+        """What it was brought by a batch."""
         self.woken = False
         """There is a reason to look."""
         self.gone = False
         """The client has left: nothing may be activated for it any more."""
+
+    @property
+    def subject(self) -> Subject:
+        return self.ask.type, self.ask.tenant
+
+    @property
+    def capacity(self) -> int:
+        return self.ask.limit
 
     @property
     def is_first(self) -> bool:
@@ -62,9 +125,16 @@ class Poller:
         """To be called before each look: what becomes available from now on, the look may have missed."""
         self.woken = False
 
-    def found(self, count: int, lease_s: float) -> None:
-        """The look gave `count` jobs, leased for so many seconds."""
-        now, due_at = trio.current_time(), self._queue.due_at
+    def take(self) -> list[Lease]:
+        """What a batch has brought, in place of a look."""
+        leases, self.brought = self.brought, []
+        if leases:
+            self.found(len(leases))
+        return leases
+
+    def found(self, count: int) -> None:
+        """The look gave `count` jobs."""
+        now, due_at, lease_s = trio.current_time(), self._queue.due_at, self.ask.timeout_ms / 1000
         if due_at is not None:
             # What was due by now may have been what was found: then nobody knows what is due next.
             self._queue.due_at = min(due_at, now + lease_s) if due_at > now else None
@@ -89,6 +159,8 @@ class Poller:
                 await disconnected()
                 self.leave()
             self._sleep = None
+            if self.ride is not None:
+                await self.ride.wait()
             if not (self.woken or self._nudged):
                 return look_at < until
         return True
@@ -97,6 +169,10 @@ class Poller:
     def waiting(self) -> bool:
         """Whether it waits, and would be seen to if there was a reason to look."""
         return self._sleep is not None and not self._sleep.cancel_called
+
+    def can_ride(self) -> bool:
+        """Whether it waits for nothing but the next job."""
+        return self.waiting and not self.woken and self.ride is None
 
     def wake(self) -> None:
         """There is a reason to look."""
@@ -130,31 +206,36 @@ class JobBoard:
         self._slow_poll_s = slow_poll_s
         self._count = 0
         self._closed = False
+        self._lost: dict[Subject, dict[UUID, float]] = {}
+        """Under which tokens jobs may be leased to nobody, and until when (Trio's clock) that is looked for."""
 
     def __len__(self) -> int:
         """How many are waiting."""
         return self._count
 
     @contextmanager
-    def register(self, type: str, tenant: str, capacity: int) -> Iterator[Poller]:
-        """A poller for up to `capacity` jobs of a type, for as long as the block lasts.
+    def register(self, ask: Ask) -> Iterator[Poller]:
+        """A poller for what it asks for, for as long as the block lasts.
 
         Raises:
             Overloaded: too many are waiting already.
         """
         if self._count >= self._max_pollers:
             raise Overloaded(f"{self._count} requests wait for jobs already")
-        subject = (type, tenant)
+        subject = (ask.type, ask.tenant)
         queue = self._queues.setdefault(subject, _Queue(self._closed))
-        poller = Poller(queue, capacity, self._slow_poll_s)
+        poller = Poller(queue, ask, self._slow_poll_s)
         queue.pollers[poller] = None
         self._count += 1
         try:
             yield poller
         finally:
             self._count -= 1
+            poller.gone = True
             if not _remove(queue, poller):
                 del self._queues[subject]
+            if poller.brought:
+                self.leased_to_nobody(subject, UUID(poller.brought[0].token))
 
     def available(self, type: str, tenant: str, n: int) -> None:
         """`n` jobs of the type became available: wake as many pollers as can take them. Never waits.
@@ -170,6 +251,34 @@ class JobBoard:
                 break
             poller.wake()
             n -= poller.capacity
+
+    def riders(self, available: Mapping[Subject, int]) -> list[Ride]:
+        """Of each type the longest waiting, for as many types as a batch can take. Never waits."""
+        rides: list[Ride] = []
+        for subject in available:
+            queue = self._queues.get(subject)
+            poller = None if queue is None else next(filter(Poller.can_ride, queue.pollers), None)
+            if poller is not None:
+                poller.ride = Ride(self, poller, poller.ask)
+                rides.append(poller.ride)
+            if len(rides) == MAX_RIDERS:
+                break
+        return rides
+
+    def leased_to_nobody(self, subject: Subject, token: UUID) -> None:
+        """Perhaps: the next looks take it back."""
+        self._lost.setdefault(subject, {})[token] = trio.current_time() + LOST_S
+        self.available(*subject, 1)
+
+    def lost(self, subject: Subject) -> list[UUID]:
+        """The tokens under which jobs of the type may be leased to nobody."""
+        if subject not in self._lost:
+            return []
+        now = trio.current_time()
+        still = {token: until for token, until in self._lost.pop(subject).items() if until > now}
+        if still:
+            self._lost[subject] = still
+        return list(still)
 
     def close(self) -> None:
         """The program is stopping: whoever waits for a job gets none, at once."""

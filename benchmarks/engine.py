@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from time import perf_counter
 from uuid import uuid4
 
@@ -26,6 +26,7 @@ from engine.core.outcomes import Ended
 from engine.core.records.base import Command
 from engine.core.records.codec import encode_command
 from engine.core.records.jobs import CompleteJob
+from engine.riders import Rider, Subject
 from engine.supervision import Beat, SupervisionSettings
 from storage import driver, log
 from storage.driver import Connection
@@ -63,6 +64,9 @@ class _Progress:
 
     def available(self, type: str, tenant: str, count: int) -> None:
         pass
+
+    def riders(self, available: Mapping[Subject, int]) -> Sequence[Rider]:
+        return ()
 
     def spilled(self, partition: int) -> None:
         pass

@@ -11,7 +11,7 @@ import hashlib
 import os
 import resource
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 import msgspec
@@ -31,6 +31,7 @@ from engine.core.records.signals import BroadcastSignal
 from engine.core.shared.starts import metadata_of
 from engine.definitions import DefinitionCache
 from engine.expiry import Expiry
+from engine.riders import Rider, Subject
 from engine.supervision import Beat, SupervisionSettings
 from storage import clock, driver
 from storage.definitions import store_resources
@@ -95,6 +96,9 @@ class _Engine:
 
     def available(self, type: str, tenant: str, count: int) -> None:
         pass
+
+    def riders(self, available: Mapping[Subject, int]) -> Sequence[Rider]:
+        return ()
 
     def timers_changed(self, partition: int, changes: Mapping[int, tuple[int, str] | None]) -> None:
         pass

@@ -27,6 +27,7 @@ from engine.core.records.catalogue import Deploy, ResourceReference
 from engine.core.records.instances import CreateInstance
 from engine.core.shared.starts import metadata_of
 from engine.definitions import DefinitionCache
+from engine.riders import Rider, Subject
 from engine.supervision import Beat, SupervisionSettings
 from engine.timers import Timers
 from storage import clock, driver
@@ -85,6 +86,9 @@ class _Engine:
 
     def available(self, type: str, tenant: str, count: int) -> None:
         pass
+
+    def riders(self, available: Mapping[Subject, int]) -> Sequence[Rider]:
+        return ()
 
     def timers_changed(self, partition: int, changes: Mapping[int, tuple[int, str] | None]) -> None:
         now = time.time() * 1000

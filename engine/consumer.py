@@ -27,8 +27,9 @@ from engine.core.rules import TIMER_RULES, TimerRules
 from engine.core.state import State
 from engine.core.step import Limits, Processor
 from engine.definitions import UnreadableResource
-from engine.listeners import Listeners, Models
+from engine.listeners import Listeners, Models, tell
 from engine.refusals import Refusals, Suspected
+from engine.riders import Riders
 from engine.room import Room
 from engine.slices import Slices
 from engine.supervision import Beat, leaves
@@ -72,14 +73,12 @@ class Consumer:
         self._connect = connect
         self._node = node
         self._definitions = definitions
-        self._listeners = listeners
+        self.listeners = listeners
         self._wake_up = trio.Event()
         self._connections: list[Connection] = []
         self._term: Term | None = None
         self.look = True
         """There may be something in the log that nobody has handed over."""
-        self.careful_until = 0
-        """Up to this position commands are committed one by one: one of them cannot be saved."""
         self.refusals = Refusals()
 
     def wake(self) -> None:
@@ -119,7 +118,8 @@ class Consumer:
             try:
                 await self._run_term(beat)
             except Suspected as suspected:
-                self._suspect(suspected)
+                self.stats.poisoned += 1
+                self.refusals.suspect(suspected)
 
     async def _run_term(self, beat: Beat) -> None:
         """One term. No beat before the claim: a node that cannot get at the partition's row is not healthy."""
@@ -156,7 +156,7 @@ class Consumer:
         self.look = True
         beat.report_progress(term.progressing)
         log.info("leading the partition", partition=claim.partition, epoch=claim.epoch, position=claim.position)
-        self._listeners.leads(claim.partition, claim.epoch)
+        self.listeners.leads(claim.partition, claim.epoch)
         try:
             async with trio.open_nursery() as nursery:
                 await term.work(nursery)
@@ -164,16 +164,6 @@ class Consumer:
             raise _cause(group) from None
         finally:
             term.leading = False
-
-    def _suspect(self, suspected: Suspected) -> None:
-        """A batch could not be loaded for or saved: find the culprit one by one; reject it when it was alone."""
-        self.stats.poisoned += 1
-        last = suspected.last
-        log.error("the database refuses a batch", first=suspected.first, last=last, error=str(suspected.poison))
-        if self.careful_until >= last and suspected.commands == 1:
-            reason = f"the database refuses what the command names or would write: {suspected.poison.message}"
-            self.refusals.add(last, Rejection(RejectionCode.PROCESSING_ERROR, reason))
-        self.careful_until = max(last, self.careful_until)
 
     async def wait(self, beat: Beat, seconds: float) -> None:
         """Until somebody wakes us, or the time has come to look by ourselves."""
@@ -243,7 +233,7 @@ class Term:
     async def run_once(self, nursery: trio.Nursery) -> bool:
         """At most one batch: read, load, compute, and hand over to be committed. False when the log is worked off."""
         self._consumer.stats.evicted += self._room.make()
-        careful = self.last < self._consumer.careful_until
+        careful = self.last < self._consumer.refusals.careful_until
         if self._slices.due and not careful and await self._go_on(nursery, waited=True):
             return True
         limit = 1 if careful else self._settings.batch_commands
@@ -413,8 +403,8 @@ class Term:
         once: what does not fit into the socket is sent at its checkpoints, while PostgreSQL works on what it has
         (docs/adr/0003-begin-the-next-batch-at-once.md)."""
         await self._settled()
-        fence = self._fence(work)
-        calls = [fence, *work.calls]
+        riders = self._riders(work)
+        calls = [self._fence(work), *work.calls, *riders.calls]
         first, self.last = self.last + 1, work.last
         if work.moves_definitions:
             self._definitions_seq = (self._definitions_seq or 0) + 1
@@ -422,9 +412,16 @@ class Term:
         try:
             self._writer.start_pipeline(calls)
         except DataPoison as poison:
-            raise Suspected(first, work.last, work.commands, poison) from poison
-        nursery.start_soon(self._commit, work, first, len(calls), self._previous)
+            with riders.told():
+                raise Suspected(first, work.last, work.commands, poison) from poison
+        nursery.start_soon(self._commit, work, first, len(calls), riders, self._previous)
         await trio.lowlevel.checkpoint()
+
+    def _riders(self, work: Work) -> Riders:
+        """Who gets jobs by this batch. Not after one that PostgreSQL refused: it may have been the rider's fault."""
+        if not (work.commands and work.notices.available) or self.last < self._consumer.refusals.careful_until:
+            return Riders()
+        return Riders(self._consumer.listeners.riders(work.notices.available))
 
     def _fence(self, work: Work) -> Call:
         """The first statement. While work is deferred, keys are set aside for the slices between commands."""
@@ -436,35 +433,28 @@ class Term:
         self._keys_saved = work.next_key + aside
         return save.fence(claim.partition, claim.epoch, self.last, work.last, self._keys_saved)
 
-    async def _commit(self, work: Work, first: int, statements: int, done: trio.Event) -> None:
+    async def _commit(self, work: Work, first: int, statements: int, riders: Riders, done: trio.Event) -> None:
         started = trio.current_time()
-        try:
-            await self._writer.finish_pipeline(deadline=started + COMMIT_DEADLINE_S)
-        except DataPoison as poison:
-            raise Suspected(first, work.last, work.commands, poison) from poison
-        if work.commands:
-            self._slices.note_commit(trio.current_time() - started)
-        self._tell(work, statements)
+        with riders.told():
+            try:
+                results = await self._writer.finish_pipeline(deadline=started + COMMIT_DEADLINE_S)
+            except DataPoison as poison:
+                raise Suspected(first, work.last, work.commands, poison) from poison
+            if work.commands:
+                self._slices.note_commit(trio.current_time() - started)
+            self._note_commit(work, statements)
+            left = riders.left(results, work.notices.available)
+            tell(self._consumer.listeners, self._claim.partition, work, left)  # nothing in there waits
         done.set()
 
-    def _tell(self, work: Work, statements: int) -> None:
-        """The commit is known. Nothing in here waits."""
-        consumer = self._consumer
+    def _note_commit(self, work: Work, statements: int) -> None:
         self._state.committed(work.roots)
         self._moved = trio.current_time()
-        stats = consumer.stats
+        stats = self._consumer.stats
         stats.batches, stats.commands = stats.batches + 1, stats.commands + work.commands
         stats.slices += not work.commands
         stats.statements += statements
-        consumer.refusals.committed(work.last)
-        listeners = consumer._listeners
-        listeners.committed(self._claim.partition, work.last, work.outcomes, work.notices.ended)
-        if work.notices.timers:
-            listeners.timers_changed(self._claim.partition, work.notices.timers)
-        for (type_, tenant), count in work.notices.available.items():
-            listeners.available(type_, tenant, count)
-        if work.in_a_hurry:
-            listeners.spilled(self._claim.partition)
+        self._consumer.refusals.committed(work.last)
 
     async def _settled(self) -> None:
         """Nothing is on its way any more."""

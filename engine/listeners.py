@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from engine.batch import Work
 from engine.bpmn.model import Process
 from engine.core.outcomes import Ended
+from engine.riders import Rider, Subject
 from storage.log import Outcome
 
 
@@ -27,6 +29,9 @@ class Listeners(Protocol):
     def available(self, type: str, tenant: str, count: int) -> None:
         """Jobs that can be activated now."""
 
+    def riders(self, available: Mapping[Subject, int]) -> Sequence[Rider]:
+        """A batch is about to make so many jobs available: who wants some of them leased by it."""
+
     def spilled(self, partition: int) -> None:
         """The inbox has commands for this partition's log."""
 
@@ -35,3 +40,14 @@ class Listeners(Protocol):
 
     def leads(self, partition: int, epoch: int) -> None:
         """A term has begun."""
+
+
+def tell(listeners: Listeners, partition: int, work: Work, left: Mapping[Subject, int]) -> None:
+    """Everybody, of a batch that is committed; `left`: of its jobs those that nobody has leased already."""
+    listeners.committed(partition, work.last, work.outcomes, work.notices.ended)
+    if work.notices.timers:
+        listeners.timers_changed(partition, work.notices.timers)
+    for (type_, tenant), count in left.items():
+        listeners.available(type_, tenant, count)
+    if work.in_a_hurry:
+        listeners.spilled(partition)

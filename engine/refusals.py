@@ -10,10 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import structlog
+
 from engine.core.records.base import Command
-from engine.core.records.effects import Rejection
+from engine.core.records.effects import Rejection, RejectionCode
 from engine.core.records.timers import TriggerTimer
 from storage.errors import DataPoison
+
+log = structlog.get_logger(__name__)
 
 MAX_TIMERS = 1_000
 
@@ -28,6 +32,17 @@ class Refusals:
     """Positions among them that were refused a second time."""
     timers: dict[tuple[int, int], Rejection] = field(default_factory=dict)
     """(key, due date) of timers that can neither fire nor be marked as failed. The oldest is forgotten first."""
+    careful_until: int = 0
+    """Up to this position commands are committed one by one: one of them cannot be saved."""
+
+    def suspect(self, suspected: Suspected) -> None:
+        """A batch could not be loaded for or saved: find the culprit one by one; reject it when it was alone."""
+        last = suspected.last
+        log.error("the database refuses a batch", first=suspected.first, last=last, error=str(suspected.poison))
+        if self.careful_until >= last and suspected.commands == 1:
+            reason = f"the database refuses what the command names or would write: {suspected.poison.message}"
+            self.add(last, Rejection(RejectionCode.PROCESSING_ERROR, reason))
+        self.careful_until = max(last, self.careful_until)
 
     def add(self, position: int, rejection: Rejection) -> None:
         if position in self.positions:

@@ -1,18 +1,21 @@
 """Handing out jobs to workers: the lease columns of `jobs`, which belong to nobody else (KERNEL.md section 5).
 
-Activation does not go through the log: any node may do it, in one autocommit statement each, never in a pipeline or a
-transaction. A lease is a token and a time; a job whose time is over can be handed out again, without a sweeper. Why
-jobs mostly come with their lease: docs/adr/0008-hand-out-jobs-in-one-statement.md.
+Activation does not go through the log: any node may do it, in one autocommit statement each, or, for workers that wait
+already, at the end of the batch that makes their jobs (docs/adr/0011-lease-jobs-in-the-batch.md). A lease is a token
+and a time; a job whose time is over can be handed out again, without a sweeper.
+Why jobs mostly come with their lease: docs/adr/0008-hand-out-jobs-in-one-statement.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import Enum
+from typing import NamedTuple
+from uuid import UUID, uuid4
 
 import msgspec
 
-from storage.driver import Connection
+from storage.driver import Call, Connection, Result
 from storage.sql_files import SQL_DIRECTORY, load
 
 _sql = load(SQL_DIRECTORY / "activation.sql")
@@ -22,7 +25,7 @@ MAX_TIMEOUT_MS = 10 * 365 * 24 * 3600 * 1000
 
 
 class Lease(msgspec.Struct, frozen=True, gc=False):
-    """One activation of a job. The token tells it from every other."""
+    """One activation of a job. The token, the activation's, tells it from every other of that job."""
 
     job_key: int
     token: str
@@ -38,25 +41,46 @@ class Refusal(Enum):
     OTHER_LEASE = "another's lease"
 
 
-async def activate(
-    connection: Connection,
-    type: str,
-    tenant: str,
-    limit: int,
-    timeout_ms: int,
-    worker: str,
-    names: Sequence[str] | None = None,
-    with_token: bool = False,
-) -> list[Lease]:
-    """Lease up to `limit` jobs of a type for `timeout_ms`: expired ones first, then by priority and age.
+class Ask(NamedTuple):
+    """What a worker asks for: up to `limit` jobs of a type for `timeout_ms`.
 
-    Few and small ones come with the lease, with the variables that they see (`names`: only those), all or none.
-    If it raises with `in_doubt`, jobs may have been leased to nobody; they are available again after the timeout.
+    `names`: only the variables of these names; `with_token`: it wants to be told the lease's token.
     """
-    duration = min(timeout_ms, MAX_TIMEOUT_MS)
+
+    type: str
+    tenant: str
+    limit: int
+    timeout_ms: int
+    worker: str
+    names: Sequence[str] | None = None
+    with_token: bool = False
+
+
+def activation(ask: Ask, token: UUID) -> Call:
+    """The statement that leases jobs under this token: expired ones first, then by priority and age.
+
+    Few and small ones come with the lease, with the variables that they see, all or none.
+    """
+    type, tenant, limit, timeout_ms, worker, names, with_token = ask
     wanted = None if names is None else list(names)
-    call = (type, tenant, limit, duration, worker, wanted, with_token)
-    return [Lease(*row) for row in (await connection.execute(_sql["activate"], call)).rows]
+    duration = min(timeout_ms, MAX_TIMEOUT_MS)
+    return _sql["activate"], (type, tenant, limit, duration, worker, wanted, with_token, str(token))
+
+
+def leases(result: Result) -> list[Lease]:
+    """What the statement of `activation` gave."""
+    return [Lease(*row) for row in result.rows]
+
+
+async def activate(connection: Connection, ask: Ask, token: UUID | None = None) -> list[Lease]:
+    """Lease jobs, in a transaction of their own. If it raises with `in_doubt`, jobs may have been leased to nobody:
+    `take_back` makes them available again, or else the end of their time."""
+    return leases(await connection.execute(*activation(ask, token or uuid4())))
+
+
+async def take_back(connection: Connection, type: str, tenant: str, tokens: Sequence[UUID]) -> int:
+    """Make available again what was leased under these tokens; how many jobs that was."""
+    return (await connection.execute(_sql["take_back"], (type, tenant, [str(token) for token in tokens]))).count
 
 
 async def activated_jobs(

@@ -2,6 +2,7 @@
 
 from mutants_words import Mutant, mutant
 
+RIDERS_TESTS = "tests/engine/test_riders.py"
 COMPLETIONS_TESTS = "tests/engine/test_completions.py"
 SUPERVISION_TESTS = "tests/engine/test_supervision.py"
 LISTENER_TESTS = "tests/storage/test_listener.py"
@@ -304,6 +305,42 @@ TASKS: tuple[Mutant, ...] = (
         ),
     ),
     # Activation (KERNEL.md section 5, docs/adr/0008)
+    mutant(
+        "riders: one at fault rides again and again",
+        f"{RIDERS_TESTS}::test_a_rider_at_fault_is_put_down_and_the_batch_done_without_it",
+        "engine/consumer.py",
+        (" or self.last < self._consumer.refusals.careful_until:", ":"),
+    ),
+    mutant(
+        "riders: nobody is told of a lost batch",
+        f"{RIDERS_TESTS}::test_who_rides_on_a_batch_that_is_lost_is_told",
+        "engine/riders.py",
+        ("                rider.lost()\n", "                pass\n"),
+    ),
+    mutant(
+        "riders: others are told of jobs that are leased",
+        f"{RIDERS_TESTS}::test_who_took_everything_lets_nobody_else_look",
+        "engine/riders.py",
+        ("if subject not in served}", "}"),
+    ),
+    mutant(
+        "board: whoever rides goes when its time is over",
+        "tests/api/test_job_board.py::test_whoever_rides_waits_for_the_batch",
+        "api/job_board.py",
+        ("            if self.ride is not None:\n", "            if False:\n"),
+    ),
+    mutant(
+        "board: what is brought to somebody who has left stays leased",
+        "tests/api/test_job_board.py::test_what_is_brought_to_somebody_who_has_left_is_taken_back",
+        "api/job_board.py",
+        ("            if poller.brought:\n", "            if False:\n"),
+    ),
+    mutant(
+        "activation: what was leased to nobody stays so",
+        "tests/api/test_jobs.py::test_what_a_batch_leased_is_not_lost_with_its_answer",
+        "api/routes/job_activation.py",
+        ("if lost := board.lost(poller.subject):", "if lost := board.lost(poller.subject)[:0]:"),
+    ),
     mutant(
         "activation: large jobs are shown by the statement that locks them",
         "tests/storage/test_activation.py::test_who_leases_large_jobs_and_does_not_read_the_answer_holds_no_row",

@@ -10,7 +10,7 @@ listener ◄── NOTIFY ◄── announcer ◄───────┘
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -29,6 +29,7 @@ from engine.core.outcomes import Ended
 from engine.definitions import DefinitionCache
 from engine.expiry import Expiry
 from engine.retention import Retention
+from engine.riders import Rider, Subject
 from engine.supervision import Beat, Child, Supervisor
 from engine.timers import Changes, Timers
 from engine.watchdog import Watchdog
@@ -102,6 +103,9 @@ class Switchboard:
     def available(self, type: str, tenant: str, count: int) -> None:
         self._job_board.available(type, tenant, count)
         self._announcer.announce(AVAILABLE, f"{tenant}\n{type}", count)
+
+    def riders(self, available: Mapping[Subject, int]) -> Sequence[Rider]:
+        return self._job_board.riders(available)
 
     def spilled(self, partition: int) -> None:
         if self.appender is not None:

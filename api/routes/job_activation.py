@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from uuid import uuid4
 
 import structlog
 import trio
 
 from api.decoding import DEFAULT_TENANT, Body, Int64, Violations, as_int64, check_tenant, decode, decoder
-from api.job_board import Poller
+from api.job_board import JobBoard, Poller
 from api.problems import unexpected_value
 from api.request import Request
 from api.response import JSON, Response
 from api.services import Services
 from api.settings import ApiSettings
 from storage import activation
-from storage.activation import Lease
+from storage.activation import Ask, Lease
+from storage.driver import Connection
 from storage.errors import StorageError
 
 log = structlog.get_logger(__name__)
@@ -47,19 +49,6 @@ _activation_decoder = decoder(ActivationBody)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a worker asks for; `until` (Trio's clock): how long it waits for the first job."""
-
-    type: str
-    worker: str
-    timeout_ms: int
-    limit: int
-    names: list[str] | None
-    with_token: bool
-    until: float
-
-
-@dataclass(frozen=True, slots=True)
 class Given:
     """What it gets: jobs in JSON, and their leases."""
 
@@ -69,16 +58,17 @@ class Given:
 
 async def activate(request: Request, services: Services) -> Response:
     """POST /v2/jobs/activation: the first available jobs of a type, as soon as there is one."""
-    wanted = _wanted(decode(request, _activation_decoder, services.settings), services.settings)
-    with services.job_board.register(wanted.type, DEFAULT_TENANT, wanted.limit) as poller:
-        given = await _look(services, wanted, poller)
-        while not given.jobs and await _wait(request, poller, wanted.until) and not poller.gone:
-            given = await _look(services, wanted, poller)
+    ask, until = _asked(decode(request, _activation_decoder, services.settings), services.settings)
+    with services.job_board.register(ask) as poller:
+        given = await _read(services, ask, await _lease(services, poller))
+        while not given.jobs and await _wait(request, poller, until) and not poller.gone:
+            given = await _read(services, ask, poller.take() or await _lease(services, poller))
     undelivered = partial(_give_back, services, given.leases) if given.leases else None
     return Response(200, b'{"jobs":[%b]}' % b",".join(given.jobs), (JSON,), undelivered)
 
 
-def _wanted(body: ActivationBody, settings: ApiSettings) -> Wanted:
+def _asked(body: ActivationBody, settings: ApiSettings) -> tuple[Ask, float]:
+    """What a worker asks for, and until when (Trio's clock) it waits for the first job."""
     timeout_ms = as_int64(body.timeout, "timeout")
     limit = as_int64(body.max_jobs_to_activate, "maxJobsToActivate")
     found = Violations()
@@ -96,15 +86,16 @@ def _wanted(body: ActivationBody, settings: ApiSettings) -> Wanted:
     if body.tenant_filter is not None and body.tenant_filter.upper() not in TENANT_FILTERS:
         raise unexpected_value(body.tenant_filter, "tenantFilter", TENANT_FILTERS)
     poll_ms = as_int64(body.request_timeout, "requestTimeout") or settings.poll_timeout_ms
-    return Wanted(
+    ask = Ask(
         body.type or "",
-        body.worker or "",
-        timeout_ms or 0,
+        DEFAULT_TENANT,
         min(limit or 0, settings.max_jobs),
+        timeout_ms or 0,
+        body.worker or "",
         body.fetch_variable or None,
         body.with_lease or False,
-        trio.current_time() + min(poll_ms / 1000, settings.max_wait_s),
     )
+    return ask, trio.current_time() + min(poll_ms / 1000, settings.max_wait_s)
 
 
 async def _wait(request: Request, poller: Poller, until: float) -> bool:
@@ -112,51 +103,54 @@ async def _wait(request: Request, poller: Poller, until: float) -> bool:
     return until > trio.current_time() and await poller.wait(until, request.disconnected)
 
 
-async def _look(services: Services, wanted: Wanted, poller: Poller) -> Given:
-    """One look into the database: lease what is there, and read it."""
-    leases = await _lease(services, wanted, poller)
+async def _lease(services: Services, poller: Poller) -> list[Lease]:
+    """One look into the database: lease what is there; if nothing is, note when there may be."""
+    ask, board = poller.ask, services.job_board
+    poller.looking()
+    async with services.leasing.connection() as connection:
+        # Leased to nobody they would be, if this were cancelled half-way. The call has its own deadline.
+        with trio.CancelScope(shield=True):
+            if lost := board.lost(poller.subject):
+                await activation.take_back(connection, *poller.subject, lost)
+            leases = await _activate(connection, board, ask)
+        if leases:
+            poller.found(len(leases))
+        elif poller.is_first:
+            due_ms = await activation.next_available_ms(connection, *poller.subject)
+            poller.found_nothing(None if due_ms is None else due_ms / 1000)
+    return leases
+
+
+async def _activate(connection: Connection, board: JobBoard, ask: Ask) -> list[Lease]:
+    token = uuid4()
+    try:
+        return await activation.activate(connection, ask, token)
+    except StorageError as error:
+        if error.in_doubt:
+            board.leased_to_nobody((ask.type, ask.tenant), token)
+        raise
+
+
+async def _read(services: Services, ask: Ask, leases: list[Lease]) -> Given:
+    """The leased jobs as the worker gets them. Large ones did not come with their leases."""
     jobs = [lease.job for lease in leases if lease.job is not None]
     if len(jobs) == len(leases) and sum(map(len, jobs)) <= services.settings.max_activation_bytes:
         return Given(jobs, leases)
     try:
-        return await _read(services, wanted, leases)
+        return await _read_large(services, ask, leases)
     except BaseException:
         await _give_back(services, leases)
         raise
 
 
-async def _lease(services: Services, wanted: Wanted, poller: Poller) -> list[Lease]:
-    """Lease what is there; if nothing is, note when there may be."""
-    poller.looking()
-    async with services.leasing.connection() as connection:
-        # Leased to nobody they would be, if this were cancelled half-way. The call has its own deadline.
-        with trio.CancelScope(shield=True):
-            leases = await activation.activate(
-                connection,
-                wanted.type,
-                DEFAULT_TENANT,
-                wanted.limit,
-                wanted.timeout_ms,
-                wanted.worker,
-                wanted.names,
-                wanted.with_token,
-            )
-        if leases:
-            poller.found(len(leases), wanted.timeout_ms / 1000)
-        elif poller.is_first:
-            due_ms = await activation.next_available_ms(connection, wanted.type, DEFAULT_TENANT)
-            poller.found_nothing(None if due_ms is None else due_ms / 1000)
-    return leases
-
-
-async def _read(services: Services, wanted: Wanted, leases: list[Lease]) -> Given:
+async def _read_large(services: Services, ask: Ask, leases: list[Lease]) -> Given:
     """The leased jobs with their variables, as many as one answer takes; the others are given back."""
     jobs: list[bytes] = []
     size = taken = 0
     async with services.leasing.connection() as connection:
         while taken < len(leases) and size < services.settings.max_activation_bytes:
             some = leases[taken : taken + JOBS_A_READ]
-            read = await activation.activated_jobs(connection, some, wanted.names, wanted.with_token)
+            read = await activation.activated_jobs(connection, some, ask.names, ask.with_token)
             jobs += read
             size += sum(map(len, read))
             taken += len(some)

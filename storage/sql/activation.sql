@@ -25,7 +25,7 @@ WITH expired AS MATERIALIZED (
     SET ready = false,
         available_at = clock_now() + $4::bigint * interval '1 millisecond',
         worker = $5,
-        lease_token = gen_random_uuid(),
+        lease_token = $8,
         expiries = j.expiries + (NOT j.ready AND j.lease_token IS NOT NULL)::int
     WHERE j.job_key = ANY (ARRAY (SELECT job_key FROM chosen))
     RETURNING j AS job
@@ -64,6 +64,12 @@ LEFT JOIN LATERAL (
 ) seen ON true
 WHERE j.job_key = ANY ($1::bigint[]) AND j.lease_token = ANY ($2::uuid[])
 ORDER BY j.priority DESC, j.job_key;
+
+-- name: take_back
+-- What was leased to nobody, because the answer was lost. The jobs of a type that are leased: their index has them.
+UPDATE jobs
+SET ready = true, available_at = NULL, worker = NULL, lease_token = NULL
+WHERE type = $1 AND tenant_id = $2 AND NOT ready AND available_at IS NOT NULL AND lease_token = ANY ($3::uuid[]);
 
 -- name: release
 -- Gives back what was activated for a client that is gone; the token says that it is still that activation.

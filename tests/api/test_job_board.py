@@ -4,8 +4,10 @@ import pytest
 import trio
 import trio.testing
 
-from api.job_board import JobBoard
+from api.job_board import LOST_S, MAX_RIDERS, JobBoard
 from engine.admission import Overloaded
+from storage.activation import Ask, Lease
+from storage.results import Result
 
 FOREVER = float("inf")
 
@@ -23,8 +25,8 @@ class Poll:
         self.leave = trio.Event()
         self.ended = trio.Event()
 
-    async def run(self, board, capacity, until, subject, due_in_s, task_status):
-        with board.register(*subject, capacity) as self.poller:
+    async def run(self, board, capacity, until, subject, due_in_s, lease_ms, task_status):
+        with board.register(Ask(*subject, capacity, lease_ms, "w")) as self.poller:
             self.poller.looking()
             if self.poller.is_first:
                 self.poller.found_nothing(due_in_s)
@@ -39,9 +41,9 @@ class Poll:
 def start(nursery):
     """Starts polls in a certain order."""
 
-    async def start(board, capacity=1, until=FOREVER, subject=("t", "x"), due_in_s=None):
+    async def start(board, capacity=1, until=FOREVER, subject=("t", "x"), due_in_s=None, lease_ms=60_000):
         poll = Poll()
-        await nursery.start(poll.run, board, capacity, until, subject, due_in_s)
+        await nursery.start(poll.run, board, capacity, until, subject, due_in_s, lease_ms)
         return poll
 
     return start
@@ -80,7 +82,7 @@ async def test_jobs_of_other_types_wake_nobody(board, start, nursery, mock_clock
 
 
 async def test_what_becomes_available_before_the_wait_is_not_missed(board):
-    with board.register("t", "x", 1) as poller:
+    with board.register(Ask("t", "x", 1, 60_000, "w")) as poller:
         poller.looking()
         board.available("t", "x", 1)
         poller.found_nothing(None)
@@ -103,7 +105,7 @@ async def test_a_poller_that_found_all_it_can_take_wakes_the_next(board, start, 
     board.available("t", "x", 2)
     await settle()
     first.poller.looking()
-    first.poller.found(2, lease_s=60)
+    first.poller.found(2)
     first.leave.set()
     assert await settle(second) == [True]
     nursery.cancel_scope.cancel()
@@ -115,7 +117,7 @@ async def test_a_poller_that_found_the_rest_wakes_nobody(board, start, nursery, 
     board.available("t", "x", 1)
     await settle()
     first.poller.looking()
-    first.poller.found(1, lease_s=60)
+    first.poller.found(1)
     first.leave.set()
     assert await settle(second) == [None]
     assert second.poller.is_first
@@ -133,11 +135,11 @@ async def test_the_first_looks_when_a_lease_ends(board, start, nursery, autojump
 
 async def test_the_next_takes_over_the_timetable(board, start, nursery, autojump_clock):
     begun = trio.current_time()
-    first, second = await start(board, capacity=2, due_in_s=1.5), await start(board)
+    first, second = await start(board, capacity=2, due_in_s=1.5, lease_ms=250), await start(board)
     first.poller.wake()
     await first.ended.wait()
     first.poller.looking()
-    first.poller.found(1, lease_s=0.25)  # which ends before all others
+    first.poller.found(1)  # which ends before all others
     first.leave.set()
     await second.ended.wait()
     assert second.ended_at - begun == pytest.approx(0.25)
@@ -148,7 +150,7 @@ async def test_the_next_looks_when_the_timetable_is_used_up(board, start, nurser
     first, second = await start(board, capacity=2, due_in_s=1.5), await start(board)
     await first.ended.wait()
     first.poller.looking()
-    first.poller.found(1, lease_s=60)
+    first.poller.found(1)
     first.leave.set()
     await second.ended.wait()
     assert second.ended_at == first.ended_at
@@ -184,7 +186,7 @@ async def test_the_board_is_bounded_and_forgets(start, mock_clock):
     board = JobBoard(max_pollers=2)
     polls = [await start(board), await start(board, subject=("u", "x"))]
     await settle()
-    with pytest.raises(Overloaded), board.register("t", "x", 1):
+    with pytest.raises(Overloaded), board.register(Ask("t", "x", 1, 60_000, "w")):
         pass
     assert len(board) == 2
     for poll in polls:
@@ -201,4 +203,114 @@ async def test_nobody_waits_at_a_closed_board(board, start, nursery, mock_clock)
     assert await settle(*polls) == [False, False, False]
     late = await start(board, subject=("v", "x"))
     assert await settle(late) == [False]
+    nursery.cancel_scope.cancel()
+
+
+# On a batch
+
+
+LEASE = (7, "0b8a4a3e-0000-4000-8000-000000000001", b"{}")
+
+
+def brings(*rows):
+    return Result(list(rows), len(rows), "UPDATE")
+
+
+async def test_the_longest_waiting_of_each_type_rides(board, start, nursery, mock_clock):
+    polls = [await start(board, subject=(name, "x")) for name in "aab"]
+    await settle()
+    rides = board.riders({("a", "x"): 2, ("b", "x"): 1, ("c", "x"): 1})
+    assert [ride.poller for ride in rides] == [polls[0].poller, polls[2].poller]
+    assert [ride.subject for ride in rides] == [("a", "x"), ("b", "x")]
+    assert [ride.poller for ride in board.riders({("a", "x"): 1})] == [polls[1].poller]
+    assert board.riders({("a", "x"): 1}) == []
+    nursery.cancel_scope.cancel()
+
+
+async def test_a_batch_carries_a_few(board, start, nursery, mock_clock):
+    for number in range(MAX_RIDERS + 1):
+        await start(board, subject=(str(number), "x"))
+    await settle()
+    assert len(board.riders({(str(number), "x"): 1 for number in range(MAX_RIDERS + 1)})) == MAX_RIDERS
+    nursery.cancel_scope.cancel()
+
+
+async def test_who_is_about_to_look_does_not_ride(board, start, nursery, mock_clock):
+    poll = await start(board)
+    await settle()
+    board.available("t", "x", 1)
+    assert board.riders({("t", "x"): 1}) == []
+    assert await settle(poll) == [True]
+    nursery.cancel_scope.cancel()
+
+
+async def test_a_rider_is_brought_its_jobs(board, start, nursery, mock_clock):
+    poll = await start(board, capacity=2)
+    await settle()
+    (ride,) = board.riders({("t", "x"): 1})
+    assert await settle(poll) == [None]
+    assert ride.arrived(brings(LEASE))
+    assert await settle(poll) == [True]
+    assert poll.poller.take() == [Lease(*LEASE)]
+    assert poll.poller.take() == []
+    nursery.cancel_scope.cancel()
+
+
+async def test_a_rider_that_has_all_it_can_take_leaves_some(board, start, nursery, mock_clock):
+    first, second = await start(board), await start(board)
+    await settle()
+    (ride,) = board.riders({("t", "x"): 1})
+    assert not ride.arrived(brings(LEASE))
+    await settle()
+    first.poller.take()
+    first.leave.set()
+    assert await settle(second) == [True]  # somebody looks whether there is more
+    nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("end", ["its time is over", "the program stops", "another job wakes it"])
+async def test_whoever_rides_waits_for_the_batch(board, start, nursery, mock_clock, end):
+    poll = await start(board, until=1.0)
+    await settle()
+    (ride,) = board.riders({("t", "x"): 1})
+    if end == "its time is over":
+        mock_clock.jump(1.0)
+    elif end == "the program stops":
+        board.close()
+    else:
+        board.available("t", "x", 1)
+    assert await settle(poll) == [None]
+    ride.arrived(brings(LEASE))
+    assert await settle(poll) == [True]
+    assert poll.poller.take() == [Lease(*LEASE)]
+    nursery.cancel_scope.cancel()
+
+
+async def test_a_rider_whose_batch_is_lost_looks_itself(board, start, nursery, mock_clock):
+    """What the batch leased, if it was committed after all, is taken back by looks, as long as it may still come."""
+    poll = await start(board)
+    await settle()
+    (ride,) = board.riders({("t", "x"): 1})
+    ride.lost()
+    assert await settle(poll) == [True]
+    assert poll.poller.take() == []
+    assert board.lost(("t", "x")) == [ride.token] == board.lost(("t", "x"))
+    assert board.lost(("u", "x")) == []
+    mock_clock.jump(LOST_S)
+    assert board.lost(("t", "x")) == []
+    nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_what_is_brought_to_somebody_who_has_left_is_taken_back(board, start, nursery, mock_clock, when):
+    first, second = await start(board), await start(board)
+    await settle()
+    (ride,) = board.riders({("t", "x"): 1})
+    if when == "before":
+        first.poller.leave()
+    assert not ride.arrived(brings((7, str(ride.token), b"{}")))
+    await settle()
+    first.leave.set()
+    assert await settle(second) == [True]
+    assert board.lost(("t", "x")) == [ride.token]
     nursery.cancel_scope.cancel()

@@ -1,5 +1,7 @@
 """Activation over HTTP and PostgreSQL: long polls, clients that leave, answers that do not arrive."""
 
+import json
+
 import pytest
 import trio
 
@@ -115,6 +117,74 @@ async def test_a_poll_is_woken_by_a_job(rows, reader, stored, nursery):
         while len(answers) < 2:
             await trio.lowlevel.checkpoint()
     assert answers[1].json["jobs"][0]["jobKey"] == str(KEY + 4)
+
+
+async def ride(stored):
+    """A batch that makes jobs available: the statement of who waits is run in its place; the ride, and what it gave."""
+    (ride,) = stored.job_board.riders({("work", "<default>"): 1})
+    async with stored.pool.connection() as connection:
+        return ride, await connection.execute(*ride.call)
+
+
+@pytest.mark.parametrize("value", ['"small"', f'"{3000 * "x"}"'], ids=["small", "large"])
+async def test_a_poll_is_answered_with_what_a_batch_brings(rows, reader, stored, nursery, value):
+    """Large jobs do not come with their leases, and are read."""
+    answers = []
+
+    async def poll():
+        answers.append(await reader("POST", "/v2/jobs/activation", ASK))
+
+    nursery.start_soon(poll)
+    await until_waiting(stored, 1)
+    rows.job(KEY + 3)
+    rows.variable(name="x", value=value)
+    rider, result = await ride(stored)
+    rider.arrived(result)
+    await until(lambda: answers)
+    (job,) = answers[0].json["jobs"]
+    assert (job["jobKey"], job["variables"]) == (str(KEY + 3), {"x": json.loads(value)})
+
+
+async def test_what_a_batch_leased_is_not_lost_with_its_answer(rows, reader, stored, nursery):
+    """The batch was committed, its answer lost: the worker that waited gets the job all the same."""
+    answers = []
+
+    async def poll():
+        answers.append(await reader("POST", "/v2/jobs/activation", ASK))
+
+    nursery.start_soon(poll)
+    await until_waiting(stored, 1)
+    rows.job(KEY + 3)
+    rider, _ = await ride(stored)
+    assert ready(rows) == [(False,)]
+    rider.lost()
+    await until(lambda: answers)
+    assert answers[0].json["jobs"][0]["jobKey"] == str(KEY + 3)
+
+
+async def test_what_is_brought_to_a_client_that_has_left_goes_to_the_next(rows, reader, stored, nursery):
+    answers = []
+
+    async def poll():
+        answers.append(await reader("POST", "/v2/jobs/activation", ASK))
+
+    with trio.CancelScope() as left:
+        async with trio.open_nursery() as inner:
+            inner.start_soon(poll)
+            await until_waiting(stored, 1)
+            rows.job(KEY + 3)
+            rider, result = await ride(stored)
+            rider.arrived(result)
+            left.cancel()  # before the poll has had a turn
+    assert answers == []
+    await poll()
+    assert answers[0].json["jobs"][0]["jobKey"] == str(KEY + 3)
+
+
+async def until(condition):
+    with trio.fail_after(5):
+        while not condition():
+            await trio.lowlevel.checkpoint()
 
 
 async def test_a_poll_looks_again_when_a_backoff_ends(rows, reader):

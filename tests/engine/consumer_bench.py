@@ -116,6 +116,7 @@ class Ears:
         self.told = []
         self.ended = []
         self.jobs = {}
+        self.waiting = []
         self.terms = []
         self.spills = 0
         self._moved = trio.Event()
@@ -130,6 +131,9 @@ class Ears:
 
     def available(self, type, tenant, count):
         self.jobs[type] = self.jobs.get(type, 0) + count
+
+    def riders(self, available):
+        return [rider for rider in self.waiting if rider.subject in available]
 
     def spilled(self, partition):
         self.spills += 1

@@ -98,6 +98,9 @@ class EngineBench:
     def available(self, type, tenant, count):
         pass
 
+    def riders(self, _available):
+        return ()
+
     def timers_changed(self, _partition, changes):
         self.changes.append(changes)
         self.timers.changed(changes)

@@ -26,6 +26,7 @@ from engine.core.records.jobs import CompleteJob
 from engine.core.replay import Recorded, replay
 from engine.core.state import State
 from storage import activation, save
+from storage.activation import Ask
 from storage.queries import label
 
 
@@ -232,7 +233,7 @@ async def test_a_job_lost_to_a_new_lease_cannot_be_completed(migrated, connectio
 
 async def lease(connection, job):
     await connection.execute("UPDATE jobs SET ready = true WHERE job_key = $1", (job,))
-    (given,) = await activation.activate(connection, "work", "<default>", 1, 60_000, "w")
+    (given,) = await activation.activate(connection, Ask("work", "<default>", 1, 60_000, "w"))
     return given.token
 
 

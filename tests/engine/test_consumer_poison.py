@@ -14,6 +14,7 @@ from engine.core.records.jobs import CompleteJob, JobCompleted
 from engine.definitions import UnreadableResource
 from engine.refusals import Refusals
 from storage import activation, log
+from storage.activation import Ask
 
 TENANT = "<default>"
 
@@ -170,8 +171,8 @@ async def test_what_cannot_be_saved_is_rejected_alone(migrated, connection, seri
     assert [state for (state,) in states.rows] == ["COMPLETED", "COMPLETED", "TERMINATED"]
     logged = await connection.execute("SELECT count(*), count(rejection), count(DISTINCT position) FROM event_log")
     assert logged.rows == [(last, 1, last)]
-    assert consumer.careful_until >= position
-    assert consumer.refusals == Refusals()
+    assert consumer.refusals == Refusals(careful_until=consumer.refusals.careful_until)
+    assert consumer.refusals.careful_until >= position
 
 
 TYPED = process(start(), sub("s", start("i"), task("work", type="=kind"), end(), "i > work > end"), "start > s")
@@ -342,7 +343,7 @@ async def test_a_change_of_a_leased_job_leaves_its_lease_alone(migrated, connect
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         await ears.reached(base)
-        leases = await activation.activate(connection, "work", TENANT, 10, 60_000, "worker-1")
+        leases = await activation.activate(connection, Ask("work", TENANT, 10, 60_000, "worker-1"))
         before = await connection.execute(
             "SELECT ready, available_at, lease_token FROM jobs WHERE job_key = $1", (job,)
         )
@@ -372,14 +373,14 @@ async def test_a_finished_job_is_not_handed_out_again_when_its_lease_runs_out(mi
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         await ears.reached(base)
-        await activation.activate(connection, "work", TENANT, 10, 1, "worker-1")
+        await activation.activate(connection, Ask("work", TENANT, 10, 1, "worker-1"))
         last = await put(connection, intent, text(key=job, **fields).encode())
         consumer.wake()
         await ears.reached(last)
         nursery.cancel_scope.cancel()
     await connection.execute("UPDATE clock SET shift = '1 day', revision = revision + 1")
     assert await columns(connection, job) == (False, True, True, "worker-1")
-    again = await activation.activate(connection, "work", TENANT, 10, 1_000, "worker-2")
+    again = await activation.activate(connection, Ask("work", TENANT, 10, 1_000, "worker-2"))
     assert {lease.job_key for lease in again} == set(serial.job_keys) - {job}
 
 
@@ -389,13 +390,13 @@ async def test_a_cancelled_job_is_not_handed_out_again(migrated, connection, ser
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         await ears.reached(base)
-        await activation.activate(connection, "work", TENANT, 10, 1, "worker-1")
+        await activation.activate(connection, Ask("work", TENANT, 10, 1, "worker-1"))
         last = await append(connection, [(TENANT, CancelInstance(key)) for key in serial.keys])
         consumer.wake()
         await ears.reached(last)
         nursery.cancel_scope.cancel()
     await connection.execute("UPDATE clock SET shift = '1 day', revision = revision + 1")
-    assert await activation.activate(connection, "work", TENANT, 10, 1_000, "worker-2") == []
+    assert await activation.activate(connection, Ask("work", TENANT, 10, 1_000, "worker-2")) == []
 
 
 async def test_a_failed_job_waits_for_its_backoff_and_then_is_handed_out(migrated, connection, serial):
@@ -407,7 +408,7 @@ async def test_a_failed_job_waits_for_its_backoff_and_then_is_handed_out(migrate
     consumer, ears = make_consumer(migrated, serial.resources)
     await lead_until(consumer, ears, last)
     assert await columns(connection, job) == (False, False, True, None)
-    early = await activation.activate(connection, "work", TENANT, 10, 1_000, "w")
+    early = await activation.activate(connection, Ask("work", TENANT, 10, 1_000, "w"))
     assert {lease.job_key for lease in early} == set(serial.job_keys) - {job}
     last = await put(connection, "JOB:COMPLETE", text(key=job).encode())
     await lead_until(consumer, ears, last)
@@ -415,7 +416,7 @@ async def test_a_failed_job_waits_for_its_backoff_and_then_is_handed_out(migrate
     assert refused is not None
     assert "in state 'FAILED'" in refused.reason
     await connection.execute("UPDATE clock SET pinned_at = pinned_at + interval '60 s', revision = revision + 1")
-    late = await activation.activate(connection, "work", TENANT, 10, 1_000, "w")
+    late = await activation.activate(connection, Ask("work", TENANT, 10, 1_000, "w"))
     assert job in {lease.job_key for lease in late}
     await connection.execute("UPDATE clock SET pinned_at = pinned_at - interval '60 s', revision = revision + 1")
     last = await put(connection, "JOB:COMPLETE", text(key=job).encode())
@@ -430,7 +431,7 @@ async def test_a_job_whose_incident_is_resolved_is_handed_out_at_once(migrated, 
     last = await append(connection, serial.commands)
     consumer, ears = make_consumer(migrated, serial.resources, batch_commands=1)
     await lead_until(consumer, ears, last)
-    leases = await activation.activate(connection, "work", TENANT, 10, 1_000, "w")
+    leases = await activation.activate(connection, Ask("work", TENANT, 10, 1_000, "w"))
     assert {lease.job_key for lease in leases} == set(serial.job_keys)
 
 

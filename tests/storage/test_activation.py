@@ -2,13 +2,14 @@
 
 import json
 from functools import partial
+from uuid import uuid4
 
 import psycopg
 import pytest
 import trio
 
 from storage import activation, driver
-from storage.activation import MAX_TIMEOUT_MS, Lease, Refusal
+from storage.activation import MAX_TIMEOUT_MS, Ask, Lease, Refusal
 from storage.errors import ConnectionLost
 
 PINNED = "2026-11-21T01:02:03Z"
@@ -77,7 +78,7 @@ def columns(sync, key, *names):
 
 
 async def activate(connection, limit=10, type="work", timeout_ms=1000, worker="w"):
-    return await activation.activate(connection, type, "<default>", limit, timeout_ms, worker)
+    return await activation.activate(connection, Ask(type, "<default>", limit, timeout_ms, worker))
 
 
 def keys(leases):
@@ -166,11 +167,8 @@ async def test_an_activation_uses_the_partial_indexes(sync, connection):
         " CASE WHEN n % 2 = 1 THEN now() + n * interval '1 s' END, NULL, NULL, 0 FROM generate_series(1, 20000) n"
     )
     sync.execute("ANALYZE jobs")
-    text = activation._sql["activate"].text
-    plan = "\n".join(
-        row[0]
-        for row in (await connection.execute(f"EXPLAIN {text}", ("work", "<default>", 10, 1000, "w", None, False))).rows
-    )
+    statement, values = activation.activation(Ask("work", "<default>", 10, 1000, "w"), uuid4())
+    plan = "\n".join(row[0] for row in (await connection.execute(f"EXPLAIN {statement.text}", values)).rows)
     assert "jobs_ready" in plan
     assert "jobs_leased" in plan
     assert "Seq Scan on jobs" not in plan
@@ -228,7 +226,7 @@ async def test_few_small_jobs_come_with_their_leases(sync, connection):
     put_variable(sync, 12, 3, 'quo"te\\', "1.50")
     put_variable(sync, 13, 4, "elsewhere", "true")
     for names, with_token in ((None, False), (["x"], True), ([], True)):
-        leases = await activation.activate(connection, "work", "<default>", 5, 1000, "w", names, with_token)
+        leases = await activation.activate(connection, Ask("work", "<default>", 5, 1000, "w", names, with_token))
         assert [lease.job_key for lease in leases] == [2, 1]
         assert [lease.job for lease in leases] == await activation.activated_jobs(connection, leases, names, with_token)
         await activation.release(connection, leases)
@@ -266,6 +264,20 @@ async def test_giving_back_makes_available_what_is_still_leased(sync, connection
     assert await activation.release(connection, leases) == [("work", "<default>")]
     assert columns(sync, 1, "ready", "available_at", "lease_token", "worker") == (True, None, None, None)
     assert columns(sync, 2, "ready") == (False,)
+    assert keys(await activate(connection)) == [1]
+
+
+async def test_what_was_leased_to_nobody_is_taken_back(sync, connection):
+    lost, held = uuid4(), uuid4()
+    for number in (1, 2, 3):
+        put_job(sync, number)
+    await activation.activate(connection, Ask("work", "<default>", 2, 1000, "w"), lost)
+    await activation.activate(connection, Ask("work", "<default>", 1, 1000, "w"), held)
+    sync.execute(
+        "UPDATE jobs SET ready = false, available_at = NULL, lease_token = NULL, state = 'COMPLETED' WHERE job_key = 2"
+    )
+    assert await activation.take_back(connection, "work", "<default>", [lost, uuid4()]) == 1
+    assert columns(sync, 1, "ready", "available_at", "lease_token", "worker") == (True, None, None, None)
     assert keys(await activate(connection)) == [1]
 
 

@@ -1,0 +1,171 @@
+"""Statements that ride on a batch: in its transaction, answered after its commit, and never the reason for its loss."""
+
+from uuid import uuid4
+
+import pytest
+import trio
+from consumer_bench import Serial, append, beat, make_consumer
+from core_bench import raw
+from core_models import ONE_TASK
+
+from engine.core.records.jobs import CompleteJob
+from engine.riders import Riders
+from storage import activation
+from storage.activation import Ask
+from storage.errors import ConnectionLost
+
+SUBJECT = ("work", "<default>")
+
+
+class Waits:
+    """A worker that waits; what it is told goes into `told`."""
+
+    def __init__(self, ears, limit=1, call=None) -> None:
+        self.subject = SUBJECT
+        self.call = call or activation.activation(Ask(*SUBJECT, limit, 60_000, "w"), uuid4())
+        self.told = []
+        self._ears, self._limit = ears, limit
+        ears.waiting.append(self)
+
+    def arrived(self, result):
+        self._ears.waiting.remove(self)
+        self.told += activation.leases(result)
+        return len(result.rows) < self._limit
+
+    def lost(self):
+        self._ears.waiting.remove(self)
+        self.told.append("lost")
+
+
+@pytest.fixture
+async def serial():
+    serial = Serial()
+    serial.deploy(ONE_TASK)
+    return serial
+
+
+async def run(migrated, connection, serial, ride, commands=None):
+    """Work off the log with whoever `ride(ears)` has waiting; the ears, and what stands in `jobs`."""
+    last = await append(connection, commands or serial.commands)
+    consumer, ears = make_consumer(migrated, serial.resources)
+    riders = ride(ears)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        await ears.reached(last)
+        nursery.cancel_scope.cancel()
+    rows = (await connection.execute("SELECT job_key, ready, lease_token::text FROM jobs ORDER BY job_key")).rows
+    return riders, ears, rows, consumer
+
+
+async def test_a_job_is_leased_by_the_batch_that_makes_it(migrated, connection, serial):
+    serial.start()
+    rider, ears, rows, _ = await run(migrated, connection, serial, Waits)
+    (lease,) = rider.told
+    assert rows == [(serial.job("work").key, False, lease.token)]
+    assert b'"jobKey":"%d"' % lease.job_key in lease.job.replace(b" ", b"")
+    assert ears.waiting == []
+
+
+async def test_of_what_a_rider_leaves_others_are_told(migrated, connection, serial):
+    for _ in range(3):
+        serial.start()
+    rider, ears, rows, _ = await run(migrated, connection, serial, lambda ears: Waits(ears, limit=2))
+    assert len(rider.told) == 2
+    assert [row[1] for row in rows] == [False, False, True]
+    assert ears.jobs == {"work": 3}  # a rider that has all it can take says nothing of what is left
+
+
+async def test_who_took_everything_lets_nobody_else_look(migrated, connection, serial):
+    serial.start()
+    rider, ears, _, _ = await run(migrated, connection, serial, lambda ears: Waits(ears, limit=2))
+    assert (len(rider.told), ears.jobs) == (1, {})
+
+
+async def test_a_batch_that_makes_no_jobs_carries_nobody(migrated, connection, serial):
+    rider, ears, _, _ = await run(migrated, connection, serial, Waits)
+    assert rider.told == []
+    assert ears.waiting == [rider]
+
+
+FAULTY = {
+    "refused by the server": ("SELECT 1 / 0", ()),
+    "refused before it is sent": ("SELECT $1::text", ("\ud800",)),
+}
+
+
+@pytest.mark.parametrize("call", FAULTY.values(), ids=FAULTY.keys())
+async def test_a_rider_at_fault_is_put_down_and_the_batch_done_without_it(migrated, connection, serial, call):
+    """Although it would ride again."""
+    serial.start()
+
+    def stubborn(ears):
+        rider = Waits(ears, call=call)
+        rider.lost = lambda: rider.told.append("lost")
+        return rider
+
+    rider, ears, rows, consumer = await run(migrated, connection, serial, stubborn)
+    assert rider.told == ["lost"]
+    assert [outcome.rejection for outcome in ears.outcomes.values()] == [None] * len(ears.outcomes)
+    assert [row[1] for row in rows] == [True]
+    assert consumer.stats.poisoned == 1
+
+
+async def test_who_rides_on_a_batch_that_is_lost_is_told(migrated, connection, serial):
+    """The connection ends before the commit; the next term does the batch again."""
+    serial.start()
+    last = await append(connection, serial.commands)
+    consumer, ears = make_consumer(migrated, serial.resources)
+    rider = Waits(ears, call=("SELECT pg_terminate_backend(pg_backend_pid())", ()))
+    with pytest.raises(ConnectionLost):
+        await consumer.run(beat())
+    assert rider.told == ["lost"]
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        await ears.reached(last)
+        nursery.cancel_scope.cancel()
+    assert (await connection.execute("SELECT ready FROM jobs")).rows == [(True,)]
+
+
+async def test_nobody_rides_while_a_culprit_is_looked_for(migrated, connection, serial):
+    """One command that cannot be saved: its batch is done again one by one, and whoever rode on it is put down."""
+    key = serial.start()
+    job = serial.job("work").key
+    await connection.script(
+        """CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+           $$ BEGIN IF NEW.name = 'bad' THEN RAISE invalid_text_representation; END IF; RETURN NEW; END $$;
+           CREATE TRIGGER refuse BEFORE INSERT ON variables FOR EACH ROW EXECUTE FUNCTION refuse()"""
+    )
+    commands = [*serial.commands, ("<default>", CompleteJob(job, raw({"bad": 1})))]
+    rider, ears, rows, consumer = await run(migrated, connection, serial, Waits, commands)
+    assert rider.told == ["lost"]
+    assert consumer.stats.poisoned > 0
+    assert ears.outcomes[len(commands)].rejection is not None
+    assert (rows[0][:2], key > 0) == ((job, True), True)
+
+
+class Silent:
+    """Counts what it is told."""
+
+    subject = SUBJECT
+    call = ("SELECT 1", ())
+
+    def __init__(self) -> None:
+        self.told = []
+
+    def arrived(self, _result):
+        self.told.append("arrived")
+        return True
+
+    def lost(self):
+        self.told.append("lost")
+
+
+async def test_each_is_told_once():
+    one, other = Silent(), Silent()
+    kept = Riders([one, other])
+    with kept.told():
+        assert kept.left([None, None, None], {SUBJECT: 3, ("more", "x"): 1}) == {("more", "x"): 1}
+    gone = Riders([one])
+    with pytest.raises(KeyError), gone.told():
+        raise KeyError
+    assert (one.told, other.told) == (["arrived", "lost"], ["arrived"])
