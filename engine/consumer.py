@@ -36,7 +36,7 @@ from engine.supervision import Beat, leaves
 from engine.tails import Tails
 from storage import load, partitions, save
 from storage.driver import Call, Connection
-from storage.errors import DataPoison
+from storage.errors import DataPoison, StorageError
 from storage.load import Batch
 from storage.log import Tail
 from storage.partitions import Claim
@@ -411,9 +411,11 @@ class Term:
         self._previous = trio.Event()
         try:
             self._writer.start_pipeline(calls)
-        except DataPoison as poison:
-            with riders.told():
-                raise Suspected(first, work.last, work.commands, poison) from poison
+        except StorageError as error:
+            riders.lose()
+            if isinstance(error, DataPoison):
+                raise Suspected(first, work.last, work.commands, error) from error
+            raise
         nursery.start_soon(self._commit, work, first, len(calls), riders, self._previous)
         await trio.lowlevel.checkpoint()
 

@@ -57,6 +57,10 @@ class Riders:
         try:
             yield
         finally:
-            riders, self._riders = self._riders, ()
-            for rider in riders:
-                rider.lost()
+            self.lose()
+
+    def lose(self) -> None:
+        """The batch is lost, or nobody knows."""
+        riders, self._riders = self._riders, ()
+        for rider in riders:
+            rider.lost()

@@ -103,8 +103,8 @@ BATCH: tuple[Mutant, ...] = (
         f"{BETWEEN_TESTS}::test_what_commands_take_counts_while_work_waits_and_their_commits_alone",
         "engine/consumer.py",
         (
-            "        if work.commands:\n            self._slices.note_commit",
-            "        if True:\n            self._slices.note_commit",
+            "            if work.commands:\n                self._slices.note_commit",
+            "            if True:\n                self._slices.note_commit",
         ),
     ),
     mutant(
@@ -158,8 +158,8 @@ BATCH: tuple[Mutant, ...] = (
         f"{LEADERSHIP_TESTS}::test_a_loser_steps_down_and_rejects_nobody",
         "engine/consumer.py",
         (
-            "calls = [fence, *work.calls]",
-            "calls = [*work.calls, fence]",
+            "calls = [self._fence(work), *work.calls, *riders.calls]",
+            "calls = [*work.calls, *riders.calls, self._fence(work)]",
         ),
     ),
     mutant(
@@ -214,7 +214,10 @@ BATCH: tuple[Mutant, ...] = (
         "overlap deeper than one",
         f"{OVERLAP_TESTS}::test_a_batch_is_computed_while_the_one_before_it_commits",
         "engine/consumer.py",
-        ("        await self._settled()\n        fence = self._fence(work)\n", "        fence = self._fence(work)\n"),
+        (
+            "        await self._settled()\n        riders = self._riders(work)\n",
+            "        riders = self._riders(work)\n",
+        ),
     ),
     mutant(
         "load: a column forgotten",

@@ -65,10 +65,14 @@ TASKS: tuple[Mutant, ...] = (
         f"{TWO_TESTS}::test_both_serve_and_one_leads",
         "engine/consumer.py",
         (
-            "        try:\n            await self._writer.finish_pipeline(",
-            "        self._tell(work, 0)\n        try:\n            await self._writer.finish_pipeline(",
+            "            try:\n                results = await self._writer.finish_pipeline(",
+            "            tell(self._consumer.listeners, self._claim.partition, work, {})\n"
+            "            try:\n                results = await self._writer.finish_pipeline(",
         ),
-        ("        self._tell(work, statements)\n", ""),
+        (
+            "            tell(self._consumer.listeners, self._claim.partition, work, left)  # nothing in there waits\n",
+            "",
+        ),
     ),
     mutant(
         "completions: who asks before the first commit waits for the sweep",
@@ -315,7 +319,7 @@ TASKS: tuple[Mutant, ...] = (
         "riders: nobody is told of a lost batch",
         f"{RIDERS_TESTS}::test_who_rides_on_a_batch_that_is_lost_is_told",
         "engine/riders.py",
-        ("                rider.lost()\n", "                pass\n"),
+        ("            rider.lost()\n", "            pass\n"),
     ),
     mutant(
         "riders: others are told of jobs that are leased",

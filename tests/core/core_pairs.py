@@ -11,7 +11,7 @@ from random import Random, SystemRandom
 from time import monotonic
 
 from core_bench import Bench, rebuilt
-from core_blocks import Many, awaited, inside
+from core_blocks import Many, Shout, awaited, inside
 from core_blocks_bpmn import to_bpmn
 from core_paths import LONG, Run, expected, observe, perform, random_block
 from core_shrink import smaller
@@ -58,10 +58,12 @@ def limits_of(seed):
 
 
 def is_cut(block):
-    """Whether a signal may be for several instances of a loop of which one is enough: how many hear it before that one
-    has ended depends on how the work was cut."""
+    """Whether the end may depend on how the work was cut: where a signal may be for several instances of a loop of
+    which one is enough, and where something is thrown that the tree hears, for then two of its ways go on at once."""
     loops = (one for one in inside(block) if isinstance(one, Many) and one.until and not one.sequential)
-    return any(on == "signal" for one in loops for _, on in awaited(one))
+    heard = {element for element, _ in awaited(block)}
+    thrown = any(isinstance(one, Shout) and one.name in heard for one in inside(block))
+    return thrown or any(on == "signal" for one in loops for _, on in awaited(one))
 
 
 def first_difference(block, seed, limits=DEFAULT_LIMITS, paths=PATHS):
@@ -106,14 +108,18 @@ def one_path(run, bench, rebuild=-1):
 
 
 def told(seed, block, limits, differs):
-    """What differs, in the smallest model that was found, and how to come there."""
+    """What differs, in the smallest model that was found, and how to come there.
+
+    The smaller model must differ in nothing else: models that none would draw are ambiguous, or none at all.
+    """
+    sought = differing(*differs[2:])
 
     def fails(tree):
         try:
             found = first_difference(tree, seed, limits, 3 * PATHS)
         except (AttributeError, Refused):  # it is no tree any more, or no model
             return None
-        return None if isinstance(found, int) else found
+        return None if isinstance(found, int) or not differing(*found[2:]) <= sought else found
 
     block, (variables, actions, seen, should) = smaller(block, differs, fails)
     lines = [f"seed {seed}", *difference(seen, should)]
@@ -126,8 +132,14 @@ def told(seed, block, limits, differs):
 def difference(seen, should):
     if not isinstance(should, dict):
         return [str(seen)]
-    names = [name for name in {**seen, **should} if seen.get(name) != should.get(name)]
-    return [f"{name}: {seen.get(name)}, should be {should.get(name)}" for name in names]
+    return [f"{name}: {seen.get(name)}, should be {should.get(name)}" for name in sorted(differing(seen, should))]
+
+
+def differing(seen, should):
+    """The names of what differs; of an error its text is all there is."""
+    if not isinstance(should, dict):
+        return {str(seen)}
+    return {name for name in {**seen, **should} if seen.get(name) != should.get(name)}
 
 
 def check_path(block, variables, actions, limits=DEFAULT_LIMITS):
