@@ -3,6 +3,7 @@
 from mutants_words import Mutant, mutant
 
 ELEMENT_TESTS = "tests/core/test_elements.py"
+LISTENER_TESTS = "tests/core/test_listeners.py"
 INCIDENT_TESTS = "tests/core/test_incidents.py"
 CANCEL_TESTS = "tests/core/test_cancel.py"
 DEADLOCK_TESTS = "tests/core/test_deadlocks.py"
@@ -301,8 +302,8 @@ CORE: tuple[Mutant, ...] = (
         "tests/core/test_issue5_loops.py::test_nothing_leaves_a_loop_whose_results_are_mapped_to_a_local_variable",
         "engine/core/lifecycle.py",
         (
-            '    return "outputs" if node.outputs and (element.is_inner or node.loop is None) else "leave"',
-            '    return "outputs" if node.outputs else "leave"',
+            '    if node.outputs and (element.is_inner or node.loop is None):\n        return "outputs"',
+            '    if node.outputs:\n        return "outputs"',
         ),
     ),
     mutant(
@@ -384,5 +385,71 @@ CORE: tuple[Mutant, ...] = (
             "        if scope.state is ACTIVATED and scope.then is None:\n            nodes",
             "        if scope.then is None:\n            nodes",
         ),
+    ),
+    mutant(
+        "listeners: the element goes on before its listener is done",
+        f"{LISTENER_TESTS}::test_each_has_its_turn_in_the_order_of_the_file",
+        "engine/core/worklist.py",
+        ("following is not None and not element.jobs:", "following is not None:"),
+    ),
+    mutant(
+        "listeners: the first one alone has its turn",
+        f"{LISTENER_TESTS}::test_each_has_its_turn_in_the_order_of_the_file",
+        "engine/core/worklist.py",
+        ("row.listener_index + 1))", "row.listener_index + 9))"),
+    ),
+    mutant(
+        "listeners: those of a loop are told by its body",
+        f"{LISTENER_TESTS}::test_each_instance_of_a_loop_tells_and_the_loop_does_not",
+        "engine/core/lifecycle.py",
+        (
+            "return event in node.listeners and (element.is_inner or node.loop is None)",
+            "return event in node.listeners",
+        ),
+    ),
+    mutant(
+        "listeners: behind mappings nobody is told",
+        f"{LISTENER_TESTS}::test_they_come_behind_the_mappings",
+        "engine/core/lifecycle.py",
+        ("or _hears(element, event) else behind", "or not _hears(element, event) else behind"),
+    ),
+    mutant(
+        "listeners: an expression that fails tells that one alone again",
+        f"{LISTENER_TESTS}::test_an_expression_that_fails_tells_all_of_its_event_again",
+        "engine/core/worklist.py",
+        (
+            "            argument = 0 if stage in HEARD else argument",
+            "            argument = argument if stage in HEARD else argument",
+        ),
+    ),
+    mutant(
+        "listeners: what one brings at the start goes upwards",
+        f"{LISTENER_TESTS}::test_what_a_start_listener_brings_is_local",
+        "engine/core/shared/listeners.py",
+        ("    if job.listener_event == START:", "    if False:"),
+    ),
+    mutant(
+        "listeners: what one brings at the end is merged from the element on",
+        f"{LISTENER_TESTS}::test_what_an_end_listener_brings_leaves_like_the_result_of_a_mapping",
+        "engine/core/shared/listeners.py",
+        ("merge_upwards(outside(job.element), variables, at)", "merge_upwards(job.element, variables, at)"),
+    ),
+    mutant(
+        "listeners: one throws an error",
+        f"{LISTENER_TESTS}::test_a_listener_cannot_throw_an_error",
+        "engine/core/commands/job.py",
+        ("    if job.kind != ELEMENT:", "    if False:"),
+    ),
+    mutant(
+        "listeners: one that has failed is told as a job of the element",
+        f"{LISTENER_TESTS}::test_a_listener_without_retries_is_an_incident_and_it_alone_is_told_again",
+        "engine/core/commands/job.py",
+        ("NO_RETRIES[job.kind]", "NO_RETRIES[ELEMENT]"),
+    ),
+    mutant(
+        "listeners: one reports on what is about to end",
+        f"{LISTENER_TESTS}::test_a_listener_of_what_is_about_to_end_reports_in_vain",
+        "engine/core/commands/job.py",
+        ("    if job.element.state is not WORKED_IN[job.listener_event]:", "    if False:"),
     ),
 )

@@ -10,13 +10,14 @@ from engine.bpmn.draft import Draft, Member, Place
 from engine.bpmn.events import event_of, is_interrupting, reading_of_task
 from engine.bpmn.extensions import Extensions, job_definition, mappings, properties
 from engine.bpmn.joins import join
+from engine.bpmn.listeners import execution_listeners
 from engine.bpmn.model import JobDefinition, Node
 from engine.bpmn.user_tasks import user_task, user_task_job
 from engine.bpmn.xml import line_of
 
 
 def plain(member: Member, extensions: Extensions, draft: Draft, **more: Any) -> Node:
-    """A node with nothing but what every node has: its place, its flows, its mappings."""
+    """A node with nothing but what every node has: its place, its flows, its mappings and listeners."""
     assert member.kind is not None
     element = member.element
     inputs, outputs = mappings(element, extensions, draft.report)
@@ -31,6 +32,7 @@ def plain(member: Member, extensions: Extensions, draft: Draft, **more: Any) -> 
         inputs=inputs,
         outputs=outputs,
         boundaries=tuple(draft.attached.get(member.id, ())),
+        listeners=execution_listeners(element, member.kind.type, extensions, draft),
         loop=multi_instance(element, draft.report) if member.kind.activity else None,
         properties=properties(element),
         line=line_of(element),

@@ -14,7 +14,7 @@ from engine.bpmn import builders
 from engine.bpmn.activities import LOOP_CHILDREN
 from engine.bpmn.draft import Build, Kind, Place
 from engine.bpmn.events import EVENTS
-from engine.bpmn.extensions import JOB, MAPPINGS, PUBLISH
+from engine.bpmn.extensions import JOB, LISTENERS, MAPPINGS, PUBLISH
 from engine.bpmn.user_tasks import EXTENSIONS as USER_TASK
 
 _LOOP = frozenset({"multiInstanceLoopCharacteristics"})
@@ -22,11 +22,11 @@ _EVENTS = frozenset(EVENTS)
 
 
 def _event(type_: str, place: Place) -> Kind:
-    return Kind(type_, builders.event, MAPPINGS, _EVENTS, place=place)
+    return Kind(type_, builders.event, MAPPINGS | LISTENERS, _EVENTS, place=place)
 
 
 def _activity(type_: str, build: Build, extensions: frozenset[str] = frozenset(), *, scope: bool = False) -> Kind:
-    return Kind(type_, build, extensions | MAPPINGS, _LOOP, activity=True, scope=scope)
+    return Kind(type_, build, extensions | MAPPINGS | LISTENERS, _LOOP, activity=True, scope=scope)
 
 
 ELEMENTS: Mapping[str, Kind] = {
@@ -45,13 +45,13 @@ ELEMENTS: Mapping[str, Kind] = {
     "userTask": _activity("USER_TASK", builders.user_task_node, USER_TASK),
     "callActivity": _activity("CALL_ACTIVITY", builders.call_activity, frozenset({"calledElement"})),
     "subProcess": _activity("SUB_PROCESS", builders.sub_process, scope=True),
-    "exclusiveGateway": Kind("EXCLUSIVE_GATEWAY", builders.plain, chooses=True),
-    "inclusiveGateway": Kind("INCLUSIVE_GATEWAY", builders.inclusive_gateway, chooses=True),
-    "parallelGateway": Kind("PARALLEL_GATEWAY", builders.plain),
-    "eventBasedGateway": Kind("EVENT_BASED_GATEWAY", builders.event_based_gateway),
+    "exclusiveGateway": Kind("EXCLUSIVE_GATEWAY", builders.plain, LISTENERS, chooses=True),
+    "inclusiveGateway": Kind("INCLUSIVE_GATEWAY", builders.inclusive_gateway, LISTENERS, chooses=True),
+    "parallelGateway": Kind("PARALLEL_GATEWAY", builders.plain, LISTENERS),
+    "eventBasedGateway": Kind("EVENT_BASED_GATEWAY", builders.event_based_gateway, LISTENERS),
 }
 
-EVENT_SUB_PROCESS = Kind("EVENT_SUB_PROCESS", builders.sub_process, MAPPINGS, scope=True)
+EVENT_SUB_PROCESS = Kind("EVENT_SUB_PROCESS", builders.sub_process, MAPPINGS | LISTENERS, scope=True)
 """A `subProcess` with `triggeredByEvent`. It is no activity: nothing is attached to it, and it does not repeat."""
 
 NOT_YET: Mapping[str, str] = {

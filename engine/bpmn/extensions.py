@@ -20,13 +20,13 @@ Extensions = MappingOf[str, Element]
 
 JOB = frozenset({"taskDefinition", "taskHeaders", "jobPriorityDefinition"})
 MAPPINGS = frozenset({"ioMapping"})
+LISTENERS = frozenset({"executionListeners"})
 PUBLISH = frozenset({"publishMessage"})
 
 ACCEPTED = frozenset({"properties", "userTaskForm", "formDefinition"})
 """Data for people and tools, wherever they stand: a form is shown by whoever starts the process or does the task."""
 
 NOT_YET: MappingOf[str, str] = {
-    "executionListeners": "execution listeners are",
     "taskListeners": "task listeners are",
     "adHoc": "ad-hoc sub-processes are",
     "conditionalFilter": "conditional events are",
@@ -38,6 +38,7 @@ NOT_YET: MappingOf[str, str] = {
 KNOWN = (
     JOB
     | MAPPINGS
+    | LISTENERS
     | PUBLISH
     | {
         "assignmentDefinition",
@@ -108,34 +109,35 @@ def job_definition(
 ) -> JobDefinition | None:
     """What the job worker is asked for. None when something of it is missing or wrong (reported)."""
     task = extensions.get("taskDefinition")
-    job_type = _job_type(element, task, report)
-    retries = _retries(element, task, report)
-    priority = job_priority(element, extensions, report) or default_priority
-    headers = task_headers(element, extensions.get("taskHeaders"), report)
-    if job_type is None or retries is None:
-        return None
-    return JobDefinition(type=job_type, retries=retries, priority=priority, headers=headers)
-
-
-def _job_type(element: Element, task: Element | None, report: Report) -> Expression | None:
     if task is None:
         report.refuse(element, "needs a zeebe:taskDefinition with the type of the job")
+    type_ = None if task is None else job_type(element, task, report)
+    retries = _DEFAULT_RETRIES if task is None else job_retries(element, task, report)
+    priority = job_priority(element, extensions, report) or default_priority
+    headers = task_headers(element, extensions.get("taskHeaders"), report)
+    if type_ is None or retries is None:
         return None
-    text = task.get("type", "").strip()
+    return JobDefinition(type=type_, retries=retries, priority=priority, headers=headers)
+
+
+def job_type(element: Element, given: Element, report: Report) -> Expression | None:
+    """The `type` of `zeebe:taskDefinition` or of a listener. None if it is missing or wrong (reported)."""
+    text = given.get("type", "").strip()
     if not text:
-        report.refuse(element, "zeebe:taskDefinition needs a type", at=task)
+        report.refuse(element, f"zeebe:{split(given)[1]} needs a type", at=given)
         return None
     if len(text) > report.limits.id_length and not is_expression(text):
-        report.refuse(element, f"the job type has more than {report.limits.id_length} characters", at=task)
+        report.refuse(element, f"the job type has more than {report.limits.id_length} characters", at=given)
         return None
-    return text_or_expression(text, "job type", element, report, at=task)
+    return text_or_expression(text, "job type", element, report, at=given)
 
 
-def _retries(element: Element, task: Element | None, report: Report) -> Expression | None:
-    text = None if task is None else task.get("retries")
-    if task is None or text is None:
+def job_retries(element: Element, given: Element, report: Report) -> Expression | None:
+    """The `retries`, likewise; 3 if left out."""
+    text = given.get("retries")
+    if text is None:
         return _DEFAULT_RETRIES
-    return whole_number(text, "retries", element, report, at=task, least=0)
+    return whole_number(text, "retries", element, report, at=given, least=0)
 
 
 def job_priority(element: Element, extensions: Extensions, report: Report) -> Expression | None:

@@ -221,6 +221,8 @@ class Node:
     script: Script | None = None
     decision: CalledDecision | None = None
     user_task: UserTask | None = None
+    listeners: MappingOf[str, tuple[JobDefinition, ...]] = field(default_factory=dict)
+    """The jobs of its listeners in document order, by the event that they hear as the REST API names it: START, END."""
     joins: tuple[NodeId, ...] = ()
     """Of a scope: its inclusive gateways that join."""
     bits: MappingOf[FlowId, int] = field(default_factory=dict)

@@ -13,9 +13,10 @@ import regex
 from engine.bpmn.draft import Draft
 from engine.bpmn.elements import ACCEPTED_IN_FILES
 from engine.bpmn.events import allowed_extensions
-from engine.bpmn.extensions import job_priority, properties, read_extensions, version_tag
+from engine.bpmn.extensions import Extensions, job_priority, properties, read_extensions, version_tag
 from engine.bpmn.flows import link_flows
 from engine.bpmn.joins import takes_joins
+from engine.bpmn.listeners import execution_listeners
 from engine.bpmn.model import Node, NodeId, Problem, Process
 from engine.bpmn.outline import Ids, check_children, outline, take_id
 from engine.bpmn.references import Roots, read_roots
@@ -28,7 +29,7 @@ from engine.bpmn.xml import BPMN, LIMITS, Element, Limits, Unreadable, bpmn_chil
 _PROCESS_ID = regex.compile(r"[\p{L}_][\p{L}\p{N}_\-.]*")
 """What the REST API allows; its clients check it on what they receive, too."""
 
-_PROCESS_EXTENSIONS = frozenset({"versionTag", "jobPriorityDefinition"})
+_PROCESS_EXTENSIONS = frozenset({"versionTag", "jobPriorityDefinition", "executionListeners"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +124,13 @@ def _build(draft: Draft) -> Process:
         id=draft.id,
         name=draft.process.get("name"),
         version_tag=version_tag(draft.process, extensions, draft.report),
-        nodes=_nodes(draft),
+        nodes=_nodes(draft, extensions),
         flows=draft.flows,
     )
 
 
-def _nodes(draft: Draft) -> dict[NodeId, Node]:
-    nodes = {draft.id: _process_node(draft)}
+def _nodes(draft: Draft, of_process: Extensions) -> dict[NodeId, Node]:
+    nodes = {draft.id: _process_node(draft, of_process)}
     for member in draft.members.values():
         check_children(member, draft.report)
         if member.kind is not None:
@@ -138,7 +139,7 @@ def _nodes(draft: Draft) -> dict[NodeId, Node]:
     return nodes
 
 
-def _process_node(draft: Draft) -> Node:
+def _process_node(draft: Draft, extensions: Extensions) -> Node:
     return Node(
         id=draft.id,
         type="PROCESS",
@@ -146,6 +147,7 @@ def _process_node(draft: Draft) -> Node:
         start=draft.start_of(draft.id),
         event_sub_processes=tuple(draft.event_sub_processes.get(draft.id, ())),
         joins=tuple(draft.joins.get(draft.id, ())),
+        listeners=execution_listeners(draft.process, "PROCESS", extensions, draft),
         properties=properties(draft.process),
         line=line_of(draft.process),
     )

@@ -15,7 +15,7 @@ from engine.core.records.effects import Effects, LoadMore, Reply
 from engine.core.records.instances import ElementActivated, ElementTerminated, ElementTerminating, IncidentResolved
 from engine.core.records.jobs import JobCanceled
 from engine.core.records.user_tasks import UserTaskEnded
-from engine.core.shared import mappings, waits
+from engine.core.shared import listeners, mappings, waits
 from engine.core.shared.beginnings import begin_at
 from engine.core.tree import (
     ACTIVATED,
@@ -50,6 +50,10 @@ def inputs(element: Element, at: View, _argument: object) -> Effects:
     yield from mappings.take_inputs(element, at)
 
 
+def start_listeners(element: Element, at: View, index: int) -> Effects:
+    yield from listeners.tell(element, listeners.START, index, at)
+
+
 def activate(element: Element, at: View, begin: Sequence[str] | int) -> Effects:
     """`begin`: of a scope, the elements below it that it begins with; 0 otherwise.
 
@@ -70,6 +74,10 @@ def activate(element: Element, at: View, begin: Sequence[str] | int) -> Effects:
 
 def outputs(element: Element, at: View, _argument: object) -> Effects:
     yield from mappings.give_outputs(element, at)
+
+
+def end_listeners(element: Element, at: View, index: int) -> Effects:
+    yield from listeners.tell(element, listeners.END, index, at)
 
 
 def leave(element: Element, at: View, _argument: object) -> Effects:
@@ -119,24 +127,51 @@ def _terminated(element: Element) -> Effects:
 
 
 STAGES: dict[str, tuple[ElementState, Stage, str | None]] = {
-    "inputs": (ACTIVATING, inputs, "activate"),
+    "inputs": (ACTIVATING, inputs, "start listeners"),
+    "start listeners": (ACTIVATING, start_listeners, "activate"),
     "activate": (ACTIVATING, activate, None),
-    "outputs": (COMPLETING, outputs, "leave"),
+    "outputs": (COMPLETING, outputs, "end listeners"),
+    "end listeners": (COMPLETING, end_listeners, "leave"),
     "leave": (COMPLETING, leave, None),
     "terminate": (TERMINATING, terminate, None),
 }
 """Stage → the state in which it runs, what it does, and the stage that follows at once.
 
-An item whose element has left that state is dropped. When a stage runs, its element's `node` is set.
+An item whose element has left that state is dropped. When a stage runs, its element's `node` is set. A stage that makes
+a job rests: nothing follows until that is done.
 """
+
+LISTENERS = {listeners.START: "start listeners", listeners.END: "end listeners"}
+"""What listeners hear → the stage that tells them; its argument is the index of the one whose turn it is.
+
+When its job is done the stage goes on with the next one. When the job cannot be made, resolving the incident tells all
+of them again.
+"""
+HEARD = {stage: event for event, stage in LISTENERS.items()}
 
 
 def first_stage_of_activation(element: Element) -> str:
-    """The first stage that has anything to do. Mappings of a loop are those of its inner instances."""
+    """The first stage that has anything to do. Mappings and listeners of a loop are those of its inner instances."""
     node = element.node
-    return "inputs" if element.is_inner or (node.inputs and node.loop is None) else "activate"
+    if element.index >= 0 or (node.inputs and node.loop is None):  # is_inner, without its call
+        return "inputs"
+    return "start listeners" if node.listeners and _hears(element, listeners.START) else "activate"
 
 
 def first_stage_of_completion(element: Element) -> str:
     node = element.node
-    return "outputs" if node.outputs and (element.is_inner or node.loop is None) else "leave"
+    if node.outputs and (element.is_inner or node.loop is None):
+        return "outputs"
+    return "end listeners" if node.listeners and _hears(element, listeners.END) else "leave"
+
+
+def next_stage(following: str, element: Element) -> str:
+    """The stage that follows, or the one behind it when there is no listener to tell."""
+    event = HEARD.get(following)
+    behind = STAGES[following][2]
+    return following if event is None or behind is None or _hears(element, event) else behind
+
+
+def _hears(element: Element, event: str) -> bool:
+    node = element.node
+    return event in node.listeners and (element.is_inner or node.loop is None)

@@ -126,7 +126,7 @@ def _json(value: Any) -> str:
 _NAMES: dict[type[Event], Callable[[Trace, Any], tuple[int, str]]] = {
     InstanceCreated: lambda _, e: (e.key, e.process_id),
     ElementActivating: lambda _, e: (e.key, e.element),
-    JobCreated: lambda trace, e: (e.key, f"job({trace.name(e.element)})"),
+    JobCreated: lambda trace, e: (e.key, f"{_kind_of(e)}({trace.name(e.element)})"),
     UserTaskCreated: lambda trace, e: (e.key, f"task({trace.name(e.element)})"),
     IncidentRaised: lambda trace, e: (e.key, f"incident({trace.name(e.element)})"),
     MessagePublished: lambda _, e: (e.key, f"message({e.name})"),
@@ -135,6 +135,10 @@ _NAMES: dict[type[Event], Callable[[Trace, Any], tuple[int, str]]] = {
     DeploymentCreated: lambda _, _e: (_e.key, "deployment"),
     DefinitionAdded: lambda _, e: (e.key, f"{e.process_id}:v{e.version}"),
 }
+
+
+def _kind_of(event: JobCreated) -> str:
+    return "job" if event.listener_event == "UNSPECIFIED" else "listener"
 
 
 # ---- the events that a trace consists of mostly; all others tell their fields

@@ -14,7 +14,15 @@ from typing import Any
 from engine.core.apply import APPLY
 from engine.core.dispatch import ELEMENTS
 from engine.core.elements import inclusive_gateway
-from engine.core.lifecycle import STAGES, empty, first_stage_of_activation, first_stage_of_completion
+from engine.core.lifecycle import (
+    HEARD,
+    LISTENERS,
+    STAGES,
+    empty,
+    first_stage_of_activation,
+    first_stage_of_completion,
+    next_stage,
+)
 from engine.core.outcomes import Ended
 from engine.core.records.base import Event
 from engine.core.records.catalogue import RetireDefinition
@@ -37,7 +45,7 @@ from engine.core.records.instances import (
     WorkDeferred,
     WorkResumed,
 )
-from engine.core.records.jobs import JobCreated, JobFailed, JobReleased
+from engine.core.records.jobs import JobCompleted, JobCreated, JobFailed, JobReleased
 from engine.core.records.messages import ReleaseStart
 from engine.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
 from engine.core.rules import SLICE_CHARACTERS
@@ -127,7 +135,8 @@ class Worklist:
             if element.node is MISSING:
                 self.at.node(element)
             done = self.take(effects_of(element, self.at, argument), element, stage, argument)
-            if done and following is not None:
+            if done and following is not None and not element.jobs:
+                following = next_stage(following, element)
                 self._queue.appendleft((key, following, 0))  # before another can change what it has set
 
     def _run_in_scope(self, scope: Element, stage: str, argument: Any) -> None:
@@ -262,6 +271,7 @@ class Worklist:
             if element is None:
                 raise
             done = False
+            argument = 0 if stage in HEARD else argument  # all of its listeners are told again
             collected = [
                 IncidentRaised(self.at.key(), element.key, stage, failure.type, failure.message, None, argument)
             ]
@@ -354,6 +364,11 @@ class Worklist:
         if row.element.tokens:
             self._touched.add(row.element.key)  # whether it is stuck was not looked at meanwhile
 
+    def _worked(self, row: Job, _event: Event) -> None:
+        """Behind a listener the next one has its turn, before another can change what it has set."""
+        if row.listener_event in LISTENERS:
+            self._queue.appendleft((row.element.key, LISTENERS[row.listener_event], row.listener_index + 1))
+
     def _timed(self, row: Timer, _event: Event) -> None:
         self.timers[row.key] = (row.due_at, row.tenant) if row.state == "PENDING" else None
 
@@ -384,6 +399,7 @@ FOLLOW: dict[type[Event], Callable[[Worklist, Any, Any], None]] = {
     TimerTriggered: Worklist._timed,
     TimerCanceled: Worklist._timed,
     JobCreated: Worklist._offered,
+    JobCompleted: Worklist._worked,
     JobFailed: Worklist._offered,
     JobReleased: Worklist._offered,
 }

@@ -1,10 +1,11 @@
-"""Runs of a variant of an element in scopes of each kind, with an incident, cancelled: for golden traces.
+"""Runs of a variant of an element, for golden traces: in scopes of each kind, with an incident, cancelled, listened to.
 
 A variant makes the content of a scope, with the input mappings (or other settings) of the element that it is about.
 """
 
 from core_bench import Bench, raw
 from core_events import call, loop, model
+from core_listeners import listening_everywhere
 from core_models import end, process_element, start, sub, task
 
 from engine.core.records.jobs import CompleteJob, ThrowJobError
@@ -83,6 +84,11 @@ def following(bench):
     return None
 
 
+def listened(file):
+    """With execution listeners at the element of the variant, for whatever can have them."""
+    return listening_everywhere(file, {"x", "x-start", "t"})
+
+
 def traced(file, act, **variables):
     bench = Bench()
     bench.deploy(file)
@@ -137,6 +143,7 @@ def sections(content):
     ended = cancelled(in_process(content(())))
     if ended is not None:
         yield "cancelled", ended
+    yield "with_listeners", traced(listened(in_process(content(()))), to_the_end)
 
 
 def text_of(variant):

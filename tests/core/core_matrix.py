@@ -35,6 +35,7 @@ COLUMNS = (
     "in_called_process",
     "with_an_incident",
     "cancelled",
+    "with_listeners",
     "as a loop",
 )
 WAYS = {
@@ -45,6 +46,10 @@ WAYS = {
     "BUSINESS_RULE_TASK": ("job",),
 }
 """How the same element may be done; what is published or thrown is added below."""
+
+LISTENER = "kind=EXECUTION_LISTENER"
+EVIDENCE = {"with_an_incident": "IncidentResolved", "cancelled": "> CancelInstance", "with_listeners": LISTENER}
+"""What the trace of a start event shows; the end of an element otherwise."""
 
 NO_SCOPE = "starts a process, and stands in no other scope"
 NO_CALL = "a call begins at the none start event"
@@ -154,7 +159,7 @@ def _cell_of_start(row, column):
         return NO_CALL
     if column == "as a loop":
         return NO_ACTIVITY
-    evidence = {"with_an_incident": "IncidentResolved", "cancelled": "> CancelInstance"}.get(column, "ElementCompleted")
+    evidence = EVIDENCE.get(column, "ElementCompleted")
     return [file for file in STARTS[row] if evidence in (GOLDEN / f"{file}.txt").read_text()] or None
 
 
@@ -162,6 +167,8 @@ def _shows(file, id, column):
     lines = section(file, column)
     if column == "with_an_incident":
         return "IncidentRaised" in lines and "IncidentResolved" in lines and f"ElementActivating  {id} " in lines
+    if column == "with_listeners":
+        return LISTENER in lines and "JobCompleted       listener(" in lines
     if column == "cancelled":
         behind = lines.partition("> CancelInstance p\n")[2]
         return any(f"ElementTerminated  {one}\n" in behind for one in (id, *HOSTS))

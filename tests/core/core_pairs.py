@@ -66,9 +66,9 @@ def is_cut(block):
     return thrown or any(on == "signal" for one in loops for _, on in awaited(one))
 
 
-def first_difference(block, seed, limits=DEFAULT_LIMITS, paths=PATHS):
+def first_difference(block, seed, limits=DEFAULT_LIMITS, paths=PATHS, bench_of=Bench):
     """The number of points that were compared, or (variables, actions, what the engine shows, what it should)."""
-    bench, points = Bench(limits, keeps_rows=False), 0
+    bench, points = bench_of(limits, keeps_rows=False), 0
     run = Run(block, Random(0))
     bench.deploy(to_bpmn(block))
     for path in range(paths):

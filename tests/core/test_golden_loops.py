@@ -1,10 +1,10 @@
-"""Golden traces of every activity as a multi-instance one: at once, in sequence, with incidents, cancelled.
+"""Golden traces of activities as multi-instance ones: at once, in sequence, with incidents, cancelled, listened to.
 
 `pytest --rewrite-golden` writes tests/core/golden/looped_*.txt anew; a change of behaviour is a readable diff.
 """
 
 import pytest
-from core_golden import CHECK, cancelled, in_process, to_the_end, traced, with_an_incident
+from core_golden import CHECK, cancelled, in_process, listened, to_the_end, traced, with_an_incident
 from core_variants_loops import ACTIVITIES, PARALLEL, SEQUENTIAL
 
 
@@ -16,6 +16,7 @@ def sections(name):
     ended = cancelled(in_process(sequential(())))
     if ended is not None:
         yield "cancelled", ended
+    yield "with_listeners", traced(listened(in_process(parallel(()))), to_the_end)
 
 
 @pytest.mark.parametrize("name", ACTIVITIES)

@@ -1,4 +1,4 @@
-"""Golden traces of timers: in scopes of each kind, with an incident, cancelled; and what they start.
+"""Golden traces of timers: in scopes of each kind, with an incident, cancelled, with listeners; and what they start.
 
 `pytest --rewrite-golden` writes tests/core/golden/timers_*.txt anew; a change of behaviour is a readable diff.
 """
@@ -7,6 +7,7 @@ import pytest
 from core_bench import Bench
 from core_events import mapped
 from core_golden import play, text_of
+from core_listeners import listening_everywhere
 from core_models import file, process_element, start, sub, task
 from core_variants_timers import VARIANTS
 
@@ -61,14 +62,22 @@ def cancelled(bench):
         bench.cancel(key)
 
 
+ACTS = {
+    "to_the_end": (to_the_end, started_by),
+    "with_an_incident": (with_an_incident, lambda text: started_by(text, [("=assert(ok, ok)", "checked")])),
+    "cancelled": (cancelled, started_by),
+    "with_listeners": (to_the_end, lambda text: listening_everywhere(started_by(text), {"x"})),
+}
+
+
 @pytest.mark.parametrize("name", STARTS)
 def test_starts_are_the_golden_ones(name, golden):
     text = ""
-    for act, inputs in ((to_the_end, ()), (with_an_incident, [("=assert(ok, ok)", "checked")]), (cancelled, ())):
+    for title, (act, file_) in ACTS.items():
         bench = Bench()
-        bench.deploy(started_by(STARTS[name], inputs))
+        bench.deploy(file_(STARTS[name]))
         before = len(bench.trace)
         act(bench)
-        text += f"# {act.__name__}\n" + "\n".join(bench.trace[before:]) + "\n\n"
+        text += f"# {title}\n" + "\n".join(bench.trace[before:]) + "\n\n"
         assert not bench.state.elements
     golden(f"timers_{name}", text)

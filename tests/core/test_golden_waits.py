@@ -1,4 +1,4 @@
-"""Golden traces of messages, signals and user tasks: in scopes of each kind, with an incident, cancelled.
+"""Golden traces of messages, signals and user tasks: in scopes of each kind, with an incident, cancelled, listened to.
 
 `pytest --rewrite-golden` writes tests/core/golden/waits_*.txt anew; a change of behaviour is a readable diff.
 """
@@ -7,6 +7,7 @@ import pytest
 from core_bench import Bench, raw
 from core_events import mapped
 from core_golden import ROOTS, play, text_of
+from core_listeners import listening_everywhere
 from core_models import end, file, process_element, start, sub, task
 from core_variants_waits import VARIANTS, message, person, signal
 
@@ -71,6 +72,18 @@ def correlated(bench):
     play(bench)
 
 
+def with_listeners(bench):
+    bench.deploy(listening_everywhere(started_by(message()), {"begun"}))
+    say(bench, ok=True)
+    play(bench)
+
+
+def broadcast_with_listeners(bench):
+    bench.deploy(listening_everywhere(started_by(signal()), {"begun"}))
+    bench.run(BroadcastSignal("alarm", raw({"ok": True})))
+    play(bench)
+
+
 def broadcast(bench):
     """Every signal starts an instance."""
     for ok in (True, False):
@@ -86,8 +99,8 @@ def broadcast_and_cancelled(bench):
 
 
 STARTS = {
-    "message_start": (message(), [one_for_each_key, with_an_incident, cancelled, correlated]),
-    "signal_start": (signal(), [broadcast, broadcast_and_cancelled]),
+    "message_start": (message(), [one_for_each_key, with_an_incident, cancelled, correlated, with_listeners]),
+    "signal_start": (signal(), [broadcast, broadcast_and_cancelled, broadcast_with_listeners]),
 }
 
 

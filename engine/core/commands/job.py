@@ -15,10 +15,18 @@ from engine.core.records.jobs import (
     ThrowJobError,
     UpdateJob,
 )
-from engine.core.shared import events
+from engine.core.shared import events, listeners
+from engine.core.shared.jobs import ELEMENT, EXECUTION_LISTENER
 from engine.core.shared.variables import set_locally, take_in, texts_of
-from engine.core.tree import ACTIVATED, Job
+from engine.core.tree import ACTIVATED, ACTIVATING, COMPLETING, Job
 from engine.core.view import View, reject_not_found
+
+NO_RETRIES = {
+    ELEMENT: IncidentType.JOB_NO_RETRIES,
+    EXECUTION_LISTENER: IncidentType.EXECUTION_LISTENER_NO_RETRIES,
+}
+WORKED_IN = {"UNSPECIFIED": ACTIVATED, listeners.START: ACTIVATING, listeners.END: COMPLETING}
+"""What the job's listener hears → the state in which its element waits for the job."""
 
 
 def needs(command: CompleteJob | FailJob | ThrowJobError, tenant: str) -> Needs:
@@ -28,10 +36,14 @@ def needs(command: CompleteJob | FailJob | ThrowJobError, tenant: str) -> Needs:
 
 
 def complete(command: CompleteJob, at: View) -> Effects:
+    """What follows the job of a listener is in the step's table."""
     job = _workable(command, "complete", at)
     yield JobCompleted(job.key)
-    yield from take_in(job.element, command.variables, at)
-    yield ElementCompleting(job.element.key)
+    if job.kind == ELEMENT:
+        yield from take_in(job.element, command.variables, at)
+        yield ElementCompleting(job.element.key)
+    else:
+        yield from listeners.take_in(job, command.variables, at)
 
 
 def fail(command: FailJob, at: View) -> Effects:
@@ -41,12 +53,18 @@ def fail(command: FailJob, at: View) -> Effects:
     yield from set_locally(job.element, command.variables, at)
     if command.retries <= 0:
         message = command.message or "No more retries left."
-        yield IncidentRaised(at.key(), job.element.key, "", IncidentType.JOB_NO_RETRIES, message, job.key)
+        yield IncidentRaised(at.key(), job.element.key, "", NO_RETRIES[job.kind], message, job.key)
 
 
 def throw_error(command: ThrowJobError, at: View) -> Effects:
     """The nearest error event that catches the code takes over; without any, it is an incident of the job."""
     job = _workable(command, "throw an error for", at)
+    if job.kind != ELEMENT:
+        raise Reject(
+            RejectionCode.INVALID_STATE,
+            f"Expected to throw an error for job with key '{job.key}', but it is of kind '{job.kind}': only the job of "
+            "an element itself can throw one",
+        )
     variables = texts_of(command.variables)
     caught = events.throw_error(job.element, command.code, variables, at, from_itself=True)
     yield JobErrorThrown(job.key, command.code, command.message, caught is not None)
@@ -79,7 +97,7 @@ def _workable(command: CompleteJob | FailJob | ThrowJobError, doing: str, at: Vi
     job = _known(command.key, doing, at)
     if any(incident.job == job.key for incident in job.element.open_incidents.values()):
         raise _in_state(job, doing)
-    if job.element.state is not ACTIVATED:
+    if job.element.state is not WORKED_IN[job.listener_event]:
         raise reject_not_found("job", doing, command.key)
     if _waits_for_backoff(job, at):
         raise _in_state(job, doing)

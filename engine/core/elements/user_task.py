@@ -1,7 +1,7 @@
 """User task. BPMN 2.0.2 §13.3.3: upon activation the task is offered to people, upon its completion it completes.
 
 With `zeebe:userTask` the engine keeps the task: who may do it, until when, with which form. Without, it is a job of a
-well-known type, whose headers say the same. Not here: forms that are deployed (`formId`), listeners.
+well-known type, whose headers say the same. Not here: forms that are deployed (`formId`), task listeners.
 """
 
 from __future__ import annotations

@@ -17,9 +17,21 @@ MAX_TYPE_BYTES = 1024
 """Job types stand in an index, whose rows PostgreSQL limits to a third of a page."""
 
 
-def create_job(element: Element, job: JobDefinition, at: View, headers: Mapping[str, str] = {}) -> Effects:
-    """A job of the element itself: type, retries and priority are evaluated with its variables. `headers`: more of
-    them than the model has."""
+ELEMENT, EXECUTION_LISTENER = "BPMN_ELEMENT", "EXECUTION_LISTENER"
+"""Kinds of jobs, as the REST API names them."""
+
+
+def create_job(
+    element: Element,
+    job: JobDefinition,
+    at: View,
+    headers: Mapping[str, str] = {},
+    kind: str = ELEMENT,
+    event: str = "UNSPECIFIED",
+    index: int = 0,
+) -> Effects:
+    """Type, retries and priority are evaluated with the element's variables. `headers`: more of them than the model
+    has. `kind`, `event`, `index`: the job is the listener's that stands at `index` of those of `event`."""
     type_ = at.typed(job.type, element, str, IncidentType.EXTRACT_VALUE_ERROR)
     if not 0 < len(type_.encode()) <= MAX_TYPE_BYTES:
         raise Fail(
@@ -33,6 +45,9 @@ def create_job(element: Element, job: JobDefinition, at: View, headers: Mapping[
         whole(job.retries, element, at),
         0 if job.priority is None else whole(job.priority, element, at),
         {**job.headers, **headers},
+        kind,
+        event,
+        index,
     )
 
 

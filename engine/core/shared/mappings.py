@@ -8,7 +8,7 @@ from typing import Any
 from engine.bpmn.model import Mapping
 from engine.core.records.effects import Effects, Fail, IncidentType
 from engine.core.rules import MAX_STAGE_CHARACTERS
-from engine.core.shared.variables import owner_of, set_in
+from engine.core.shared.variables import outside, owner_of, set_in
 from engine.core.tree import Element
 from engine.core.view import VariableScope, View, json_of
 from engine.feel import from_json
@@ -41,7 +41,7 @@ def _loop_variables(element: Element, at: View) -> dict[str, Any]:
 def give_outputs(element: Element, at: View) -> Effects:
     """The mapped values are merged into the scopes around the element; those at a place inside of a variable into what
     the element sees under that name, its own result first."""
-    around = element if element.is_inner else element.outer() or element
+    around = outside(element)
     seen: dict[str, Any] = {}
     for mapping in at.node(element).outputs:
         value = at.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR, seen)

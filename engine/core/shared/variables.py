@@ -28,6 +28,11 @@ def owner_of(name: str, seen_from: Element) -> Element:
     return scope
 
 
+def outside(element: Element) -> Element:
+    """Where what leaves an element is merged from on: of an instance of a loop its own scope, else the one around."""
+    return element if element.is_inner else element.outer() or element
+
+
 def set_texts(scope: Element, variables: Mapping[str, str], at: View) -> Effects:
     for name, value in variables.items():
         yield set_in(scope, name, value, at)

@@ -1,0 +1,31 @@
+"""Listeners: workers that are told what happens to an element, before it goes on. Each is a job, and the element rests
+until that is done; then the next one has its turn, in the order of the file.
+
+Those of a loop are its inner instances'. Execution listeners hear START and END; user-task listeners will be other
+events, with stages and jobs of their own.
+"""
+
+from __future__ import annotations
+
+from engine.core.records.base import Variables
+from engine.core.records.effects import Effects
+from engine.core.shared.jobs import EXECUTION_LISTENER, create_job
+from engine.core.shared.variables import merge_upwards, outside, set_locally
+from engine.core.tree import Element, Job
+from engine.core.view import View
+
+START, END = "START", "END"
+
+
+def tell(element: Element, event: str, index: int, at: View) -> Effects:
+    """A job for the listener at `index`; nothing when all have been told."""
+    listeners = at.node(element).listeners[event]
+    if index < len(listeners):
+        yield from create_job(element, listeners[index], at, {}, EXECUTION_LISTENER, event, index)
+
+
+def take_in(job: Job, variables: Variables, at: View) -> Effects:
+    """What a listener brings: at the start for the element alone; at the end it leaves like its output mappings."""
+    if job.listener_event == START:
+        return set_locally(job.element, variables, at)
+    return merge_upwards(outside(job.element), variables, at)
