@@ -13,6 +13,7 @@ import pytest
 import trio
 from consumer_bench import PINNED_MS, Serial, append, beat, dump, make_consumer, mixed_runs, pin_clock, save_serially
 from core_events import boundary, call, error, loop, model, script
+from core_listeners import Attended, listening
 from core_models import process, start, sub, task
 from psycopg.conninfo import make_conninfo
 
@@ -285,6 +286,68 @@ async def test_random_runs(same_end, monkeypatch):
     seed = SystemRandom().randrange(2**31)
     print(f"seed {seed}")
     await same_end(mixed_runs(range(seed, seed + 4), Random(seed)))
+
+
+# ---- listeners
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+async def test_each_inner_instance_tells_its_listeners(same_end, sequential):
+    """The item is forgotten when the element begins, the row of its job when it has been told."""
+    serial = begun(listening(looped(sequential=sequential), work=["start a", "end z"]))
+    for _ in range(21):
+        assert set(serial.jobs) == {"work"}
+        serial.complete("work")
+    assert serial.variables("p")["results"] == [2, 4, 6, 8, 10, 12, 14]
+    assert serial.jobs == ["after"]
+    await same_end(serial)
+
+
+async def test_listeners_that_fail_are_told_again(same_end):
+    serial = begun(listening(looped(), work=["start a", "start =kind", "end z 1"]), items=[1, 2, 3])
+    for _ in range(3):
+        serial.complete("work")
+    assert len(serial.state.incidents) == 3, "the type of the second one is missing"
+    serial.set(serial.key, kind="b")
+    for incident in list(serial.state.incidents):
+        serial.resolve(incident)
+    for _ in range(9):
+        serial.complete("work")
+    serial.fail("work", message="boom")
+    assert serial.incidents == [("work", "EXECUTION_LISTENER_NO_RETRIES", "boom")]
+    serial.update("work", retries=1)
+    serial.resolve()
+    for _ in range(3):
+        serial.complete("work")
+    assert serial.jobs == ["after"]
+    await same_end(serial)
+
+
+@pytest.mark.parametrize("told", [2, 9, 16])
+async def test_a_loop_that_is_cancelled_tells_nobody_any_more(same_end, told):
+    """While start listeners have their turn, the workers, end listeners."""
+    serial = begun(listening(looped(), work=["start a", "end z"]))
+    for _ in range(told):
+        first = min(serial.state.jobs.values(), key=lambda job: (STAGES[job.listener_event], job.key))
+        serial.run(CompleteJob(first.key))
+    serial.cancel(serial.key)
+    assert not serial.state.elements
+    await same_end(serial)
+
+
+STAGES = {"START": 0, "UNSPECIFIED": 1, "END": 2}
+
+
+class Listened(Attended, Serial):
+    """A serial run in which everything has listeners, whose jobs are done at once."""
+
+
+@pytest.mark.parametrize("paged_from", [0, 500])
+async def test_random_runs_with_listeners(same_end, monkeypatch, paged_from):
+    monkeypatch.setattr(consumer_bench, "Serial", lambda: Listened(Limits(paged_from=paged_from)))
+    seed = SystemRandom().randrange(2**31)
+    print(f"seed {seed}")
+    await same_end(mixed_runs(range(seed, seed + 3), Random(seed)))
 
 
 # ---- batches on their way
