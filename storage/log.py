@@ -227,7 +227,10 @@ async def outcome(connection: Connection, position: int) -> Outcome | None:
 
 
 async def lost(connection: Connection, positions: Sequence[int]) -> list[int]:
-    """Those of the positions of commands at which there is none any more: PostgreSQL crashed before it was flushed."""
+    """Those of the positions of commands at which there is none any more: PostgreSQL crashed before it was flushed.
+
+    None, whatever stands there, if this is a standby, which may be behind.
+    """
     return [position for (position,) in (await connection.execute(_LOST, (list(positions),))).rows]
 
 

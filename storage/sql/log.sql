@@ -44,9 +44,10 @@ FROM (
 ORDER BY position, at, seq;
 
 -- name: lost
--- Those of the positions at which nothing stands, though something was appended there: a crash of PostgreSQL took it.
+-- Those of the positions at which nothing stands, though something was appended there: a crash of PostgreSQL took it. A
+-- standby cannot know: what it has not got yet is not lost, and who was told so would repeat it.
 SELECT position FROM unnest($1::bigint[]) AS x(position)
-WHERE NOT EXISTS (SELECT FROM command_log l WHERE l.position = x.position AND l.partition_id IN (SELECT id FROM partitions));
+WHERE NOT pg_is_in_recovery() AND NOT EXISTS (SELECT FROM command_log l WHERE l.position = x.position AND l.partition_id IN (SELECT id FROM partitions));
 
 -- name: ended
 -- By primary key: only those that somebody waits for.

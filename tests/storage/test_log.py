@@ -520,6 +520,20 @@ async def test_what_a_crash_took_is_known_as_lost(connection, three_partitions):
     assert await log.lost(connection, [kept.position, 77, elsewhere.position, 78]) == [77, 78]
 
 
+@pytest.fixture
+async def standby(connect, connection):
+    """A connection to a server that says of itself that it is in recovery."""
+    await connection.script("CREATE FUNCTION pg_is_in_recovery() RETURNS boolean LANGUAGE sql AS 'SELECT true'")
+    standby = await connect(settings={"search_path": "public,pg_catalog"})
+    yield standby
+    standby.close()
+
+
+async def test_what_a_standby_has_not_got_yet_is_not_lost(standby):
+    """A connection string may name several hosts, of which one is behind: what is missing there may be in the log."""
+    assert await log.lost(standby, [77]) == []
+
+
 async def test_the_inbox_moves_once_and_in_order(connect, connection):
     await connection.script(
         """
