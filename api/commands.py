@@ -34,7 +34,7 @@ PARTITION = 1
 
 FLUSHED_BY_ITSELF_S = 2.0
 """By then PostgreSQL has flushed what nobody asked it to flush (three times wal_writer_delay, mostly 0.6 s): an answer
-that says where a command stands, but not what came of it, may be given."""
+that says where a command stands, but not what came of it, may be given. Before, a crash might take the command back."""
 
 _encode_sorted = msgspec.json.Encoder(decimal_format="number", order="sorted").encode
 
@@ -96,7 +96,8 @@ async def submit(
             raise _key_was_used(appended.position)
         if not waits:
             return Submitted(appended, None)
-        outcome = await _outcome(services, appended.position, deadline)
+        kept_from = 0.0 if flush or idempotency else trio.current_time() + FLUSHED_BY_ITSELF_S
+        outcome = await _outcome(services, appended.position, deadline, kept_from)
         if outcome.rejection is None:
             return Submitted(appended, outcome)
         if idempotency is None or not _is_old_bug(appended, outcome.rejection) or repetitions == MAX_REPETITIONS:
@@ -148,7 +149,8 @@ async def _append(services: Services, item: Append, deadline: float) -> Appended
         raise not_appended(error) from error
 
 
-async def _outcome(services: Services, position: int, deadline: float) -> Outcome:
+async def _outcome(services: Services, position: int, deadline: float, kept_from: float) -> Outcome:
+    """What came of the command. `kept_from`: when it is certain that no crash takes it back (Trio's clock)."""
     try:
         with services.completions.register(PARTITION, position) as waiter, trio.move_on_at(deadline):
             return await waiter.wait()
@@ -156,12 +158,17 @@ async def _outcome(services: Services, position: int, deadline: float) -> Outcom
         raise not_appended(error) from error
     except NotAppended as error:
         # No room for another waiter. It is in the log, so this is no 503, which clients would repeat.
-        raise timed_out(position) from error
-    raise timed_out(position)
+        raise _too_late(position, kept_from) from error
+    raise _too_late(position, kept_from)
 
 
-def timed_out(position: int, **members: object) -> Problem:
-    """504: the command is in the log and will be done, but nobody knows yet what comes of it."""
+def _too_late(position: int, kept_from: float) -> Problem:
+    """504. Its position is told as soon as the command is certain to stay there (the append may have taken long)."""
+    return timed_out(position if trio.current_time() >= kept_from else None)
+
+
+def timed_out(position: int | None, **members: object) -> Problem:
+    """504: the command is in the log and will be done, but nobody knows yet what comes of it. None: it may be there."""
     return Problem(504, "DEADLINE_EXCEEDED", TIMED_OUT, position=position, members=members)
 
 

@@ -183,6 +183,18 @@ LOG: tuple[Mutant, ...] = (
         ("                await self.give_up_lost(connection)\n", ""),
     ),
     mutant(
+        "completions: what a standby has not got yet is lost",
+        f"{LOG_TESTS}::test_what_a_standby_has_not_got_yet_is_not_lost",
+        "storage/sql/log.sql",
+        ("WHERE NOT pg_is_in_recovery() AND NOT EXISTS (", "WHERE NOT EXISTS ("),
+    ),
+    mutant(
+        "api: a position is told before it is flushed",
+        "tests/api/test_commands.py::test_a_position_is_not_told_before_it_is_flushed",
+        "api/commands.py",
+        ("position if trio.current_time() >= kept_from else None", "position"),
+    ),
+    mutant(
         "forward: ORDER BY dropped",
         f"{LOG_TESTS}::test_the_inbox_moves_once_and_in_order",
         APPEND,

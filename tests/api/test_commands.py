@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+import trio
 
 from engine.admission import Draining, InDoubt, Lost, Overloaded, Refused, Unavailable
 from engine.core.records.effects import Rejection, RejectionCode
@@ -147,6 +148,39 @@ async def test_a_late_outcome_is_504_with_the_position(client, engine):
     answer = await client("POST", f"/v2/jobs/{KEY}/completion")
     assert (answer.status, answer.problem["title"]) == (504, "DEADLINE_EXCEEDED")
     assert answer.headers[b"command-position"] == b"1"
+
+
+@pytest.mark.parametrize(("append_s", "position"), [(1.0, b"1"), (14.0, None)])
+async def test_a_position_is_not_told_before_it_is_flushed(
+    make_client, settings, engine, monkeypatch, autojump_clock, append_s, position
+):
+    """When the command was sent there was time enough; then the append took nearly all of it."""
+    append, engine.silent = engine.append, True
+
+    async def slow(item, *, deadline_s):
+        await trio.sleep(append_s)
+        return await append(item, deadline_s=deadline_s)
+
+    monkeypatch.setattr(engine, "append", slow)
+    client = make_client(settings=replace(settings, response_timeout_s=15.0))
+    answer = await client("POST", f"/v2/jobs/{KEY}/completion")
+    assert not engine.appended[0].flush
+    assert (answer.status, answer.problem["title"]) == (504, "DEADLINE_EXCEEDED")
+    assert answer.headers.get(b"command-position") == position
+
+
+@pytest.mark.parametrize(("headers", "position"), [([], None), ([(b"idempotency-key", b"k")], b"1")])
+async def test_no_room_to_wait_is_504_with_the_position_if_it_is_flushed(
+    make_client, settings, engine, monkeypatch, headers, position
+):
+    def full(_partition, _position):
+        raise Overloaded("too many are waiting")
+
+    monkeypatch.setattr(engine, "register", full)
+    client = make_client(settings=replace(settings, response_timeout_s=15.0))
+    answer = await client("POST", f"/v2/jobs/{KEY}/completion", headers=headers)
+    assert (answer.status, answer.problem["title"]) == (504, "DEADLINE_EXCEEDED")
+    assert answer.headers.get(b"command-position") == position
 
 
 @pytest.mark.parametrize(
