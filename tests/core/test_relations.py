@@ -6,6 +6,7 @@ from random import Random, SystemRandom
 import pytest
 from core_bench import Bench
 from core_blocks import Final, Fork, Shout, awaited, inside, waits
+from core_listeners import Attended
 from core_pairs import is_cut
 from core_paths import perform
 from core_runs import by_place, play, recorded
@@ -110,15 +111,17 @@ def resolve_all(bench):
             assert bench.run(ResolveIncident(key)).rejection is None
 
 
-def test_failing_each_evaluation_once_and_resolving_is_like_never_failing(seeds, monkeypatch):
+@pytest.mark.parametrize("bench_of", [Bench, Attended])
+def test_failing_each_evaluation_once_and_resolving_is_like_never_failing(seeds, monkeypatch, bench_of):
+    """Of the stages of listeners, too, where every element has some."""
     failures = raced = 0
     for seed in seeds:
         run = recorded(seed, races=False)  # what has failed comes too late to be on its way
-        expected = without_deliberate(left_by(run, play(run)))
+        expected = without_deliberate(left_by(run, play(run, bench_of())))
         failing = Failing()
         monkeypatch.setattr(View, "evaluation", lambda *arguments, failing=failing: failing.evaluate(*arguments))
         try:
-            troubled = play(run, meanwhile=resolve_all)
+            troubled = play(run, bench_of(), meanwhile=resolve_all)
         except Raced:
             raced += 1
             continue
