@@ -108,6 +108,18 @@ BATCH: tuple[Mutant, ...] = (
         ),
     ),
     mutant(
+        "batches wait for the flush of the lease",
+        f"{BETWEEN_TESTS}::test_the_lease_is_extended_without_a_flush",
+        "storage/sql/partitions.sql",
+        (", set_config('synchronous_commit', 'off', true)", ""),
+    ),
+    mutant(
+        "large variables are compressed slowly",
+        "tests/storage/test_compression.py::test_large_texts_are_compressed_by_lz4_or_variables_not_at_all",
+        "storage/sql/migrations/0018_large_texts.sql",
+        ("        ALTER TABLE variables ALTER COLUMN value SET STORAGE EXTERNAL;\n", ""),
+    ),
+    mutant(
         "the collector does not look at what a full cache has taken up",
         "tests/engine/test_room.py::test_the_collector_looks_at_what_is_new_each_time_that_so_much_was_forgotten",
         "engine/room.py",

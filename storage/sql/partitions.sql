@@ -30,9 +30,10 @@ FROM partitions p JOIN pg_stat_activity a ON a.pid = p.owner_pid AND a.backend_s
 WHERE p.id = $1 AND p.lease_until < clock_timestamp() AND p.owner_pid <> pg_backend_pid();
 
 -- name: renew
--- By the consumer itself, between batches: a separate renewer would keep a hung consumer's lease alive.
+-- By the consumer itself, between batches: a separate renewer would keep a hung consumer's lease alive. Not flushed, as
+-- batches wait for it: a crash that undoes it ends the owner's backend, and then anybody may claim.
 UPDATE partitions SET lease_until = clock_timestamp() + make_interval(secs => $3) WHERE id = $1 AND epoch = $2
-RETURNING epoch;
+RETURNING epoch, set_config('synchronous_commit', 'off', true);
 
 -- name: cursor
 -- Read after the claim: whatever the last term had in flight has been decided then.

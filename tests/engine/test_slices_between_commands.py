@@ -344,6 +344,18 @@ async def test_the_flush_is_left_to_the_next_batch_only_where_nobody_is_told(con
     assert [quiet[2].rows, told[2].rows, after.rows] == [[("off",)], [("on",)], [("on",)]]
 
 
+async def test_the_lease_is_extended_without_a_flush(connect):
+    """Batches wait for it."""
+    writer = await connect()
+    claim = await partitions.claim(writer, 1, "a")
+    await writer.execute("SET synchronous_commit = on")
+    async with writer.transaction():
+        await partitions.renew(writer, claim)
+        inside = await writer.execute("SELECT current_setting('synchronous_commit')")
+    after = await writer.execute("SELECT current_setting('synchronous_commit')")
+    assert (inside.rows, after.rows) == ([("off",)], [("on",)])
+
+
 # ---- what is in memory
 
 

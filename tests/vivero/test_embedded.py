@@ -40,6 +40,11 @@ def test_the_database_is_vivero_in_utf8_sorted_by_bytes(ask, postgres_dsn) -> No
     assert ask(postgres_dsn, "SHOW timezone") == "UTC"
 
 
+def test_files_of_the_wal_are_small(ask, postgres_dsn) -> None:
+    """All commits wait while one is made."""
+    assert ask(postgres_dsn, "SHOW wal_segment_size") == "4MB"
+
+
 def test_the_server_listens_on_no_network(ask, postgres_dsn) -> None:
     assert ask(postgres_dsn, "SHOW listen_addresses") == ""
 

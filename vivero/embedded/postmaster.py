@@ -36,6 +36,10 @@ def data_majors(layout: Layout) -> set[int]:
     return {int(major) for major in found if major.isdigit()}
 
 
+WAL_SEGMENT_MB = 4
+"""All commits wait while a new file of the WAL is filled with zeros and flushed: 30 to 120 ms with 16 MB, 12 with 4."""
+
+
 def make_data_directory(layout: Layout, installation: Installation, settings: Settings) -> None:
     """initdb, beside and then renamed: a half-made data directory is never used.
 
@@ -45,7 +49,7 @@ def make_data_directory(layout: Layout, installation: Installation, settings: Se
         shutil.rmtree(leftover)
     unfinished = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=layout.postgres))
     # Trust is safe because only the sockets' directory leads to the server, and its mode is 0700.
-    options = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C"]
+    options = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", f"--wal-segsize={WAL_SEGMENT_MB}"]
     if not settings.durable:
         options += ["--no-sync"] + (["--no-data-checksums"] if installation.major >= 18 else [])
     _run([installation.initdb, "-D", unfinished, *options])
