@@ -420,10 +420,15 @@ class Term:
         await trio.lowlevel.checkpoint()
 
     def _riders(self, work: Work) -> Riders:
-        """Who gets jobs by this batch. Not after one that PostgreSQL refused: it may have been the rider's fault."""
-        if not (work.commands and work.notices.available) or self.last < self._consumer.refusals.careful_until:
+        """Who gets jobs by this batch. Not by one that was refused, or lost with riders, before: it may be theirs."""
+        refusals = self._consumer.refusals
+        alone_until = max(refusals.careful_until, refusals.ridden_until)
+        if not (work.commands and work.notices.available) or self.last < alone_until:
             return Riders()
-        return Riders(self._consumer.listeners.riders(work.notices.available))
+        riders = self._consumer.listeners.riders(work.notices.available)
+        if riders:
+            refusals.ridden_until = work.last
+        return Riders(riders)
 
     def _fence(self, work: Work) -> Call:
         """The first statement. While work is deferred, keys are set aside for the slices between commands."""

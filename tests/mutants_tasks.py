@@ -310,10 +310,16 @@ TASKS: tuple[Mutant, ...] = (
     ),
     # Activation (KERNEL.md section 5, docs/adr/0008)
     mutant(
-        "riders: one at fault rides again and again",
-        f"{RIDERS_TESTS}::test_a_rider_at_fault_is_put_down_and_the_batch_done_without_it",
+        "riders: one at fault rides again, and a command is rejected for it",
+        f"{RIDERS_TESTS}::test_no_command_pays_for_a_rider",
         "engine/consumer.py",
-        (" or self.last < self._consumer.refusals.careful_until:", ":"),
+        ("max(refusals.careful_until, refusals.ridden_until)", "refusals.ridden_until"),
+    ),
+    mutant(
+        "riders: a batch is lost with its riders again and again",
+        f"{RIDERS_TESTS}::test_a_batch_that_was_lost_is_done_again_without_riders",
+        "engine/consumer.py",
+        ("max(refusals.careful_until, refusals.ridden_until)", "refusals.careful_until"),
     ),
     mutant(
         "riders: nobody is told of a lost batch",

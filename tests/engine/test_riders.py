@@ -126,21 +126,62 @@ async def test_who_rides_on_a_batch_that_is_lost_is_told(migrated, connection, s
     assert (await connection.execute("SELECT ready FROM jobs")).rows == [(True,)]
 
 
+async def test_a_batch_that_was_lost_is_done_again_without_riders(migrated, connection, serial):
+    """It may have been theirs: one that takes too long would be too long again, although it rides for another."""
+    serial.start()
+    last = await append(connection, serial.commands)
+    consumer, ears = make_consumer(migrated, serial.resources)
+    rider = Waits(ears, call=("SELECT pg_terminate_backend(pg_backend_pid())", ()))
+    rider.lost = lambda: rider.told.append("lost")
+    with pytest.raises(ConnectionLost):
+        await consumer.run(beat())
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        await ears.reached(last)
+        nursery.cancel_scope.cancel()
+    assert rider.told == ["lost"]
+    assert (await connection.execute("SELECT ready FROM jobs")).rows == [(True,)]
+
+
+async def test_no_command_pays_for_a_rider(migrated, connection, serial):
+    """One that comes while a culprit is looked for, when a batch is one command: what is refused is that one."""
+    serial.start()
+    commands = [*serial.commands, ("<default>", CompleteJob(serial.job("work").key, raw({"bad": 1})))]
+    await refuse_bad(connection)
+
+    def later(ears):
+        rider = Waits(ears, call=("SELECT 1 / 0", ()))
+        rider.lost = lambda: rider.told.append("lost")
+        there = iter([[]])
+        ears.riders = lambda _available: next(there, ears.waiting)
+        return rider
+
+    _, ears, rows, _ = await run(migrated, connection, serial, later, commands)
+    refused = [position for position, outcome in ears.outcomes.items() if outcome.rejection is not None]
+    assert refused == [len(commands)]
+    assert len(rows) == 1
+
+
 async def test_nobody_rides_while_a_culprit_is_looked_for(migrated, connection, serial):
     """One command that cannot be saved: its batch is done again one by one, and whoever rode on it is put down."""
     key = serial.start()
     job = serial.job("work").key
-    await connection.script(
-        """CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
-           $$ BEGIN IF NEW.name = 'bad' THEN RAISE invalid_text_representation; END IF; RETURN NEW; END $$;
-           CREATE TRIGGER refuse BEFORE INSERT ON variables FOR EACH ROW EXECUTE FUNCTION refuse()"""
-    )
+    await refuse_bad(connection)
     commands = [*serial.commands, ("<default>", CompleteJob(job, raw({"bad": 1})))]
     rider, ears, rows, consumer = await run(migrated, connection, serial, Waits, commands)
     assert rider.told == ["lost"]
     assert consumer.stats.poisoned > 0
     assert ears.outcomes[len(commands)].rejection is not None
     assert (rows[0][:2], key > 0) == ((job, True), True)
+
+
+async def refuse_bad(connection):
+    """No variable of this name can be saved."""
+    await connection.script(
+        """CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+           $$ BEGIN IF NEW.name = 'bad' THEN RAISE invalid_text_representation; END IF; RETURN NEW; END $$;
+           CREATE TRIGGER refuse BEFORE INSERT ON variables FOR EACH ROW EXECUTE FUNCTION refuse()"""
+    )
 
 
 class Silent:
