@@ -47,11 +47,11 @@ class Ride:
 
     def arrived(self, result: Result) -> bool:
         leases = activation.leases(result)
-        if leases and self.poller.gone:
+        if leases and not self.poller.registered:
             self.lost()
             return False
         self._settle(leases)
-        return len(leases) < self.poller.capacity
+        return len(leases) < self.poller.capacity and not (leases and self.poller.gone)
 
     def lost(self) -> None:
         self._board.leased_to_nobody(self.subject, self.token)
@@ -111,6 +111,11 @@ class Poller:
     @property
     def capacity(self) -> int:
         return self.ask.limit
+
+    @property
+    def registered(self) -> bool:
+        """Whether somebody is there who takes, or gives back, what is brought."""
+        return self in self._queue.pollers
 
     @property
     def is_first(self) -> bool:
@@ -267,8 +272,19 @@ class JobBoard:
 
     def leased_to_nobody(self, subject: Subject, token: UUID) -> None:
         """Perhaps: the next looks take it back."""
-        self._lost.setdefault(subject, {})[token] = trio.current_time() + LOST_S
+        now = trio.current_time()
+        self._lost[subject] = tokens = self._lost.pop(subject, {})
+        tokens[token] = now + LOST_S
+        self._forget_lost(now)
         self.available(*subject, 1)
+
+    def _forget_lost(self, now: float) -> None:
+        """Of types for which nobody looks any more; the first of them have waited longest."""
+        while self._lost:
+            subject, tokens = next(iter(self._lost.items()))
+            if next(reversed(tokens.values())) > now:
+                return
+            del self._lost[subject]
 
     def lost(self, subject: Subject) -> list[UUID]:
         """The tokens under which jobs of the type may be leased to nobody."""

@@ -346,6 +346,27 @@ TASKS: tuple[Mutant, ...] = (
         ("            if poller.brought:\n", "            if False:\n"),
     ),
     mutant(
+        "board: tokens of types for which nobody looks are kept for ever",
+        "tests/api/test_job_board.py::test_what_was_lost_is_forgotten_although_nobody_looks",
+        "api/job_board.py",
+        ("        self._forget_lost(now)\n", ""),
+    ),
+    mutant(
+        "activation: what a client that has left was brought stays leased",
+        "tests/api/test_jobs.py::test_what_is_brought_to_a_client_that_has_left_is_given_back",
+        "api/routes/job_activation.py",
+        ("            await _give_back(services, left)\n", "            pass\n"),
+    ),
+    mutant(
+        "activation: taking back waits for jobs that the engine saves",
+        "tests/storage/test_activation.py::test_taking_back_waits_for_no_job",
+        "storage/sql/activation.sql",
+        (
+            "lease_token = ANY ($3::uuid[])\n    FOR UPDATE SKIP LOCKED))",
+            "lease_token = ANY ($3::uuid[])\n    FOR UPDATE))",
+        ),
+    ),
+    mutant(
         "activation: what was leased to nobody stays so",
         "tests/api/test_jobs.py::test_what_a_batch_leased_is_not_lost_with_its_answer",
         "api/routes/job_activation.py",

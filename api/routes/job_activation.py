@@ -63,6 +63,8 @@ async def activate(request: Request, services: Services) -> Response:
         given = await _read(services, ask, await _lease(services, poller))
         while not given.jobs and await _wait(request, poller, until) and not poller.gone:
             given = await _read(services, ask, poller.take() or await _lease(services, poller))
+        if left := poller.take():  # what a batch brought to a client that has left
+            await _give_back(services, left)
     undelivered = partial(_give_back, services, given.leases) if given.leases else None
     return Response(200, b'{"jobs":[%b]}' % b",".join(given.jobs), (JSON,), undelivered)
 

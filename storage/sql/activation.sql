@@ -66,10 +66,14 @@ WHERE j.job_key = ANY ($1::bigint[]) AND j.lease_token = ANY ($2::uuid[])
 ORDER BY j.priority DESC, j.job_key;
 
 -- name: take_back
--- What was leased to nobody, because the answer was lost. The jobs of a type that are leased: their index has them.
+-- What was leased to nobody, because the answer was lost. The jobs of a type that are leased: their index has them. SKIP
+-- LOCKED: while this holds one, it must not wait for another that the engine saves; the next look comes to that.
 UPDATE jobs
 SET ready = true, available_at = NULL, worker = NULL, lease_token = NULL
-WHERE type = $1 AND tenant_id = $2 AND NOT ready AND available_at IS NOT NULL AND lease_token = ANY ($3::uuid[]);
+WHERE job_key = ANY (ARRAY (
+    SELECT job_key FROM jobs
+    WHERE type = $1 AND tenant_id = $2 AND NOT ready AND available_at IS NOT NULL AND lease_token = ANY ($3::uuid[])
+    FOR UPDATE SKIP LOCKED));
 
 -- name: release
 -- Gives back what was activated for a client that is gone; the token says that it is still that activation.

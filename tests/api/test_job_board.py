@@ -1,5 +1,7 @@
 """The board of long polls: nobody is woken for nothing, and no wake-up is lost."""
 
+from uuid import uuid4
+
 import pytest
 import trio
 import trio.testing
@@ -299,6 +301,17 @@ async def test_a_rider_whose_batch_is_lost_looks_itself(board, start, nursery, m
     mock_clock.jump(LOST_S)
     assert board.lost(("t", "x")) == []
     nursery.cancel_scope.cancel()
+
+
+async def test_what_was_lost_is_forgotten_although_nobody_looks(board, mock_clock):
+    for number in range(3):
+        board.leased_to_nobody((str(number), "x"), uuid4())
+        mock_clock.jump(LOST_S / 2)
+    assert list(board._lost) == [("1", "x"), ("2", "x")]
+    board.leased_to_nobody(("1", "x"), uuid4())
+    mock_clock.jump(LOST_S * 3 / 4)
+    board.leased_to_nobody(("3", "x"), uuid4())
+    assert list(board._lost) == [("1", "x"), ("3", "x")]
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

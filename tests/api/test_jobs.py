@@ -181,6 +181,24 @@ async def test_what_is_brought_to_a_client_that_has_left_goes_to_the_next(rows, 
     assert answers[0].json["jobs"][0]["jobKey"] == str(KEY + 3)
 
 
+async def test_what_is_brought_to_a_client_that_has_left_is_given_back(rows, reader, stored, nursery):
+    """At once: the next may wait at another node, or come when the token is forgotten."""
+    answers = []
+
+    async def poll():
+        answers.append(await reader("POST", "/v2/jobs/activation", ASK))
+
+    nursery.start_soon(poll)
+    await until_waiting(stored, 1)
+    rows.job(KEY + 3)
+    rider, result = await ride(stored)
+    reader.gone.set()
+    await until(lambda: rider.poller.gone)
+    assert not rider.arrived(result)
+    await until(lambda: answers)
+    assert ready(rows) == [(True,)]
+
+
 async def until(condition):
     with trio.fail_after(5):
         while not condition():

@@ -281,6 +281,20 @@ async def test_what_was_leased_to_nobody_is_taken_back(sync, connection):
     assert keys(await activate(connection)) == [1]
 
 
+async def test_taking_back_waits_for_no_job(sync, connection, database):
+    """The engine saves several jobs in whatever order: who holds one of them and waits for another is a deadlock."""
+    token = uuid4()
+    for number in (1, 2):
+        put_job(sync, number)
+    await activation.activate(connection, Ask("work", "<default>", 2, 1000, "w"), token)
+    with psycopg.connect(database) as engine:
+        engine.execute("UPDATE jobs SET retries = 5 WHERE job_key = 1")
+        assert await activation.take_back(connection, "work", "<default>", [token]) == 1
+        engine.execute("UPDATE jobs SET retries = 5 WHERE job_key = 2")
+    assert columns(sync, 2, "ready", "retries") == (True, 5)
+    assert await activation.take_back(connection, "work", "<default>", [token]) == 1
+
+
 async def test_giving_back_does_not_revive_a_finished_job(sync, connection):
     put_job(sync, 1)
     leases = await activate(connection)
