@@ -314,8 +314,10 @@ class Appender:
         try:
             with beat.waiting(CONNECT_TIMEOUT_S):
                 self._connection = connection = await self._connect()
-            self._out_since = None
             try:
+                with beat.waiting(self._settings.call_timeout_s):
+                    await log.skip_lost(connection)
+                self._out_since = None
                 while not self._drained:
                     await self._turn(connection, beat)
             finally:
@@ -364,8 +366,13 @@ class Appender:
             for partition in {1, *owned, *self._last}:
                 self._note_last(partition, await log.last_position(connection, partition))
                 if self._consumed(partition) is None:
-                    self._cursors[partition] = await log.cursor(connection, partition)
+                    self._cursors[partition] = await self._cursor(connection, partition)
         self._poll_at = trio.current_time() + self._settings.poll_s
+
+    async def _cursor(self, connection: Connection, partition: int) -> int:
+        """How far the partition is, as if positions had not jumped since: so many positions behind as commands wait."""
+        cursor, last, limit = await log.cursor(connection, partition), self._last[partition], self._settings.backlog
+        return cursor if last - cursor < limit else last - await log.backlog(connection, partition, cursor, limit)
 
     def _note_last(self, partition: int, position: int) -> None:
         known = self._last.get(partition)

@@ -19,7 +19,8 @@ from storage.sql_files import SQL_DIRECTORY, load
 
 _sql = load(SQL_DIRECTORY / "log.sql")
 _APPEND, _APPEND_FRESH, _FORWARD = _sql["append"], _sql["append_fresh"], _sql["forward"]
-_LAST_POSITION, _CURSOR = _sql["last_position"], _sql["cursor"]
+_LAST_POSITION, _CURSOR, _BACKLOG = _sql["last_position"], _sql["cursor"], _sql["backlog"]
+_SKIP_LOST = _sql["skip_lost"]
 _PURGE_KEYS = _sql["purge_keys"]
 _OUTCOMES, _LOST, _ENDED = _sql["outcomes"], _sql["lost"], _sql["ended"]
 _COMMAND, _EVENTS, _HISTORY = _sql["command"], _sql["events_of_command"], _sql["history"]
@@ -188,6 +189,15 @@ def _tail(entries: Sequence[Entry], rows: Sequence[tuple[Any, ...]]) -> Tail | N
     return Tail(behind, Batch(fresh, *moment)) if fresh else None
 
 
+async def skip_lost(connection: Connection) -> None:
+    """Let positions go on behind those that a crash may have taken; does nothing where that was done. Call it first.
+
+    Raises:
+        Outage: this is a standby.
+    """
+    await connection.execute(_SKIP_LOST)
+
+
 async def forward(connection: Connection, partition: int, limit: int) -> int | None:
     """Move up to `limit` commands from the inbox to the log; the last one's position, None when there was none."""
     position: int | None = (await connection.execute(_FORWARD, (partition, limit))).rows[0][0]
@@ -212,6 +222,12 @@ async def cursor(connection: Connection, partition: int) -> int:
     """The position up to which the partition was processed."""
     rows = (await connection.execute(_CURSOR, (partition,))).rows
     return int(rows[0][0]) if rows else 0
+
+
+async def backlog(connection: Connection, partition: int, behind: int, limit: int) -> int:
+    """How many commands of the partition stand behind a position; counted up to `limit`."""
+    count: int = (await connection.execute(_BACKLOG, (partition, behind, limit))).rows[0][0]
+    return count
 
 
 async def outcomes(connection: Connection, positions: Sequence[int]) -> list[Outcome]:

@@ -161,7 +161,7 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "append: a second crash makes the same jump again",
         f"{LOG_TESTS}::test_no_position_is_given_out_again_after_a_crash",
-        FRESH,
+        "storage/sql/migrations/0019_jump_by_itself.sql",
         ("set_config('synchronous_commit', reset_val, true)", "reset_val"),
     ),
     mutant(
@@ -181,6 +181,18 @@ LOG: tuple[Mutant, ...] = (
         f"{COMPLETIONS_TESTS}::test_who_waits_for_what_a_crash_took_is_told",
         "engine/completions.py",
         ("                await self.give_up_lost(connection)\n", ""),
+    ),
+    mutant(
+        "appender: what is refused undoes the jump",
+        f"{APPENDER_TESTS}::test_a_jump_is_made_once_whatever_is_refused",
+        "engine/appender.py",
+        ("                    await log.skip_lost(connection)\n", "                    pass\n"),
+    ),
+    mutant(
+        "appender: a jump of the positions counts as a backlog",
+        f"{APPENDER_TESTS}::test_what_waits_is_counted_across_a_jump",
+        "engine/appender.py",
+        ("return cursor if last - cursor < limit else ", "return cursor if last >= cursor else "),
     ),
     mutant(
         "completions: what a standby has not got yet is lost",

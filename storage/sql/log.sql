@@ -9,6 +9,10 @@ ORDER BY ord;
 -- As append, of commands without idempotency keys that were never tried before: most are. Flushed only if they are to be.
 SELECT pos, at_ms, clock_revision, definitions FROM append_fresh($1, $2, $3, $4);
 
+-- name: skip_lost
+-- Before the first append of a connection, by itself: what an append refuses must not take it back.
+SELECT skip_lost_positions();
+
 -- name: forward
 -- By state, not by cursor: asking again after a lost answer moves nothing twice.
 SELECT forward_inbox($1, $2);
@@ -20,6 +24,12 @@ SELECT coalesce(max(position), 0) FROM command_log WHERE partition_id = $1;
 -- name: cursor
 -- How far the partition was processed, whoever its owner is.
 SELECT to_pos FROM batches WHERE partition_id = $1 ORDER BY from_pos DESC LIMIT 1;
+
+-- name: backlog
+-- How many commands stand behind a position, up to a number: positions jump, after a crash by a million.
+SELECT count(*) FROM (
+    SELECT FROM command_log WHERE partition_id = $1 AND position > $2 LIMIT $3
+) behind;
 
 -- name: purge_keys
 -- In pieces, the longest expired first; one that is being used again is passed over. By ctid: two columns make no array.

@@ -45,5 +45,6 @@ DELETE FROM batches WHERE partition_id = $1 AND from_pos < (
     SELECT from_pos FROM batches WHERE partition_id = $1 ORDER BY from_pos DESC OFFSET 1000 LIMIT 1);
 
 -- name: next_piece
--- Made when the newest piece is half full; once rows stand in the DEFAULT piece it would be refused.
-SELECT make_log_pieces(last_value + 10000000) FROM command_log_position_seq WHERE last_value % 10000000 > 5000000;
+-- Made when the newest piece is a third full: until the next look positions may go on by five million, and jump by one for
+-- each crash. Once rows stand in the DEFAULT piece it would be refused.
+SELECT make_log_pieces(last_value + 10000000) FROM command_log_position_seq WHERE last_value % 10000000 > 3000000;

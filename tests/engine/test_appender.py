@@ -15,7 +15,7 @@ from engine.core.records.instances import CancelInstance, CreateInstance
 from engine.core.records.jobs import CompleteJob
 from engine.supervision import Beat, Child, SupervisionSettings, Supervisor
 from storage import driver
-from storage.errors import ConnectFailed, StorageBug
+from storage.errors import ConnectFailed, Outage, StorageBug
 from storage.queries import label
 
 SECONDS = 20.0
@@ -283,6 +283,43 @@ async def test_the_backlog_is_known_after_a_restart_and_read_again(connect, conn
     assert await until_refused(appender, True) >= 6
     await connection.script("INSERT INTO batches VALUES (1, 0, 1000000, 1, 0)")
     await until_refused(appender, False)
+
+
+async def crash(connection):
+    """What the recovery from a crash leaves in the database."""
+    await connection.script("TRUNCATE since_recovery")
+
+
+async def test_what_waits_is_counted_across_a_jump(connect, connection, nursery):
+    """After a crash positions jump by as much as may wait: without an engine nothing new would come in."""
+    await connection.script("SELECT setval('command_log_position_seq', 5)")
+    await crash(connection)
+    appender = Appender(connect, AppenderSettings(backlog=4, poll_s=0.01))
+    nursery.start_soon(supervised(appender).run)
+    assert (await appender.append(complete(1), deadline_s=SECONDS)).position == 1_000_006
+    await until_refused(appender, False)
+    await until_refused(appender, True)
+    assert len(await rows(connection)) == 4
+
+
+async def test_a_jump_is_made_once_whatever_is_refused(connect, connection, nursery):
+    """A value that PostgreSQL refuses undoes its append, not the jump: each jump is a tenth of a piece."""
+    await connection.script("SELECT setval('command_log_position_seq', 5)")
+    await crash(connection)
+    appender = Appender(connect)
+    nursery.start_soon(supervised(appender).run)
+    for _ in range(3):
+        with pytest.raises(Refused):
+            await appender.append(complete(1, tenant="a\0b"), deadline_s=SECONDS)
+    assert (await appender.append(complete(1), deadline_s=SECONDS)).position < 1_000_100
+
+
+async def test_a_standby_is_an_outage(connection, connect, nursery):
+    """Not a fault of ours, of which too many end the program."""
+    await connection.script("CREATE FUNCTION pg_is_in_recovery() RETURNS boolean LANGUAGE sql AS 'SELECT true'")
+    appender = Appender(partial(connect, settings={"search_path": "public,pg_catalog"}))
+    with pytest.raises(Outage, match="standby"):
+        await appender.run(Beat(SupervisionSettings()))
 
 
 async def until_refused(appender, refused):

@@ -383,10 +383,10 @@ async def test_the_next_piece_of_the_logs_is_made_in_time(connection):
         return rows.rows[0][0]
 
     before = await pieces()
-    await connection.execute("SELECT setval('command_log_position_seq', 14000000)")
+    await connection.execute("SELECT setval('command_log_position_seq', 13000000)")
     await partitions.keep_house(connection, 1)
     assert await pieces() == before
-    await connection.execute("SELECT setval('command_log_position_seq', 16000000)")
+    await connection.execute("SELECT setval('command_log_position_seq', 13000001)")
     await partitions.keep_house(connection, 1)
     assert await pieces() == before + 1
     await partitions.keep_house(connection, 1)
