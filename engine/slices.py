@@ -7,10 +7,10 @@ never end, slices get a part of the time. Nothing here reads a clock: the consum
 
 from __future__ import annotations
 
-SHARED_S = 0.004
+SHARED_S = 0.002
 """While others have commands, a slice is computed in about so much time of the processor; PostgreSQL needs as much."""
 ALONE_S = 0.03
-PART_OF_COMMIT = 0.4
+PART_OF_COMMIT = 0.25
 """And in no less than this part of what a commit of commands takes: where those take long whatever is in them, because
 the machine is busy, shorter slices would be done much later and let others wait hardly less. Commits of slices do not
 count: they take longer because those are, which would make them longer."""
@@ -20,7 +20,7 @@ SHARE = 0.5
 """Where commands never end, deferred work has this much time for each second that they take."""
 MOST_CREDIT_S = 0.02
 """So much of it is kept at most: it is as long as commands wait for slices that follow each other."""
-LEAST_ITEMS = 10
+LEAST_ITEMS = 5
 FIRST_ITEMS = 25
 FASTER, SLOWER = 1.25, 0.5
 """By how much a slice may be larger or smaller than the one before."""
