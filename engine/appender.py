@@ -255,6 +255,14 @@ class Appender:
         """The highest position of the partition's log known here, 0 when none is."""
         return self._last.get(partition, 0)
 
+    @property
+    def busy(self) -> bool:
+        """Whether something is being appended, or waits for it."""
+        return (
+            bool(self._calls)
+            or self._work.statistics().current_buffer_used + self._new.statistics().current_buffer_used > 0
+        )
+
     def drain(self) -> None:
         """Take nothing more; `run` returns when everything that was taken is in the log."""
         self._draining = True

@@ -8,7 +8,7 @@ database says. What may be told of a batch is told after its commit, with no che
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from functools import partial
 from time import thread_time
 
 import structlog
@@ -28,6 +28,7 @@ from engine.core.state import State
 from engine.core.step import Limits, Processor
 from engine.definitions import UnreadableResource
 from engine.listeners import Listeners, Models, tell
+from engine.read_ahead import ReadAhead
 from engine.refusals import Refusals, Suspected
 from engine.riders import Riders
 from engine.room import Room
@@ -48,6 +49,8 @@ KEYS_SET_ASIDE = 1_000_000
 """For slices between commands: a batch with commands saves the next key with so many to spare."""
 KEYS_OF_A_SLICE = 100_000
 """More than one gives out. The fence refuses a slice that gives out more than were set aside."""
+EXPECT_S = 0.005
+"""A slice waits so long for commands that are being appended, instead of those for it and for its commit."""
 LOOK_EVERY_S = 0.1
 """While slices follow each other, the log is looked at so often, for what others append and for the time."""
 
@@ -64,8 +67,9 @@ class Consumer:
         settings: ConsumerSettings | None = None,
         partition: int = 1,
         timer_rules: TimerRules = TIMER_RULES,
+        coming: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`connect(name)` makes a connection; `node` is unique to this process."""
+        """`connect(name)` makes a connection; `node` is unique to this process; `coming`: commands are on their way."""
         self.partition = partition
         self.settings = settings or ConsumerSettings()
         self.timer_rules = timer_rules
@@ -73,6 +77,7 @@ class Consumer:
         self._connect = connect
         self._node = node
         self._definitions = definitions
+        self._coming = coming
         self.listeners = listeners
         self._wake_up = trio.Event()
         self._connections: list[Connection] = []
@@ -165,6 +170,14 @@ class Consumer:
         finally:
             term.leading = False
 
+    async def expect(self, beat: Beat) -> bool:
+        """If commands are being appended, give them a moment to come; whether any are."""
+        if coming := self._coming():
+            self._wake_up = trio.Event()
+            with trio.move_on_after(EXPECT_S):
+                await beat.idle(self._wake_up.wait)
+        return coming
+
     async def wait(self, beat: Beat, seconds: float) -> None:
         """Until somebody wakes us, or the time has come to look by ourselves."""
         with trio.move_on_after(seconds) as scope:
@@ -172,14 +185,6 @@ class Consumer:
         self.look |= scope.cancelled_caught
         self._wake_up = trio.Event()
         beat.beat()
-
-
-@dataclass(slots=True)
-class _Reading:
-    """A read of the log under way; `read` is there when it is `done`. Nobody else uses the reader until then."""
-
-    read: Batch | None = None
-    done: trio.Event = field(default_factory=trio.Event)
 
 
 class Term:
@@ -200,7 +205,7 @@ class Term:
         self._ahead: list[batch.Decoded] = []
         """Rows that were read and not yet worked: the last batch had enough."""
         self._tails = Tails()
-        self._reading: _Reading | None = None
+        self._reading: ReadAhead | None = None
         """Of the rows behind those, while a batch is computed."""
         self._definitions_seq: int | None = None
         self._clock_revision = -1
@@ -250,8 +255,9 @@ class Term:
                 leases = await self._load(self._needs(decoded))
                 await self._find_models([] if self._missing is None else [self._missing])
             if read is not None and len(read.rows) == limit and not careful:
-                self._reading = _Reading()
-                nursery.start_soon(self._read_ahead, self._reading, decoded[-1].row.position)
+                self._reading = ReadAhead()
+                last, most = decoded[-1].row.position, self._settings.batch_commands
+                nursery.start_soon(self._reading.run, partial(self._read_log, last, most))
             self._processor.set_inline(not careful)
             self._processor.cut(self._slices.items)
             work, missing = await batch.compute(self._processor, decoded, self._now, leases, self._fill)
@@ -272,6 +278,8 @@ class Term:
         root = self._processor.deferred()
         if root is None or self._state.next_key + KEYS_OF_A_SLICE > self._keys_saved:
             return False
+        if not (waited or self._is_asked) and await self._consumer.expect(self._beat) and self._is_asked:
+            return True
         self._begin_work()
         started, worked = trio.current_time(), thread_time()
         self._processor.cut(self._slices.items)
@@ -308,11 +316,9 @@ class Term:
         """What stands behind the rows at hand: what was read ahead, or handed over, or is read now. None: nothing."""
         reading, self._reading = self._reading, None
         with self._beat.waiting(self._settings.call_timeout_s):
-            if reading is not None:
-                await reading.done.wait()
-                if reading.read is not None and reading.read.rows:
-                    self._consumer.look = True
-                    return reading.read
+            if reading is not None and (ahead := await reading.wait()) is not None and ahead.rows:
+                self._consumer.look = True
+                return ahead
             behind = self._ahead[-1].row.position if self._ahead else self.last
             handed = self._tails.behind(behind, limit)
             forgotten = self._processor.deferred() is not None and trio.current_time() - self._looked > LOOK_EVERY_S
@@ -322,11 +328,6 @@ class Term:
             read = await self._read_log(behind, limit)
             self._consumer.look |= bool(read.rows)
             return read
-
-    async def _read_ahead(self, reading: _Reading, behind: int) -> None:
-        """There is more: read it while this batch is computed."""
-        reading.read = await self._read_log(behind, self._settings.batch_commands)
-        reading.done.set()
 
     async def _read_log(self, behind: int, limit: int) -> Batch:
         self._consumer.stats.reads += 1
@@ -356,7 +357,7 @@ class Term:
 
     async def _load(self, needs: list[Need]) -> dict[int, str | None]:
         if self._reading is not None:
-            await self._reading.done.wait()
+            await self._reading.wait()
         return await load.fill(self._reader, self._state, needs)
 
     async def _fill(self, needs: list[Need]) -> None:

@@ -99,6 +99,12 @@ BATCH: tuple[Mutant, ...] = (
         ("min(self._credit_s + SHARE * (now - began), MOST_CREDIT_S)", "self._credit_s + SHARE * (now - began)"),
     ),
     mutant(
+        "a slice does not wait for what is being appended",
+        f"{BETWEEN_TESTS}::test_a_slice_waits_for_commands_that_are_being_appended",
+        "engine/consumer.py",
+        ("if not (waited or self._is_asked) and await", "if False and await"),
+    ),
+    mutant(
         "slices make each other longer",
         f"{BETWEEN_TESTS}::test_what_commands_take_counts_while_work_waits_and_their_commits_alone",
         "engine/consumer.py",

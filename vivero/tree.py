@@ -92,6 +92,9 @@ class Switchboard:
         else:
             self._announcer.announce(APPENDED, str(partition), position)
 
+    def coming(self) -> bool:
+        return self.appender is not None and self.appender.busy
+
     # ---- the consumer says
 
     def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[Ended]) -> None:
@@ -191,6 +194,7 @@ def build(
         config.consumer,
         PARTITION,
         config.timers.rules,
+        switchboard.coming,
     )
     appender = Appender(
         connection("appender"),

@@ -136,6 +136,21 @@ async def test_a_call_is_flushed_if_somebody_is_told_of_one_of_its_commands(conn
     assert sorted(flushed) == [(2, False), (2, True)]
 
 
+async def test_it_is_busy_from_when_something_waits_until_it_is_in_the_log(connect, connection, nursery):
+    appender = Appender(connect)
+    assert not appender.busy
+    async with trio.open_nursery() as callers:
+        callers.start_soon(partial(appender.append, complete(1), deadline_s=SECONDS))
+        await trio.testing.wait_all_tasks_blocked()
+        assert appender.busy
+        await hold_partition(connection)
+        nursery.start_soon(supervised(appender).run)
+        await until_blocked(await connect())
+        assert appender.busy
+        await connection.execute("SELECT pg_advisory_unlock(4711, 1)")
+    assert not appender.busy
+
+
 async def test_many_requests_share_a_call(appender, connection):
     answers = {}
     async with trio.open_nursery() as callers:

@@ -33,7 +33,7 @@ from engine.core.replay import Recorded, replay
 from engine.core.state import State
 from engine.core.step import Limits, Processor
 from engine.slices import Slices
-from storage import load, log, pages, partitions, save
+from storage import driver, load, log, pages, partitions, save
 from storage.errors import SteppedDown
 from storage.sql_files import SQL_DIRECTORY
 
@@ -96,6 +96,47 @@ async def until(condition):
     with trio.fail_after(30):
         while not await condition():
             await trio.lowlevel.checkpoint()
+
+
+async def test_a_slice_waits_for_commands_that_are_being_appended(migrated, connection, monkeypatch):
+    """And for no others: the loop goes on as soon as nothing is coming."""
+    monkeypatch.setattr(consumer_module, "EXPECT_S", 30)
+    serial = long_loop()
+    consumer, ears = consuming(migrated, serial)
+    appended, committed = [], {}
+    tell = ears.committed
+
+    def note(partition, watermark, outcomes, ended):
+        committed.setdefault(watermark, consumer.stats.slices)
+        tell(partition, watermark, outcomes, ended)
+
+    async def add():
+        own = await driver.connect(migrated, name="vivero test appender")
+        position = await append(own, [(DEFAULT_TENANT, CreateInstance("small"))])
+        own.close()
+        appended.append(position)
+        consumer.wake()
+
+    def coming():
+        under_way = not consumer._term._previous.is_set()
+        asked_for.append(consumer.stats.slices + under_way)
+        if len(asked_for) == 3:  # what is under way then is a slice
+            nursery.start_soon(add)
+        return len(asked_for) == 3
+
+    asked_for, ears.committed, consumer._coming = [], note, coming
+    await append(connection, asked(serial))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        await until(lambda: count_is(connection, 30, "jobs"))
+        nursery.cancel_scope.cancel()
+    (position,) = appended
+    assert committed[position] == asked_for[2]
+    assert consumer.stats.slices > asked_for[2]
+
+
+async def count_is(connection, number, what):
+    return await count(connection, what) == number
 
 
 async def test_a_loop_begins_and_ends_without_a_further_command(migrated, connection, second):
