@@ -170,13 +170,12 @@ class Consumer:
         finally:
             term.leading = False
 
-    async def expect(self, beat: Beat) -> bool:
-        """If commands are being appended, give them a moment to come; whether any are."""
-        if coming := self._coming():
+    async def expect(self, beat: Beat) -> None:
+        """If commands are being appended, give them a moment to come."""
+        if self._coming():
             self._wake_up = trio.Event()
             with trio.move_on_after(EXPECT_S):
                 await beat.idle(self._wake_up.wait)
-        return coming
 
     async def wait(self, beat: Beat, seconds: float) -> None:
         """Until somebody wakes us, or the time has come to look by ourselves."""
@@ -278,13 +277,13 @@ class Term:
         root = self._processor.deferred()
         if root is None or self._state.next_key + KEYS_OF_A_SLICE > self._keys_saved:
             return False
-        if not (waited or self._is_asked) and await self._consumer.expect(self._beat) and self._is_asked:
-            return True
         self._begin_work()
         started, worked = trio.current_time(), thread_time()
         self._processor.cut(self._slices.items)
         try:
             await self._fill(batch.needs_of_work(root))
+            if not (waited or self._is_asked):
+                await self._consumer.expect(self._beat)
             if self._is_asked and not waited:
                 return True
             work = await batch.go_on(self._processor, root, self.last, self._now, self._fill)
