@@ -34,9 +34,9 @@ class Ride:
 
     __slots__ = ("_board", "_settled", "call", "poller", "token")
 
-    def __init__(self, board: JobBoard, poller: Poller, ask: Ask) -> None:
+    def __init__(self, board: JobBoard, poller: Poller) -> None:
         self.token = uuid4()
-        self.call: Call = activation.activation(ask, self.token)
+        self.call: Call = activation.activation(poller.ask, self.token)
         self.poller = poller
         self._board = board
         self._settled = trio.Event()
@@ -264,7 +264,7 @@ class JobBoard:
             queue = self._queues.get(subject)
             poller = None if queue is None else next(filter(Poller.can_ride, queue.pollers), None)
             if poller is not None:
-                poller.ride = Ride(self, poller, poller.ask)
+                poller.ride = Ride(self, poller)
                 rides.append(poller.ride)
             if len(rides) == MAX_RIDERS:
                 break

@@ -258,9 +258,9 @@ class Appender:
     @property
     def busy(self) -> bool:
         """Whether something is being appended, or waits for it."""
-        return (
-            bool(self._calls)
-            or self._work.statistics().current_buffer_used + self._new.statistics().current_buffer_used > 0
+        return bool(self._calls) or any(
+            state.current_buffer_used or state.tasks_waiting_send
+            for state in (self._work.statistics(), self._new.statistics())
         )
 
     def drain(self) -> None:
@@ -326,7 +326,7 @@ class Appender:
                 with beat.waiting(self._settings.call_timeout_s):
                     await log.skip_lost(connection)
                 self._out_since = None
-                while not self._drained:
+                while self.busy or not self._draining:
                     await self._turn(connection, beat)
             finally:
                 connection.close()
@@ -346,15 +346,6 @@ class Appender:
         if self._spilled:
             await self._forward(connection, beat, min(self._spilled))
         return True
-
-    @property
-    def _drained(self) -> bool:
-        if not self._draining or self._calls:
-            return False
-        return all(
-            not (state.current_buffer_used or state.tasks_waiting_send)
-            for state in (self._work.statistics(), self._new.statistics())
-        )
 
     async def _turn(self, connection: Connection, beat: Beat) -> None:
         beat.beat()

@@ -38,6 +38,23 @@ async def until_waiting(services, number):
             await trio.lowlevel.checkpoint()
 
 
+async def until(condition):
+    with trio.fail_after(5):
+        while not condition():
+            await trio.lowlevel.checkpoint()
+
+
+@pytest.fixture
+def poll(reader):
+    """A worker's long poll, for a task of its own; what it is answered goes into `poll.answers`."""
+
+    async def poll():
+        poll.answers.append(await reader("POST", "/v2/jobs/activation", ASK))
+
+    poll.answers = []
+    return poll
+
+
 def ready(rows):
     return rows.execute("SELECT ready FROM jobs ORDER BY job_key").fetchall()
 
@@ -95,28 +112,19 @@ async def test_who_waits_gets_nothing_when_the_time_is_over(reader):
     assert answer.json == {"jobs": []}
 
 
-async def test_a_poll_is_woken_by_a_job(rows, reader, stored, nursery):
-    answers = []
-
-    async def poll():
-        answers.append(await reader("POST", "/v2/jobs/activation", ASK))
-
+async def test_a_poll_is_woken_by_a_job(rows, poll, stored, nursery):
     for _ in range(2):
         nursery.start_soon(poll)
     await until_waiting(stored, 2)
     rows.job(KEY + 3)
     stored.job_board.available("work", "<default>", 1)
-    with trio.fail_after(5):
-        while not answers:
-            await trio.lowlevel.checkpoint()
-    assert len(answers[0].json["jobs"]) == 1
+    await until(lambda: poll.answers)
+    assert len(poll.answers[0].json["jobs"]) == 1
     await until_waiting(stored, 1)
     rows.job(KEY + 4)
     stored.job_board.available("work", "<default>", 1)
-    with trio.fail_after(5):
-        while len(answers) < 2:
-            await trio.lowlevel.checkpoint()
-    assert answers[1].json["jobs"][0]["jobKey"] == str(KEY + 4)
+    await until(lambda: len(poll.answers) == 2)
+    assert poll.answers[1].json["jobs"][0]["jobKey"] == str(KEY + 4)
 
 
 async def ride(stored):
@@ -127,47 +135,32 @@ async def ride(stored):
 
 
 @pytest.mark.parametrize("value", ['"small"', f'"{3000 * "x"}"'], ids=["small", "large"])
-async def test_a_poll_is_answered_with_what_a_batch_brings(rows, reader, stored, nursery, value):
+async def test_a_poll_is_answered_with_what_a_batch_brings(rows, poll, stored, nursery, value):
     """Large jobs do not come with their leases, and are read."""
-    answers = []
-
-    async def poll():
-        answers.append(await reader("POST", "/v2/jobs/activation", ASK))
-
     nursery.start_soon(poll)
     await until_waiting(stored, 1)
     rows.job(KEY + 3)
     rows.variable(name="x", value=value)
     rider, result = await ride(stored)
     rider.arrived(result)
-    await until(lambda: answers)
-    (job,) = answers[0].json["jobs"]
+    await until(lambda: poll.answers)
+    (job,) = poll.answers[0].json["jobs"]
     assert (job["jobKey"], job["variables"]) == (str(KEY + 3), {"x": json.loads(value)})
 
 
-async def test_what_a_batch_leased_is_not_lost_with_its_answer(rows, reader, stored, nursery):
+async def test_what_a_batch_leased_is_not_lost_with_its_answer(rows, poll, stored, nursery):
     """The batch was committed, its answer lost: the worker that waited gets the job all the same."""
-    answers = []
-
-    async def poll():
-        answers.append(await reader("POST", "/v2/jobs/activation", ASK))
-
     nursery.start_soon(poll)
     await until_waiting(stored, 1)
     rows.job(KEY + 3)
     rider, _ = await ride(stored)
     assert ready(rows) == [(False,)]
     rider.lost()
-    await until(lambda: answers)
-    assert answers[0].json["jobs"][0]["jobKey"] == str(KEY + 3)
+    await until(lambda: poll.answers)
+    assert poll.answers[0].json["jobs"][0]["jobKey"] == str(KEY + 3)
 
 
-async def test_what_is_brought_to_a_client_that_has_left_goes_to_the_next(rows, reader, stored, nursery):
-    answers = []
-
-    async def poll():
-        answers.append(await reader("POST", "/v2/jobs/activation", ASK))
-
+async def test_what_is_brought_to_a_client_that_has_left_goes_to_the_next(rows, poll, stored, nursery):
     with trio.CancelScope() as left:
         async with trio.open_nursery() as inner:
             inner.start_soon(poll)
@@ -176,18 +169,13 @@ async def test_what_is_brought_to_a_client_that_has_left_goes_to_the_next(rows, 
             rider, result = await ride(stored)
             rider.arrived(result)
             left.cancel()  # before the poll has had a turn
-    assert answers == []
+    assert poll.answers == []
     await poll()
-    assert answers[0].json["jobs"][0]["jobKey"] == str(KEY + 3)
+    assert poll.answers[0].json["jobs"][0]["jobKey"] == str(KEY + 3)
 
 
-async def test_what_is_brought_to_a_client_that_has_left_is_given_back(rows, reader, stored, nursery):
+async def test_what_is_brought_to_a_client_that_has_left_is_given_back(rows, reader, stored, nursery, poll):
     """At once: the next may wait at another node, or come when the token is forgotten."""
-    answers = []
-
-    async def poll():
-        answers.append(await reader("POST", "/v2/jobs/activation", ASK))
-
     nursery.start_soon(poll)
     await until_waiting(stored, 1)
     rows.job(KEY + 3)
@@ -195,14 +183,8 @@ async def test_what_is_brought_to_a_client_that_has_left_is_given_back(rows, rea
     reader.gone.set()
     await until(lambda: rider.poller.gone)
     assert not rider.arrived(result)
-    await until(lambda: answers)
+    await until(lambda: poll.answers)
     assert ready(rows) == [(True,)]
-
-
-async def until(condition):
-    with trio.fail_after(5):
-        while not condition():
-            await trio.lowlevel.checkpoint()
 
 
 async def test_a_poll_looks_again_when_a_backoff_ends(rows, reader):
@@ -216,21 +198,14 @@ async def test_a_poll_looks_again_when_a_backoff_ends(rows, reader):
     assert len(answer.json["jobs"]) == 1
 
 
-async def test_a_poll_looks_when_a_lease_is_made_shorter(rows, reader, stored, nursery):
-    answers = []
+async def test_a_poll_looks_when_a_lease_is_made_shorter(rows, reader, stored, nursery, poll):
     rows.job()
     await reader("POST", "/v2/jobs/activation", ASK)
-
-    async def poll():
-        answers.append(await reader("POST", "/v2/jobs/activation", ASK))
-
     nursery.start_soon(poll)
     await until_waiting(stored, 1)
     await reader("PATCH", f"/v2/jobs/{KEY + 3}", {"changeset": {"timeout": 50}})
-    with trio.fail_after(5):
-        while not answers:
-            await trio.lowlevel.checkpoint()
-    assert len(answers[0].json["jobs"]) == 1
+    await until(lambda: poll.answers)
+    assert len(poll.answers[0].json["jobs"]) == 1
 
 
 async def test_a_poll_whose_client_leaves_takes_no_job(rows, reader, stored, nursery):
@@ -258,21 +233,14 @@ async def test_an_answer_that_does_not_arrive_gives_the_jobs_back(rows, reader, 
     assert ready(rows) == [(True,), (True,)]
 
 
-async def test_given_back_jobs_wake_the_next_poll(rows, reader, stored, nursery):
-    answers = []
-
-    async def poll():
-        answers.append(await reader("POST", "/v2/jobs/activation", ASK))
-
+async def test_given_back_jobs_wake_the_next_poll(rows, reader, stored, nursery, poll):
     nursery.start_soon(poll)
     await until_waiting(stored, 1)
     rows.job()
     with pytest.raises(OSError, match="left"):
         await reader("POST", "/v2/jobs/activation", ASK, fail_send=True)
-    with trio.fail_after(5):
-        while not answers:
-            await trio.lowlevel.checkpoint()
-    assert len(answers[0].json["jobs"]) == 1
+    await until(lambda: poll.answers)
+    assert len(poll.answers[0].json["jobs"]) == 1
 
 
 LARGE = '"' + "x" * 3000 + '"'

@@ -78,29 +78,34 @@ async def collect(answers, number, append):
         answers[number] = error
 
 
+def overheard(connect, asked):
+    """Connects as `connect`; each statement's name and parameters go into `asked`."""
+
+    async def listening():
+        own = await connect()
+        execute = own.execute
+
+        async def heard(query, parameters=(), **options):
+            asked.append((label(query), parameters))
+            return await execute(query, parameters, **options)
+
+        own.execute = heard
+        return own
+
+    return listening
+
+
 # What is appended
 
 
 async def test_an_append_without_a_key_is_one_statement(connect, connection, nursery):
     """With a key it is one as well, of another function. (What else is asked now and then is not about an append.)"""
     asked = []
-
-    async def listening():
-        own = await connect()
-        execute = own.execute
-
-        async def heard(query, *arguments, **options):
-            asked.append(label(query))
-            return await execute(query, *arguments, **options)
-
-        own.execute = heard
-        return own
-
-    appender = Appender(listening, AppenderSettings(poll_s=1e6))
+    appender = Appender(overheard(connect, asked), AppenderSettings(poll_s=1e6))
     nursery.start_soon(supervised(appender).run)
     await appender.append(create(), deadline_s=SECONDS)
     await appender.append(create(idempotency=("k", b"a" * 32)), deadline_s=SECONDS)
-    assert [name for name in asked if name.startswith("log.append")] == ["log.append_fresh", "log.append"]
+    assert [name for name, _ in asked if name.startswith("log.append")] == ["log.append_fresh", "log.append"]
 
 
 async def test_a_command_is_in_the_log_when_the_append_returns(appender, connection):
@@ -113,27 +118,18 @@ async def test_a_command_is_in_the_log_when_the_append_returns(appender, connect
 
 
 async def test_a_call_is_flushed_if_somebody_is_told_of_one_of_its_commands(connect, connection, nursery):
-    flushed = []
-
-    async def listening():
-        own = await connect()
-        execute = own.execute
-
-        async def heard(query, parameters=(), **options):
-            if label(query) == "log.append_fresh":
-                flushed.append((len(msgspec.json.decode(parameters[2])), parameters[3]))
-            return await execute(query, parameters, **options)
-
-        own.execute = heard
-        return own
-
-    appender = Appender(listening, AppenderSettings(call_count=2, poll_s=1e6))
+    asked = []
+    appender = Appender(overheard(connect, asked), AppenderSettings(call_count=2, poll_s=1e6))
     async with trio.open_nursery() as callers:
         for flush in (False, False, False, True):
             callers.start_soon(partial(appender.append, complete(1, flush=flush), deadline_s=SECONDS))
         await trio.testing.wait_all_tasks_blocked()
         nursery.start_soon(supervised(appender).run)
-    assert sorted(flushed) == [(2, False), (2, True)]
+    calls = [parameters for name, parameters in asked if name == "log.append_fresh"]
+    assert sorted((len(msgspec.json.decode(entries)), flush) for _, _, entries, flush in calls) == [
+        (2, False),
+        (2, True),
+    ]
 
 
 async def test_it_is_busy_from_when_something_waits_until_it_is_in_the_log(connect, connection, nursery):
