@@ -37,6 +37,8 @@ class Kind:
     build: Build
     extensions: frozenset[str] = frozenset()
     """The `zeebe:` elements that it executes, by local name."""
+    remnants: frozenset[str] = frozenset()
+    """Those that it does not execute and may have, from when it was drawn as an activity of another kind."""
     children: frozenset[str] = frozenset()
     """The BPMN child elements that it executes, by local name."""
     activity: bool = False

@@ -9,12 +9,13 @@ here. An element in none of them is unknown and refused. A new element is one en
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from engine.bpmn import builders
 from engine.bpmn.activities import LOOP_CHILDREN
 from engine.bpmn.draft import Build, Kind, Place
 from engine.bpmn.events import EVENTS
-from engine.bpmn.extensions import JOB, LISTENERS, MAPPINGS, PUBLISH
+from engine.bpmn.extensions import CALL, JOB, LISTENERS, MAPPINGS, PEOPLE, PUBLISH
 from engine.bpmn.user_tasks import EXTENSIONS as USER_TASK
 
 _LOOP = frozenset({"multiInstanceLoopCharacteristics"})
@@ -22,11 +23,18 @@ _EVENTS = frozenset(EVENTS)
 
 
 def _event(type_: str, place: Place) -> Kind:
-    return Kind(type_, builders.event, MAPPINGS | LISTENERS, _EVENTS, place=place)
+    return Kind(type_, builders.event, MAPPINGS | LISTENERS, children=_EVENTS, place=place)
 
 
 def _activity(type_: str, build: Build, extensions: frozenset[str] = frozenset(), *, scope: bool = False) -> Kind:
-    return Kind(type_, build, extensions | MAPPINGS | LISTENERS, _LOOP, activity=True, scope=scope)
+    return Kind(type_, build, extensions | MAPPINGS | LISTENERS, children=_LOOP, activity=True, scope=scope)
+
+
+def _one_of_several(type_: str, build: Build, extensions: frozenset[str] = frozenset()) -> Kind:
+    """An activity whose extension elements say how it is executed. Where it was drawn as another one and turned into
+    this, modelers may leave those of the other one there; its own ones, which it cannot be without, are what counts."""
+    kind = _activity(type_, build, extensions)
+    return replace(kind, remnants=(JOB | CALL | PEOPLE) - kind.extensions)
 
 
 ELEMENTS: Mapping[str, Kind] = {
@@ -37,13 +45,13 @@ ELEMENTS: Mapping[str, Kind] = {
     "boundaryEvent": _event("BOUNDARY_EVENT", Place.BOUNDARY),
     "task": _activity("TASK", builders.plain),
     "manualTask": _activity("MANUAL_TASK", builders.plain),
-    "serviceTask": _activity("SERVICE_TASK", builders.job_task, JOB),
-    "sendTask": _activity("SEND_TASK", builders.send_task, JOB | PUBLISH),
-    "receiveTask": _activity("RECEIVE_TASK", builders.receive_task),
-    "scriptTask": _activity("SCRIPT_TASK", builders.script_task, JOB | {"script"}),
-    "businessRuleTask": _activity("BUSINESS_RULE_TASK", builders.business_rule_task, JOB | {"calledDecision"}),
-    "userTask": _activity("USER_TASK", builders.user_task_node, USER_TASK),
-    "callActivity": _activity("CALL_ACTIVITY", builders.call_activity, frozenset({"calledElement"})),
+    "serviceTask": _one_of_several("SERVICE_TASK", builders.job_task, JOB),
+    "sendTask": _one_of_several("SEND_TASK", builders.send_task, JOB | PUBLISH),
+    "receiveTask": _one_of_several("RECEIVE_TASK", builders.receive_task),
+    "scriptTask": _one_of_several("SCRIPT_TASK", builders.script_task, JOB | {"script"}),
+    "businessRuleTask": _one_of_several("BUSINESS_RULE_TASK", builders.business_rule_task, JOB | {"calledDecision"}),
+    "userTask": _one_of_several("USER_TASK", builders.user_task_node, USER_TASK),
+    "callActivity": _one_of_several("CALL_ACTIVITY", builders.call_activity, CALL),
     "subProcess": _activity("SUB_PROCESS", builders.sub_process, scope=True),
     "exclusiveGateway": Kind("EXCLUSIVE_GATEWAY", builders.plain, LISTENERS, chooses=True),
     "inclusiveGateway": Kind("INCLUSIVE_GATEWAY", builders.inclusive_gateway, LISTENERS, chooses=True),

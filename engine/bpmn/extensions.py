@@ -22,6 +22,8 @@ JOB = frozenset({"taskDefinition", "taskHeaders", "jobPriorityDefinition"})
 MAPPINGS = frozenset({"ioMapping"})
 LISTENERS = frozenset({"executionListeners"})
 PUBLISH = frozenset({"publishMessage"})
+CALL = frozenset({"calledElement"})
+PEOPLE = frozenset({"userTask", "assignmentDefinition", "taskSchedule", "priorityDefinition"})
 
 ACCEPTED = frozenset({"properties", "userTaskForm", "formDefinition"})
 """Data for people and tools, wherever they stand: a form is shown by whoever starts the process or does the task."""
@@ -40,19 +42,9 @@ KNOWN = (
     | MAPPINGS
     | LISTENERS
     | PUBLISH
-    | {
-        "assignmentDefinition",
-        "calledDecision",
-        "calledElement",
-        "formDefinition",
-        "loopCharacteristics",
-        "priorityDefinition",
-        "script",
-        "subscription",
-        "taskSchedule",
-        "userTask",
-        "versionTag",
-    }
+    | CALL
+    | PEOPLE
+    | {"calledDecision", "formDefinition", "loopCharacteristics", "script", "subscription", "versionTag"}
 )
 """What executes somewhere, so that elsewhere it has no effect."""
 
@@ -63,16 +55,22 @@ _DEFAULT_RETRIES = compile_attribute("3")
 
 
 def read_extensions(
-    element: Element, allowed: frozenset[str], report: Report, *, of: Element | None = None
+    element: Element,
+    allowed: frozenset[str],
+    report: Report,
+    *,
+    of: Element | None = None,
+    remnants: frozenset[str] = frozenset(),
 ) -> Extensions:
     """The extension elements that execute on this element; all others with a meaning are reported.
 
     `of`: a part of the element, such as its event definition, whose extension elements are meant.
+    `remnants`: what may stand there and is left alone.
     """
     found: dict[str, Element] = {}
     for extension in _all_extensions(element if of is None else of):
         name = split(extension)[1]
-        problem = _objection(extension, name, allowed, found)
+        problem = None if name in remnants else _objection(extension, name, allowed, found)
         if problem is not None:
             report.refuse(element, problem, at=extension)
         elif name in allowed:

@@ -134,7 +134,8 @@ def _nodes(draft: Draft, of_process: Extensions) -> dict[NodeId, Node]:
     for member in draft.members.values():
         check_children(member, draft.report)
         if member.kind is not None:
-            extensions = read_extensions(member.element, allowed_extensions(member, draft), draft.report)
+            allowed, remnants = allowed_extensions(member, draft), member.kind.remnants
+            extensions = read_extensions(member.element, allowed, draft.report, remnants=remnants)
             nodes[member.id] = member.kind.build(member, extensions, draft)
     return nodes
 

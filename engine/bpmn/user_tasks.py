@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from engine.bpmn.activities import binding_of
 from engine.bpmn.draft import Draft
-from engine.bpmn.extensions import Extensions, job_priority, task_headers
+from engine.bpmn.extensions import PEOPLE, Extensions, job_priority, task_headers
 from engine.bpmn.model import JobDefinition, UserTask
 from engine.bpmn.report import Report, quote
 from engine.bpmn.values import is_expression, text_or_expression, whole_number
@@ -21,17 +21,7 @@ from engine.feel.temporal.timers import parse_date_ms
 
 JOB_TYPE = "io.camunda.zeebe:userTask"
 HEADER = "io.camunda.zeebe:"
-EXTENSIONS = frozenset(
-    {
-        "userTask",
-        "assignmentDefinition",
-        "taskSchedule",
-        "priorityDefinition",
-        "formDefinition",
-        "taskHeaders",
-        "jobPriorityDefinition",
-    }
-)
+EXTENSIONS = PEOPLE | {"formDefinition", "taskDefinition", "taskHeaders", "jobPriorityDefinition"}
 
 _JOB_TYPE, _RETRIES = compile_attribute(JOB_TYPE), compile_attribute("1")
 
@@ -54,6 +44,9 @@ def user_task(element: Element, extensions: Extensions, report: Report) -> UserT
 
 def user_task_job(task: UserTask, element: Element, extensions: Extensions, draft: Draft) -> JobDefinition:
     """The job of a user task without `zeebe:userTask`."""
+    if "taskDefinition" in extensions:
+        text = f"zeebe:taskDefinition has no effect on a user task, whose job is always of the type {JOB_TYPE}"
+        draft.report.refuse(element, text, at=extensions["taskDefinition"])
     if "priorityDefinition" in extensions:
         text = "zeebe:priorityDefinition has no effect without zeebe:userTask"
         draft.report.refuse(element, text, at=extensions["priorityDefinition"])

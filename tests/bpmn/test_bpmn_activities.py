@@ -196,6 +196,8 @@ def test_a_long_number_is_a_long_text(process):
 
 SCRIPT = "<zeebe:script expression='=1' resultVariable='r' />"
 JOB = "<zeebe:taskDefinition type='t' />"
+CALLED = "<zeebe:calledElement processId='=' />"
+PEOPLE = "<zeebe:assignmentDefinition assignee='=' /><zeebe:taskSchedule dueDate='soon' />"
 NO_NAME = "is not a variable name"
 NO_FEEL = "is not an expression: '=' and FEEL behind it"
 
@@ -364,6 +366,29 @@ REFUSED = {
         activity("userTask", "<zeebe:priorityDefinition priority='1' />"),
         [("x", 4, "zeebe:priorityDefinition has no effect without zeebe:userTask")],
     ),
+    "job of a user task": (
+        activity("userTask", f"<zeebe:assignmentDefinition assignee='jo' />{JOB}"),
+        [
+            (
+                "x",
+                4,
+                "zeebe:taskDefinition has no effect on a user task, whose job is always of the type "
+                "io.camunda.zeebe:userTask",
+            )
+        ],
+    ),
+    "remnants without what it is": (
+        activity("callActivity", JOB),
+        [("x", 3, "needs a zeebe:calledElement with the id of the process")],
+    ),
+    "calls and people of a task that is passed": (
+        activity("task", f"{CALLED}\n{PEOPLE}"),
+        [
+            ("x", 4, "zeebe:calledElement has no effect on this element"),
+            ("x", 5, "zeebe:assignmentDefinition has no effect on this element"),
+            ("x", 5, "zeebe:taskSchedule has no effect on this element"),
+        ],
+    ),
     "job priority of a user task": (
         activity("userTask", "<zeebe:userTask /><zeebe:jobPriorityDefinition priority='1' />"),
         [("x", 4, "zeebe:jobPriorityDefinition has no effect with zeebe:userTask")],
@@ -403,6 +428,34 @@ def test_what_is_refused(process, content, problems):
     found = where(process(content))
     assert [problem[:2] for problem in found] == [problem[:2] for problem in problems], found
     assert all(message in (None, got) for (*_, got), (*_, message) in zip(found, problems, strict=True)), found
+
+
+REMNANTS = {
+    "service task": ("serviceTask", JOB, CALLED + PEOPLE),
+    "send task": ("sendTask", JOB, CALLED + PEOPLE + "<zeebe:userTask />"),
+    "receive task": ("receiveTask", "", JOB + CALLED + PEOPLE),
+    "script task": ("scriptTask", SCRIPT, CALLED + PEOPLE),
+    "business rule task": ("businessRuleTask", JOB, CALLED + CALLED + PEOPLE),
+    "user task": ("userTask", "<zeebe:userTask />", JOB + CALLED),
+    "call activity": (
+        "callActivity",
+        "<zeebe:calledElement processId='q' />",
+        f"<zeebe:taskHeaders><zeebe:header key='a' value='1' /></zeebe:taskHeaders>{JOB}{PEOPLE}",
+    ),
+}
+
+
+@pytest.mark.parametrize(("tag", "own", "remnants"), REMNANTS.values(), ids=REMNANTS)
+def test_what_an_activity_was_before_says_nothing(process, tag, own, remnants):
+    """Modelers that turn a call activity into a service task may leave the `zeebe:calledElement` of the one there."""
+    message = (
+        "<message id='m' name='m'><extensionElements><zeebe:subscription correlationKey='=1' /></extensionElements>"
+    )
+    roots = message + "</message>"
+    alone = nodes(process(activity(tag, own, attributes="messageRef='m'"), roots))["x"]
+    for extensions in (own + remnants, remnants + own):
+        node = nodes(process(activity(tag, extensions, attributes="messageRef='m'"), roots))["x"]
+        assert repr(node) == repr(alone)
 
 
 def test_attributes_of_extensions_that_nobody_knows_are_accepted(process):
