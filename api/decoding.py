@@ -67,6 +67,8 @@ def decode(request: Request, decoder: msgspec.json.Decoder[T], settings: ApiSett
     content_type = request.header(b"content-type")
     if content_type is not None and content_type != "application/json" and not _JSON_TYPE.fullmatch(content_type):
         raise Problem(415, "Unsupported Media Type", f"Content-Type '{content_type[:100]}' is not supported")
+    if not body:
+        raise bad_request("Request body is missing")
     return decode_json(body, decoder, settings.max_nesting)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -59,9 +59,16 @@ def check_flag(value: Any) -> bool:
 def check_time(value: Any) -> datetime:
     """A time with a zone. Raises BadCursor."""
     try:
-        time = datetime.fromisoformat(check_text(value))
+        return as_utc(datetime.fromisoformat(check_text(value)))
     except ValueError as error:
-        raise BadCursor("a time is expected") from error
+        raise BadCursor("a time with a zone is expected") from error
+
+
+def as_utc(time: datetime) -> datetime:
+    """The same moment in UTC: PostgreSQL knows no zones beyond 16 hours. Raises ValueError without a zone."""
     if time.tzinfo is None:
-        raise BadCursor("a time with a zone is expected")
-    return time
+        raise ValueError("a time needs a zone")
+    try:
+        return time.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("the time is before the year 1, or after 9999") from error

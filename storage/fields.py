@@ -115,10 +115,7 @@ def _read_flag(value: Any) -> bool:
 def _read_time(value: Any) -> datetime:
     if type(value) is not str:
         raise ValueError("a time is expected")
-    time = datetime.fromisoformat(value)
-    if time.tzinfo is None:
-        raise ValueError("a time needs a zone")
-    return time
+    return cursors.as_utc(datetime.fromisoformat(value))
 
 
 KEY = Type("bigint", _EQUALITY | {"$notIn"}, _read_key, lambda v: cursors.check_number(v, 64), "({})::text")

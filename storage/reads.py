@@ -52,9 +52,15 @@ async def result(connection: Connection, instance_key: int, names: Sequence[str]
     return Result(rows[0][0], (rows[0][1] or "{}").encode()) if rows else None
 
 
-async def instance_exists(connection: Connection, key: int) -> bool:
-    """Whether there is, or was, a process instance with this key."""
-    return bool((await connection.execute(_sql["instance_exists"], (key,))).rows)
+async def root_of_instance(connection: Connection, key: int) -> int | None:
+    """The key of the root of a process instance's tree; None when there is no such instance, and never was."""
+    rows = (await connection.execute(_sql["root_of_instance"], (key,))).rows
+    return rows[0][0] if rows else None
+
+
+async def element_exists(connection: Connection, key: int) -> bool:
+    """Whether there is, or was, an element instance with this key."""
+    return bool((await connection.execute(_sql["element_exists"], (key,))).rows)
 
 
 async def scope(connection: Connection, key: int | None) -> tuple[int, bytes | None]:

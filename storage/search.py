@@ -46,6 +46,8 @@ class Resource:
     fields: tuple[Field, ...]
     visible: str = "true"
     special: Mapping[str, Special] = field(default_factory=dict)
+    within: Mapping[str, Special] = field(default_factory=dict)
+    """Conditions that a path asks for, never a client's filter."""
     nested: tuple[Nested, ...] = ()
     alternatives: bool = False
     """Whether a filter may have `$or`."""
@@ -99,7 +101,7 @@ class Prepared(msgspec.Struct, frozen=True):
 
 
 def prepare(resource: Resource, query: Query, *extra: tuple[str, Any]) -> Prepared:
-    """Make the statement of a search; `extra` are conditions (field name, value) beside the filter.
+    """Make the statement of a search; `extra` are conditions beside the filter: (name of `within` or a field, value).
 
     Raises:
         BadQuery: `Unparsable`, `UnexpectedValue` or `Invalid`, what is wrong with the query.
@@ -136,7 +138,7 @@ async def get(connection: Connection, resource: Resource, key: int) -> bytes | N
 def prepare_statistics(resource: Resource, filter: Mapping[str, Any], *extra: tuple[str, Any]) -> Prepared:
     """The statement that counts the elements of the process instances that fit: a JSON array. Raises BadQuery."""
     parameters = Parameters()
-    conditions = [condition(resource.by_name[name], value, name, parameters) for name, value in extra]
+    conditions = [_asked_for(resource, name, value, parameters) for name, value in extra]
     conditions += _conditions(resource, filter, "filter", parameters)
     text = _STATISTICS.format(f"SELECT {resource.key} FROM {resource.source} WHERE {_all(conditions)}")
     return Prepared(text, parameters.values, False)
@@ -165,9 +167,7 @@ def statement(resource: Resource, query: Query, *extra: tuple[str, Any]) -> tupl
     """The statement of a query and its parameters. Each row: total, document, cursor values; at least one row."""
     parameters = Parameters()
     conditions = [resource.visible]
-    by_name = resource.by_name
-    for name, value in extra:
-        conditions.append(condition(by_name[name], value, name, parameters))
+    conditions += [_asked_for(resource, name, value, parameters) for name, value in extra]
     conditions += _conditions(resource, query.filter, "filter", parameters)
     matching = f"{resource.source} WHERE {_all(conditions)}"
     order = (*query.sort, Sort(Field("", resource.key, KEY)))
@@ -193,6 +193,12 @@ def _direction(sort: Sort, backwards: bool) -> str:
 
 
 # ----------------------------------------------------------------------------------------------------- filters
+
+
+def _asked_for(resource: Resource, name: str, value: Any, parameters: Parameters) -> str:
+    """A condition that no client wrote."""
+    within = resource.within.get(name)
+    return within(value, name, parameters) if within else condition(resource.by_name[name], value, name, parameters)
 
 
 def _conditions(resource: Resource, filter: Mapping[str, Any], path: str, parameters: Parameters) -> list[str]:

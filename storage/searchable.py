@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -32,7 +33,6 @@ SORTED_PREFIX = 1000
 INSTANCE_STATES = ("ACTIVE", "COMPLETED", "SUSPENDED", "TERMINATED")
 ELEMENT_STATES = ("ACTIVE", "COMPLETED", "TERMINATED")
 DEFINITION_STATES = ("ACTIVE", "DRAINING", "DELETED")
-INCIDENT_STATES = ("ACTIVE", "MIGRATED", "PENDING", "RESOLVED", "UNKNOWN")
 JOB_STATES = (
     "CANCELED",
     "COMPLETED",
@@ -59,25 +59,6 @@ LISTENER_EVENTS = (
     "START",
     "UNSPECIFIED",
     "UPDATING",
-)
-ERROR_TYPES = (
-    "AD_HOC_SUB_PROCESS_NO_RETRIES",
-    "CALLED_DECISION_ERROR",
-    "CALLED_ELEMENT_ERROR",
-    "CONDITION_ERROR",
-    "DECISION_EVALUATION_ERROR",
-    "EXECUTION_LISTENER_NO_RETRIES",
-    "EXTRACT_VALUE_ERROR",
-    "FORM_NOT_FOUND",
-    "IO_MAPPING_ERROR",
-    "JOB_NO_RETRIES",
-    "MESSAGE_SIZE_EXCEEDED",
-    "RESOURCE_NOT_FOUND",
-    "SECRET_RESOLUTION_ERROR",
-    "TASK_LISTENER_NO_RETRIES",
-    "UNHANDLED_ERROR_EVENT",
-    "UNKNOWN",
-    "UNSPECIFIED",
 )
 ELEMENT_TYPES = (
     "UNSPECIFIED",
@@ -302,29 +283,6 @@ ELEMENT_INSTANCES = Resource(
     alternatives=True,
 )
 
-# ------------------------------------------------------------------------------------------------------ incidents
-
-INCIDENTS = Resource(
-    "Incident",
-    "incidents i",
-    "i.incident_key",
-    (
-        _filtered("processDefinitionId", "i.process_id", TEXT, sort=True),
-        _enum("errorType", "i.type", ERROR_TYPES, sort=True),
-        _filtered("errorMessage", "i.message", TEXT),
-        _filtered("elementId", "i.element_id", TEXT, sort=True),
-        _filtered("creationTime", "i.created_at", TIME, sort=True),
-        _enum("state", "i.state", INCIDENT_STATES, sort=True, cases={"ACTIVE": "i.resolved_at IS NULL"}),
-        _filtered("tenantId", "i.tenant_id", TEXT, sort=True),
-        _filtered("incidentKey", "i.incident_key", KEY, sort=True),
-        _filtered("processDefinitionKey", "i.process_definition_key", KEY, sort=True),
-        _filtered("processInstanceKey", "i.process_instance_key", KEY, sort=True),
-        Field("rootProcessInstanceKey", "i.root_key", KEY),
-        _filtered("elementInstanceKey", "i.element_instance_key", KEY, sort=True),
-        _filtered("jobKey", "i.job_key", KEY, sort=True),
-    ),
-)
-
 # ----------------------------------------------------------------------------------------------------------- jobs
 
 _TIMED_OUT = "j.ended_at IS NULL AND NOT j.ready AND j.lease_token IS NOT NULL AND j.available_at <= clock_now()"
@@ -333,13 +291,16 @@ _REPAIRED = "j.state = 'FAILED' AND NOT j.ready AND j.available_at IS NULL AND j
 _JOB_STATE = f"CASE WHEN {_TIMED_OUT} THEN 'TIMED_OUT' WHEN {_REPAIRED} THEN 'RETRIES_UPDATED' ELSE j.state END"
 """What the engine keeps, and what can be seen besides: leases are no part of its state."""
 
+_UNTIL = "date_trunc('milliseconds', j.available_at)"
+"""As it is shown: who filters by what was shown finds it. Leases alone end between two milliseconds."""
+
 JOBS = Resource(
     "Job",
     "jobs j",
     "j.job_key",
     (
         Field("customHeaders", "j.headers", OTHER),
-        _filtered("deadline", "CASE WHEN j.lease_token IS NOT NULL THEN j.available_at END", TIME, sort=True),
+        _filtered("deadline", f"CASE WHEN j.lease_token IS NOT NULL THEN {_UNTIL} END", TIME, sort=True),
         _filtered("deniedReason", "NULL::text", TEXT, sort=True),
         _filtered("elementId", "j.element_id", TEXT, sort=True),
         _filtered("elementInstanceKey", "j.element_instance_key", KEY, sort=True),
@@ -417,9 +378,9 @@ VARIABLE = Resource("Variable", "variables v", "v.variable_key", _VARIABLE_FIELD
 """A variable that is read by itself."""
 
 
-def variables(source: str, preview: bool, *more: Field) -> Resource:
+def variables(source: str, preview: bool, within: Mapping[str, Special] | None = None) -> Resource:
     """Variables, `v` in the FROM clause, that are searched for with whole values, or with their beginnings."""
-    return Resource("Variable", source, "v.variable_key", (*(_PREVIEW if preview else _WHOLE), *more))
+    return Resource("Variable", source, "v.variable_key", _PREVIEW if preview else _WHOLE, within=within or {})
 
 
 VARIABLES = variables("variables v", False)
@@ -474,7 +435,7 @@ MESSAGE_CORRELATIONS = Resource(
             "nullif(c.correlation_key, '')",
             TEXT,
             sort=True,
-            sort_sql=f"left(c.correlation_key, {SORTED_PREFIX})",
+            sort_sql=f"nullif(left(c.correlation_key, {SORTED_PREFIX}), '')",
         ),
         _filtered("correlationTime", "c.correlated_at", TIME, sort=True),
         _filtered("elementId", "c.element_id", TEXT, sort=True),

@@ -103,11 +103,15 @@ _INNERMOST = (
 )
 
 
+def _task(column: str) -> Special:
+    return lambda key, _path, parameters: f"{column} = {parameters.add(key, 'bigint')}"
+
+
 def variables_seen(preview: bool) -> Resource:
-    """Every variable of the scopes around a user task, hidden ones too; to be restricted to a `userTaskKey`."""
-    return variables(_SEEN, preview, Field("userTaskKey", "t.user_task_key", KEY, PLAIN, shown=False))
+    """Every variable of the scopes around a user task, hidden ones too; to be searched within a "user task"."""
+    return variables(_SEEN, preview, {"user task": _task("t.user_task_key")})
 
 
 def effective_variables(preview: bool) -> Resource:
-    """Of each name the innermost variable; to be restricted to a `userTaskKey`."""
-    return variables(_INNERMOST, preview, Field("userTaskKey", "v.of_task", KEY, PLAIN, shown=False))
+    """Of each name the innermost variable; to be searched within a "user task"."""
+    return variables(_INNERMOST, preview, {"user task": _task("v.of_task")})

@@ -66,6 +66,7 @@ ROUTES = (
     Route("POST", "/v2/process-definitions/search", process_definitions.search),
     Route("GET", "/v2/process-definitions/{processDefinitionKey}", process_definitions.get),
     Route("GET", "/v2/process-definitions/{processDefinitionKey}/xml", process_definitions.xml),
+    Route("GET", "/v2/process-definitions/{processDefinitionKey}/form", process_definitions.form),
     Route(
         "POST",
         "/v2/process-definitions/{processDefinitionKey}/statistics/element-instances",
@@ -105,6 +106,7 @@ ROUTES = (
     # element instances
     Route("POST", "/v2/element-instances/search", element_instances.search),
     Route("GET", "/v2/element-instances/{elementInstanceKey}", element_instances.get),
+    Route("POST", "/v2/element-instances/{elementInstanceKey}/incidents/search", incidents.search_of_element),
     # incidents
     Route("POST", "/v2/incidents/search", incidents.search),
     Route("GET", "/v2/incidents/{incidentKey}", incidents.get),

@@ -12,7 +12,8 @@ from api.search import found, getting, prepare, searching
 from api.services import Services
 from engine.core.records.instances import ResolveIncident
 from storage import reads
-from storage.searchable import INCIDENTS, PROCESS_INSTANCES
+from storage.searchable import ELEMENT_INSTANCES, PROCESS_INSTANCES
+from storage.searchable_incidents import INCIDENTS
 
 get = getting(INCIDENTS, "incidentKey")
 search = searching(INCIDENTS)
@@ -26,11 +27,23 @@ _resolution_decoder = decoder(ResolutionBody)
 
 
 async def search_of_instance(request: Request, services: Services) -> Response:
-    """POST /v2/process-instances/{key}/incidents/search: 404 when there is no such instance."""
+    """POST /v2/process-instances/{key}/incidents/search: its own, and those of all that it called; 404 without it."""
     key = request.key("processInstanceKey")
-    prepared = prepare(request, INCIDENTS, services.settings, ("processInstanceKey", str(key)))
-    if not await read(services, lambda connection: reads.instance_exists(connection, key)):
+    prepared = prepare(request, INCIDENTS, services.settings, ("process instance", key))
+    root = await read(services, lambda connection: reads.root_of_instance(connection, key))
+    if root is None:
         raise not_found(PROCESS_INSTANCES.name, key)
+    if root == key:  # all of its tree, which an index knows
+        prepared = prepare(request, INCIDENTS, services.settings, ("root", key))
+    return await found(services, prepared)
+
+
+async def search_of_element(request: Request, services: Services) -> Response:
+    """POST /v2/element-instances/{key}/incidents/search: its own, and those of all within it or called from there."""
+    key = request.key("elementInstanceKey")
+    prepared = prepare(request, INCIDENTS, services.settings, ("element instance", key))
+    if not await read(services, lambda connection: reads.element_exists(connection, key)):
+        raise not_found(ELEMENT_INSTANCES.name, key)
     return await found(services, prepared)
 
 

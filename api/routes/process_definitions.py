@@ -5,10 +5,11 @@ from __future__ import annotations
 from api.problems import not_found
 from api.reading import read
 from api.request import Request
-from api.response import Response
+from api.response import Response, no_content
 from api.search import getting, searching
 from api.services import Services
 from storage import reads
+from storage.search import get as get_one
 from storage.searchable import PROCESS_DEFINITIONS
 
 get = getting(PROCESS_DEFINITIONS, "processDefinitionKey")
@@ -22,3 +23,11 @@ async def xml(request: Request, services: Services) -> Response:
     if content is None:
         raise not_found(PROCESS_DEFINITIONS.name, key)
     return Response(200, content, ((b"content-type", b"text/xml"),))
+
+
+async def form(request: Request, services: Services) -> Response:
+    """GET /v2/process-definitions/{key}/form: 204, because forms cannot be deployed yet."""
+    key = request.key("processDefinitionKey")
+    if await read(services, lambda connection: get_one(connection, PROCESS_DEFINITIONS, key)) is None:
+        raise not_found(PROCESS_DEFINITIONS.name, key)
+    return no_content()

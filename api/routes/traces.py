@@ -22,7 +22,7 @@ MAX_ROWS = 10_000
 async def get(request: Request, services: Services) -> Response:
     """GET /v2/process-instances/{key}/trace: of the whole tree, oldest first; `after`: the `next` of a page."""
     key, after = request.key("processInstanceKey"), _after(request)
-    if not await read(services, lambda connection: reads.instance_exists(connection, key)):
+    if await read(services, lambda connection: reads.root_of_instance(connection, key)) is None:
         raise not_found(PROCESS_INSTANCES.name, key)
     rows = await read(services, lambda connection: log.history(connection, key, after, MAX_ROWS))
     more = len(rows) == MAX_ROWS

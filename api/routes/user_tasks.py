@@ -174,7 +174,7 @@ async def effective(request: Request, services: Services) -> Response:
 
 async def _variables(request: Request, services: Services, resource: Resource) -> Response:
     key = request.key("userTaskKey")
-    prepared = prepare(request, resource, services.settings, ("userTaskKey", str(key)))
+    prepared = prepare(request, resource, services.settings, ("user task", key))
     await _must_exist(key, services)
     return await found(services, prepared)
 

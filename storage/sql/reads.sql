@@ -20,9 +20,13 @@ SELECT p.state, (
 FROM process_instances p
 WHERE p.process_instance_key = $1 AND p.ended_at IS NOT NULL;
 
--- name: instance_exists
+-- name: root_of_instance
 -- By primary key.
-SELECT FROM process_instances WHERE process_instance_key = $1;
+SELECT root_key FROM process_instances WHERE process_instance_key = $1;
+
+-- name: element_exists
+-- By primary key.
+SELECT FROM element_instances WHERE element_instance_key = $1;
 
 -- name: scope
 -- The engine's time, and what an element instance, or a process instance, sees: of each name the innermost variable.

@@ -80,6 +80,7 @@ OPERATIONS = [
     ("POST", "/v2/process-instances"),
     ("POST", f"/v2/process-instances/{KEY}/cancellation"),
     ("POST", f"/v2/process-instances/{KEY}/incidents/search"),
+    ("POST", f"/v2/element-instances/{KEY}/incidents/search"),
     ("POST", f"/v2/resources/{KEY}/deletion"),
     ("POST", "/v2/jobs/activation"),
     ("POST", f"/v2/jobs/{KEY}/completion"),
@@ -306,6 +307,8 @@ KEYS = [
         ("GET", "/v2/process-instances/{}"),
         ("POST", "/v2/process-instances/{}/cancellation"),
         ("POST", "/v2/process-instances/{}/incidents/search"),
+        ("POST", "/v2/element-instances/{}/incidents/search"),
+        ("GET", "/v2/process-definitions/{}/form"),
         ("GET", "/v2/element-instances/{}"),
         ("PUT", "/v2/element-instances/{}/variables"),
         ("GET", "/v2/variables/{}"),
@@ -349,6 +352,7 @@ async def test_json_is_known_by_several_names(client, engine, content_type):
 async def test_an_empty_body_is_no_json_where_one_is_needed(client):
     answer = await client("POST", "/v2/process-instances", b"", [(b"content-type", b"application/json")])
     assert (answer.status, answer.problem["title"]) == (400, "Bad Request")
+    assert answer.problem["detail"] == "Request body is missing"
 
 
 async def test_bodies_have_a_limit(client, settings):

@@ -65,6 +65,7 @@ async def test_what_is_read(everything, reader, path, model):
         ("/v2/jobs/search", "JobSearchQueryResult", "JobSearchResult"),
         ("/v2/incidents/search", "IncidentSearchQueryResult", "IncidentResult"),
         (f"/v2/process-instances/{KEY}/incidents/search", "IncidentSearchQueryResult", "IncidentResult"),
+        (f"/v2/element-instances/{KEY + 1}/incidents/search", "IncidentSearchQueryResult", "IncidentResult"),
     ],
 )
 async def test_what_is_searched(everything, reader, path, model, item):

@@ -196,6 +196,7 @@ async def test_an_xml_is_served_as_it_was_deployed(rows, reader):
     [
         ("/v2/process-definitions/5", "Process definition"),
         ("/v2/process-definitions/5/xml", "Process definition"),
+        ("/v2/process-definitions/5/form", "Process definition"),
         ("/v2/process-instances/5", "Process Instance"),
         ("/v2/element-instances/5", "Element Instance"),
         ("/v2/variables/5", "Variable"),
@@ -208,19 +209,15 @@ async def test_what_is_not_there_is_404(rows, reader, path, what):
     assert answer.problem["detail"] == f"{what} with key '5' not found"
 
 
+async def test_a_process_without_a_start_form(rows, reader):
+    rows.definition()
+    assert (await reader("GET", f"/v2/process-definitions/{KEY}/form")).status == 204
+
+
 async def test_a_command_that_is_not_there_is_404(rows, reader):
     answer = await reader("GET", "/v2/commands/5")
     assert (answer.status, answer.problem["title"]) == (404, "NOT_FOUND")
     assert answer.problem["detail"] == "Command with position '5' not found"
-
-
-async def test_incidents_of_an_instance(rows, reader):
-    rows.instance()
-    rows.incident(KEY + 4)
-    rows.incident(KEY + 5, process_instance_key=7)
-    answer = await reader("POST", f"/v2/process-instances/{KEY}/incidents/search", {"filter": {"state": "ACTIVE"}})
-    assert [item["incidentKey"] for item in answer.json["items"]] == [str(KEY + 4)]
-    assert (await reader("POST", "/v2/process-instances/7/incidents/search")).status == 404
 
 
 async def test_a_search_by_pages(rows, reader):

@@ -228,6 +228,32 @@ async def test_correlated_message_subscriptions_are_listed(rows, reader):
     assert [item["elementInstanceKey"] for item in answer.json["items"]] == [None], "two of one message are both listed"
 
 
+async def test_correlations_without_a_key_are_sorted_as_what_has_no_value(rows, reader):
+    for number, key in enumerate(("a", "", "b")):
+        rows.put(
+            "message_correlations",
+            message_correlation_key=number + 1,
+            message_key=number + 1,
+            subscription_key=1,
+            name="paid",
+            correlation_key=key,
+            root_key=KEY,
+            process_instance_key=KEY,
+            process_definition_key=KEY + 1,
+            process_id="order",
+            element_id="wait",
+            tenant_id="<default>",
+            correlated_at=AT,
+        )
+    asked = {"sort": [{"field": "correlationKey"}], "page": {"limit": 1}}
+    found = []
+    for _ in range(3):
+        document = (await reader("POST", "/v2/correlated-message-subscriptions/search", asked)).json
+        found += [item["correlationKey"] for item in document["items"]]
+        asked["page"]["after"] = document["page"]["endCursor"]
+    assert found == ["a", "b", None]
+
+
 def test_replies_are_read_as_they_were_written():
     reply = MessageReply("<default>", KEY, KEY + 1)
     assert msgspec.json.decode(msgspec.json.encode(reply), type=MessageReply) == reply

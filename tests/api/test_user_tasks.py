@@ -373,3 +373,9 @@ async def test_variables_that_the_task_sees(scopes, reader):
     assert found == [("x", "2", False), ("y", '"v', True)]
     page = {"page": {"from": 1, "limit": 1}, **sort}
     assert await names_and_values(reader, "/effective-variables/search", page) == [("y", '"v', True)]
+
+
+@pytest.mark.parametrize("path", ["/variables/search", "/effective-variables/search"])
+async def test_variables_are_not_filtered_by_the_task_of_the_path(scopes, reader, path):
+    problem = (await reader("POST", PATH + path, {"filter": {"userTaskKey": "1"}})).problem
+    assert problem["detail"] == "Request property [filter.userTaskKey] cannot be parsed"

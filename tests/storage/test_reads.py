@@ -67,10 +67,10 @@ async def test_the_result_of_an_instance(sync, connection):
     assert json.loads((await reads.result(connection, 1, ["b", "c"])).variables) == {"b": [1]}
 
 
-async def test_an_instance_exists_whether_it_runs_or_not(sync, connection):
+async def test_an_instance_has_a_root_whether_it_runs_or_not(sync, connection):
     sync.execute(INSTANCE, [1, "COMPLETED", PINNED])
-    assert await reads.instance_exists(connection, 1)
-    assert not await reads.instance_exists(connection, 2)
+    assert await reads.root_of_instance(connection, 1) == 1
+    assert await reads.root_of_instance(connection, 2) is None
 
 
 async def test_a_scope_sees_the_innermost_variables_and_the_engines_time(sync, connection):

@@ -13,7 +13,6 @@ from storage.fields import BadQuery, Invalid, UnexpectedValue, Unparsable
 from storage.search import MAX_TOTAL, Query, Sort, get, prepare, run, statement
 from storage.searchable import (
     ELEMENT_INSTANCES,
-    INCIDENTS,
     JOBS,
     PROCESS_DEFINITIONS,
     PROCESS_INSTANCES,
@@ -21,6 +20,7 @@ from storage.searchable import (
     VARIABLE_PREVIEWS,
     VARIABLES,
 )
+from storage.searchable_incidents import INCIDENTS
 
 START = datetime(2026, 11, 21, 1, 2, 3, 456000, tzinfo=UTC)
 RESOURCES = [
@@ -286,6 +286,15 @@ async def test_a_leased_job_shows_its_lease(sync, connection):
     assert await keys(connection, JOBS, {"deadline": {"$exists": True}}) == [2]
 
 
+async def test_a_job_is_found_by_the_deadline_that_is_shown(sync, connection):
+    put_job(sync, 1, ready=False, available_at=START.replace(microsecond=456789), lease_token="0" * 32)
+    (job,) = [json.loads(item) for item in (await search(connection, JOBS, Query())).items]
+    shown = job["deadline"]
+    assert shown == "2026-11-21T01:02:03.456Z"
+    for filter, found in ((shown, [1]), ({"$lte": shown}, [1]), ({"$gt": shown}, []), ({"$in": [shown]}, [1])):
+        assert await keys(connection, JOBS, {"deadline": filter}) == found
+
+
 # -------------------------------------------------------------------------------------------------------- filters
 
 
@@ -361,6 +370,8 @@ async def five(database_of_five):
         ({"startDate": {"$gte": "2026-11-21T03:02:03.456+00:00", "$lt": "2026-11-21T05:02:03.456Z"}}, [2, 3]),
         ({"startDate": "2026-11-21T04:02:03.456+02:00"}, [1]),
         ({"startDate": {"$in": ["2026-11-21T02:02:03.456Z"]}}, [1]),
+        ({"startDate": {"$eq": "2026-11-22T02:01:03.456+23:59"}}, [1]),
+        ({"startDate": {"$in": ["2026-11-20T02:03:03.456-23:59"]}}, [1]),
         ({"startDate": {"$neq": "2026-11-21T02:02:03.456Z"}}, [2, 3, 4, 5]),
         ({"endDate": {"$exists": False}}, [1, 2, 3]),
         ({"state": "active"}, [1, 2, 3]),
@@ -443,6 +454,7 @@ async def test_filters_on_what_belongs_to_an_instance(sync, connection):
         (PROCESS_INSTANCES, {"processDefinitionVersion": 2**63}, Unparsable, "filter.processDefinitionVersion"),
         (PROCESS_INSTANCES, {"startDate": "yesterday"}, Unparsable, "filter.startDate"),
         (PROCESS_INSTANCES, {"startDate": "2026-11-21T00:00:00"}, Unparsable, "filter.startDate"),
+        (PROCESS_INSTANCES, {"startDate": {"$gt": "0001-01-01T00:00:00+01:00"}}, Unparsable, "filter.startDate.$gt"),
         (PROCESS_INSTANCES, {"hasIncident": "true"}, Unparsable, "filter.hasIncident"),
         (PROCESS_INSTANCES, {"hasIncident": {"$eq": True}}, Unparsable, "filter.hasIncident"),
         (PROCESS_INSTANCES, {"$or": {}}, Unparsable, "filter.$or"),
@@ -658,6 +670,7 @@ def test_cursors_that_are_none(cursor):
         ("businessId", "a\0"),
         ("startDate", "2026"),
         ("startDate", "2026-01-01T00:00:00"),
+        ("startDate", "9999-12-31T23:59:59-01:00"),
         ("startDate", 5),
         ("hasIncident", 0),
         ("processDefinitionVersion", "x"),
