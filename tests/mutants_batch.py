@@ -37,8 +37,8 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "results are those that are in memory",
         f"{PAGED_TESTS}::test_each_job_completes_and_the_results_are_collected",
-        "engine/core/elements/multi_instance.py",
-        ("len(pages.results) < _state(body).completed", "False"),
+        "engine/core/view.py",
+        ("len(body.pages.results) < body.loop.completed", "False"),
     ),
     mutant(
         "what put-off work is about is not loaded",

@@ -18,13 +18,19 @@ from engine.feel import EvaluationError, Expression, from_json, to_json
 
 
 class VariableScope(Mapping[str, Any]):
-    """The variables seen from an element, decoded when they are asked for."""
+    """The variables seen from an element, decoded when they are asked for.
 
-    __slots__ = ("_element", "_extra")
+    In a loop its results so far are seen, too: no row of `variables` holds them before its end.
+    """
 
-    def __init__(self, element: Element, extra: Mapping[str, Any]) -> None:
+    __slots__ = ("_at", "_element", "_extra", "_results")
+
+    def __init__(self, element: Element, extra: Mapping[str, Any], at: View) -> None:
         self._element = element
         self._extra = extra
+        self._at = at
+        self._results: dict[str, list[Any]] | None = None
+        """By name, those that have been asked for."""
 
     def __getitem__(self, name: str) -> Any:
         if name in self._extra:
@@ -36,14 +42,28 @@ class VariableScope(Mapping[str, Any]):
                 if variable.decoded is MISSING:
                     variable.decoded = from_json(variable.value)
                 return variable.decoded
+            if scope.loop is not None and self._at.results_name(scope) == name:
+                return self._results_of(scope, name)
             scope = scope.outer()
         raise KeyError(name)
+
+    def _results_of(self, body: Element, name: str) -> list[Any]:
+        """Decoded once for each evaluation."""
+        if self._results is None:
+            self._results = {}
+        if name not in self._results:
+            texts = self._at.loop_results(body)
+            self._results[name] = [None if text is None else from_json(text) for text in texts]
+        return self._results[name]
 
     def __iter__(self) -> Iterator[str]:
         names = dict.fromkeys(self._extra)
         scope: Element | None = self._element
         while scope is not None:
             names.update(dict.fromkeys(scope.variables))
+            results = None if scope.loop is None else self._at.results_name(scope)
+            if results is not None:
+                names[results] = None
             scope = scope.outer()
         return iter(names)
 
@@ -116,6 +136,27 @@ class View:
             return body.pages.items[index]
         except KeyError:
             raise NotLoaded(Need(NeedKind.LOOP_ITEM, (body.key, index))) from None
+
+    def loop_results(self, body: Element) -> list[str | None]:
+        """The results of a loop so far in the order of its items, as JSON text; None where there is none.
+
+        Raises:
+            NotLoaded: there are some that are not in memory.
+        """
+        if body.pages is None or body.loop is None:
+            return [item.result for item in body.items]
+        self.need_results(body)
+        return [body.pages.results.get(index) for index in range(body.loop.size)]
+
+    def need_results(self, body: Element) -> None:
+        """Raises NotLoaded while a paged loop has results that are not in memory."""
+        if body.pages is not None and body.loop is not None and len(body.pages.results) < body.loop.completed:
+            raise NotLoaded(Need(NeedKind.RESULTS, body.key))
+
+    def results_name(self, body: Element) -> str | None:
+        """The variable that gets the results of a loop at its end; None: nothing is collected."""
+        loop = self.node(body).loop
+        return None if loop is None else loop.output_name
 
     # ---- messages and signals
 
@@ -196,7 +237,7 @@ class View:
     ) -> FeelEvaluation:
         """Like `evaluate`, with the warnings."""
         try:
-            return expression.evaluate(VariableScope(element, extra), now=self.now)
+            return expression.evaluate(VariableScope(element, extra, self), now=self.now)
         except EvaluationError as error:
             raise Fail(failure, f"Failed to evaluate expression '{expression.text}'. {error}") from error
 

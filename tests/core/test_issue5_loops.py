@@ -158,6 +158,51 @@ def test_results_go_to_the_scope_that_has_the_variable(bench):
     assert "results" not in bench.variables("p")
 
 
+LIMITS_AND_PAGES = [Limits(), Limits(slice_items=1), Limits(paged_from=0)]
+
+
+@pytest.mark.parametrize("limits", LIMITS_AND_PAGES)
+def test_a_turn_sees_the_results_of_those_before_it(limits):
+    bench = Bench(limits)
+    total = "=item + (if loopCounter = 1 then 0 else results[loopCounter - 1])"
+    run(bench, looped(script("work", total, "r"), sequential=True), items=[1, 2, 3], results=["before"])
+    assert bench.variables("p")["results"] == [1, 3, 6]
+
+
+@pytest.mark.parametrize("limits", LIMITS_AND_PAGES)
+def test_what_is_inside_of_a_turn_sees_the_results_so_far(limits):
+    """Not those that the variable of that name had before, and null where there is none yet."""
+    bench = Bench(limits)
+    inside = sub("work", start("in"), task("first"), script("look", "=results", "seen"), "in > first > look")
+    run(bench, looped(inside, output="=seen"), items=["a", "b"], results=["before"])
+    bench.complete("first")
+    bench.complete("first")
+    assert bench.variables("p")["results"] == [[None, None], [[None, None], None]]
+
+
+def test_of_loops_in_each_other_the_inner_results_are_seen_first(bench):
+    inner = loop(script("cell", "=count(results[item != null])", "r"), "=[1, 2]", output="=r", into="results")
+    rows = sub(
+        "rows", start("in"), inner, script("row", "=results", "line"), "in > cell > row", inputs=[("=0", "results")]
+    )
+    outer = loop(rows, "=items", output="=line", into="results", sequential=True)
+    run(bench, model(start(), outer, end(), "start > rows > end"), items=[1, 2])
+    assert bench.variables("p")["results"] == [[0, 1], [0, 1]]
+
+
+def test_the_collection_may_have_the_name_of_the_results(bench):
+    settings = {"collection": "=items", "item": "item", "output": "=item * 2", "into": "items"}
+    run(
+        bench,
+        model(start(), loop(task("work", inputs=[("=items", "seen")]), **settings), end(), "start > work > end"),
+        items=[1, 2],
+    )
+    assert bench.variables("work")["seen"] == [None, None]
+    bench.complete("work")
+    bench.complete("work")
+    assert bench.variables("p")["items"] == [2, 4]
+
+
 def test_results_of_a_loop_in_a_loop(bench):
     inner = loop(script("square", "=cell * cell", "r"), "=row", "cell", output="=r", into="line")
     outer = loop(

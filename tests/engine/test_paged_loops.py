@@ -141,6 +141,16 @@ async def test_a_completion_condition_sees_all_results_so_far(same_end):
     await same_end(serial)
 
 
+@pytest.mark.parametrize("sequential", [False, True])
+async def test_a_turn_sees_all_results_so_far(same_end, sequential):
+    look = sub("work", start("in"), task("first"), script("look", "=results", "seen"), "in > first > look")
+    serial = begun(looped(look, output="=seen", sequential=sequential), **ITEMS)
+    while "first" in serial.jobs:
+        serial.complete("first")
+    assert serial.jobs == ["after"]
+    await same_end(serial)
+
+
 async def test_one_after_the_other(same_end):
     serial = begun(looped(sequential=True))
     for _ in range(4):

@@ -14,13 +14,12 @@ from typing import Any
 
 from engine.bpmn.model import Loop
 from engine.core.elements import defaults
-from engine.core.needs import Need, NeedKind, NotLoaded
 from engine.core.records.effects import Effects, Fail, IncidentType, LoadMore
 from engine.core.records.instances import ElementCompleting, ItemCollected, LoopResultSet, LoopStarted, ScopeInterrupted
 from engine.core.rules import MAX_LOOP_CHARACTERS, MAX_LOOP_ITEMS
 from engine.core.shared.flows import enter_inner
 from engine.core.shared.variables import owner_of
-from engine.core.tree import Element, LoopPages, LoopState
+from engine.core.tree import Element, LoopState
 from engine.core.view import View, json_of
 from engine.feel import Expression, from_json, to_json_at_once
 
@@ -98,7 +97,7 @@ def collect(body: Element, inner: Element, at: View) -> Effects:
             raise _too_much("results", TOO_LARGE)
         yield ItemCollected(body.key, inner.index, text)
     if loop.until is not None and body.then is None:
-        seen = _counters(loop, body) | _results(loop, loop.until, body, inner.index, text)
+        seen = _counters(loop, body) | _results(loop, loop.until, body, inner.index, text, at)
         if at.typed(loop.until, inner, bool, IncidentType.EXTRACT_VALUE_ERROR, seen):
             yield ScopeInterrupted(body.key, ("complete",))
 
@@ -114,14 +113,11 @@ def _counters(loop: Loop, body: Element) -> dict[str, Any]:
     }
 
 
-def _results(loop: Loop, until: Expression, body: Element, index: int, text: str | None) -> dict[str, Any]:
+def _results(loop: Loop, until: Expression, body: Element, index: int, text: str | None, at: View) -> dict[str, Any]:
     """The list of results as far as it is, with `text` at `index`, for a completion condition that looks at it."""
     if loop.output_name is None or loop.output_name not in until.variables:
         return {}
-    texts = [item.result for item in body.items]
-    if body.pages is not None:
-        _need_results(body, body.pages)
-        texts = [body.pages.results.get(number) for number in range(_state(body).size)]
+    texts = at.loop_results(body)
     texts[index] = text
     return {loop.output_name: [None if text is None else from_json(text) for text in texts]}
 
@@ -129,19 +125,12 @@ def _results(loop: Loop, until: Expression, body: Element, index: int, text: str
 def leave(body: Element, at: View) -> Effects:
     loop = _loop(body, at)
     if loop.output is not None and loop.output_name is not None:
-        if body.pages is not None:
-            _need_results(body, body.pages)
+        at.need_results(body)
         scope = owner_of(loop.output_name, body.outer() or body)
         known = scope.variables.get(loop.output_name)
         key = known.key if known is not None else at.key()
         yield LoopResultSet(key, body.key, scope.key, loop.output_name)
     yield from defaults.leave(body, at)
-
-
-def _need_results(body: Element, pages: LoopPages) -> None:
-    """Raises NotLoaded while there are results that are not in memory."""
-    if len(pages.results) < _state(body).completed:
-        raise NotLoaded(Need(NeedKind.RESULTS, body.key))
 
 
 def _loop(body: Element, at: View) -> Loop:

@@ -47,7 +47,7 @@ def give_outputs(element: Element, at: View) -> Effects:
         value = at.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR, seen)
         before = seen.get(mapping.root)
         if before is None and len(mapping.target) > 1:
-            before = VariableScope(element, {}).get(mapping.root)
+            before = VariableScope(element, {}, at).get(mapping.root)
         seen[mapping.root] = placed(mapping, before, value)
     for name, text in _texts_of(seen):
         yield set_in(owner_of(name, around), name, text, at)
