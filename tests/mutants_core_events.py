@@ -73,7 +73,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "core: an output to a path forgets the element's own",
         "tests/core/test_variables.py::test_an_output_to_a_path_is_merged_into_what_the_element_sees",
         "engine/core/shared/mappings.py",
-        ("VariableScope(element, {})", "VariableScope(around, {})"),
+        ("VariableScope(element, {}, at)", "VariableScope(around, {}, at)"),
     ),
     mutant(
         "core: a task that is a job says what is empty",
