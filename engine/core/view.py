@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from engine.bpmn.model import Node, Process
@@ -15,6 +15,7 @@ from engine.core.state import State
 from engine.core.tree import MISSING, Element, Incident, Instance, Job, Subscription, Timer, UserTask
 from engine.feel import Evaluation as FeelEvaluation
 from engine.feel import EvaluationError, Expression, from_json, to_json
+from engine.feel import Warning as FeelWarning
 
 
 class VariableScope(Mapping[str, Any]):
@@ -261,14 +262,7 @@ class View:
         value, warnings = evaluation.value, evaluation.warnings
         if type(value) is expected:
             return value
-        text = (
-            f"Expected result of the expression '{expression.text.removeprefix('=').strip()}' to be "
-            f"'{type_name(expected)}', but was '{type_name(type(value))}'."
-        )
-        if warnings:
-            told = "\n".join(f"[{warning.type}] {warning.message}" for warning in warnings)
-            text += f" The evaluation reported the following warnings:\n{told}"
-        raise Fail(failure, text)
+        raise Fail(failure, unexpected(expression, f"'{type_name(expected)}'", type_name(type(value)), warnings))
 
 
 def json_of(value: Any, failure: IncidentType = IncidentType.EXTRACT_VALUE_ERROR) -> str:
@@ -281,6 +275,16 @@ def json_of(value: Any, failure: IncidentType = IncidentType.EXTRACT_VALUE_ERROR
         return to_json(value)
     except EvaluationError as error:
         raise Fail(failure, f"The value of an expression cannot be kept. {error}") from error
+
+
+def unexpected(expression: Expression, expected: str, was: str, warnings: Sequence[FeelWarning]) -> str:
+    """What an incident says of a value that is another than was expected, with the warnings of its evaluation."""
+    told = expression.text.removeprefix("=").strip()
+    text = f"Expected result of the expression '{told}' to be {expected}, but was '{was}'."
+    if not warnings:
+        return text
+    lines = "\n".join(f"[{warning.type}] {warning.message}" for warning in warnings)
+    return f"{text} The evaluation reported the following warnings:\n{lines}"
 
 
 _TYPE_NAMES = {"NoneType": "NULL", "bool": "BOOLEAN", "str": "STRING", "int": "NUMBER", "Decimal": "NUMBER"}

@@ -97,7 +97,13 @@ def test_resolving_too_early_is_another_incident(bench, case):
         ("type", {"a": 1}, "Expected result of the expression 'x' to be 'STRING', but was 'OBJECT'."),
         ("type", True, "Expected result of the expression 'x' to be 'STRING', but was 'BOOLEAN'."),
         ("retries", "1.5", NUMBER.format("x", "1.5")),
-        ("retries", True, NUMBER.format("x", "True")),
+        ("retries", True, NUMBER.format("x", "BOOLEAN")),
+        ("retries", None, NUMBER.format("x", "NULL")),
+        ("priority", [1], NUMBER.format("x", "ARRAY")),
+        ("priority", "9" * 200, NUMBER.format("x", "9" * 100)),
+        ("priority", "9" * 5000, NUMBER.format("x", "9" * 100)),
+        ("retries", "+-5", NUMBER.format("x", "+-5")),
+        ("retries", "--5", NUMBER.format("x", "--5")),
         ("priority", 2**31, NUMBER.format("x", 2**31)),
         ("priority", -(2**31) - 1, NUMBER.format("x", -(2**31) - 1)),
         ("retries", 0.5, NUMBER.format("x", "0.5")),
@@ -107,6 +113,16 @@ def test_what_is_wrong_with_a_value_is_told(bench, attribute, x, message):
     bench.deploy(process(start(), task("work", **{attribute: "=x"}), "start > work"))
     bench.start(x=x)
     assert bench.incidents == [("work", "EXTRACT_VALUE_ERROR", message)]
+
+
+def test_a_number_that_is_none_tells_the_warnings(bench):
+    bench.deploy(process(start(), task("work", retries="=missing"), "start > work"))
+    bench.start()
+    (incident,) = bench.incidents
+    assert incident[2] == (
+        NUMBER.format("missing", "NULL") + " The evaluation reported the following warnings:\n"
+        "[NO_VARIABLE_FOUND] No variable found with name 'missing'"
+    )
 
 
 @pytest.mark.parametrize("x", [2**31 - 1, -(2**31)])

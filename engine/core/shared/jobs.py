@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 
@@ -9,10 +10,13 @@ from engine.bpmn.model import JobDefinition
 from engine.core.records.effects import Effects, Fail, IncidentType
 from engine.core.records.jobs import JobCreated
 from engine.core.tree import Element
-from engine.core.view import View
+from engine.core.view import View, type_name, unexpected
 from engine.feel import Expression
 
+FAILURE = IncidentType.EXTRACT_VALUE_ERROR
+
 INT32 = 2**31 - 1
+_WHOLE = re.compile(r"[+-]?[0-9]{1,10}")
 MAX_TYPE_BYTES = 1024
 """Job types stand in an index, whose rows PostgreSQL limits to a third of a page."""
 
@@ -32,10 +36,10 @@ def create_job(
 ) -> Effects:
     """Type, retries and priority are evaluated with the element's variables. `headers`: more of them than the model
     has. `kind`, `event`, `index`: the job is the listener's that stands at `index` of those of `event`."""
-    type_ = at.typed(job.type, element, str, IncidentType.EXTRACT_VALUE_ERROR)
+    type_ = at.typed(job.type, element, str, FAILURE)
     if not 0 < len(type_.encode()) <= MAX_TYPE_BYTES:
         raise Fail(
-            IncidentType.EXTRACT_VALUE_ERROR,
+            FAILURE,
             f"Expected a job type of 1 to {MAX_TYPE_BYTES} bytes, but it has {len(type_.encode())}.",
         )
     yield JobCreated(
@@ -53,15 +57,13 @@ def create_job(
 
 def whole(expression: Expression, element: Element, at: View) -> int:
     """A whole number that fits 32 bits; text that holds one is taken, too."""
-    value = at.evaluate(expression, element)
-    if isinstance(value, str) and value.strip().lstrip("+-").isdecimal():
+    given = value = at.evaluate(expression, element)
+    if isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
         value = int(value)
     if isinstance(value, Decimal) and value == value.to_integral_value():
         value = int(value)
     if type(value) is int and -INT32 - 1 <= value <= INT32:
         return value
-    raise Fail(
-        IncidentType.EXTRACT_VALUE_ERROR,
-        f"Expected result of the expression '{expression.text.removeprefix('=').strip()}' to be a whole number "
-        f"of 32 bits, but was '{value}'.",
-    )
+    was = str(given)[:100] if isinstance(given, (str, Decimal)) or type(given) is int else type_name(type(given))
+    warnings = () if expression.is_static else at.evaluation(expression, element, FAILURE, {}).warnings
+    raise Fail(FAILURE, unexpected(expression, "a whole number of 32 bits", was, warnings))
