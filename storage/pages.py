@@ -10,8 +10,7 @@ from collections.abc import Iterable, Set
 from itertools import islice
 from typing import Any
 
-import msgspec
-
+from engine.core.loop_rows import texts_of
 from engine.core.state import State
 from engine.core.tree import ACTIVATING, LOOP_TEXT_WEIGHT, TERMINATING, Element
 from storage.driver import Call, Connection
@@ -101,13 +100,19 @@ def _untaken(state: State, key: int) -> Iterable[tuple[int, int]]:
 
 def _lacks_item(state: State, body_key: int, index: int) -> bool:
     body = state.paged.get(body_key)
-    return body is not None and body.pages is not None and index not in body.pages.items
+    return body is not None and body.pages is not None and body.pages.item(index) is None
 
 
 def _next_item(body: Element) -> int | None:
     """From which index on a loop that makes inner instances needs items; None: it has them, or needs none."""
     loop, pages = body.loop, body.pages
-    if loop is None or pages is None or _is_emptied(body) or loop.next >= loop.size or loop.next in pages.items:
+    if (
+        loop is None
+        or pages is None
+        or _is_emptied(body)
+        or loop.next >= loop.size
+        or pages.item(loop.next) is not None
+    ):
         return None
     return loop.next
 
@@ -117,7 +122,7 @@ def _take_items(state: State, rows: Rows, named: Set[tuple[int, int]]) -> None:
     for body_key, first, items in rows:
         body = state.paged[body_key]
         pages, following = body.pages, 0 if body.loop is None else body.loop.next
-        for index, item in enumerate(msgspec.json.decode(items, type=list[str]), first):
+        for index, item in enumerate(texts_of(items), first):
             needed = index >= following or (body_key, index) in named
             if needed and pages is not None and index not in pages.items:
                 pages.items[index] = item

@@ -13,6 +13,7 @@ import msgspec
 
 from engine.core.catalogue import Definition, Deployment, Usage
 from engine.core.channels import ChannelSubscription, Correlation, Message, Start, StartLock
+from engine.core.loop_rows import first_of
 from engine.core.outcomes import Handled, Spilled
 from engine.core.records.base import PARTITION_SHIFT
 from engine.core.records.codec import EVENT_FORMAT, encode_command, encode_events
@@ -40,9 +41,6 @@ from storage.values import Texts
 
 _sql = load(SQL_DIRECTORY / "save.sql")
 _encode = msgspec.json.Encoder().encode
-
-ITEMS_A_ROW = 100
-"""Of a paged loop. Who reads them looks where rows begin."""
 
 Document = documents.Document | msgspec.Struct
 
@@ -123,9 +121,8 @@ def _tables(state: State) -> Iterator[Call]:
 
 def _paged_items(row: LoopItems) -> Call:
     """The items of a paged loop as it starts: columns of parameters, as a document of so many takes long to read."""
-    firsts = range(0, len(row.items), ITEMS_A_ROW)
-    texts = Texts(_encode(row.items[first : first + ITEMS_A_ROW]) for first in firsts)
-    return _sql["paged_loop_items"], ([row.key] * len(firsts), list(firsts), texts)
+    firsts = [first_of(number) for number in range(len(row.rows))]
+    return _sql["paged_loop_items"], ([row.key] * len(firsts), firsts, Texts(map(str.encode, row.rows)))
 
 
 def _counts(state: State) -> Iterator[Call]:

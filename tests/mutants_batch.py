@@ -135,7 +135,7 @@ BATCH: tuple[Mutant, ...] = (
         "items are those of a variable that is written otherwise",
         "tests/core/test_items_of_variables.py::test_a_value_with_other_spaces_is_not_what_its_items_are",
         "engine/core/elements/multi_instance.py",
-        (" and variable.value == text:", ":"),
+        (" and is_compact(variable.value, items):", ":"),
     ),
     mutant(
         "any variable is taken for the items",

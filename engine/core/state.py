@@ -315,7 +315,9 @@ class State:
         pages = body.pages
         assert pages is not None, "only bodies of paged loops are in this table"
         texts: list[str] = []
-        if pages.items_saved:
+        if pages.rows_saved:
+            texts += pages.rows
+            pages.rows, pages.opened, pages.opened_row = [], [], -1
             kept = (0 if body.loop is None else body.loop.next) + ITEMS_KEPT
             texts += [pages.items.pop(index) for index in [index for index in pages.items if index >= kept]]
         texts += [pages.results.pop(index) for index in pages.results_saved if index in pages.results]
@@ -400,7 +402,7 @@ def _restore_order(where: dict[Any, Any]) -> None:
 def _note_saved(row: LoopItems | LoopResult) -> None:
     pages = row.body.pages
     if pages is not None and isinstance(row, LoopItems):
-        pages.items_saved = True
+        pages.rows_saved = True
     elif pages is not None and isinstance(row, LoopResult):
         pages.results_saved.append(row.key)
 

@@ -13,7 +13,9 @@ from typing import Any
 import msgspec
 
 from engine.bpmn.model import Node
+from engine.core.loop_rows import place_of, texts_of
 from engine.core.rows import Row
+from engine.feel import from_json
 
 MISSING: Any = object()
 
@@ -175,7 +177,7 @@ class LoopItems(Row):
     """All rows of `paged_loop_items` of a loop, as it starts; `key` is the body's."""
 
     body: Element
-    items: tuple[str, ...]
+    rows: list[str]
 
     def place(self) -> Element:
         return self.body
@@ -198,16 +200,31 @@ class LoopPages(Row, msgspec.Struct):  # the second base tells the linter that d
     """
 
     items: dict[int, str] = {}
+    """Of those that were loaded."""
     results: dict[int, str] = {}
-    items_saved: bool = True
-    """Whether the database has the items, so that they can be loaded again."""
+    rows: list[str] = []
+    """All items, as the loop began with them (`loop_rows`), while they are in memory."""
+    rows_saved: bool = True
+    """Whether the database has them, so that items can be loaded."""
+    opened: list[str] = []
+    """The items of the row that was looked into last, which is number `opened_row`."""
+    opened_row: int = -1
     results_saved: list[int] = []
     """Of which results the database is known to have."""
     read_to: int = 0
     """Live inner instances with keys up to this one are all in memory."""
 
+    def item(self, index: int) -> str | None:
+        """None: it has to be loaded."""
+        if index in self.items or not self.rows:
+            return self.items.get(index)
+        number, place = place_of(index)
+        if self.opened_row != number:
+            self.opened_row, self.opened = number, texts_of(self.rows[number])
+        return self.opened[place]
+
     def weight(self) -> int:
-        texts = (*self.items.values(), *self.results.values())
+        texts = (*self.items.values(), *self.results.values(), *self.rows)
         return LOOP_TEXT_WEIGHT * len(texts) + sum(map(len, texts))
 
 
@@ -318,6 +335,11 @@ class Variable(Row):
     name: str
     value: str
     decoded: Any = MISSING
+
+    def decode(self) -> Any:
+        if self.decoded is MISSING:
+            self.decoded = from_json(self.value)
+        return self.decoded
 
     def place(self) -> Element:
         return self.scope

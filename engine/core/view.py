@@ -40,9 +40,7 @@ class VariableScope(Mapping[str, Any]):
         while scope is not None:
             variable = scope.variables.get(name)
             if variable is not None:
-                if variable.decoded is MISSING:
-                    variable.decoded = from_json(variable.value)
-                return variable.decoded
+                return variable.decode()
             if scope.loop is not None and self._at.results_name(scope) == name:
                 return self._results_of(scope, name)
             scope = scope.outer()
@@ -133,10 +131,9 @@ class View:
         """What the inner instance of a loop is made for, as JSON text."""
         if body.pages is None:
             return body.items[index].item
-        try:
-            return body.pages.items[index]
-        except KeyError:
-            raise NotLoaded(Need(NeedKind.LOOP_ITEM, (body.key, index))) from None
+        if (item := body.pages.item(index)) is None:
+            raise NotLoaded(Need(NeedKind.LOOP_ITEM, (body.key, index)))
+        return item
 
     def loop_results(self, body: Element) -> list[str | None]:
         """The results of a loop so far in the order of its items, as JSON text; None where there is none.

@@ -12,7 +12,7 @@ FeelError > ParseError, EvaluationError             nothing else is raised
 """
 
 from engine.feel.attribute import compile_attribute, constant
-from engine.feel.codec import from_json, to_json, to_json_at_once
+from engine.feel.codec import from_json, is_compact, to_json, to_json_at_once
 from engine.feel.errors import EvaluationError, FeelError, LimitExceeded, ParseError
 from engine.feel.expression import (
     Evaluation,
@@ -40,6 +40,7 @@ __all__ = [
     "compile_unary_tests",
     "constant",
     "from_json",
+    "is_compact",
     "named_variable",
     "to_json",
     "to_json_at_once",

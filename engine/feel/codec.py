@@ -60,6 +60,14 @@ def to_json_at_once(values: list[Any]) -> str | None:
     return _encoder.encode(values).decode() if _WITHOUT_COMMAS.issuperset(map(type, values)) else None
 
 
+def is_compact(text: str, value: Any) -> bool:
+    """Whether `text` is what `to_json` gives of `value`, which was decoded from it, and `value` has no fractions."""
+    try:
+        return _encoder.encode(value).decode() == text
+    except RecursionError:
+        return False
+
+
 def to_json_text(value: Any, limits: Limits) -> str:
     """The text that the function `to json` gives: like to_json, but a function or range as its text."""
     return _encode(value, limits, True)

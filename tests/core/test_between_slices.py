@@ -91,8 +91,8 @@ def test_work_that_gets_no_further_is_left_to_its_command():
     processor, spilled = bench.engine.processor, bench.engine.processor.notices.spilled
     bench.engine._handle(CreateInstance("p", variables=raw({"items": list(range(50))})), "<default>", None)
     (body,) = bench.state.paged.values()
-    for index in range(body.loop.next, body.loop.size):
-        del body.pages.items[index]
+    body.pages.items = {index: body.pages.item(index) for index in range(body.loop.next)}
+    body.pages.rows = []
     assert processor.deferred() == body.root.key
     first = processor.go_on_between(body.root.key, 1)
     assert first

@@ -17,6 +17,7 @@ from core_listeners import Attended, listening
 from core_models import process, start, sub, task
 from psycopg.conninfo import make_conninfo
 
+from engine.core import loop_rows
 from engine.core.memory import DEFAULT_TENANT
 from engine.core.needs import Need, NeedKind
 from engine.core.outcomes import Entry
@@ -26,7 +27,7 @@ from engine.core.records.timers import FireTimer
 from engine.core.records.user_tasks import CompleteUserTask
 from engine.core.state import State
 from engine.core.step import Limits, Processor
-from storage import driver, load, log, pages, save
+from storage import driver, load, log, pages
 
 OF_SLICES = {"version", "created_position", "request", "work"}
 """Depends on how the work was cut into commands."""
@@ -163,7 +164,7 @@ async def test_one_after_the_other(same_end):
 @pytest.mark.parametrize("sequential", [False, True])
 async def test_scripts_wait_for_nothing(same_end, monkeypatch, slice_items, sequential):
     """Items are loaded in pages, and inner instances made page by page."""
-    monkeypatch.setattr(save, "ITEMS_A_ROW", 2)
+    monkeypatch.setattr(loop_rows, "ITEMS_A_ROW", 2)
     file = looped(script("work", "=item + 1", "r"), output="=r", sequential=sequential)
     serial = begun(file, slice_items=slice_items)
     assert serial.variables("p")["results"] == [2, 3, 4, 5, 6, 7, 8]

@@ -24,6 +24,7 @@ from core_events import loop, model, script
 from core_models import process, start, task
 
 from engine import consumer as consumer_module
+from engine.core import loop_rows
 from engine.core.dispatch import COMMANDS
 from engine.core.memory import DEFAULT_TENANT
 from engine.core.outcomes import Entry
@@ -65,7 +66,7 @@ CREATE TRIGGER refused BEFORE INSERT ON element_instances FOR EACH ROW EXECUTE F
 def short(monkeypatch):
     """Pages and rows of a few items, so that a loop of thirty takes many slices."""
     monkeypatch.setattr(pages, "CHILDREN_A_PAGE", 4)
-    monkeypatch.setattr(save, "ITEMS_A_ROW", 4)
+    monkeypatch.setattr(loop_rows, "ITEMS_A_ROW", 4)
 
 
 def long_loop(activity=None):
@@ -432,9 +433,11 @@ async def test_a_child_that_was_forgotten_is_read_again(connection, terminating)
 
 
 async def test_items_of_a_loop_that_began_before_there_were_rows_of_many(connection):
-    """The migration, on what a loop that is under way had."""
-    text = (SQL_DIRECTORY / "migrations" / "0015_items_of_paged_loops.sql").read_text()
+    """The migrations, on what a loop that is under way had."""
+    migrations = SQL_DIRECTORY / "migrations"
+    text = (migrations / "0015_items_of_paged_loops.sql").read_text()
     insert = re.search(r"INSERT INTO paged_loop_items.*?;", text, re.DOTALL).group()
+    as_values = (migrations / "0021_items_as_values.sql").read_text()
     serial = long_loop()
     await save_serially(connection, serial)
     await connection.execute(
@@ -443,6 +446,7 @@ async def test_items_of_a_loop_that_began_before_there_were_rows_of_many(connect
     )
     await connection.execute("DELETE FROM paged_loop_items")
     await connection.execute(insert)
+    await connection.execute(as_values)
     rows = (await connection.execute("SELECT first, items FROM paged_loop_items ORDER BY first")).rows
     assert [first for first, _ in rows] == [0, 100, 200]
     state = State(1)

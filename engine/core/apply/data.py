@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import msgspec
 
+from engine.core.loop_rows import rows_of_texts, rows_of_values
 from engine.core.records.instances import ItemCollected, LoopResultSet, LoopStarted, VariableSet
 from engine.core.state import State
 from engine.core.tree import (
@@ -27,25 +31,31 @@ def variable_set(state: State, event: VariableSet) -> Variable:
 def loop_started(state: State, event: LoopStarted) -> Element:
     body = state.elements[event.body]
     state.edit(body)
-    items = event.items if event.variable is None else _items_of(state, *event.variable)
-    characters = sum(map(len, items))
-    body.loop = LoopState(len(items), paged=event.paged)
-    state.written += characters
     if event.paged:
-        body.pages = LoopPages(body.key, dict(enumerate(items)), items_saved=False)
-        state.link(state.paged, body.key, body)
-        state.add(LoopItems(body.key, body, items))
-        state.weigh(body.root, LOOP_TEXT_WEIGHT * len(items) + characters)
-        return body
-    body.items = [LoopItem(index, body, item) for index, item in enumerate(items)]
+        return _paged_loop_started(state, body, event)
+    body.loop = LoopState(len(event.items))
+    body.items = [LoopItem(index, body, item) for index, item in enumerate(event.items)]
     for item in body.items:
         state.add(item)
+        state.written += len(item.item)
     return body
 
 
-def _items_of(state: State, scope: int, name: str) -> tuple[str, ...]:
-    """Of a list that has no text, list or context in it: what is between the commas."""
-    return tuple(state.elements[scope].variables[name].value[1:-1].split(","))
+def _paged_loop_started(state: State, body: Element, event: LoopStarted) -> Element:
+    items: Sequence[Any] = event.items
+    if event.variable is None:
+        rows = rows_of_texts(event.items)
+    else:
+        scope, name = event.variable
+        items = state.elements[scope].variables[name].decode()
+        rows = rows_of_values(items)
+    body.loop = LoopState(len(items), paged=True)
+    body.pages = LoopPages(body.key, rows=rows, rows_saved=False)
+    state.link(state.paged, body.key, body)
+    state.add(LoopItems(body.key, body, rows))
+    state.written += sum(map(len, rows))
+    state.weigh(body.root, body.pages.weight())
+    return body
 
 
 def item_collected(state: State, event: ItemCollected) -> LoopItem | LoopResult:

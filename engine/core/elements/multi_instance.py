@@ -21,7 +21,7 @@ from engine.core.shared.flows import enter_inner
 from engine.core.shared.variables import owner_of
 from engine.core.tree import Element, LoopState
 from engine.core.view import View, json_of
-from engine.feel import Expression, from_json, to_json_at_once
+from engine.feel import Expression, from_json, is_compact, to_json_at_once
 
 CHUNK = 100
 TOO_LARGE = f"as JSON they have at most {MAX_LOOP_CHARACTERS} characters together"
@@ -33,29 +33,36 @@ def activate(body: Element, at: View) -> Effects:
     items = at.typed(_loop(body, at).collection, body, list, IncidentType.EXTRACT_VALUE_ERROR)
     if len(items) > MAX_LOOP_ITEMS:
         raise _too_much("items", f"a loop has at most {MAX_LOOP_ITEMS}, and not {len(items)}")
-    paged, text = len(items) > at.paged_from, to_json_at_once(items)
-    if text is not None and len(text) - len(items) - len("]") > MAX_LOOP_CHARACTERS:
-        raise _too_much("items", TOO_LARGE)
-    variable = _variable_of(body, items, text) if paged else None
-    yield LoopStarted(body.key, () if variable else _texts_of(items, text), paged, variable)
+    paged = len(items) > at.paged_from
+    variable = _variable_of(body, items) if paged else None
+    yield LoopStarted(body.key, () if variable else _texts_of(items), paged, variable)
 
 
-def _variable_of(body: Element, items: list[Any], text: str | None) -> tuple[int, str] | None:
-    """The variable whose value the items are, where that is their text."""
+def _variable_of(body: Element, items: list[Any]) -> tuple[int, str] | None:
+    """The variable whose value the items are, where its text is theirs."""
     scope: Element | None = body
     while scope is not None:
         for variable in scope.variables.values():
-            if variable.decoded is items and variable.value == text:
+            if variable.decoded is items and is_compact(variable.value, items):
+                _check_size(variable.value, items)
                 return scope.key, variable.name
         scope = scope.outer()
     return None
 
 
-def _texts_of(items: list[Any], text: str | None) -> tuple[str, ...]:
-    """The items as JSON text; `text` is that of them all, if it has no commas but those between them."""
+def _texts_of(items: list[Any]) -> tuple[str, ...]:
+    """The items as JSON text: of plain ones all at once."""
+    text = to_json_at_once(items)
     if text is None:
         return tuple(_each_text_of(items))
+    _check_size(text, items)
     return tuple(text[1:-1].split(",")) if items else ()
+
+
+def _check_size(text: str, items: list[Any]) -> None:
+    """`text`: of all items, with what is around and between them."""
+    if len(text) - len(items) - len("]") > MAX_LOOP_CHARACTERS:
+        raise _too_much("items", TOO_LARGE)
 
 
 def _each_text_of(items: list[Any]) -> Iterator[str]:
@@ -80,7 +87,7 @@ def settle(body: Element, at: View) -> Effects:
     chunk = CHUNK if body.pages is None else PAGED_CHUNK
     until = min(state.size, state.next + chunk, state.next + width - body.live)
     for index in range(state.next, until):
-        if body.pages is not None and index not in body.pages.items:
+        if body.pages is not None and body.pages.item(index) is None:
             yield LoadMore(body.key)
             return
         yield from enter_inner(at.node(body), body, index, at)

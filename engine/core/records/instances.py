@@ -146,8 +146,8 @@ class EventTriggered(Event, frozen=True):
 class LoopStarted(Event, frozen=True):
     """The collection of a multi-instance activity, evaluated once; each item is JSON text.
 
-    With `variable` (its scope and name) the items are what its value is now: a list of whole numbers, booleans and
-    nulls in compact JSON. Events that have just said so much are not made to say it twice.
+    With `variable` (its scope and name) the items are what its value is now: a list in compact JSON, without numbers
+    that have a fraction. Events that have just said so much are not made to say it twice.
     """
 
     body: int

@@ -1,0 +1,40 @@
+"""The items of a paged loop as they are kept: many a row, each row a JSON array of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+ITEMS_A_ROW = 100
+"""Who reads rows of a loop that is under way looks where they begin."""
+
+_encode = msgspec.json.Encoder().encode
+_pieces = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+
+def rows_of_values(values: Sequence[Any]) -> list[str]:
+    """Of plain values: text, whole numbers, booleans, nulls, and lists and contexts of those."""
+    return [_encode(values[first : first + ITEMS_A_ROW]).decode() for first in range(0, len(values), ITEMS_A_ROW)]
+
+
+def rows_of_texts(texts: Sequence[str]) -> list[str]:
+    """Of the items' JSON texts."""
+    firsts = range(0, len(texts), ITEMS_A_ROW)
+    return [f"[{','.join(texts[first : first + ITEMS_A_ROW])}]" for first in firsts]
+
+
+def first_of(number: int) -> int:
+    """The index of the first item of a row."""
+    return number * ITEMS_A_ROW
+
+
+def place_of(index: int) -> tuple[int, int]:
+    """The number of the row that an item is in, and its place there."""
+    return divmod(index, ITEMS_A_ROW)
+
+
+def texts_of(row: str) -> list[str]:
+    """The items of a row, each as JSON text."""
+    return [bytes(piece).decode() for piece in _pieces(row)]
