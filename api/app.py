@@ -76,6 +76,9 @@ async def _respond(services: Services, router: Router[Route], scope: Scope, rece
         raise _not_allowed(method, match)
     body = await _read(receive, route.max_body_bytes(services.settings))
     request = Request(method, path, scope["headers"], body, scope["query_string"], match.params, receive)
+    encoding = request.header(b"content-encoding")
+    if encoding is not None and encoding.lower() not in ("", "identity"):
+        raise _not_encoded(encoding)
     return await route.handler(request, services)
 
 
@@ -142,6 +145,11 @@ def _bug() -> Problem:
 
 def _too_large(limit: int) -> Problem:
     return Problem(413, "Content Too Large", f"The request body is larger than {limit} bytes")
+
+
+def _not_encoded(encoding: str) -> Problem:
+    detail = f"Content-Encoding '{encoding[:100]}' is not supported; send the content as it is"
+    return Problem(415, "Unsupported Media Type", detail, (b"accept-encoding", b"identity"))
 
 
 def _not_allowed(method: str, match: Match[Route]) -> Problem:

@@ -66,6 +66,7 @@ class CreationBody(Body, frozen=True):
     process_definition_id: str | None = None
     process_definition_key: Key | None = None
     process_definition_version: Int32 | None = None
+    process_definition_version_tag: str | None = None
     variables: dict[str, Any] | None = None
     tenant_id: str | None = None
     operation_reference: Int64 | None = None
@@ -119,6 +120,7 @@ async def create(request: Request, services: Services) -> Response:
         awaits,
         tuple(instruction.element_id or "" for instruction in body.start_instructions or ()),
         tuple(instruction.after_element_id or "" for instruction in body.runtime_instructions or ()),
+        body.process_definition_version_tag,
     )
     deadline = trio.current_time() + (_limit_s(request, body, services) if awaits else settings.response_timeout_s)
     submitted = await commands.submit(request, services, command, deadline=deadline, insists=awaits)
@@ -146,6 +148,7 @@ def _check(body: CreationBody) -> None:
     elif body.process_definition_id and body.process_definition_key is not None:
         found.add(f"Only one of {both} is allowed")
     found.longest("processDefinitionId", body.process_definition_id, MAX_ID)
+    _check_version_tag(body, found)
     _check_start(body.start_instructions or (), found)
     _check_run(body.runtime_instructions or (), found)
     if body.business_id is not None:
@@ -158,6 +161,17 @@ def _check(body: CreationBody) -> None:
     found.check()
     check_tenant(body.tenant_id, "Create Process Instance")
     check_reference(body.operation_reference)
+
+
+def _check_version_tag(body: CreationBody, found: Violations) -> None:
+    if body.process_definition_version_tag is None:
+        return
+    found.require("processDefinitionVersionTag", body.process_definition_version_tag)
+    found.longest("processDefinitionVersionTag", body.process_definition_version_tag, MAX_ID)
+    if body.process_definition_key is not None:
+        found.add("Only one of [processDefinitionKey, processDefinitionVersionTag] is allowed")
+    if body.process_definition_version not in (None, -1):
+        found.add("Only one of [processDefinitionVersion, processDefinitionVersionTag] is allowed")
 
 
 def _check_start(instructions: tuple[StartInstruction, ...], found: Violations) -> None:

@@ -1,5 +1,6 @@
 """What clients must not send: every body, on every operation, is a 4xx problem, and nothing reaches log or database."""
 
+import gzip
 import json
 
 import pytest
@@ -252,6 +253,24 @@ SEMANTIC = [
     ("POST", "/v2/jobs/search", {"page": {"from": 10**9}}, "The value for page.from"),
     (
         "POST",
+        "/v2/process-instances",
+        {"processDefinitionKey": "1", "processDefinitionVersionTag": ""},
+        "No processDefinitionVersionTag provided. Only one of [processDefinitionKey, processDefinitionVersionTag] is",
+    ),
+    (
+        "POST",
+        "/v2/process-instances",
+        {"processDefinitionId": "p", "processDefinitionVersion": 2, "processDefinitionVersionTag": "x"},
+        "Only one of [processDefinitionVersion, processDefinitionVersionTag] is allowed.",
+    ),
+    (
+        "POST",
+        "/v2/process-instances",
+        {"processDefinitionVersionTag": "x"},
+        "At least one of [processDefinitionId, processDefinitionKey] is required.",
+    ),
+    (
+        "POST",
         "/v2/jobs/search",
         {"page": {"after": "WzFd", "before": "WzFd"}},
         "Both after and before cannot be set at the same time.",
@@ -337,6 +356,14 @@ async def test_other_media_types_are_refused(client, content_type):
     body = json.dumps(CREATE).encode()
     answer = await client("POST", "/v2/process-instances", body, [(b"content-type", content_type)])
     assert (answer.status, answer.problem["title"]) == (415, "Unsupported Media Type")
+
+
+async def test_content_that_is_packed_is_refused(client, engine):
+    body, headers = gzip.compress(json.dumps(CREATE).encode()), [(b"content-encoding", b"gzip")]
+    answer = await client("POST", "/v2/process-instances", body, headers)
+    assert (answer.status, answer.headers[b"accept-encoding"]) == (415, b"identity")
+    assert answer.problem["detail"] == "Content-Encoding 'gzip' is not supported; send the content as it is"
+    assert engine.appended == []
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,14 @@ async def test_an_instance_is_created_by_id(client, engine):
     assert (command.process_id, command.version, command.definition_key) == ("order", -1, None)
 
 
+async def test_an_instance_is_created_by_version_tag(client, engine):
+    engine.reply = INSTANCE
+    asked = {"processDefinitionId": "order", "processDefinitionVersionTag": "stable"}
+    assert (await client("POST", "/v2/process-instances", asked)).status == 200
+    command = engine.command
+    assert (command.process_id, command.version, command.version_tag) == ("order", -1, "stable")
+
+
 async def test_fractions_keep_their_digits_and_blanks_go(client, engine):
     engine.reply = INSTANCE
     body = b'{"processDefinitionKey":"5","variables":{"a":  1.100000000000000000000001 ,"b": [1,  2.50]}}'

@@ -121,12 +121,24 @@ def test_instances_are_created_by_latest_version_and_key(bench):
     assert create(bench, definition_key=first).response.process_definition_version == 1
 
 
+def test_an_instance_is_created_by_the_latest_version_with_a_tag(bench):
+    bench.deploy(version(1, "stable"))
+    (second,) = bench.deploy(version(2, "stable"))
+    bench.deploy(version(3, "beta"))
+    bench.deploy(version(4))
+    assert create(bench, process_id="p", version_tag="stable").response.process_definition_version == 2
+    assert create(bench, process_id="p", version_tag="beta").response.process_definition_version == 3
+    bench.run(DeleteResource(second))
+    assert create(bench, process_id="p", version_tag="stable").response.process_definition_version == 1
+
+
 @pytest.mark.parametrize(
     ("how", "wanted"),
     [
         ({"process_id": "x"}, "process ID 'x'"),
         ({"process_id": "p", "version": 9}, "process ID 'p' and version '9'"),
         ({"process_id": "p", "version": 0}, "process ID 'p' and version '0'"),
+        ({"process_id": "p", "version_tag": "x"}, "process ID 'p' and version tag 'x'"),
         ({"definition_key": 77}, "key '77'"),
         ({}, "process ID 'None'"),
     ],

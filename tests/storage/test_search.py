@@ -537,6 +537,20 @@ def attacks_on(field, attack):
         yield {field.name: {operator: [attack] if operator in ("$in", "$notIn") else attack}}
 
 
+async def test_many_variables_must_all_fit_and_are_not_all_joined(sync, connection):
+    for instance in (1, 2):
+        put_instance(sync, instance)
+        for n in range(100):
+            put_variable(sync, instance * 1000 + n, instance, f"x{n}", "2" if (instance, n) == (2, 99) else "1")
+    sought = [{"name": f"x{n}", "value": "1"} for n in range(100)]
+    assert await keys(connection, PROCESS_INSTANCES, {"variables": sought}) == [1]
+    assert await keys(connection, PROCESS_INSTANCES, {"variables": sought[:99]}) == [1, 2]
+    text, values = statement(PROCESS_INSTANCES, Query({"variables": sought}))
+    plan = (await connection.execute(f"EXPLAIN {text}", values)).rows
+    looked_up = sum(line.strip().startswith("SubPlan") for (line,) in plan)
+    assert looked_up == 2 * 95, "PostgreSQL would take seconds to plan a join of all of them"
+
+
 @pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.name)
 async def test_every_field_can_be_sorted_and_filtered_by(five, resource):
     """The statement for each is one that PostgreSQL understands."""

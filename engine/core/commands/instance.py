@@ -77,8 +77,10 @@ def _definition(command: CreateInstance, at: View) -> Definition:
         definition = at.family(command.process_id or "").get(command.version)
         wanted = f"process ID '{command.process_id}' and version '{command.version}'"
     else:
-        definition = latest(command.process_id or "", at)
+        definition = latest(command.process_id or "", at, command.version_tag)
         wanted = f"process ID '{command.process_id}'"
+        if command.version_tag is not None:
+            wanted += f" and version tag '{command.version_tag}'"
     if definition is None or (definition.state != "ACTIVE" and not _by_version(command, definition)):
         raise Reject(RejectionCode.NOT_FOUND, f"Expected to find process definition with {wanted}, but none found")
     return definition
@@ -89,12 +91,12 @@ def _by_version(command: CreateInstance, definition: Definition) -> bool:
     return command.definition_key is None and command.version >= 0 and definition.state == "DRAINING"
 
 
-def latest(process_id: str, at: View) -> Definition | None:
-    """The highest version that may be started."""
-    family = at.family(process_id)
-    return next(
-        (family[version] for version in sorted(family, reverse=True) if family[version].state == "ACTIVE"), None
-    )
+def latest(process_id: str, at: View, tag: str | None = None) -> Definition | None:
+    """The highest version that may be started; with a `tag`, of those that carry it."""
+    for _, definition in sorted(at.family(process_id).items(), reverse=True):
+        if definition.state == "ACTIVE" and tag in (None, definition.version_tag):
+            return definition
+    return None
 
 
 def needs_cancel(command: CancelInstance, tenant: str) -> Needs:

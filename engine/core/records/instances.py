@@ -10,7 +10,7 @@ from engine.core.records.base import Command, Event, Variables
 
 
 class CreateInstance(Command, frozen=True):
-    """Start a process: by `definition_key`, or by `process_id` and `version` (-1: the latest).
+    """Start a process: by `definition_key`, or by `process_id` and `version` (-1: the latest) or `version_tag`.
 
     With `start_elements` (ids) it begins before each of these, instead of at its none start event. When one of
     `terminate_after` (ids) has ended, the instance is terminated.
@@ -26,6 +26,7 @@ class CreateInstance(Command, frozen=True):
     awaited: bool = False
     start_elements: tuple[str, ...] = ()
     terminate_after: tuple[str, ...] = ()
+    version_tag: str | None = None
 
 
 class CancelInstance(Command, frozen=True):
