@@ -312,6 +312,11 @@ def test_what_is_no_cron_expression_is_refused(text):
         parse_cron(text)
 
 
+def test_a_number_of_thousands_of_digits_is_none_of_a_cron_expression():
+    with pytest.raises(TemporalError):
+        parse_cron(f"* * * {'1' * 5000} * *")
+
+
 def test_cron_in_a_zone_follows_its_clocks():
     berlin = TimerRules(cron_zone="Europe/Berlin")
     daily = list(islice(firings("0 30 2 * * *", ms("2027-03-27T12:00:00Z"), berlin), 2))

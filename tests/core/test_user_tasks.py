@@ -148,6 +148,10 @@ WRONG = [
         "The expression 'for i in 1..1001 return \"u\"' gives 1001 names, more than 1000.",
     ),
     ({"schedule": {"dueDate": '="soon"'}}, "Invalid date-time format 'soon' for expression '\"soon\"'."),
+    (
+        {"schedule": {"dueDate": '=string join(for i in 1..200 return "x")'}},
+        f"Invalid date-time format '{'x' * 100}' for expression 'string join(for i in 1..200 return \"x\")'.",
+    ),
     ({"schedule": {"followUpDate": "=5"}}, "Invalid date-time format '5' for expression '5'."),
     (
         {"schedule": {"dueDate": '="1969-01-01T00:00:00Z"'}},

@@ -2,6 +2,7 @@
 
 import datetime
 import random
+import time
 import zoneinfo
 
 import pytest
@@ -370,6 +371,22 @@ def test_timers_stay_within_64_bits():
     with pytest.raises(OverflowError):
         temporal.parse_interval("P999999999Y").added_to(ms("2026-01-01"))
     assert temporal.parse_interval("P99999Y").added_to(0) == ms("101969-01-01")
+
+
+def test_a_local_time_names_its_zone_in_brackets_or_not_at_all():
+    assert ms("2027-01-01T09:00:00[Europe/Berlin]") == ms("2027-01-01T09:00:00@Europe/Berlin")
+    for text in ("2027-01-01T09:00:00[]", "2027-01-01T09:00:00[Europe/Berlin]x", "x2027-01-01T09:00:00[Europe/Berlin]"):
+        with pytest.raises(TemporalError):
+            ms(text)
+
+
+@pytest.mark.parametrize("part", ["x", "9", "T", "T9", "2027-01-01T09:00:00", "[", "T9[x]"])
+def test_a_long_text_that_is_no_date_is_read_once(part):
+    """What is no date may come from a variable of any length, and nobody else is served meanwhile."""
+    before = time.thread_time_ns()
+    with pytest.raises(TemporalError):
+        ms(part * (400_000 // len(part)))
+    assert time.thread_time_ns() - before < 500 * 1_000_000
 
 
 def random_temporal(choose):

@@ -112,7 +112,7 @@ def _date(expression: Expression | None, task: Element, at: View) -> int | None:
     try:
         epoch_ms = parse_date_ms(text)
     except TemporalError as error:
-        raise Fail(FAILURE, f"Invalid date-time format '{text}' for expression '{_told(expression)}'.") from error
+        raise Fail(FAILURE, f"Invalid date-time format '{text[:100]}' for expression '{_told(expression)}'.") from error
     if not 0 <= epoch_ms <= LATEST_MS:
         raise Fail(
             FAILURE, f"The date '{text}' of the expression '{_told(expression)}' is not in the years 1970 to 9999."

@@ -203,6 +203,7 @@ def parse_cron(text: str) -> Cron:
 
 
 _PART = re.compile(r"(\*|\w+)(?:-(\w+))?(?:/(\d{1,9}))?", re.ASCII)
+_DIGITS = re.compile(r"\d{1,9}", re.ASCII)
 _LAST_DAY = re.compile(r"L(?:-(\d{1,2}))?", re.ASCII)
 _NEAREST = re.compile(r"(\d{1,2})W", re.ASCII)
 _LAST_WEEKDAY = re.compile(r"(\d|[A-Z]{3})L", re.ASCII)
@@ -233,7 +234,7 @@ def _range(part: str, what: str, low: int, high: int, names: tuple[str, ...]) ->
 def _number(text: str, what: str, low: int, high: int, names: tuple[str, ...]) -> int:
     if text in names:
         return names.index(text) + 1
-    if not text.isdecimal() or not low <= int(text) <= high:
+    if not _DIGITS.fullmatch(text) or not low <= int(text) <= high:
         raise TemporalError(f"'{text}' is no {what} of a cron expression ({low}-{high})")
     return int(text)
 

@@ -25,7 +25,8 @@ MAX_REPETITIONS = 2**31 - 1
 _INTERVAL = re.compile(
     r"(-?)P(?:(-?\d{1,9})Y)?(?:(-?\d{1,9})M)?(?:(-?\d{1,9})W)?(?:(-?\d{1,9})D)?(T-?\d[-0-9.HMS]*)?", re.ASCII
 )
-_LOCAL_IN_ZONE = re.compile(r"(.*T[0-9:.]+)\[([^]@]+)\]", re.ASCII)
+_LOCAL_IN_ZONE = re.compile(r"([^T]*T[0-9:.]+)\[([^]@]+)\]\Z", re.ASCII)
+"""Matched from the start of the text on, so that long texts without a date cost no more than reading them once."""
 _CYCLE = re.compile(r"R(\d{1,10})?/(?:(.+)/)?([^/]+)", re.ASCII)
 
 
@@ -114,8 +115,9 @@ def parse_date_ms(text: str) -> int:
 
     Raises TemporalError, also for a date beyond 64 bits of milliseconds (292 million years).
     """
+    named = _LOCAL_IN_ZONE.match(text)
     try:
-        return _in_64_bits(parse_date_time(_LOCAL_IN_ZONE.sub(r"\1@\2", text)).epoch_ms)
+        return _in_64_bits(parse_date_time(text if named is None else f"{named[1]}@{named[2]}").epoch_ms)
     except OverflowError as e:
         raise TemporalError(f"Failed to parse date-time from '{text}': {e}") from None
 
