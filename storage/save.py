@@ -44,6 +44,9 @@ _encode = msgspec.json.Encoder().encode
 
 Document = documents.Document | msgspec.Struct
 
+LARGE_EVENTS = 400_000
+"""Bytes of events, from which on a row has them in a column of their own (migration 0022): more than a slice makes."""
+
 DEFINITIONS_CHANNEL = "vivero_definitions"
 """The caches of all nodes listen here."""
 
@@ -56,7 +59,7 @@ def statements_of(state: State, log_rows: Sequence[LogRow], spilled: Sequence[Sp
     """Everything that a batch writes but its fence, a statement at a time. `now`: epoch ms."""
     positions, seqs, roots, requests, *texts = zip(*log_rows, strict=True) if log_rows else [()] * 7
     events, rejections, responses = map(Texts, texts)
-    of_batch = state.partition, EVENT_FORMAT, now
+    of_batch = state.partition, EVENT_FORMAT, now, LARGE_EVENTS
     yield _sql["event_log"], (positions, seqs, roots, requests, events, rejections, responses, *of_batch)
     if spilled:
         yield _sql["inbox"], (_encode([_spilled(one, state.partition) for one in spilled]),)

@@ -121,9 +121,15 @@ BATCH: tuple[Mutant, ...] = (
     ),
     mutant(
         "large variables are compressed slowly",
-        "tests/storage/test_compression.py::test_large_texts_are_compressed_by_lz4_or_variables_not_at_all",
+        "tests/storage/test_compression.py::test_large_texts_are_compressed_by_lz4_or_not_at_all",
         "storage/sql/migrations/0018_large_texts.sql",
         ("        ALTER TABLE variables ALTER COLUMN value SET STORAGE EXTERNAL;\n", ""),
+    ),
+    mutant(
+        "a trace has no large events",
+        "tests/engine/test_large_texts_postgres.py::test_large_events_stand_by_themselves_and_are_read_all_the_same",
+        "storage/sql/log.sql",
+        ("coalesce(e.events, e.large_events)::json", "e.events::json"),
     ),
     mutant(
         "the collector does not look at what a full cache has taken up",

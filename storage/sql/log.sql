@@ -72,14 +72,14 @@ WHERE position = $1 AND partition_id IN (SELECT id FROM partitions);
 
 -- name: events_of_command
 -- The command's own row and those of the follow-ups handled with it.
-SELECT seq, to_epoch_ms(processed_at), version, events::json, rejection
+SELECT seq, to_epoch_ms(processed_at), version, coalesce(events, large_events)::json, rejection
 FROM event_log
 WHERE position = $1 AND partition_id IN (SELECT id FROM partitions)
 ORDER BY seq;
 
 -- name: history
 -- What happened in the tree of a process instance, by the index on root_key, with the commands as long as they are kept.
-SELECT e.position, e.seq, to_epoch_ms(e.processed_at), e.events::json, c.intent, c.payload
+SELECT e.position, e.seq, to_epoch_ms(e.processed_at), coalesce(e.events, e.large_events)::json, c.intent, c.payload
 FROM event_log e LEFT JOIN command_log c ON c.partition_id = e.partition_id AND c.position = e.position
 WHERE e.root_key = (SELECT root_key FROM process_instances WHERE process_instance_key = $1) AND e.position > $2
 ORDER BY e.position, e.seq

@@ -7,9 +7,13 @@ SELECT fence($1, $2, $3, $4, $5);
 SELECT fence_between($1, $2, $3, $4, $5);
 
 -- name: event_log
--- One row for each handled command, a column a parameter; events are kept as the text they were written as.
-INSERT INTO event_log (partition_id, position, seq, root_key, request, events, rejection, response, version, processed_at)
-SELECT $8, x.position, x.seq, x.root_key, x.request, x.events, x.rejection::json, x.response::json, $9, from_epoch_ms($10)
+-- One row for each handled command, a column a parameter; events are kept as the text they were written as. A large text stands
+-- where none is compressed slowly.
+INSERT INTO event_log (partition_id, position, seq, root_key, request, events, large_events, rejection, response, version,
+    processed_at)
+SELECT $8, x.position, x.seq, x.root_key, x.request,
+    CASE WHEN octet_length(x.events) <= $11 THEN x.events END, CASE WHEN octet_length(x.events) > $11 THEN x.events END,
+    x.rejection::json, x.response::json, $9, from_epoch_ms($10)
 FROM unnest($1::bigint[], $2::smallint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[])
     AS x(position, seq, root_key, request, events, rejection, response);
 

@@ -14,10 +14,11 @@ from core_models import ONE_TASK, start, task
 
 from engine import consumer
 from engine.core import step
-from engine.core.records.instances import CreateInstance
+from engine.core.records.codec import decode_events
+from engine.core.records.instances import CreateInstance, VariableSet
 from engine.core.records.messages import PublishMessage
 from engine.core.records.signals import BroadcastSignal
-from storage import log
+from storage import log, save
 
 TENANT = "<default>"
 LARGE = msgspec.Raw(b'"%s"' % Random(1).randbytes(1_900_000).hex().encode())
@@ -73,6 +74,23 @@ async def test_many_calls_of_a_process_with_a_large_variable(working, connection
     copies = await one(connection, "SELECT count(*) FROM variables WHERE name = 'large'")
     assert 1 < copies < 5
     assert stats.terms == 1
+
+
+async def test_large_events_stand_by_themselves_and_are_read_all_the_same(working, connection, monkeypatch):
+    monkeypatch.setattr(save, "LARGE_EVENTS", 2_000)
+    work, _, _ = await working(ONE_TASK)
+    await work(*(CreateInstance("p", variables=raw({"text": "x" * size})) for size in (10, 2_000)))
+    kept = "SELECT position, events IS NULL, large_events IS NULL FROM event_log ORDER BY position DESC LIMIT 2"
+    (large, *of_large), (small, *of_small) = (await connection.execute(kept)).rows
+    assert (of_small, of_large) == ([False, True], [True, False])
+    keys = (await connection.execute("SELECT process_instance_key FROM process_instances ORDER BY 1")).rows
+    for position, (key,), size in zip((small, large), keys, (10, 2_000), strict=True):
+        (row,) = (await log.command(connection, position)).rows
+        (told,) = await log.history(connection, key, 0, 10)
+        assert row.events == told.events
+        assert [event.value for event in decode_events(row.events) if isinstance(event, VariableSet)] == [
+            f'"{"x" * size}"'
+        ]
 
 
 async def test_a_batch_ends_when_it_has_written_enough(working, connection, monkeypatch):
