@@ -83,8 +83,11 @@ def prepare(request: Request, resource: Resource, settings: ApiSettings, *extra:
 
 
 async def found(services: Services, prepared: Prepared) -> Response:
-    """The answer to a search."""
-    page = await read(services, lambda connection: storage_search.run(connection, prepared))
+    """The answer to a search. Raises Problem 400 when it is too large."""
+    try:
+        page = await read(services, lambda connection: storage_search.run(connection, prepared))
+    except BadQuery as error:
+        raise _problem_of(error) from error
     return json_response(_document(page))
 
 
@@ -109,7 +112,8 @@ def read_query(request: Request, resource: Resource, settings: ApiSettings) -> Q
     if found := storage_search.check_page(limit, offset, page.after, page.before):
         raise invalid_argument(*found)
     sort = _sorts(body.sort or [], resource)
-    return Query(body.filter or {}, sort, 100 if limit is None else limit, offset or 0, page.after, page.before)
+    limit = 100 if limit is None else limit
+    return Query(body.filter or {}, sort, limit, offset or 0, page.after, page.before, settings.max_page_bytes)
 
 
 def _sorts(criteria: list[SortBody], resource: Resource) -> tuple[Sort, ...]:

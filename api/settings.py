@@ -23,6 +23,9 @@ class ApiSettings:
     max_name_bytes: int = 1024
     """Of a variable: its name is in an index, whose rows PostgreSQL limits to a third of a page."""
 
+    max_page_bytes: int = 32 * 1024 * 1024
+    """Of the items of a search, which take several times as much while they are on their way."""
+
     response_timeout_s: float = 15.0
     """How long a command, or an awaited instance whose request names no time, may take."""
     max_wait_s: float = 3600.0

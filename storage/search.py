@@ -21,6 +21,7 @@ from storage.fields import KEY, Field, Invalid, Parameters, Unparsable, conditio
 MAX_TOTAL = 10_000
 """Rows are counted up to this; `Page.more` says that there are more."""
 MAX_OFFSET = 1_000_000
+MAX_PAGE_BYTES = 32 * 1024 * 1024
 MAX_CONDITIONS = 500
 MAX_SORT = 20
 
@@ -79,6 +80,8 @@ class Query(msgspec.Struct, frozen=True):
     offset: int = 0
     after: str | None = None
     before: str | None = None
+    max_bytes: int = MAX_PAGE_BYTES
+    """Of the items together; a single one may be larger."""
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -98,6 +101,7 @@ class Prepared(msgspec.Struct, frozen=True):
     text: str
     values: list[Any]
     backwards: bool
+    max_bytes: int = MAX_PAGE_BYTES
 
 
 def prepare(resource: Resource, query: Query, *extra: tuple[str, Any]) -> Prepared:
@@ -107,18 +111,23 @@ def prepare(resource: Resource, query: Query, *extra: tuple[str, Any]) -> Prepar
         BadQuery: `Unparsable`, `UnexpectedValue` or `Invalid`, what is wrong with the query.
     """
     text, values = statement(resource, query, *extra)
-    return Prepared(text, values, query.before is not None)
+    return Prepared(text, values, query.before is not None, query.max_bytes)
 
 
 async def run(connection: Connection, prepared: Prepared) -> Page:
-    """The page that was asked for."""
+    """The page that was asked for. Raises Invalid when it is too large: nobody can hold ten thousand large values."""
     rows = (await connection.execute(prepared.text, prepared.values)).rows
     found = [row for row in rows if row[1] is not None]
+    if not found and rows[0][3] is not None:
+        raise Invalid(
+            f"The items of the page have {rows[0][3]} bytes but must not have more than {prepared.max_bytes} together:"
+            " ask for fewer at a time (page.limit)"
+        )
     if prepared.backwards:
         found.reverse()
     total: int = rows[0][0]
     return Page(
-        [item for _, item, _ in found],
+        [row[1] for row in found],
         min(total, MAX_TOTAL),
         total > MAX_TOTAL,
         encode_cursor(found[0][2]) if found else None,
@@ -164,7 +173,11 @@ async def run_statistics(connection: Connection, prepared: Prepared) -> bytes:
 
 
 def statement(resource: Resource, query: Query, *extra: tuple[str, Any]) -> tuple[str, list[Any]]:
-    """The statement of a query and its parameters. Each row: total, document, cursor values; at least one row."""
+    """The statement of a query and its parameters.
+
+    Each row: total, document, cursor values, bytes of all documents. There is one row at least. Where the documents are
+    too large together, there are none.
+    """
     parameters = Parameters()
     conditions = [resource.visible]
     conditions += [_asked_for(resource, name, value, parameters) for name, value in extra]
@@ -176,16 +189,26 @@ def statement(resource: Resource, query: Query, *extra: tuple[str, Any]) -> tupl
     backwards = query.before is not None
     order_by = ", ".join(f"{sort.field.order_sql} {_direction(sort, backwards)}" for sort in order)
     cursor = ", ".join(sort.field.order_sql for sort in order)
-    text = (
-        f"SELECT counted.total, found.item, found.cursor FROM"
-        f" (SELECT count(*) AS total FROM (SELECT FROM {matching} LIMIT {MAX_TOTAL + 1}) AS every) AS counted"
-        f" LEFT JOIN (SELECT {resource.document} AS item, json_build_array({cursor}) AS cursor,"
+    page = (
+        f"SELECT {resource.document} AS item, json_build_array({cursor}) AS cursor,"
         f" row_number() OVER (ORDER BY {order_by}) AS place"
         f" FROM {paged} ORDER BY {order_by}"
-        f" LIMIT {parameters.add(query.limit, 'int')} OFFSET {parameters.add(query.offset, 'int')}) AS found ON true"
+        f" LIMIT {parameters.add(query.limit, 'int')} OFFSET {parameters.add(query.offset, 'int')}"
+    )
+    text = _bounded(matching, page, parameters.add(query.max_bytes, "bigint"))
+    return text, parameters.values
+
+
+def _bounded(matching: str, page: str, max_bytes: str) -> str:
+    """A page with the total of what matches, and without its documents where they are too large together."""
+    return (
+        f"SELECT counted.total, CASE WHEN found.size <= {max_bytes} OR found.items = 1 THEN found.item END,"
+        f" found.cursor, found.size FROM"
+        f" (SELECT count(*) AS total FROM (SELECT FROM {matching} LIMIT {MAX_TOTAL + 1}) AS every) AS counted"
+        f" LEFT JOIN (SELECT page.*, count(*) OVER () AS items, sum(octet_length(item::text)) OVER () AS size"
+        f" FROM ({page}) AS page) AS found ON true"
         f" ORDER BY found.place"
     )
-    return text, parameters.values
 
 
 def _direction(sort: Sort, backwards: bool) -> str:

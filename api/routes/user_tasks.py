@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from api import commands
@@ -60,6 +61,8 @@ class UpdateBody(Body, frozen=True):
     changeset: Changeset | None = None
     action: str | None = None
 
+
+_WITH_OFFSET = re.compile(r"[^T]+T[^Z+-]+(Z|[+-][0-9:]+)(\[.+\])?", re.ASCII)
 
 _assignment_decoder = decoder(AssignmentBody)
 _completion_decoder = decoder(CompletionBody)
@@ -124,11 +127,11 @@ def _changes(given: Changeset, found: Violations) -> UserTaskChanges:
 
 
 def _date(name: str, text: str, found: Violations) -> int | None:
-    """Epoch milliseconds; an empty text is no date."""
+    """Epoch milliseconds; an empty text is no date. Without an offset nobody knows which moment is meant."""
     if not text:
         return None
     try:
-        epoch_ms = parse_date_ms(text)
+        epoch_ms = parse_date_ms(text) if _WITH_OFFSET.fullmatch(text) else -1
     except TemporalError:
         epoch_ms = -1
     if not 0 <= epoch_ms <= LATEST_MS:

@@ -1,5 +1,7 @@
 """Instances over HTTP: awaiting their end, whichever way it comes, and the documents of what is read."""
 
+from dataclasses import replace
+
 import pytest
 import trio
 
@@ -218,6 +220,16 @@ async def test_a_command_that_is_not_there_is_404(rows, reader):
     answer = await reader("GET", "/v2/commands/5")
     assert (answer.status, answer.problem["title"]) == (404, "NOT_FOUND")
     assert answer.problem["detail"] == "Command with position '5' not found"
+
+
+async def test_a_page_that_is_too_large_is_refused(rows, make_client, stored, settings):
+    client = make_client(pool=stored.pool, settings=replace(settings, max_page_bytes=1000))
+    for n in range(2):
+        rows.variable(KEY + n, f"x{n}", '"' + "v" * 600 + '"')
+    problem = (await client("POST", "/v2/variables/search")).problem
+    assert (problem["status"], problem["title"]) == (400, "INVALID_ARGUMENT")
+    assert "but must not have more than 1000 together: ask for fewer at a time (page.limit)." in problem["detail"]
+    assert len((await client("POST", "/v2/variables/search", {"page": {"limit": 1}})).json["items"]) == 1
 
 
 async def test_a_search_by_pages(rows, reader):

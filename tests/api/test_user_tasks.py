@@ -54,6 +54,8 @@ async def test_completing_without_anything(client, engine, body):
     [
         ({"dueDate": "2030-01-01T00:00:00Z"}, {"due_at": 1_893_456_000_000}),
         ({"dueDate": "2030-01-01T01:00:00.5+01:00"}, {"due_at": 1_893_456_000_500}),
+        ({"dueDate": "2030-01-01T01:00:00+01:00[Europe/Berlin]"}, {"due_at": 1_893_456_000_000}),
+        ({"dueDate": "2030-01-01T00:00Z"}, {"due_at": 1_893_456_000_000}),
         ({"dueDate": "", "followUpDate": None}, {"due_at": None}),
         (
             {"candidateUsers": [], "candidateGroups": ["a", "b"]},
@@ -65,6 +67,13 @@ async def test_completing_without_anything(client, engine, body):
 async def test_updating(client, engine, changeset, changes):
     assert (await client("PATCH", PATH, {"changeset": changeset})).status == 204
     assert engine.command == UpdateUserTask(TASK, changes)
+
+
+@pytest.mark.parametrize("date", ["2030-01-01", "2030-01-01T00:00:00", "2030-01-01T00:00:00[Europe/Berlin]", "T", "Z"])
+async def test_a_date_without_an_offset_is_no_moment(client, engine, date):
+    problem = (await client("PATCH", PATH, {"changeset": {"followUpDate": date}})).problem
+    assert problem["detail"].startswith(f"The provided follow-up date '{date}' cannot be parsed as a date")
+    assert engine.appended == []
 
 
 async def test_an_action_alone_is_an_update(client, engine):

@@ -625,6 +625,20 @@ async def test_pages_by_offset(five):
     assert (beyond.items, beyond.total, beyond.start, beyond.end) == ([], 5, None, None)
 
 
+async def test_a_page_has_a_size(sync, connection):
+    put_instance(sync, 1)
+    for key in (11, 12, 13):
+        put_variable(sync, key, 1, f"x{key}", '"' + "é" * 1000 + '"')
+    page = await search(connection, VARIABLES, Query(limit=2, max_bytes=5000))
+    assert (len(page.items), page.total) == (2, 3)
+    with pytest.raises(Invalid, match=r"have [67]\d\d\d bytes but must not have more than 5000 together"):
+        await search(connection, VARIABLES, Query(max_bytes=5000))
+    alone = await search(connection, VARIABLES, Query(limit=1, after=page.end, max_bytes=10))
+    assert [json.loads(item)["name"] for item in alone.items] == ["x13"]
+    nothing = await search(connection, VARIABLES, Query({"name": "y"}, max_bytes=10))
+    assert (nothing.items, nothing.total) == ([], 0)
+
+
 async def test_totals_are_counted_up_to_a_limit(sync, connection):
     sync.execute(
         "INSERT INTO variables SELECT n, n, 1, 1, '<default>', 'x', '1' FROM generate_series(1, %s) n", [MAX_TOTAL]
