@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from engine.core.catalogue import Definition, Usage
-from engine.core.needs import Need, NeedKind
+from engine.core.needs import Need
 from engine.core.state import State
 from engine.core.tree import (
     ELEMENT_WEIGHT,
@@ -40,6 +40,7 @@ from engine.core.tree import (
 from storage import channels, pages
 from storage.driver import Call, Connection
 from storage.sql_files import SQL_DIRECTORY, load
+from storage.wanted import Wanted
 
 _sql = load(SQL_DIRECTORY / "load.sql")
 _decode = msgspec.json.decode
@@ -80,11 +81,13 @@ async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> dict[
     """Load what `needs` name and the state lacks; the lease tokens that were asked for."""
     needs = list(needs)
     signalled = await channels.fill(reader, state, needs)
-    wanted = _Wanted(state, needs)
+    wanted = Wanted(state, needs)
     parts, leases = await _references(reader, state, wanted, signalled)
     await _load_parts(reader, state, parts)
     if wanted.work:
         await _load_work(reader, state, wanted.work)
+    if wanted.variables:
+        await pages.variables(reader, state, wanted.variables)
     if wanted.items:
         await pages.items(reader, state, (), wanted.items)
     if wanted.results:
@@ -98,50 +101,15 @@ async def _load_work(reader: Connection, state: State, roots: set[int]) -> None:
     if keys:
         found = (await reader.execute(_sql["roots"], ([], [], sorted(keys), [], []))).rows
         await _load_parts(reader, state, _lacking(state, {(root, part) for _, root, part in found}))
-    await _load_parts(reader, state, await pages.children(reader, state, roots))
+    while parts := await pages.children(reader, state, roots):
+        await _load_parts(reader, state, parts, to_end=True)
+        if not state.parts.keys().isdisjoint(parts):
+            break
     await pages.items(reader, state, roots, ())
 
 
-class _Wanted:
-    """The needs by what to ask for, without what the state has."""
-
-    def __init__(self, state: State, needs: Iterable[Need]) -> None:
-        self.jobs: set[int] = set()
-        self.incidents: set[int] = set()
-        self.elements: set[int] = set()
-        self.timers: set[int] = set()
-        self.subscriptions: set[int] = set()
-        self.user_tasks: set[int] = set()
-        self.leases: set[int] = set()
-        self.families: set[tuple[str, str]] = set()
-        self.definitions: set[int] = set()
-        self.work: set[int] = set()
-        self.items: set[tuple[int, int]] = set()
-        self.results: set[int] = set()
-        known: dict[NeedKind, tuple[set[Any], Any]] = {
-            NeedKind.JOB: (self.jobs, state.jobs),
-            NeedKind.INCIDENT: (self.incidents, state.incidents),
-            NeedKind.ELEMENT: (self.elements, state.elements),
-            NeedKind.INSTANCE: (self.elements, state.elements),
-            NeedKind.TIMER: (self.timers, state.timers),
-            NeedKind.SUBSCRIPTION: (self.subscriptions, state.subscriptions),
-            NeedKind.USER_TASK: (self.user_tasks, state.user_tasks),
-            NeedKind.LEASE: (self.leases, ()),
-            NeedKind.FAMILY: (self.families, state.families),
-            NeedKind.DEFINITION: (self.definitions, state.definitions),
-            NeedKind.WORK: (self.work, ()),
-            NeedKind.LOOP_ITEM: (self.items, ()),
-            NeedKind.RESULTS: (self.results, ()),
-        }
-        for need in needs:
-            if need.kind in known:
-                asked, present = known[need.kind]
-                if need.key not in present:
-                    asked.add(need.key)
-
-
 async def _references(
-    reader: Connection, state: State, wanted: _Wanted, signalled: set[tuple[int, int]]
+    reader: Connection, state: State, wanted: Wanted, signalled: set[tuple[int, int]]
 ) -> tuple[dict[int, int], dict[int, str | None]]:
     """The parts that are to be loaded (see `_lacking`), and lease tokens."""
     calls: list[Call] = []
@@ -178,13 +146,13 @@ def _lacking(state: State, found: set[tuple[int, int]]) -> dict[int, int]:
     return lacking
 
 
-async def _load_parts(reader: Connection, state: State, parts: dict[int, int]) -> None:
-    """`parts`: their keys, with those of their roots."""
+async def _load_parts(reader: Connection, state: State, parts: dict[int, int], to_end: bool = False) -> None:
+    """`parts`: their keys, with those of their roots. `to_end`: without variables, for nobody is to ask for them."""
     if not parts:
         return
     weights = {root: state.trees[root].weight if root in state.trees else 0 for root in parts.values()}
     keys = await _rows_of(reader, state, parts)
-    await _around(reader, state, keys)
+    await _around(reader, state, keys, to_end)
     for root, before in weights.items():
         if root in state.trees:
             state.weight += state.trees[root].weight - before
@@ -201,7 +169,8 @@ async def _rows_of(reader: Connection, state: State, parts: dict[int, int]) -> l
     rows: list[Rows] = [[] for _ in _ROWS]
     asked, lacking = set(parts), set(parts)
     while lacking:
-        results = await reader.pipeline([(_sql[name], (sorted(lacking),)) for name in _ROWS])
+        keys_of_parts = f"{{{','.join(map(str, sorted(lacking)))}}}"  # made a parameter once
+        results = await reader.pipeline([(_sql[name], (keys_of_parts,)) for name in _ROWS])
         for known, result in zip(rows, results, strict=True):
             known += result.rows
         lacking = await _parts_around(reader, state, rows) - asked
@@ -237,7 +206,7 @@ async def _parts_around(reader: Connection, state: State, rows: list[Rows]) -> s
     return set(_lacking(state, set(found)))
 
 
-async def _around(reader: Connection, state: State, scopes: list[int]) -> None:
+async def _around(reader: Connection, state: State, scopes: list[int], to_end: bool) -> None:
     """The variables of what was loaded, and the definitions that it runs by."""
     if not scopes:
         return
@@ -245,22 +214,27 @@ async def _around(reader: Connection, state: State, scopes: list[int]) -> None:
     definitions = {i.definition_key for i in instances if i.definition_key not in state.definitions}
     bodies = [key for key in scopes if (e := state.elements[key]).loop is not None and e.pages is None]
     people = {_part_of(e) for key in scopes if (e := state.elements[key]).type == "USER_TASK"}
-    calls: list[Call] = [(_sql["variables"], (scopes,)), (_sql["loop_items"], (bodies,))]
+    calls: list[Call] = [] if to_end else [(_sql["variables"], (scopes,))]
+    if bodies:
+        calls.append((_sql["loop_items"], (bodies,)))
     if definitions:
         calls += _families(state, set(), definitions)
     if people:
         calls.append((_sql["user_tasks"], (sorted(people),)))
-    results = await reader.pipeline(calls)
-    for key, scope_key, name, value in results[0].rows:
+    results = await reader.pipeline(calls) if calls else []
+    answers = {call[0]: result.rows for call, result in zip(calls, results, strict=True)}
+    for key, scope_key, name, value in answers.get(_sql["variables"], []):
         scope = state.elements[scope_key]
         variable = scope.variables[name] = Variable(key, scope, name, value)
         scope.root.weight += variable.weight()
-    for body_key, index, item, result in results[1].rows:
+    if to_end:
+        pages.leave_unread(state, scopes)
+    for body_key, index, item, result in answers.get(_sql["loop_items"], []):
         body = state.elements[body_key]
         body.items.append(LoopItem(index, body, item, result))
     if definitions:
-        _take_families(state, set(), results[2].rows, results[3].rows)
-    for row in results[-1].rows if people else []:
+        _take_families(state, set(), answers[_sql["families"]], answers[_sql["start_timers"]])
+    for row in answers.get(_sql["user_tasks"], []):
         _user_task(state, row)
     if state.paged:
         await pages.items(reader, state, (), pages.untaken(state, scopes))

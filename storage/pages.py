@@ -6,20 +6,33 @@ when something in it is named; a loop that is ended early, or that makes its nex
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 from itertools import islice
 from typing import Any
 
 from engine.core.loop_rows import texts_of
+from engine.core.rows import Row
 from engine.core.state import State
-from engine.core.tree import ACTIVATING, LOOP_TEXT_WEIGHT, TERMINATING, Element
-from storage.driver import Call, Connection
+from engine.core.tree import (
+    ACTIVATING,
+    LOOP_TEXT_WEIGHT,
+    TERMINATING,
+    Element,
+    LoopPages,
+    Part,
+    Variable,
+    descendants,
+)
+from engine.core.unread import Unread
+from storage.driver import Connection
 from storage.sql_files import SQL_DIRECTORY, load
 
 _sql = load(SQL_DIRECTORY / "load.sql")
 
 CHILDREN_A_PAGE = 100
 """Inner instances that are loaded so that slices may end them: commands wait while a page is loaded."""
+CHILDREN_AHEAD = 1000
+"""So many of their keys are read at once."""
 BODIES = 8
 """So many loops of one batch get their pages; others ask again when it is their turn."""
 
@@ -33,23 +46,64 @@ def work_of(state: State, roots: Iterable[int]) -> set[int]:
 
 
 async def children(reader: Connection, state: State, roots: Iterable[int]) -> dict[int, int]:
-    """The next inner instances of loops that end early and whose work goes on: part → root."""
+    """The next inner instances of loops that end early and whose work goes on: part → root. Some may have ended."""
     bodies = [body for body in _going_on(state, roots) if _lacks_children(body)][:BODIES]
-    if not bodies:
-        return {}
-    ended = state.ended | state.ended_in_batch()
-    results = await reader.pipeline([_children_page(body, ended) for body in bodies])
-    for body, result in zip(bodies, results, strict=True):
-        if body.pages is not None and result.rows:
-            body.pages.read_to = result.rows[-1][0]
-    return {row[0]: body.root.key for body, result in zip(bodies, results, strict=True) for row in result.rows}
+    loops = [(body, body.pages) for body in bodies if body.pages is not None]
+    await _read_ahead(reader, [(body, loop) for body, loop in loops if not loop.ahead])
+    gone = state.ended | state.ended_in_batch() if loops else set()
+    return {key: body.root.key for body, loop in loops for key in _next_page(state, loop, gone)}
 
 
-def _children_page(body: Element, ended: Iterable[int]) -> Call:
+async def _read_ahead(reader: Connection, loops: Sequence[tuple[Element, LoopPages]]) -> None:
+    """The keys of several pages. What ends before its page is read is found to be gone then."""
+    if loops:
+        calls = [(_sql["children_ahead"], (body.key, loop.read_to, CHILDREN_AHEAD)) for body, loop in loops]
+        for (_, loop), result in zip(loops, await reader.pipeline(calls), strict=True):
+            loop.ahead = [key for (key,) in result.rows]
+
+
+def _next_page(state: State, loop: LoopPages, gone: Set[int]) -> list[int]:
     """From where all before are in memory, without those behind that are, too, and without those that have ended."""
-    after = 0 if body.pages is None else body.pages.read_to
-    but = [key for key in (*body.children, *ended) if key > after]
-    return _sql["children_page"], (body.key, after, but, CHILDREN_A_PAGE)
+    lacking = (place for place, key in enumerate(loop.ahead) if key not in state.parts and key not in gone)
+    places = list(islice(lacking, CHILDREN_A_PAGE))
+    page = [loop.ahead[place] for place in places]
+    passed = places[-1] + 1 if len(places) == CHILDREN_A_PAGE else len(loop.ahead)
+    if passed:
+        loop.read_to, loop.ahead = loop.ahead[passed - 1], loop.ahead[passed:]
+    return page
+
+
+def leave_unread(state: State, keys: Iterable[int]) -> None:
+    """The variables of what was just loaded, only to be ended."""
+    for key in keys:
+        element = state.elements[key]
+        if element.part is not None:
+            element.variables = Unread(element.part.key)
+
+
+def part_of_unread(row: Row) -> int | None:
+    """The part of what a command is about, if its variables are still to be read."""
+    element = row.place()
+    return element.variables.part if element is not None and isinstance(element.variables, Unread) else None
+
+
+async def variables(reader: Connection, state: State, parts: Iterable[int]) -> None:
+    """Those that were left unread, of parts that are in memory."""
+    unread = {element.key: element for part in parts if part in state.parts for element in _unread(state.parts[part])}
+    if not unread:
+        return
+    rows = (await reader.execute(_sql["variables"], (list(unread),))).rows
+    for element in unread.values():
+        element.variables = {}
+    for key, scope_key, name, value in rows:
+        scope = unread[scope_key]
+        scope.variables[name] = variable = Variable(key, scope, name, value)
+        scope.root.weight += variable.weight()
+        state.weight += variable.weight()
+
+
+def _unread(part: Part) -> list[Element]:
+    return [element for element in descendants(part.head) if isinstance(element.variables, Unread)]
 
 
 def _going_on(state: State, roots: Iterable[int]) -> list[Element]:

@@ -35,9 +35,10 @@ from engine.core.tree import (
     Variable,
 )
 from storage import documents
+from storage.alike import Alike
 from storage.driver import Call
 from storage.sql_files import SQL_DIRECTORY, Statement, load
-from storage.values import Texts
+from storage.values import Params, Texts
 
 _sql = load(SQL_DIRECTORY / "save.sql")
 _encode = msgspec.json.Encoder().encode
@@ -106,20 +107,40 @@ def _spilled(one: Spilled, partition: int) -> Document:
 
 
 def _tables(state: State) -> Iterator[Call]:
-    written: dict[Statement, list[Document]] = {}
+    alike, written = Alike(), _Written()
     begun: list[LoopItems] = []
     for row in state.dirty:
         if isinstance(row, LoopItems):
             begun.append(row)
-            continue
-        table = _TABLES[type(row)]
-        statement, document = (table[0], table[1]) if row in state.fresh else (table[2], table[3])
-        written.setdefault(statement, []).append(document(row))
-        if isinstance(row, Job):
+        elif row in state.fresh:
+            written.add(row, new=True)
+        elif not alike.take(row):
+            written.add(row, new=False)
+    ended = {_sql[name]: params for name, params in alike.statements().items()}
+    for row in alike.others():
+        written.add(row, new=False)
+    for row in state.dirty:
+        if type(row) is Job:
             row.lease = None
-    for statement, rows in sorted(written.items(), key=lambda item: _ORDER[item[0]]):
-        yield statement, (_encode(rows), state.partition) if statement in _WITH_PARTITION else (_encode(rows),)
+    for statement in sorted([*written.rows, *ended], key=_ORDER.__getitem__):
+        yield statement, ended[statement] if statement in ended else written.params(statement, state)
     yield from map(_paged_items, begun)
+
+
+class _Written:
+    """The rows of a batch that are saved by a document each, by statement."""
+
+    def __init__(self) -> None:
+        self.rows: dict[Statement, list[Document]] = {}
+
+    def add(self, row: Row, new: bool) -> None:
+        table = _TABLES[type(row)]
+        statement, document = (table[0], table[1]) if new else (table[2], table[3])
+        self.rows.setdefault(statement, []).append(document(row))
+
+    def params(self, statement: Statement, state: State) -> Params:
+        encoded = _encode(self.rows[statement])
+        return (encoded, state.partition) if statement in _WITH_PARTITION else (encoded,)
 
 
 def _paged_items(row: LoopItems) -> Call:

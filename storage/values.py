@@ -70,6 +70,8 @@ def _encode_time(value: datetime) -> bytes:
 
 
 def _encode_array(values: Sequence[int | str | None]) -> bytes:
+    if set(map(type, values)) == {int}:
+        return b"{%s}" % repr([*values])[1:-1].encode()
     return b"{%s}" % b",".join(map(_encode_element, values))
 
 

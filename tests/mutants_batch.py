@@ -46,6 +46,18 @@ BATCH: tuple[Mutant, ...] = (
         "storage/load.py",
         ("    keys = pages.work_of(state, roots)\n", "    keys: set[int] = set()\n"),
     ),
+    mutant(
+        "what is loaded to be ended seems to have no variables",
+        "tests/engine/test_unread_postgres.py::test_a_command_that_was_not_told_of_is_undone_and_finds_them_then",
+        "storage/pages.py",
+        ("            element.variables = Unread(element.part.key)\n", "            element.variables = {}\n"),
+    ),
+    mutant(
+        "rows that end alike are not told apart by what else they have",
+        "tests/storage/test_save.py::test_the_largest_group_of_each_table_is_saved_by_keys",
+        "storage/alike.py",
+        ('return "ended_jobs", row.state, row.retries, ', 'return "ended_jobs", row.state, 0, '),
+    ),
     # Slices between commands (docs/adr/0009-slices-between-commands.md)
     mutant(
         "a slice of an old epoch is let through",
@@ -153,7 +165,7 @@ BATCH: tuple[Mutant, ...] = (
         "a page begins behind children that were forgotten",
         f"{BETWEEN_TESTS}::test_a_child_that_was_forgotten_is_read_again",
         "engine/core/state.py",
-        ("            head.scope.pages.read_to = min(head.scope.pages.read_to, head.key - 1)\n", "            pass\n"),
+        ("            head.scope.pages.read_again(head.key)\n", "            pass\n"),
     ),
     # The batch, the fence, the claim (KERNEL.md sections 2 and 9)
     mutant(

@@ -50,6 +50,8 @@ class NeedKind(Enum):
     """An item of a paged loop that is in memory; key: (body, index)."""
     RESULTS = auto()
     """All results of a paged loop that is in memory; key: the body's."""
+    VARIABLES = auto()
+    """Those of a part that was loaded without them, only to be ended; key: the part's."""
     DEFINITION = auto()
     """The family of one definition; key: its key."""
     MODEL = auto()

@@ -328,7 +328,7 @@ class State:
         head = part.head
         assert head.scope is not None, "an inner instance has a body"
         if head.scope.pages is not None:
-            head.scope.pages.read_to = min(head.scope.pages.read_to, head.key - 1)
+            head.scope.pages.read_again(head.key)
         self._lose(head.root, sum(weight_of(element) for element in descendants(head)))
         del head.scope.children[head.key]
         self._drop(head)

@@ -213,6 +213,13 @@ class LoopPages(Row, msgspec.Struct):  # the second base tells the linter that d
     """Of which results the database is known to have."""
     read_to: int = 0
     """Live inner instances with keys up to this one are all in memory."""
+    ahead: list[int] = []
+    """The keys of those behind, in their order, as far as they were read: what lives, and what has ended since."""
+
+    def read_again(self, key: int) -> None:
+        """This inner instance is in memory no more: pages go on before it."""
+        if key <= self.read_to:
+            self.read_to, self.ahead = key - 1, []
 
     def item(self, index: int) -> str | None:
         """None: it has to be loaded."""
@@ -374,7 +381,7 @@ def weight_of(element: Element) -> int:
         + TIMER_WEIGHT * len(element.timers)
         + SUBSCRIPTION_WEIGHT * len(element.subscriptions)
         + (USER_TASK_WEIGHT if element.user_task is not None else 0)
-        + sum(variable.weight() for variable in element.variables.values())
+        + (sum(variable.weight() for variable in element.variables.values()) if element.variables else 0)
         + (element.pages.weight() if element.pages is not None else 0)
     )
 

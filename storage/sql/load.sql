@@ -94,12 +94,12 @@ FROM user_tasks WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER B
 -- With what the elements around a part are loaded: it may stand in another part.
 SELECT root_key, part_key FROM element_instances WHERE element_instance_key = ANY ($1::bigint[]);
 
--- name: children_page
--- The next inner instances of a loop that is to end early, but those that the state knows. Behind a key: entries of what has
--- ended stand before it in the index until it is vacuumed.
+-- name: children_ahead
+-- The next inner instances of a loop that is to end early, for several pages. Behind a key: entries of what has ended stand
+-- before it in the index until it is vacuumed.
 SELECT element_instance_key FROM element_instances
-WHERE scope_key = $1 AND element_instance_key > $2 AND ended_at IS NULL AND element_instance_key <> ALL ($3::bigint[])
-ORDER BY element_instance_key LIMIT $4;
+WHERE scope_key = $1 AND element_instance_key > $2 AND ended_at IS NULL
+ORDER BY element_instance_key LIMIT $3;
 
 -- name: paged_loop_items
 -- The rows that items stand in: of inner instances that are to be made, or have not taken theirs yet.

@@ -76,6 +76,13 @@ FROM json_to_recordset($1) AS x(key bigint, state text, tokens json, live int, t
     loop json, incident bigint, ended_at bigint, flows text[])
 WHERE t.element_instance_key = x.key;
 
+-- name: ended_elements
+-- Many that end alike, as the inner instances of a long loop do: what `elements` makes of them, without a document each.
+UPDATE element_instances
+SET state = $2, tokens = '{}', live = 0, then_ = NULL, interrupted = false, request = NULL, incidents = 0,
+    incident_key = NULL, loop = NULL, ended_at = from_epoch_ms($3), flows = NULL
+WHERE element_instance_key = ANY ($1::bigint[]);
+
 -- name: element_counts
 -- Changes since the last batch: the owner does not know what they add up to.
 INSERT INTO element_counts AS t (partition_id, process_definition_key, element_id, active, completed, canceled)
@@ -144,6 +151,13 @@ SET state = x.state, retries = x.retries, priority = coalesce(x.priority, 0), er
 FROM json_to_recordset($1) AS x(key bigint, state text, retries int, priority int, error_code text, error_message text,
     updated_at bigint, ended_at bigint, lease text, available_at bigint)
 WHERE t.job_key = x.key;
+
+-- name: ended_jobs
+-- Many that end alike: what `jobs` makes of them, without a document each.
+UPDATE jobs
+SET state = $2, retries = $3, priority = $4, error_code = $5, error_message = $6, updated_at = from_epoch_ms($7),
+    ended_at = from_epoch_ms($8), ready = false, available_at = NULL, lease_token = NULL
+WHERE job_key = ANY ($1::bigint[]);
 
 -- name: timers
 -- Before the new ones, and by key: the index of pending timers allows one for each target.

@@ -43,6 +43,7 @@ ITEMS = {"items": [1, 2, 3, 4, 5, 6, 7]}
 @pytest.fixture(autouse=True)
 def small_pages(monkeypatch):
     monkeypatch.setattr(pages, "CHILDREN_A_PAGE", 2)
+    monkeypatch.setattr(pages, "CHILDREN_AHEAD", 3)
 
 
 @pytest.fixture

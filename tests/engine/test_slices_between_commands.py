@@ -66,6 +66,7 @@ CREATE TRIGGER refused BEFORE INSERT ON element_instances FOR EACH ROW EXECUTE F
 def short(monkeypatch):
     """Pages and rows of a few items, so that a loop of thirty takes many slices."""
     monkeypatch.setattr(pages, "CHILDREN_A_PAGE", 4)
+    monkeypatch.setattr(pages, "CHILDREN_AHEAD", 10)
     monkeypatch.setattr(loop_rows, "ITEMS_A_ROW", 4)
 
 

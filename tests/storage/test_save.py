@@ -13,13 +13,15 @@ from typing import get_type_hints
 import pytest
 
 from engine.core.state import State
-from engine.core.tree import Instance
+from engine.core.tree import MISSING, TERMINATED, Element, Instance, Job, LoopState
+from storage import documents as documents_of
 from storage import driver, save
+from storage.alike import Alike
 
 STATEMENTS = save._sql
 ELSEWHERE = {
     *("event_log", "inbox", "element_counts", "definitions_moved", "tell_definitions", "fence", "fence_between"),
-    "paged_loop_items",
+    *("paged_loop_items", "ended_elements", "ended_jobs"),
 }
 """Statements that save no row of the state, or one by its columns."""
 
@@ -197,3 +199,78 @@ async def test_the_lease_is_written_where_the_engine_says_so(connection):
 def test_nothing_changed_is_nothing_to_save():
     (call,) = save.statements_of(State(1), [], [], 0)
     assert call[0] is STATEMENTS["event_log"]
+
+
+def ended_element(key, **fields):
+    element = Element(key, "work", "SERVICE_TASK", TERMINATED, MISSING, MISSING, None, (key,), 1, ended_at=9)
+    return changed(element, fields)
+
+
+def ended_job(key, **fields):
+    job = Job(key, MISSING, "t", 2, 3, {}, "k", "e", 0, 1, 9, state="CANCELED", ended_at=9, lease="closed")
+    return changed(job, fields)
+
+
+def changed(row, fields):
+    for name, value in fields.items():
+        setattr(row, name, value)
+    return row
+
+
+ENDED = {
+    "elements": [ended_element(11)],
+    "jobs": [ended_job(11), ended_job(11, error_code="E", error_message="M", state="ERROR_THROWN", priority=0)],
+}
+MORE_THAN_ENDED = [
+    *({"tokens": {"a": 1}}, {"live": 1}, {"then": ("complete",)}, {"interrupted": True}, {"loop": LoopState(1)}),
+    *({"request": 0}, {"incidents": 1}, {"incident": 5}, {"flows": ("f",)}, {"ended_at": None}),
+]
+
+
+def taken(rows):
+    """What becomes of rows: those of the statements, by name, and the others."""
+    alike = Alike()
+    others = [row for row in rows if not alike.take(row)]
+    statements = alike.statements()
+    return statements, [*others, *alike.others()]
+
+
+@pytest.mark.parametrize(("table", "row"), [(table, row) for table, rows in ENDED.items() for row in rows])
+async def test_who_ends_as_many_do_ends_as_by_a_document(connection, table, row):
+    new, change = STATEMENTS[f"new_{table}"], STATEMENTS[table]
+    first = documents(table_of(new), new)[0] | {"key": row.key}
+    document = documents_of.changed_element(row) if table == "elements" else documents_of.changed_job(row)
+    seen = []
+    (name, params), *_ = taken([row])[0].items()
+    for statement, parameters in ((change, [save._encode([document])]), (STATEMENTS[name], params)):
+        await inserted(connection, new, first)
+        if table == "jobs":
+            await connection.execute("UPDATE jobs SET lease_token = gen_random_uuid()")
+        await connection.execute(statement, parameters)
+        seen.append(await row_of(connection, table_of(new)))
+    assert seen[0] == seen[1]
+    assert seen[0]["state"] == str(row.state)
+
+
+@pytest.mark.parametrize("fields", MORE_THAN_ENDED, ids=lambda fields: next(iter(fields)))
+def test_an_element_that_has_more_than_ended_has_a_document(fields):
+    rows = [ended_element(key, **fields) for key in range(3)]
+    assert taken(rows) == ({}, rows)
+
+
+@pytest.mark.parametrize("fields", [{"lease": None}, {"lease": "ready"}, {"ended_at": None}])
+def test_a_job_that_has_not_just_ended_has_a_document(fields):
+    rows = [ended_job(key, **fields) for key in range(3)]
+    assert taken(rows) == ({}, rows)
+
+
+def test_the_largest_group_of_each_table_is_saved_by_keys():
+    jobs = [ended_job(key, retries=0) for key in range(8)] + [ended_job(key) for key in range(20, 29)]
+    elements = [ended_element(key) for key in range(50, 59)]
+    few = [ended_element(key, state="COMPLETED") for key in range(60, 62)]
+    statements, others = taken([*jobs, *few, *elements])
+    assert {name: params[0] for name, params in statements.items()} == {
+        "ended_jobs": [*range(20, 29)],
+        "ended_elements": [*range(50, 59)],
+    }
+    assert others == [*jobs[:8], *few]
