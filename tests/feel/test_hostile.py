@@ -89,6 +89,32 @@ def test_hostile_unary_tests_end_soon():
     assert _excesses(_evaluate_as_unary_tests, hostile_texts()) == []
 
 
+@pytest.mark.parametrize(
+    "reading",
+    [
+        "number(x)",
+        'number(x, ",", ".")',
+        "date(x)",
+        "time(x)",
+        "date and time(x)",
+        "duration(x)",
+        "range(x)",
+        "cycle(x)",
+    ],
+)
+def test_long_texts_are_read_once(reading):
+    """They come from variables, and nobody else is served while they are read."""
+    expression = compile_expression(reading)
+
+    def read(text):
+        with contextlib.suppress(FeelError):
+            expression.evaluate({"x": text}, 0)
+
+    parts = ("9", "1.", "1,", "9e", "T", "P9", "[", "[1..", "@", "+10:00[", "2027-01-01T09:00:00")
+    taken = {part: _cpu_ms(lambda part=part: read(part * (100_000 // len(part)) + "x")) for part in parts}
+    assert max(taken.values()) < CPU_MS, taken
+
+
 def test_values_that_stand_for_huge_texts_are_refused_soon():
     value = compile_expression("for i in 1..40 return [partial, partial]").evaluate({}).value
 

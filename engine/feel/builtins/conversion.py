@@ -14,11 +14,12 @@ from engine.feel.temporal import Date, DateTime, DayTimeDuration, TemporalError,
 from engine.feel.temporal.calendar import NANOS_PER_SECOND
 from engine.feel.values import FunctionFailure, IllegalArguments, Overload, Run
 
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,10})?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d{1,10})?", re.ASCII)
+"""Digits that were read are not given back: a long text that is no number is read once."""
 _GROUPING = (" ", ",", ".")
 _DECIMAL = (",", ".")
 _YEAR_MONTH = re.compile(r"-?P-?(?:\d+Y)?-?(?:\d+M)?", re.ASCII)
-_OFFSET = re.compile(r"(?:Z|[+-]\d\d:\d\d(?:\[.*\])?|@.*)\Z", re.ASCII | re.DOTALL)
+_OFFSET = re.compile(r"(?:Z|[+-]\d\d:\d\d(?:\[[^\[\]]*+\])?|@.*)\Z", re.ASCII | re.DOTALL)
 
 
 _PARSING = 40  # steps
