@@ -390,3 +390,41 @@ async def test_signals_and_the_hierarchy_of_calls(in_thread, tmp_path):
         assert client.get_process_instance(process_instance_key=child).state == "TERMINATED"
 
     await in_thread(use)
+
+
+FAILS = bpmn(
+    '<extensionElements><zeebe:versionTag value="stable"/></extensionElements><scriptTask id="it"><extensionElements>'
+    '<zeebe:script expression="=1" resultVariable="x"/><zeebe:ioMapping><zeebe:input source="=assert(a, a &gt; 0)"'
+    ' target="b"/></zeebe:ioMapping></extensionElements></scriptTask>',
+    "fails",
+)
+CALLS_IT = CALLS.replace(b"one-task", b"fails").replace(b'"calls"', b'"calls-it"')
+
+
+async def test_incidents_of_what_was_called(in_thread, tmp_path):
+    def use(client):
+        deploy_text(client, tmp_path, fails=FAILS, calls=CALLS_IT)
+        caller = create(client, "calls-it")
+        every = models.IncidentSearchQuery()
+        (incident,) = client.search_process_instance_incidents(process_instance_key=caller, data=every).items
+        assert (incident.process_definition_id, incident.element_id) == ("fails", "it")
+        assert client.get_process_instance(process_instance_key=caller).has_incident
+        called = client.get_process_instance(process_instance_key=incident.process_instance_key)
+        call = called.parent_element_instance_key
+        (same,) = client.search_element_instance_incidents(element_instance_key=call, data=every).items
+        assert same.incident_key == incident.incident_key
+
+    await in_thread(use)
+
+
+async def test_an_instance_by_version_tag(in_thread, tmp_path):
+    def use(client):
+        deploy_text(client, tmp_path, fails=FAILS)
+        deploy_text(client, tmp_path, fails=FAILS.replace(b'"stable"', b'"next"'))
+        tag = {"processDefinitionId": "fails", "processDefinitionVersionTag": "stable", "variables": {"a": 1}}
+        created = client.create_process_instance(data=models.ProcessCreationByVersionTag.from_dict(tag))
+        assert created.process_definition_version == 1
+        ended = client.get_process_instance(process_instance_key=created.process_instance_key)
+        assert (ended.state, ended.process_definition_version_tag) == ("COMPLETED", "stable")
+
+    await in_thread(use)
