@@ -1,0 +1,125 @@
+"""Random runs of tangles (`core_tangles.py`), and what must hold at every quiet point of each."""
+
+from collections import Counter, deque
+
+from core_bench import Bench, keep_rows, raw, recorded_batches
+from core_tangles import CODES, NAMES, tangle
+
+from engine.core.records.effects import RejectionCode
+from engine.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
+from engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from engine.core.records.messages import PublishMessage
+from engine.core.records.signals import BroadcastSignal
+from engine.core.records.timers import FireTimer
+from engine.core.records.user_tasks import CompleteUserTask
+from engine.core.replay import replay
+from engine.core.state import State
+from engine.core.tree import ACTIVATED, TERMINATING, Instance
+
+SCOPES = {"PROCESS", "SUB_PROCESS", "EVENT_SUB_PROCESS"}
+COMMANDS_AT_ONCE = 400
+"""A model that makes more of one command spins: it is left alone."""
+
+
+class Spins(Exception):
+    pass
+
+
+def play(random, size, limits, steps=20):
+    """A run of a random model, cancelled in the end; the bench. Raises Spins, AssertionError."""
+    bench = Bench(limits)
+    bench.deploy(tangle(random, size))
+    variables = {"k": "1", "o": None, "items": list(range(random.randrange(4)))}
+    variables |= {f"v{number}": random.randrange(2) for number in range(3)}
+    _run(bench, CreateInstance("p", variables=raw(variables)))
+    for _ in range(steps):
+        if not bench.state.elements:
+            break
+        bench.engine.now += 10
+        _run(bench, _next(random, bench))
+    for root in list(bench.state.trees):
+        _run(bench, CancelInstance(root))
+    return bench
+
+
+def _next(random, bench):
+    """What a client, a worker or the clock might do."""
+    state, variables = bench.state, raw({f"v{random.randrange(3)}": random.randrange(2), "o": random.randrange(5)})
+    commands = [SetVariables(random.choice(list(state.trees)), variables)]
+    for job in state.jobs:
+        commands += [CompleteJob(job, variables)] * 3
+        commands += [ThrowJobError(job, random.choice((*CODES, "C")), "", {}), FailJob(job, 0, 0, "", {})]
+    commands += [FireTimer(timer) for timer in state.timers]
+    commands += [CompleteUserTask(task) for task in state.user_tasks] * 2
+    for incident in state.incidents.values():
+        given = incident.job is not None and incident.job in state.jobs and state.jobs[incident.job].retries == 0
+        commands.append(UpdateJob(incident.job, retries=1) if given else ResolveIncident(incident.key))
+    if state.subscriptions:
+        name = random.choice(NAMES)
+        commands += [PublishMessage(name, "1", random.choice((0, 10**7)), None, {}), BroadcastSignal(name, {})] * 2
+    return random.choice(commands)
+
+
+def _run(bench, command):
+    """With all that follows from it, if that is not too much."""
+    engine, pending, count = bench.engine, deque([(command, "<default>", None)]), 0
+    while pending:
+        for handled in engine._handle(*pending.popleft()):
+            rejected = handled.rejection is not None and handled.rejection.code is RejectionCode.PROCESSING_ERROR
+            assert not rejected, handled.rejection
+        notices = engine.processor.notices
+        pending.extend((one.command, one.tenant, one.request) for one in notices.spilled)
+        notices.spilled.clear()
+        count += 1
+        if count > COMMANDS_AT_ONCE:
+            raise Spins
+    check(bench)
+
+
+def check(bench):
+    state = bench.state
+    for element in state.elements.values():
+        _check_element(element, bench)
+    for row in (*state.jobs.values(), *state.incidents.values(), *state.timers.values(), *state.subscriptions.values()):
+        assert row.element is None or row.element.key in state.elements, row
+    told = {key for channel in state.channels.values() for key in channel.subscriptions}
+    assert told == {one.key for one in state.subscriptions.values() if one.kind == "MESSAGE"}, "channels know who waits"
+
+
+def _check_element(element, bench):
+    """It rests: it is active, or an incident says why it is not; and it counts what is in it."""
+    name = element.element
+    assert element.state is ACTIVATED or element.open_incidents, f"{name} does not go on: {element.state}"
+    assert element.state is not TERMINATING, f"{name} does not end"
+    assert element.scope is None or element.scope.key in bench.state.elements, f"{name} has lost its scope"
+    if element.pages is None:
+        assert element.live == len(element.children), f"{name} does not know how many live in it"
+    if element.type in SCOPES and (element.is_inner or element.node.loop is None):
+        _check_tokens(element, bench)
+
+
+def _check_tokens(scope, bench):
+    """Tokens stand in what lives, or wait before joins; a scope without any has completed, a stuck one says so."""
+    model = bench.engine.processor.at.model(scope.instance.definition_key)
+    there = {place: count for place, count in scope.tokens.items() if place not in model.flows}
+    assert there == Counter(child.element for child in scope.children.values()), f"tokens of {scope.element}"
+    for place in scope.tokens.keys() & model.flows.keys():
+        target = model.nodes[model.flows[place].target]
+        assert target.type in ("PARALLEL_GATEWAY", "INCLUSIVE_GATEWAY"), place
+        assert len(target.incoming) > 1, place
+    if scope.state is ACTIVATED and not scope.children and not scope.open_incidents:
+        waits = (*scope.timers.values(), *scope.subscriptions.values())
+        assert scope.tokens, f"{scope.element} is empty"
+        assert any(wait.type == "EVENT_SUB_PROCESS" for wait in waits), f"{scope.element} is stuck"
+
+
+def check_end(bench):
+    """All have ended, nothing is left of them, and the events alone give the same rows."""
+    state = bench.state
+    assert not any(isinstance(element, Instance) for element in state.elements.values())
+    for left in (state.elements, state.jobs, state.timers, state.subscriptions, state.incidents, state.user_tasks):
+        assert not left
+    rebuilt = State(1, state.next_key)
+    rows = keep_rows(rebuilt)
+    replay(rebuilt, recorded_batches(bench))
+    assert rows == bench.rows
