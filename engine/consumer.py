@@ -278,7 +278,7 @@ class Term:
         if root is None or self._state.next_key + KEYS_OF_A_SLICE > self._keys_saved:
             return False
         self._begin_work()
-        started, worked = trio.current_time(), thread_time()
+        started = trio.current_time()
         self._processor.cut(self._slices.items)
         try:
             await self._fill(batch.needs_of_work(root))
@@ -286,6 +286,7 @@ class Term:
                 await self._consumer.expect(self._beat)
             if self._is_asked and not waited:
                 return True
+            worked = thread_time()  # without what was read: a shorter slice reads no less
             work = await batch.go_on(self._processor, root, self.last, self._now, self._fill)
         except DataPoison as poison:
             await self._settled()

@@ -271,6 +271,7 @@ def _take_families(state: State, asked: set[tuple[str, str]], rows: Rows, timers
 
 
 _INSTANCE_WIDTH = 27
+_STATES = {state.value: state for state in ElementState}
 
 
 def _instance(state: State, row: tuple[Any, ...]) -> Instance:
@@ -283,7 +284,7 @@ def _instance(state: State, row: tuple[Any, ...]) -> Instance:
         key,
         process_id,
         "PROCESS",
-        ElementState(status),
+        _STATES[status],
         None,  # type: ignore[arg-type]  # set below: a root is its own root
         None,  # type: ignore[arg-type]
         None if caller is None else state.elements[caller],
@@ -331,7 +332,7 @@ def _element(state: State, row: tuple[Any, ...]) -> Element:
         key,
         element_id,
         type_,
-        ElementState(status),
+        _STATES[status],
         instance.root,
         instance,
         state.elements[scope_key],

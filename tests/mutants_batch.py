@@ -60,6 +60,16 @@ BATCH: tuple[Mutant, ...] = (
     ),
     # Slices between commands (docs/adr/0009-slices-between-commands.md)
     mutant(
+        "what is read for a slice counts as its work",
+        "tests/engine/test_slices_between_commands.py::test_what_is_read_for_a_slice_does_not_make_the_next_one_shorter",
+        "engine/consumer.py",
+        ("            worked = thread_time()  # without what was read: a shorter slice reads no less\n", ""),
+        (
+            "            await self._fill(batch.needs_of_work(root))\n",
+            "            worked = thread_time()\n            await self._fill(batch.needs_of_work(root))\n",
+        ),
+    ),
+    mutant(
         "a slice of an old epoch is let through",
         WRONG_TEST,
         BETWEEN,

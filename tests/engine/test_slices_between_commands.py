@@ -322,6 +322,36 @@ async def more_slices(consumer, than):
     return consumer.stats.slices > than
 
 
+async def test_what_is_read_for_a_slice_does_not_make_the_next_one_shorter(migrated, connection, monkeypatch):
+    """On a clock of the processor that only reading moves."""
+    used, worked = [0.0], []
+    fill = load.fill
+
+    class Noting(Slices):
+        def fit(self, now, worked_s, full):
+            worked.append(worked_s)
+            super().fit(now, worked_s, full)
+
+    async def read(*given):
+        used[0] += 1.0
+        return await fill(*given)
+
+    monkeypatch.setattr(consumer_module, "Slices", Noting)
+    monkeypatch.setattr(consumer_module, "thread_time", lambda: used[0])
+    monkeypatch.setattr(load, "fill", read)
+    serial = long_loop()
+    await pin_clock(connection)
+    consumer, ears = consuming(migrated, serial)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        await append(connection, asked(serial))
+        consumer.wake()
+        await ears.until(lambda: ears.jobs.get("work") == len(ITEMS))
+        nursery.cancel_scope.cancel()
+    assert used[0] > consumer.stats.slices > 10
+    assert set(worked) == {0.0}
+
+
 async def test_no_keys_are_given_out_between_commands_that_were_not_set_aside(migrated, connection, monkeypatch):
     """Then the command goes on with the work: it saves the next key."""
     monkeypatch.setattr(consumer_module, "KEYS_SET_ASIDE", 0)
