@@ -7,7 +7,7 @@ never end, slices get a part of the time. Nothing here reads a clock: the consum
 
 from __future__ import annotations
 
-SHARED_S = 0.002
+SHARED_S = 0.001
 """While others have commands, a slice is computed in about so much time of the processor; PostgreSQL needs as much."""
 ALONE_S = 0.03
 PART_OF_COMMIT = 0.25
