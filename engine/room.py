@@ -12,7 +12,7 @@ import gc
 from engine.core.state import State
 
 FORGOTTEN_BYTES = 1_000_000
-"""A few thousand objects: a millisecond or two. To look four times as often costs nothing: what was seen is new no more."""
+"""A few thousand objects: a millisecond or two. To look more often costs nothing: what was seen is new no more."""
 
 
 class Room:

@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 GC_THRESHOLDS = (5_000, 800, 50)
 """Rows of live trees are in circles and live long: looking for garbage seldom costs nothing but a little memory. What
 ends or is forgotten is taken apart, so that it is no garbage; and to look through all that is held takes a tenth of a
-second, in which nobody is served. To look at what is new takes a millisecond or two; 20,000 objects at once took six."""
+second, in which nobody is served. To look at what is new takes a millisecond or two; at 20,000 objects it took six."""
 
 ONE_SIGNAL_S = 0.2
 """Signals so close are one: `timeout` and terminals tell the program, and its process group once more."""

@@ -58,9 +58,9 @@ def limits_of(seed):
 
 
 def is_cut(block):
-    """Whether the end may depend on how the work was cut: where a signal may be for several instances of a loop of
-    which one is enough, and where something is thrown that the tree hears, for then two of its ways go on at once."""
-    loops = (one for one in inside(block) if isinstance(one, Many) and one.until and not one.sequential)
+    """Whether the end may depend on how the work was cut: where a signal may be for several instances of a loop, and
+    where something is thrown that the tree hears, for then two of its ways go on at once, and may set the same."""
+    loops = (one for one in inside(block) if isinstance(one, Many) and not one.sequential)
     heard = {element for element, _ in awaited(block)}
     thrown = any(isinstance(one, Shout) and one.name in heard for one in inside(block))
     return thrown or any(on == "signal" for one in loops for _, on in awaited(one))
@@ -117,7 +117,7 @@ def told(seed, block, limits, differs):
     def fails(tree):
         try:
             found = first_difference(tree, seed, limits, 3 * PATHS)
-        except (AttributeError, Refused):  # it is no tree any more, or no model
+        except (AttributeError, TypeError, Refused):  # it is no tree any more, or no model
             return None
         return None if isinstance(found, int) or not differing(*found[2:]) <= sought else found
 
