@@ -170,6 +170,11 @@ class Field:
         return self.sort_sql or self.sql
 
 
+def filtered(name: str, sql: str, type: Type, **more: Any) -> Field:
+    """A field with all the operators of its type; `more`: as of Field."""
+    return Field(name, sql, type, type.operators, **more)
+
+
 # -------------------------------------------------------------------------------------------------- conditions
 
 

@@ -40,6 +40,7 @@ from engine.core.tree import (
 from storage import channels, pages
 from storage.driver import Call, Connection
 from storage.sql_files import SQL_DIRECTORY, load
+from storage.values import whole_numbers
 from storage.wanted import Wanted
 
 _sql = load(SQL_DIRECTORY / "load.sql")
@@ -169,7 +170,7 @@ async def _rows_of(reader: Connection, state: State, parts: dict[int, int]) -> l
     rows: list[Rows] = [[] for _ in _ROWS]
     asked, lacking = set(parts), set(parts)
     while lacking:
-        keys_of_parts = f"{{{','.join(map(str, sorted(lacking)))}}}"  # made a parameter once
+        keys_of_parts = whole_numbers(sorted(lacking))
         results = await reader.pipeline([(_sql[name], (keys_of_parts,)) for name in _ROWS])
         for known, result in zip(rows, results, strict=True):
             known += result.rows

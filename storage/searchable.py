@@ -21,6 +21,7 @@ from storage.fields import (
     Type,
     Unparsable,
     condition,
+    filtered,
 )
 from storage.search import Nested, Resource, Special
 
@@ -94,18 +95,13 @@ ELEMENT_TYPES = (
 )
 
 
-def _filtered(name: str, sql: str, type: Type, **more: Any) -> Field:
-    """A field with all the operators of its type."""
-    return Field(name, sql, type, type.operators, **more)
-
-
 def _plain(name: str, sql: str, type: Type, **more: Any) -> Field:
     """A field that is filtered by a value only."""
     return Field(name, sql, type, PLAIN, **more)
 
 
 def _enum(name: str, sql: str, values: tuple[str, ...], **more: Any) -> Field:
-    return _filtered(name, sql, ENUM, values=values, **more)
+    return filtered(name, sql, ENUM, values=values, **more)
 
 
 # -------------------------------------------------------------------------------------------- process definitions
@@ -127,11 +123,11 @@ PROCESS_DEFINITIONS = Resource(
     "process_definitions d",
     "d.process_definition_key",
     (
-        _filtered("name", "d.name", TEXT, sort=True),
+        filtered("name", "d.name", TEXT, sort=True),
         _plain("resourceName", "d.resource_name", TEXT, sort=True),
         _plain("version", "d.version", NUMBER, sort=True),
         _plain("versionTag", "d.version_tag", TEXT, sort=True),
-        _filtered("processDefinitionId", "d.process_id", TEXT, sort=True),
+        filtered("processDefinitionId", "d.process_id", TEXT, sort=True),
         _plain("tenantId", "d.tenant_id", TEXT, sort=True),
         _plain("processDefinitionKey", "d.process_definition_key", KEY, sort=True),
         _plain("hasStartForm", "false", FLAG),
@@ -144,7 +140,7 @@ PROCESS_DEFINITIONS = Resource(
 
 # ---------------------------------------------------------------------------------------------- process instances
 
-_VALUE = _filtered("value", "v.value", TEXT, hashed=True)
+_VALUE = filtered("value", "v.value", TEXT, hashed=True)
 
 
 def has_variables(where: str) -> Special:
@@ -209,12 +205,12 @@ PROCESS_INSTANCES = Resource(
     "process_instances p",
     "p.process_instance_key",
     (
-        _filtered("processDefinitionId", "p.process_id", TEXT, sort=True),
-        _filtered("processDefinitionName", "p.process_name", TEXT, sort=True),
-        _filtered("processDefinitionVersion", "p.process_version", NUMBER, sort=True),
-        _filtered("processDefinitionVersionTag", "p.version_tag", TEXT, sort=True),
-        _filtered("startDate", "p.started_at", TIME, sort=True),
-        _filtered("endDate", "p.ended_at", TIME, sort=True),
+        filtered("processDefinitionId", "p.process_id", TEXT, sort=True),
+        filtered("processDefinitionName", "p.process_name", TEXT, sort=True),
+        filtered("processDefinitionVersion", "p.process_version", NUMBER, sort=True),
+        filtered("processDefinitionVersionTag", "p.version_tag", TEXT, sort=True),
+        filtered("startDate", "p.started_at", TIME, sort=True),
+        filtered("endDate", "p.ended_at", TIME, sort=True),
         _enum(
             "state",
             _element_state("p"),
@@ -222,18 +218,18 @@ PROCESS_INSTANCES = Resource(
             sort=True,
             cases={"ACTIVE": "p.ended_at IS NULL", "SUSPENDED": "false"},
         ),
-        _filtered("suspendedDate", "NULL::timestamptz", TIME, sort=True),
+        filtered("suspendedDate", "NULL::timestamptz", TIME, sort=True),
         _plain("hasIncident", "(p.incidents > 0 AND p.ended_at IS NULL)", FLAG, sort=True),
-        _filtered("tenantId", "p.tenant_id", TEXT, sort=True),
-        _filtered("processInstanceKey", "p.process_instance_key", KEY, sort=True),
-        _filtered("processDefinitionKey", "p.process_definition_key", KEY, sort=True),
-        _filtered("parentProcessInstanceKey", "p.parent_process_instance_key", KEY, sort=True),
-        _filtered("parentElementInstanceKey", "p.parent_element_instance_key", KEY, sort=True),
+        filtered("tenantId", "p.tenant_id", TEXT, sort=True),
+        filtered("processInstanceKey", "p.process_instance_key", KEY, sort=True),
+        filtered("processDefinitionKey", "p.process_definition_key", KEY, sort=True),
+        filtered("parentProcessInstanceKey", "p.parent_process_instance_key", KEY, sort=True),
+        filtered("parentElementInstanceKey", "p.parent_element_instance_key", KEY, sort=True),
         Field("rootProcessInstanceKey", "p.root_key", KEY),
         Field("tags", "p.tags", OTHER),
-        _filtered("businessId", "p.business_id", TEXT, sort=True),
-        _filtered("batchOperationId", "NULL::text", TEXT, shown=False),
-        _filtered("batchOperationKey", "NULL::text", TEXT, shown=False),
+        filtered("businessId", "p.business_id", TEXT, sort=True),
+        filtered("batchOperationId", "NULL::text", TEXT, shown=False),
+        filtered("batchOperationKey", "NULL::text", TEXT, shown=False),
     ),
     special={
         "variables": has_variables("v.process_instance_key = p.process_instance_key"),
@@ -248,14 +244,14 @@ PROCESS_INSTANCES = Resource(
                 _enum(
                     "elementInstanceState", _element_state("e"), ELEMENT_STATES, cases={"ACTIVE": "e.ended_at IS NULL"}
                 ),
-                _filtered("elementId", "e.element_id", TEXT),
+                filtered("elementId", "e.element_id", TEXT),
                 _plain("hasElementInstanceIncident", "(e.incidents > 0 AND e.ended_at IS NULL)", FLAG),
             ),
         ),
         Nested(
             "EXISTS (SELECT FROM incidents i WHERE i.process_instance_key = p.process_instance_key"
             " AND i.resolved_at IS NULL AND {})",
-            (_filtered("errorMessage", "i.message", TEXT),),
+            (filtered("errorMessage", "i.message", TEXT),),
         ),
     ),
     alternatives=True,
@@ -269,10 +265,10 @@ ELEMENT_INSTANCES = Resource(
     "e.element_instance_key",
     (
         _plain("processDefinitionId", "e.process_id", TEXT, sort=True),
-        _filtered("startDate", "e.started_at", TIME, sort=True),
-        _filtered("endDate", "e.ended_at", TIME, sort=True),
-        _filtered("elementId", "e.element_id", TEXT, sort=True),
-        _filtered("elementName", "coalesce(e.element_name, e.element_id)", TEXT, sort=True),
+        filtered("startDate", "e.started_at", TIME, sort=True),
+        filtered("endDate", "e.ended_at", TIME, sort=True),
+        filtered("elementId", "e.element_id", TEXT, sort=True),
+        filtered("elementName", "coalesce(e.element_name, e.element_id)", TEXT, sort=True),
         _plain("type", "e.element_type", ENUM, values=ELEMENT_TYPES, sort=True),
         _enum("state", _element_state("e"), ELEMENT_STATES, sort=True, cases={"ACTIVE": "e.ended_at IS NULL"}),
         _plain("hasIncident", "(e.incidents > 0 AND e.ended_at IS NULL)", FLAG),
@@ -304,33 +300,33 @@ JOBS = Resource(
     "j.job_key",
     (
         Field("customHeaders", "j.headers", OTHER),
-        _filtered("deadline", f"CASE WHEN j.lease_token IS NOT NULL THEN {_UNTIL} END", TIME, sort=True),
-        _filtered("deniedReason", "NULL::text", TEXT, sort=True),
-        _filtered("elementId", "j.element_id", TEXT, sort=True),
-        _filtered("elementInstanceKey", "j.element_instance_key", KEY, sort=True),
-        _filtered("endTime", "j.ended_at", TIME, sort=True),
-        _filtered("errorCode", "j.error_code", TEXT, sort=True, sort_sql=f"left(j.error_code, {SORTED_PREFIX})"),
-        _filtered(
+        filtered("deadline", f"CASE WHEN j.lease_token IS NOT NULL THEN {_UNTIL} END", TIME, sort=True),
+        filtered("deniedReason", "NULL::text", TEXT, sort=True),
+        filtered("elementId", "j.element_id", TEXT, sort=True),
+        filtered("elementInstanceKey", "j.element_instance_key", KEY, sort=True),
+        filtered("endTime", "j.ended_at", TIME, sort=True),
+        filtered("errorCode", "j.error_code", TEXT, sort=True, sort_sql=f"left(j.error_code, {SORTED_PREFIX})"),
+        filtered(
             "errorMessage", "j.error_message", TEXT, sort=True, sort_sql=f"left(j.error_message, {SORTED_PREFIX})"
         ),
         _plain("hasFailedWithRetriesLeft", f"({_JOB_STATE} = 'FAILED' AND j.retries > 0)", FLAG, sort=True),
         _plain("isDenied", "NULL::boolean", FLAG, sort=True),
-        _filtered("jobKey", "j.job_key", KEY, sort=True),
+        filtered("jobKey", "j.job_key", KEY, sort=True),
         _enum("kind", "j.kind", JOB_KINDS, sort=True),
         _enum("listenerEventType", "j.listener_event", LISTENER_EVENTS, sort=True),
-        _filtered("processDefinitionId", "j.process_id", TEXT, sort=True),
-        _filtered("processDefinitionKey", "j.process_definition_key", KEY, sort=True),
-        _filtered("processInstanceKey", "j.process_instance_key", KEY, sort=True),
+        filtered("processDefinitionId", "j.process_id", TEXT, sort=True),
+        filtered("processDefinitionKey", "j.process_definition_key", KEY, sort=True),
+        filtered("processInstanceKey", "j.process_instance_key", KEY, sort=True),
         Field("rootProcessInstanceKey", "j.root_key", KEY),
         Field("businessId", "j.business_id", TEXT),
-        _filtered("retries", "j.retries", NUMBER, sort=True),
+        filtered("retries", "j.retries", NUMBER, sort=True),
         _enum("state", _JOB_STATE, JOB_STATES, sort=True),
-        _filtered("tenantId", "j.tenant_id", TEXT, sort=True),
-        _filtered("type", "j.type", TEXT, sort=True, sort_sql=f"left(j.type, {SORTED_PREFIX})"),
-        _filtered("worker", "coalesce(j.worker, '')", TEXT, sort=True),
-        _filtered("creationTime", "j.created_at", TIME, sort=True),
-        _filtered("lastUpdateTime", "j.updated_at", TIME),
-        _filtered("priority", "j.priority", NUMBER, sort=True),
+        filtered("tenantId", "j.tenant_id", TEXT, sort=True),
+        filtered("type", "j.type", TEXT, sort=True, sort_sql=f"left(j.type, {SORTED_PREFIX})"),
+        filtered("worker", "coalesce(j.worker, '')", TEXT, sort=True),
+        filtered("creationTime", "j.created_at", TIME, sort=True),
+        filtered("lastUpdateTime", "j.updated_at", TIME),
+        filtered("priority", "j.priority", NUMBER, sort=True),
     ),
 )
 
@@ -341,32 +337,32 @@ TIMERS = Resource(
     "timers t",
     "t.timer_key",
     (
-        _filtered("timerKey", "t.timer_key", KEY, sort=True),
+        filtered("timerKey", "t.timer_key", KEY, sort=True),
         _enum("type", "t.type", TIMER_TYPES, sort=True),
         _enum("state", "t.state", TIMER_STATES, sort=True),
-        _filtered("dueDate", "from_epoch_ms(t.due_at_ms)", TIME, sort=True),
-        _filtered("repetitions", "t.repetitions", NUMBER, sort=True),
-        _filtered("elementId", "t.target_element_id", TEXT, sort=True),
-        _filtered("elementInstanceKey", "t.element_instance_key", KEY, sort=True),
-        _filtered("processDefinitionId", "t.process_id", TEXT, sort=True),
-        _filtered("processDefinitionKey", "t.process_definition_key", KEY, sort=True),
-        _filtered("processInstanceKey", "t.process_instance_key", KEY, sort=True),
+        filtered("dueDate", "from_epoch_ms(t.due_at_ms)", TIME, sort=True),
+        filtered("repetitions", "t.repetitions", NUMBER, sort=True),
+        filtered("elementId", "t.target_element_id", TEXT, sort=True),
+        filtered("elementInstanceKey", "t.element_instance_key", KEY, sort=True),
+        filtered("processDefinitionId", "t.process_id", TEXT, sort=True),
+        filtered("processDefinitionKey", "t.process_definition_key", KEY, sort=True),
+        filtered("processInstanceKey", "t.process_instance_key", KEY, sort=True),
         Field("rootProcessInstanceKey", "t.root_key", KEY),
-        _filtered("tenantId", "t.tenant_id", TEXT, sort=True),
-        _filtered("creationTime", "t.created_at", TIME, sort=True),
-        _filtered("triggerTime", "t.triggered_at", TIME, sort=True),
-        _filtered("endTime", "t.ended_at", TIME, sort=True),
+        filtered("tenantId", "t.tenant_id", TEXT, sort=True),
+        filtered("creationTime", "t.created_at", TIME, sort=True),
+        filtered("triggerTime", "t.triggered_at", TIME, sort=True),
+        filtered("endTime", "t.ended_at", TIME, sort=True),
     ),
 )
 
 # ------------------------------------------------------------------------------------------------------ variables
 
 _VARIABLE_FIELDS = (
-    _filtered("name", "v.name", TEXT, sort=True),
+    filtered("name", "v.name", TEXT, sort=True),
     _plain("tenantId", "v.tenant_id", TEXT, sort=True),
-    _filtered("variableKey", "v.variable_key", KEY, sort=True),
-    _filtered("scopeKey", "v.scope_key", KEY, sort=True),
-    _filtered("processInstanceKey", "v.process_instance_key", KEY, sort=True),
+    filtered("variableKey", "v.variable_key", KEY, sort=True),
+    filtered("scopeKey", "v.scope_key", KEY, sort=True),
+    filtered("processInstanceKey", "v.process_instance_key", KEY, sort=True),
     Field("rootProcessInstanceKey", "v.root_key", KEY),
     replace(_VALUE, sort=True, sort_sql=f"left(v.value, {SORTED_PREFIX})"),
 )
@@ -402,26 +398,26 @@ MESSAGE_SUBSCRIPTIONS = Resource(
     "message_subscriptions s",
     "s.subscription_key",
     (
-        _filtered("messageSubscriptionKey", "s.subscription_key", KEY, sort=True),
-        _filtered("processDefinitionId", "s.process_id", TEXT, sort=True),
-        _filtered("processDefinitionKey", "s.process_definition_key", KEY),
-        _filtered("processDefinitionName", "s.process_name", TEXT, sort=True),
-        _filtered("processDefinitionVersion", "s.process_version", NUMBER, sort=True),
-        _filtered("processInstanceKey", "s.process_instance_key", KEY, sort=True),
+        filtered("messageSubscriptionKey", "s.subscription_key", KEY, sort=True),
+        filtered("processDefinitionId", "s.process_id", TEXT, sort=True),
+        filtered("processDefinitionKey", "s.process_definition_key", KEY),
+        filtered("processDefinitionName", "s.process_name", TEXT, sort=True),
+        filtered("processDefinitionVersion", "s.process_version", NUMBER, sort=True),
+        filtered("processInstanceKey", "s.process_instance_key", KEY, sort=True),
         Field("rootProcessInstanceKey", "s.root_key", KEY),
-        _filtered("elementId", "s.element_id", TEXT, sort=True),
-        _filtered("elementInstanceKey", "s.element_instance_key", KEY, sort=True),
+        filtered("elementId", "s.element_id", TEXT, sort=True),
+        filtered("elementInstanceKey", "s.element_instance_key", KEY, sort=True),
         _enum("messageSubscriptionState", "s.state", SUBSCRIPTION_STATES, sort=True),
         _enum("messageSubscriptionType", "s.subscription_type", SUBSCRIPTION_TYPES, sort=True),
-        _filtered("lastUpdatedDate", "s.updated_at", TIME, sort=True),
-        _filtered("messageName", "s.name", TEXT, sort=True, sort_sql=f"left(s.name, {SORTED_PREFIX})"),
-        _filtered(
+        filtered("lastUpdatedDate", "s.updated_at", TIME, sort=True),
+        filtered("messageName", "s.name", TEXT, sort=True, sort_sql=f"left(s.name, {SORTED_PREFIX})"),
+        filtered(
             "correlationKey", "s.correlation_key", TEXT, sort=True, sort_sql=f"left(s.correlation_key, {SORTED_PREFIX})"
         ),
-        _filtered("tenantId", "s.tenant_id", TEXT, sort=True),
-        _filtered("toolName", _NO_TEXT, TEXT, sort=True),
-        _filtered("inboundConnectorType", _NO_TEXT, TEXT, sort=True),
-        _filtered("businessId", "s.business_id", TEXT),
+        filtered("tenantId", "s.tenant_id", TEXT, sort=True),
+        filtered("toolName", _NO_TEXT, TEXT, sort=True),
+        filtered("inboundConnectorType", _NO_TEXT, TEXT, sort=True),
+        filtered("businessId", "s.business_id", TEXT),
         Field("toolProperties", "'{}'::json", OTHER),
     ),
 )
@@ -431,25 +427,25 @@ MESSAGE_CORRELATIONS = Resource(
     "message_correlations c",
     "c.message_correlation_key",
     (
-        _filtered("messageKey", "c.message_key", KEY, sort=True),
-        _filtered("subscriptionKey", "c.subscription_key", KEY, sort=True),
-        _filtered("messageName", "c.name", TEXT, sort=True, sort_sql=f"left(c.name, {SORTED_PREFIX})"),
-        _filtered(
+        filtered("messageKey", "c.message_key", KEY, sort=True),
+        filtered("subscriptionKey", "c.subscription_key", KEY, sort=True),
+        filtered("messageName", "c.name", TEXT, sort=True, sort_sql=f"left(c.name, {SORTED_PREFIX})"),
+        filtered(
             "correlationKey",
             "nullif(c.correlation_key, '')",
             TEXT,
             sort=True,
             sort_sql=f"nullif(left(c.correlation_key, {SORTED_PREFIX}), '')",
         ),
-        _filtered("correlationTime", "c.correlated_at", TIME, sort=True),
-        _filtered("elementId", "c.element_id", TEXT, sort=True),
-        _filtered("elementInstanceKey", "c.element_instance_key", KEY, sort=True),
-        _filtered("processDefinitionId", "c.process_id", TEXT, sort=True),
-        _filtered("processDefinitionKey", "c.process_definition_key", KEY, sort=True),
-        _filtered("processInstanceKey", "c.process_instance_key", KEY, sort=True),
+        filtered("correlationTime", "c.correlated_at", TIME, sort=True),
+        filtered("elementId", "c.element_id", TEXT, sort=True),
+        filtered("elementInstanceKey", "c.element_instance_key", KEY, sort=True),
+        filtered("processDefinitionId", "c.process_id", TEXT, sort=True),
+        filtered("processDefinitionKey", "c.process_definition_key", KEY, sort=True),
+        filtered("processInstanceKey", "c.process_instance_key", KEY, sort=True),
         Field("rootProcessInstanceKey", "c.root_key", KEY),
-        _filtered("partitionId", "(c.message_key >> 51)", NUMBER, sort=True),
-        _filtered("tenantId", "c.tenant_id", TEXT, sort=True),
-        _filtered("businessId", "c.business_id", TEXT, sort=True),
+        filtered("partitionId", "(c.message_key >> 51)", NUMBER, sort=True),
+        filtered("tenantId", "c.tenant_id", TEXT, sort=True),
+        filtered("businessId", "c.business_id", TEXT, sort=True),
     ),
 )

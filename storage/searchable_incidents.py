@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
-from storage.fields import ENUM, KEY, TEXT, TIME, Field, Parameters, Type
+from storage.fields import ENUM, KEY, TEXT, TIME, Field, Parameters, filtered
 from storage.search import Resource
 
 INCIDENT_STATES = ("ACTIVE", "MIGRATED", "PENDING", "RESOLVED", "UNKNOWN")
@@ -28,9 +28,7 @@ ERROR_TYPES = (
     "UNSPECIFIED",
 )
 
-
-def _filtered(name: str, sql: str, type: Type, **more: Any) -> Field:
-    return Field(name, sql, type, type.operators, sort=True, **more)
+_sorted = partial(filtered, sort=True)
 
 
 _CALLED = """
@@ -80,19 +78,19 @@ INCIDENTS = Resource(
     "incidents i",
     "i.incident_key",
     (
-        _filtered("processDefinitionId", "i.process_id", TEXT),
-        _filtered("errorType", "i.type", ENUM, values=ERROR_TYPES),
-        Field("errorMessage", "i.message", TEXT, TEXT.operators),
-        _filtered("elementId", "i.element_id", TEXT),
-        _filtered("creationTime", "i.created_at", TIME),
-        _filtered("state", "i.state", ENUM, values=INCIDENT_STATES, cases={"ACTIVE": "i.resolved_at IS NULL"}),
-        _filtered("tenantId", "i.tenant_id", TEXT),
-        _filtered("incidentKey", "i.incident_key", KEY),
-        _filtered("processDefinitionKey", "i.process_definition_key", KEY),
-        _filtered("processInstanceKey", "i.process_instance_key", KEY),
+        _sorted("processDefinitionId", "i.process_id", TEXT),
+        _sorted("errorType", "i.type", ENUM, values=ERROR_TYPES),
+        filtered("errorMessage", "i.message", TEXT),
+        _sorted("elementId", "i.element_id", TEXT),
+        _sorted("creationTime", "i.created_at", TIME),
+        _sorted("state", "i.state", ENUM, values=INCIDENT_STATES, cases={"ACTIVE": "i.resolved_at IS NULL"}),
+        _sorted("tenantId", "i.tenant_id", TEXT),
+        _sorted("incidentKey", "i.incident_key", KEY),
+        _sorted("processDefinitionKey", "i.process_definition_key", KEY),
+        _sorted("processInstanceKey", "i.process_instance_key", KEY),
         Field("rootProcessInstanceKey", "i.root_key", KEY),
-        _filtered("elementInstanceKey", "i.element_instance_key", KEY),
-        _filtered("jobKey", "i.job_key", KEY),
+        _sorted("elementInstanceKey", "i.element_instance_key", KEY),
+        _sorted("jobKey", "i.job_key", KEY),
     ),
     within={"root": _of_tree, "process instance": _of_called, "element instance": _of_element},
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from storage.fields import ENUM, KEY, NUMBER, OTHER, PLAIN, TEXT, TIME, Field, Parameters, Type, condition
+from storage.fields import ENUM, KEY, NUMBER, OTHER, PLAIN, TEXT, TIME, Field, Parameters, condition, filtered
 from storage.search import Resource, Special
 from storage.searchable import has_tags, has_variables, variables
 
@@ -21,13 +21,9 @@ USER_TASK_STATES = (
 )
 
 
-def _filtered(name: str, sql: str, type: Type, **more: Any) -> Field:
-    return Field(name, sql, type, type.operators, **more)
-
-
 def _candidate(column: str) -> Special:
     """A filter of texts over a list: of some item it must be true, of none what is negated."""
-    item = _filtered("item", "item", TEXT)
+    item = filtered("item", "item", TEXT)
 
     def filter(value: Any, path: str, parameters: Parameters) -> str:
         condition(item, value, path, Parameters())  # it checks the values
@@ -57,29 +53,29 @@ USER_TASKS = Resource(
     "user_tasks t",
     "t.user_task_key",
     (
-        _filtered("name", "t.name", TEXT, sort=True, sort_sql="left(t.name, 1000)"),
-        _filtered("state", "t.state", ENUM, values=USER_TASK_STATES, cases={"CREATED": "t.ended_at IS NULL"}),
-        _filtered("assignee", "t.assignee", TEXT),
+        filtered("name", "t.name", TEXT, sort=True, sort_sql="left(t.name, 1000)"),
+        filtered("state", "t.state", ENUM, values=USER_TASK_STATES, cases={"CREATED": "t.ended_at IS NULL"}),
+        filtered("assignee", "t.assignee", TEXT),
         Field("elementId", "t.element_id", TEXT, PLAIN),
         Field("candidateGroups", "t.candidate_groups", OTHER),
         Field("candidateUsers", "t.candidate_users", OTHER),
-        _filtered("processDefinitionId", "t.process_id", TEXT),
-        _filtered("creationDate", "t.created_at", TIME, sort=True),
-        _filtered("completionDate", "t.ended_at", TIME, sort=True),
-        _filtered("followUpDate", "t.follow_up_at", TIME, sort=True),
-        _filtered("dueDate", "t.due_at", TIME, sort=True),
-        _filtered("tenantId", "t.tenant_id", TEXT),
+        filtered("processDefinitionId", "t.process_id", TEXT),
+        filtered("creationDate", "t.created_at", TIME, sort=True),
+        filtered("completionDate", "t.ended_at", TIME, sort=True),
+        filtered("followUpDate", "t.follow_up_at", TIME, sort=True),
+        filtered("dueDate", "t.due_at", TIME, sort=True),
+        filtered("tenantId", "t.tenant_id", TEXT),
         Field("externalFormReference", "t.external_form", TEXT),
         Field("processDefinitionVersion", "t.process_version", NUMBER),
         Field("customHeaders", "t.headers", OTHER),
-        _filtered("priority", "t.priority", NUMBER, sort=True),
+        filtered("priority", "t.priority", NUMBER, sort=True),
         Field("userTaskKey", "t.user_task_key", KEY, PLAIN),
         Field("elementInstanceKey", "t.element_instance_key", KEY, PLAIN),
         Field("processName", "t.process_name", TEXT),
-        _filtered("processDefinitionKey", "t.process_definition_key", KEY),
-        _filtered("processInstanceKey", "t.process_instance_key", KEY),
+        filtered("processDefinitionKey", "t.process_definition_key", KEY),
+        filtered("processInstanceKey", "t.process_instance_key", KEY),
         Field("rootProcessInstanceKey", "t.root_key", KEY),
-        _filtered("businessId", "t.business_id", TEXT, sort=True),
+        filtered("businessId", "t.business_id", TEXT, sort=True),
         Field("formKey", "t.form_key", KEY),
         Field("tags", "t.tags", OTHER),
     ),

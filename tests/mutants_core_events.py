@@ -118,7 +118,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "core: a completion condition does not see the last result",
         "tests/core/test_issue5_loops.py::test_a_completion_condition_sees_the_results_so_far",
         "engine/core/elements/multi_instance.py",
-        ("    texts[index] = text\n", ""),
+        ("    results[index] = None if text is None else from_json(text)\n", ""),
     ),
     mutant(
         "core: a turn of a loop collects another's result",

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from engine.bpmn.activities import binding_of
 from engine.bpmn.draft import Draft
-from engine.bpmn.extensions import PEOPLE, Extensions, job_priority, task_headers
+from engine.bpmn.extensions import JOB, PEOPLE, Extensions, job_priority, task_headers
 from engine.bpmn.model import JobDefinition, UserTask
 from engine.bpmn.report import Report, quote
 from engine.bpmn.values import is_expression, text_or_expression, whole_number
@@ -21,7 +21,7 @@ from engine.feel.temporal.timers import parse_date_ms
 
 JOB_TYPE = "io.camunda.zeebe:userTask"
 HEADER = "io.camunda.zeebe:"
-EXTENSIONS = PEOPLE | {"formDefinition", "taskDefinition", "taskHeaders", "jobPriorityDefinition"}
+EXTENSIONS = PEOPLE | JOB | {"formDefinition"}
 
 _JOB_TYPE, _RETRIES = compile_attribute(JOB_TYPE), compile_attribute("1")
 

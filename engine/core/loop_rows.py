@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -16,13 +16,16 @@ _pieces = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 def rows_of_values(values: Sequence[Any]) -> list[str]:
     """Of plain values: text, whole numbers, booleans, nulls, and lists and contexts of those."""
-    return [_encode(values[first : first + ITEMS_A_ROW]).decode() for first in range(0, len(values), ITEMS_A_ROW)]
+    return [_encode(row).decode() for row in _cut(values)]
 
 
 def rows_of_texts(texts: Sequence[str]) -> list[str]:
     """Of the items' JSON texts."""
-    firsts = range(0, len(texts), ITEMS_A_ROW)
-    return [f"[{','.join(texts[first : first + ITEMS_A_ROW])}]" for first in firsts]
+    return [f"[{','.join(row)}]" for row in _cut(texts)]
+
+
+def _cut(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    return (items[first : first + ITEMS_A_ROW] for first in range(0, len(items), ITEMS_A_ROW))
 
 
 def first_of(number: int) -> int:

@@ -51,8 +51,7 @@ class VariableScope(Mapping[str, Any]):
         if self._results is None:
             self._results = {}
         if name not in self._results:
-            texts = self._at.loop_results(body)
-            self._results[name] = [None if text is None else from_json(text) for text in texts]
+            self._results[name] = self._at.loop_results(body)
         return self._results[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -135,16 +134,17 @@ class View:
             raise NotLoaded(Need(NeedKind.LOOP_ITEM, (body.key, index)))
         return item
 
-    def loop_results(self, body: Element) -> list[str | None]:
-        """The results of a loop so far in the order of its items, as JSON text; None where there is none.
+    def loop_results(self, body: Element) -> list[Any]:
+        """The results of a loop so far in the order of its items; None where there is none.
 
         Raises:
             NotLoaded: there are some that are not in memory.
         """
-        if body.pages is None or body.loop is None:
-            return [item.result for item in body.items]
-        self.need_results(body)
-        return [body.pages.results.get(index) for index in range(body.loop.size)]
+        texts = [item.result for item in body.items]
+        if body.pages is not None and body.loop is not None:
+            self.need_results(body)
+            texts = [body.pages.results.get(index) for index in range(body.loop.size)]
+        return [None if text is None else from_json(text) for text in texts]
 
     def need_results(self, body: Element) -> None:
         """Raises NotLoaded while a paged loop has results that are not in memory."""
@@ -234,6 +234,8 @@ class View:
         self, expression: Expression, element: Element, failure: IncidentType, extra: Mapping[str, Any]
     ) -> FeelEvaluation:
         """Like `evaluate`, with the warnings."""
+        if expression.is_static:
+            return FeelEvaluation(expression.static_value, [])
         try:
             return expression.evaluate(VariableScope(element, extra, self), now=self.now)
         except EvaluationError as error:
@@ -252,10 +254,7 @@ class View:
         Raises:
             Fail: it is of another type; the message names it and the warnings of the evaluation.
         """
-        if expression.is_static:
-            evaluation = FeelEvaluation(expression.static_value, [])
-        else:
-            evaluation = self.evaluation(expression, element, failure, extra)
+        evaluation = self.evaluation(expression, element, failure, extra)
         value, warnings = evaluation.value, evaluation.warnings
         if type(value) is expected:
             return value

@@ -124,9 +124,9 @@ def _results(loop: Loop, until: Expression, body: Element, index: int, text: str
     """The list of results as far as it is, with `text` at `index`, for a completion condition that looks at it."""
     if loop.output_name is None or loop.output_name not in until.variables:
         return {}
-    texts = at.loop_results(body)
-    texts[index] = text
-    return {loop.output_name: [None if text is None else from_json(text) for text in texts]}
+    results = at.loop_results(body)
+    results[index] = None if text is None else from_json(text)
+    return {loop.output_name: results}
 
 
 def leave(body: Element, at: View) -> Effects:

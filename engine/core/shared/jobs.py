@@ -65,5 +65,5 @@ def whole(expression: Expression, element: Element, at: View) -> int:
     if type(value) is int and -INT32 - 1 <= value <= INT32:
         return value
     was = str(given)[:100] if isinstance(given, (str, Decimal)) or type(given) is int else type_name(type(given))
-    warnings = () if expression.is_static else at.evaluation(expression, element, FAILURE, {}).warnings
+    warnings = at.evaluation(expression, element, FAILURE, {}).warnings
     raise Fail(FAILURE, unexpected(expression, "a whole number of 32 bits", was, warnings))
