@@ -4,6 +4,7 @@ import itertools
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -69,11 +70,25 @@ async def _migrate(dsn: str) -> None:
         connection.close()
 
 
+@contextmanager
+def _copy(dsn: str, template: str) -> Iterator[str]:
+    """A copy of the template database for a while: its DSN."""
+    name = f"test_{next(_numbers)}"
+    create = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy")
+    _administer(dsn, create.format(sql.Identifier(name), sql.Identifier(template)))
+    yield psycopg.conninfo.make_conninfo(dsn, dbname=name)
+    _administer(dsn, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
 @pytest.fixture
 def database(postgres_dsn: str, template_database: str) -> Iterator[str]:
     """The DSN of a database of this test alone, a copy of `template_database`."""
-    name = f"test_{next(_numbers)}"
-    create = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy")
-    _administer(postgres_dsn, create.format(sql.Identifier(name), sql.Identifier(template_database)))
-    yield psycopg.conninfo.make_conninfo(postgres_dsn, dbname=name)
-    _administer(postgres_dsn, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+    with _copy(postgres_dsn, template_database) as dsn:
+        yield dsn
+
+
+@pytest.fixture(scope="module")
+def module_database(postgres_dsn: str, template_database: str) -> Iterator[str]:
+    """The DSN of a database that the tests of a module share."""
+    with _copy(postgres_dsn, template_database) as dsn:
+        yield dsn

@@ -1,0 +1,62 @@
+"""Hostile requests, models and clients against a whole program: see README.md beside this file.
+
+A module has one program and one database, unless its tests say otherwise. `PROGRAM_ARGUMENTS` (a tuple) and
+`PROGRAM_ENVIRONMENT` (a dictionary) of a module are given to its program.
+"""
+
+import sys
+from pathlib import Path
+
+import pytest
+import trio
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE.parent / "process"))
+
+from hostile_others import Report, idle_p99_s
+from hostile_target import Target
+from process_program import Program
+
+UNSAFE = {"VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS": "true"}
+REPORT = pytest.StashKey[list[Report]]()
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.process)
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    reports = config.stash.get(REPORT, [])
+    if not reports:
+        return
+    terminalreporter.section("hostile: what others had to bear")
+    terminalreporter.write_line(f"{'others p99 ms':>13} {'idle':>7} {'times':>6} {'terms':>5} {'requests':>8}  test")
+    for report in sorted(reports, key=lambda report: -report.p99_s):
+        terminalreporter.write_line(report.line())
+
+
+@pytest.fixture(scope="module")
+def running(request, tmp_path_factory, module_database):
+    """The module's program, which runs, and the p99 of ordinary requests while nothing else happens."""
+    module = request.module
+    directory = tmp_path_factory.mktemp("hostile")
+    arguments = ("--database-url", module_database, *getattr(module, "PROGRAM_ARGUMENTS", ()))
+    environment = UNSAFE | getattr(module, "PROGRAM_ENVIRONMENT", {})
+    program = Program(directory, module.__name__.rpartition(".")[2], arguments, environment)
+    try:
+        trio.run(program.restart)
+        yield program, trio.run(idle_p99_s, program.port)
+    finally:
+        program.end()
+        print(f"--- {program.name}", program.said(), sep="\n")
+
+
+@pytest.fixture
+def target(running, request, module_database):
+    """The program, to be attacked."""
+    program, idle_s = running
+    reports = request.config.stash.setdefault(REPORT, [])
+    return Target(program, idle_s, module_database, request.node.nodeid, reports)
