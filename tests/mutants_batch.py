@@ -62,7 +62,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "what is read for a slice counts as its work",
         "tests/engine/test_slices_between_commands.py::test_what_is_read_for_a_slice_does_not_make_the_next_one_shorter",
-        "engine/consumer.py",
+        "engine/term.py",
         ("            worked = thread_time()  # without what was read: a shorter slice reads no less\n", ""),
         (
             "            await self._fill(batch.needs_of_work(root))\n",
@@ -90,7 +90,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "no keys are set aside for slices",
         f"{BETWEEN_TESTS}::test_a_loop_begins_and_ends_without_a_further_command",
-        "engine/consumer.py",
+        "engine/term.py",
         ("aside = KEYS_SET_ASIDE if self._processor.deferred() is not None else 0", "aside = 0"),
     ),
     mutant(
@@ -123,13 +123,13 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "a slice does not wait for what is being appended",
         f"{BETWEEN_TESTS}::test_a_slice_waits_for_commands_that_are_being_appended",
-        "engine/consumer.py",
+        "engine/term.py",
         ("            if not (waited or self._is_asked):\n", "            if False:\n"),
     ),
     mutant(
         "slices make each other longer",
         f"{BETWEEN_TESTS}::test_what_commands_take_counts_while_work_waits_and_their_commits_alone",
-        "engine/consumer.py",
+        "engine/term.py",
         (
             "            if work.commands:\n                self._slices.note_commit",
             "            if True:\n                self._slices.note_commit",
@@ -202,7 +202,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "fence last",
         f"{LEADERSHIP_TESTS}::test_a_loser_steps_down_and_rejects_nobody",
-        "engine/consumer.py",
+        "engine/term.py",
         (
             "calls = [self._fence(work), *work.calls, *riders.calls]",
             "calls = [*work.calls, *riders.calls, self._fence(work)]",
@@ -259,7 +259,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "overlap deeper than one",
         f"{OVERLAP_TESTS}::test_a_batch_is_computed_while_the_one_before_it_commits",
-        "engine/consumer.py",
+        "engine/term.py",
         (
             "        await self._settled()\n        riders = self._riders(work)\n",
             "        riders = self._riders(work)\n",

@@ -63,7 +63,7 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "completions: told before the commit",
         f"{TWO_TESTS}::test_both_serve_and_one_leads",
-        "engine/consumer.py",
+        "engine/term.py",
         (
             "            try:\n                results = await self._writer.finish_pipeline(",
             "            tell(self._consumer.listeners, self._claim.partition, work, {})\n"
@@ -312,13 +312,13 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "riders: one at fault rides again, and a command is rejected for it",
         f"{RIDERS_TESTS}::test_no_command_pays_for_a_rider",
-        "engine/consumer.py",
+        "engine/term.py",
         ("max(refusals.careful_until, refusals.ridden_until)", "refusals.ridden_until"),
     ),
     mutant(
         "riders: a batch is lost with its riders again and again",
         f"{RIDERS_TESTS}::test_a_batch_that_was_lost_is_done_again_without_riders",
-        "engine/consumer.py",
+        "engine/term.py",
         ("max(refusals.careful_until, refusals.ridden_until)", "refusals.careful_until"),
     ),
     mutant(

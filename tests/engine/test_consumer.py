@@ -243,7 +243,7 @@ async def test_a_model_that_is_not_in_memory_is_waited_for(migrated, connection)
     serial.start()
     await append(connection, serial.commands)
     consumer, ears = make_consumer(migrated, serial.resources)
-    consumer._definitions.cold.update(serial.resources)
+    consumer.definitions.cold.update(serial.resources)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         await ears.reached(2)

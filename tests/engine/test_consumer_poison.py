@@ -123,8 +123,8 @@ async def test_a_deployed_file_that_cannot_be_read_any_more_stops_its_own_comman
     async def unreadable(sha256):
         raise UnreadableResource(sha256)
 
-    consumer._definitions.cold.update(serial.resources)
-    consumer._definitions.resource = unreadable
+    consumer.definitions.cold.update(serial.resources)
+    consumer.definitions.resource = unreadable
     await lead_until(consumer, ears, last)
     codes = [ears.outcomes[position].rejection and ears.outcomes[position].rejection.code for position in ears.told]
     assert codes == [None, *["PROCESSING_ERROR"] * 3, "NOT_FOUND"]

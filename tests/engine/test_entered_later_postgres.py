@@ -6,7 +6,7 @@ from core_bench import raw
 from core_messages import boundary, model
 from core_models import par, start, sub, task
 
-from engine import consumer as consumer_module
+from engine import term
 from engine.core.records.instances import CreateInstance
 from engine.core.records.jobs import CompleteJob
 from engine.core.records.signals import BroadcastSignal
@@ -47,7 +47,7 @@ async def jobs(connection):
 
 
 async def test_it_is_entered_after_a_stop_and_its_scope_is_not_stuck_meanwhile(migrated, connection, monkeypatch):
-    monkeypatch.setattr(consumer_module, "KEYS_SET_ASIDE", 0)  # nothing goes on between commands
+    monkeypatch.setattr(term, "KEYS_SET_ASIDE", 0)  # nothing goes on between commands
     serial = Serial()
     serial.deploy(MODEL)
     await pin_clock(connection)

@@ -12,7 +12,7 @@ from core_events import model as with_events
 from core_messages import catch, model, receive
 from core_models import ONE_TASK, start, task
 
-from engine import consumer
+from engine import term
 from engine.core import step
 from engine.core.records.codec import decode_events
 from engine.core.records.instances import CreateInstance, VariableSet
@@ -65,7 +65,7 @@ async def test_a_signal_with_a_large_variable_for_many(working, connection):
 
 
 async def test_many_calls_of_a_process_with_a_large_variable(working, connection, monkeypatch):
-    monkeypatch.setattr(consumer, "KEYS_SET_ASIDE", 0)  # nothing goes on between commands
+    monkeypatch.setattr(term, "KEYS_SET_ASIDE", 0)  # nothing goes on between commands
     called = with_events(start(), task("inner"), "start > inner", id="q")
     calling = with_events(start(), loop(call("c", "q"), "=items"), "start > c")
     work, stats, ears = await working(called, calling)

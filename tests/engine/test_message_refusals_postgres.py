@@ -78,7 +78,7 @@ async def test_a_start_whose_model_cannot_be_read_leaves_no_lock(worked, connect
     async def unreadable(sha256):
         raise UnreadableResource(sha256)
 
-    models = worked.consumer._definitions
+    models = worked.consumer.definitions
     readable, models.resource = models.resource, unreadable
     models.cold.update(models.resources)
     outcome = await worked(CorrelateMessage("begin", "x"))

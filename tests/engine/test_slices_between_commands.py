@@ -24,6 +24,7 @@ from core_events import loop, model, script
 from core_models import process, start, task
 
 from engine import consumer as consumer_module
+from engine import term
 from engine.core import loop_rows
 from engine.core.dispatch import COMMANDS
 from engine.core.memory import DEFAULT_TENANT
@@ -302,7 +303,7 @@ async def test_what_commands_take_counts_while_work_waits_and_their_commits_alon
             noted.append("commit")
             super().note_commit(took_s)
 
-    monkeypatch.setattr(consumer_module, "Slices", Noting)
+    monkeypatch.setattr(term, "Slices", Noting)
     serial = long_loop()
     await pin_clock(connection)
     consumer, ears = consuming(migrated, serial, batch_commands=1)
@@ -336,8 +337,8 @@ async def test_what_is_read_for_a_slice_does_not_make_the_next_one_shorter(migra
         used[0] += 1.0
         return await fill(*given)
 
-    monkeypatch.setattr(consumer_module, "Slices", Noting)
-    monkeypatch.setattr(consumer_module, "thread_time", lambda: used[0])
+    monkeypatch.setattr(term, "Slices", Noting)
+    monkeypatch.setattr(term, "thread_time", lambda: used[0])
     monkeypatch.setattr(load, "fill", read)
     serial = long_loop()
     await pin_clock(connection)
@@ -354,7 +355,7 @@ async def test_what_is_read_for_a_slice_does_not_make_the_next_one_shorter(migra
 
 async def test_no_keys_are_given_out_between_commands_that_were_not_set_aside(migrated, connection, monkeypatch):
     """Then the command goes on with the work: it saves the next key."""
-    monkeypatch.setattr(consumer_module, "KEYS_SET_ASIDE", 0)
+    monkeypatch.setattr(term, "KEYS_SET_ASIDE", 0)
     serial = long_loop()
     await pin_clock(connection)
     consumer, ears = consuming(migrated, serial)
