@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 import trio
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-sys.path.insert(0, str(HERE.parent / "process"))
+sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1] / "process"))
 
 from hostile_others import Report, idle_p99_s
 from hostile_target import Target
 from process_program import Program
 
+HERE = Path(__file__).parent
 UNSAFE = {"VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS": "true"}
 REPORT = pytest.StashKey[list[Report]]()
 
