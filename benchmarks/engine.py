@@ -42,7 +42,7 @@ class _Models:
     def __init__(self) -> None:
         self._processes = {process.id: process for process in parse(ONE_TASK, "one_task.bpmn").processes}
 
-    async def resource(self, sha256: str) -> Mapping[str, Process]:
+    async def resource(self, sha256: str, _connection: Connection) -> Mapping[str, Process]:
         return self._processes
 
     def resource_nowait(self, sha256: str) -> Mapping[str, Process]:

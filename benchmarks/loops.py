@@ -41,7 +41,7 @@ _LOOP = b"""<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" tar
 </multiInstanceLoopCharacteristics></serviceTask><endEvent id="e"/><sequenceFlow id="a" sourceRef="s" targetRef="work"/>
 <sequenceFlow id="b" sourceRef="work" targetRef="e"/></process></definitions>"""
 
-_BEGUN = "SELECT count(*) FROM element_counts WHERE element_id = 'work' AND active = $1"
+_BEGUN = "SELECT count(*) FROM (SELECT sum(active) FROM counted_elements WHERE element_id = 'work') s WHERE s.sum = $1"
 
 Latency = tuple[float, float]
 """When a request was due, by the wall clock, and how long it took from then; seconds."""

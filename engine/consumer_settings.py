@@ -17,7 +17,6 @@ class ConsumerSettings:
     max_definitions: int = 20_000
     poll_s: float = 1.0
     call_timeout_s: float = 5.0
-    house_every_batches: int = 10_000
     slice_items: int = 500
     paged_from: int = PAGED_FROM
     """A loop over more items than this is loaded in pages."""

@@ -150,6 +150,7 @@ class DefinitionCache:
         self._loading_models: SingleFlight[str, Models | None] = SingleFlight()
         self._loading_rows: SingleFlight[tuple[str, int], DefinitionRow | None] = SingleFlight()
         self._loading_latest: SingleFlight[tuple[str, str], DefinitionRow | None] = SingleFlight()
+        self._own_thread = trio.CapacityLimiter(1)
         self._changes = 0
         self._hits = self._misses = 0
 
@@ -169,8 +170,11 @@ class DefinitionCache:
             self._hits += 1
         return models
 
-    async def resource(self, sha256: str) -> Models | None:
+    async def resource(self, sha256: str, connection: Connection | None = None) -> Models | None:
         """The models of a deployed file, read and parsed if need be; None when there is no such file.
+
+        A caller with a `connection` of its own reads over that one, in a thread of its own, and waits for nobody: the
+        consumer, which must not stand still while the API's connections are all in use.
 
         Raises:
             UnreadableResource: it cannot be parsed any more.
@@ -179,14 +183,21 @@ class DefinitionCache:
         models = self.resource_nowait(sha256)
         if models is not None:
             return models
+        if connection is not None:
+            return await self._parse(sha256, await definitions.resource(connection, sha256), self._own_thread)
         return await self._loading_models.get(sha256, lambda: self._load_models(sha256))
 
     async def _load_models(self, sha256: str) -> Models | None:
         async with self._acquire() as connection:
             content = await definitions.resource(connection, sha256)
+        return await self._parse(sha256, content)
+
+    async def _parse(
+        self, sha256: str, content: bytes | None, limiter: trio.CapacityLimiter | None = None
+    ) -> Models | None:
         if content is None:
             return None
-        parsed = await trio.to_thread.run_sync(self._read, content, sha256)
+        parsed = await trio.to_thread.run_sync(self._read, content, sha256, limiter=limiter)
         if parsed.problems:
             raise UnreadableResource("; ".join(str(problem) for problem in parsed.problems))
         self.put(sha256, parsed)

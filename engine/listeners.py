@@ -9,13 +9,14 @@ from engine.batch import Work
 from engine.bpmn.model import Process
 from engine.core.outcomes import Ended
 from engine.riders import Rider, Subject
+from storage.driver import Connection
 from storage.log import Outcome
 
 
 class Models(Protocol):
     """`engine.definitions.DefinitionCache`: the processes of a deployed file by its SHA-256, parsed once."""
 
-    async def resource(self, sha256: str) -> Mapping[str, Process] | None: ...
+    async def resource(self, sha256: str, connection: Connection) -> Mapping[str, Process] | None: ...
 
     def resource_nowait(self, sha256: str) -> Mapping[str, Process] | None: ...
 

@@ -95,7 +95,6 @@ class Term:
         self._keys_saved = claim.next_key
         """Keys below this one may be given out between commands."""
         self._renewed = trio.current_time()
-        self._batches = 0
         self._moved = trio.current_time()
         self._idle = True
         self.leading = True
@@ -107,7 +106,6 @@ class Term:
         return self._idle or trio.current_time() - self._moved < 2
 
     async def work(self, nursery: trio.Nursery) -> None:
-        await self._keep_house()
         while True:
             self._beat.beat()
             if not await self.run_once(nursery):
@@ -256,7 +254,7 @@ class Term:
 
     async def _definitions_of(self, definition: Definition) -> None:
         try:
-            processes = await self._consumer.definitions.resource(definition.sha256)
+            processes = await self._consumer.definitions.resource(definition.sha256, self._reader)
         except UnreadableResource as error:  # of one definition: the others' instances go on
             log.error("a deployed file cannot be read any more", definition=definition.key, problems=str(error))
             return
@@ -363,10 +361,3 @@ class Term:
         with self._beat.waiting(self._settings.call_timeout_s):
             await partitions.renew(self._writer, self._claim)
         self._renewed = trio.current_time()
-        if self._consumer.stats.batches - self._batches >= self._settings.house_every_batches:
-            await self._keep_house()
-
-    async def _keep_house(self) -> None:
-        self._batches = self._consumer.stats.batches
-        with self._beat.waiting(self._settings.call_timeout_s):
-            await partitions.keep_house(self._writer, self._claim.partition)

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from engine.core.catalogue import Definition, Deployment, Usage
+from engine.core.catalogue import Definition, Deployment
 from engine.core.channels import ChannelSubscription, Message, Start, StartLock
 from engine.core.rows import Row
 from engine.core.tree import (
@@ -456,7 +456,3 @@ def deployment(row: Deployment) -> Document:
 
 def changed_definition(row: Definition) -> Document:
     return {"key": row.key, "state": row.state}
-
-
-def usage(row: Usage) -> Document:
-    return {"key": row.key, "running": row.running}

@@ -128,6 +128,10 @@ SQLSTATES: Mapping[str, type[StorageError]] = {
 }
 
 
+CHECK_VIOLATION = "23514"
+"""Also the SQLSTATE of a row for which a partitioned table has no partition; then no constraint is named."""
+
+
 def kind_of(sqlstate: str | None) -> type[StorageError]:
     """The kind of an error with this SQLSTATE. An error without one is made by libpq: the connection is lost."""
     if not sqlstate:
@@ -148,5 +152,7 @@ def from_server(
     plans anew, so it is a conflict (with a migration), not a bug.
     """
     kind = Conflict if routine == "RevalidateCachedQuery" else kind_of(diagnosis.sqlstate)
+    if diagnosis.sqlstate == CHECK_VIOLATION and diagnosis.constraint is None:
+        kind = Outage  # of a log: its next partition has not been made in time, which is no fault of the row's
     # A server that closes the session (or its closing) tells nothing about a COMMIT that was on its way.
     return kind(message, diagnosis, statement=statement, index=index, in_doubt=issubclass(kind, ConnectionLost))

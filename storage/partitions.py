@@ -74,9 +74,3 @@ async def renew(writer: Connection, claim: Claim) -> None:
     """
     if not (await writer.execute(_sql["renew"], (claim.partition, claim.epoch, LEASE_S))).rows:
         raise SteppedDown(f"partition {claim.partition} is no longer owned by epoch {claim.epoch}")
-
-
-async def keep_house(writer: Connection, partition: int) -> None:
-    """Old cursor rows go, the next piece of the logs is made in time."""
-    await writer.execute(_sql["trim"], (partition,))
-    await writer.execute(_sql["next_piece"])

@@ -112,6 +112,8 @@ def _tables(state: State) -> Iterator[Call]:
     for row in state.dirty:
         if isinstance(row, LoopItems):
             begun.append(row)
+        elif isinstance(row, Usage):
+            continue  # counted by _counts
         elif row in state.fresh:
             written.add(row, new=True)
         elif not alike.take(row):
@@ -150,19 +152,24 @@ def _paged_items(row: LoopItems) -> Call:
 
 
 def _counts(state: State) -> Iterator[Call]:
-    """By how many each element has more in each state. The body of a loop is none: its instances are."""
+    """By how many the instances of each element in each state change; of the process under ''. The body of a loop does
+    not count, its inner instances do."""
     counts: dict[tuple[int, str], list[int]] = {}
     for row in state.dirty:
         fresh = row in state.fresh
-        if type(row) is Element and row.type != "MULTI_INSTANCE_BODY" and (fresh or row.ended_at is not None):
-            count = counts.setdefault((row.instance.definition_key, row.element), [0, 0, 0])
+        if isinstance(row, Element) and row.type != "MULTI_INSTANCE_BODY" and (fresh or row.ended_at is not None):
+            element = "" if row is row.instance else row.element
+            count = counts.setdefault((row.instance.definition_key, element), [0, 0, 0])
             count[_COUNTED.get(row.state, _ACTIVE)] += 1
             if not fresh:
                 count[_ACTIVE] -= 1
     if counts:
         keys = sorted(counts)
         columns = ([counts[key][column] for key in keys] for column in range(3))
-        yield _sql["element_counts"], (state.partition, [key for key, _ in keys], [id for _, id in keys], *columns)
+        yield (
+            _sql["element_count_changes"],
+            (state.partition, [key for key, _ in keys], [id for _, id in keys], *columns),
+        )
 
 
 _ACTIVE = 0
@@ -202,10 +209,9 @@ _TABLES: dict[type[Row], tuple[Statement, Callable[[Any], Document], Statement, 
     StartLock: (_sql["new_start_locks"], documents.new_start_lock, _sql["start_locks"], documents.state_of),
     Correlation: (_sql["message_correlations"], documents.columns, _sql["message_correlations"], documents.columns),
     Deployment: (_sql["new_deployments"], documents.deployment, _sql["new_deployments"], documents.deployment),
-    Usage: (_sql["usage"], documents.usage, _sql["usage"], documents.usage),
 }
 """Row → the statement and document of a new one, and of a changed one."""
 
-_WITH_PARTITION = {_sql["usage"], _sql["new_timers"], _sql["new_messages"]}
+_WITH_PARTITION = {_sql["new_timers"], _sql["new_messages"]}
 _ORDER = {statement: place for place, statement in enumerate(_sql.values())}
 """Tables are written in the order of the file: every batch takes its locks in the same order."""

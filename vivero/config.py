@@ -22,6 +22,7 @@ from engine.appender import AppenderSettings
 from engine.consumer_settings import ConsumerSettings
 from engine.expiry import ExpirySettings
 from engine.feel import DEFAULT_LIMITS, Limits
+from engine.maintenance import MaintenanceSettings
 from engine.retention import RetentionSettings
 from engine.supervision import SupervisionSettings
 from engine.timers import TimerSettings
@@ -80,6 +81,7 @@ class Config:
     consumer: ConsumerSettings = field(default_factory=ConsumerSettings)
     timers: TimerSettings = field(default_factory=TimerSettings)
     expiry: ExpirySettings = field(default_factory=ExpirySettings)
+    maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
     feel: FeelSettings = field(default_factory=FeelSettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     supervision: SupervisionSettings = field(default_factory=SupervisionSettings)

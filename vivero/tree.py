@@ -10,7 +10,7 @@ listener ◄── NOTIFY ◄── announcer ◄───────┘
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -28,6 +28,7 @@ from engine.consumer import Consumer
 from engine.core.outcomes import Ended
 from engine.definitions import DefinitionCache
 from engine.expiry import Expiry
+from engine.maintenance import Maintenance
 from engine.retention import Retention
 from engine.riders import Rider, Subject
 from engine.supervision import Beat, Child, Supervisor
@@ -50,6 +51,8 @@ log = structlog.get_logger(__name__)
 PARTITION = 1
 READ_TIMEOUT = "5s"
 """The server ends a heavy search that nobody waits for any more."""
+Connect = Callable[..., Callable[[], Awaitable[Connection]]]
+"""(name of a connection, settings of its session) -> what makes it."""
 ENDS_WITHIN_S = 1.0
 """When the program stops: how long the ends of instances are still waited for."""
 APPENDED, PROCESSED, AVAILABLE = "vivero_appended", "vivero_processed", "vivero_available"
@@ -171,6 +174,16 @@ def _abort(*pools: Pool) -> None:
         pool.abort()
 
 
+def _chores(config: Config, connection: Connect, leads: Callable[[], bool]) -> Iterator[Child]:
+    """What keeps the tables small, each over a connection of its own, where this node leads."""
+    expiry = Expiry(connection("expiry", **CHORES), config.expiry, PARTITION, leads)
+    yield Child("expiry", expiry.run, expiry.close)
+    maintenance = Maintenance(connection("maintenance", **CHORES), config.maintenance, PARTITION, leads)
+    yield Child("maintenance", maintenance.run, maintenance.close)
+    retention = Retention(connection("retention", **CHORES), config.retention, leads)
+    yield Child("retention", retention.run, retention.close)
+
+
 def build(
     config: Config, dsn: str, node: str, listeners: Sequence[trio.SocketListener], others: Sequence[Child] = ()
 ) -> Tree:
@@ -205,8 +218,6 @@ def build(
         owned=lambda: (PARTITION,) if consumer.leads else (),
     )
     timers = Timers(connection("timers"), appender, config.timers, PARTITION, lambda: consumer.leads)
-    expiry = Expiry(connection("expiry", **CHORES), config.expiry, PARTITION, lambda: consumer.leads)
-    retention = Retention(connection("retention", **CHORES), config.retention, lambda: consumer.leads)
     switchboard.consumer, switchboard.appender, switchboard.timers = consumer, appender, timers
     listener = Listener(before("listener"), CHANNELS, switchboard.heard, switchboard.connected)
 
@@ -231,8 +242,7 @@ def build(
             Child("appender", appender.run, appender.close, appender.drain),
             Child("consumer", consumer.run, consumer.close),
             Child("timers", timers.run, timers.close),
-            Child("expiry", expiry.run, expiry.close),
-            Child("retention", retention.run, retention.close),
+            *_chores(config, connection, lambda: consumer.leads),
             Child("completions", completions.run, completions.close),
             Child("listener", listener.run, listener.abort),
             Child("announcer", announcer.run, announcer.abort),

@@ -33,7 +33,8 @@ SELECT d.process_definition_key, d.deployment_key, d.tenant_id, d.process_id, d.
        d.resource_name, d.sha256, d.state, to_epoch_ms(d.deployed_at)
 FROM process_definitions d
 JOIN (
-    SELECT process_definition_key, sum(running) AS running FROM definition_usage GROUP BY 1 HAVING sum(running) > 0
+    SELECT process_definition_key, sum(active) AS running FROM counted_elements
+    WHERE element_id = '' GROUP BY 1 HAVING sum(active) > 0
 ) u USING (process_definition_key)
 ORDER BY u.running DESC
 LIMIT $1;

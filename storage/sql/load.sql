@@ -124,7 +124,10 @@ SELECT variable_key, scope_key, name, value FROM variables WHERE scope_key = ANY
 SELECT d.process_definition_key, d.deployment_key, d.tenant_id, d.process_id, d.version, d.name, d.version_tag,
        d.resource_name, d.sha256, d.state, to_epoch_ms(d.deployed_at), u.running
 FROM process_definitions d
-LEFT JOIN definition_usage u ON u.process_definition_key = d.process_definition_key AND u.partition_id = $4
+LEFT JOIN LATERAL (
+    SELECT sum(c.active)::bigint AS running FROM counted_elements c
+    WHERE c.partition_id = $4 AND c.process_definition_key = d.process_definition_key AND c.element_id = ''
+) u ON true
 WHERE (d.tenant_id, d.process_id) IN (
     SELECT * FROM unnest($1::text[], $2::text[])
     UNION SELECT tenant_id, process_id FROM process_definitions WHERE process_definition_key = ANY ($3::bigint[])

@@ -38,13 +38,3 @@ RETURNING epoch, set_config('synchronous_commit', 'off', true);
 -- name: cursor
 -- Read after the claim: whatever the last term had in flight has been decided then.
 SELECT to_pos, next_key FROM batches WHERE partition_id = $1 ORDER BY from_pos DESC LIMIT 1;
-
--- name: trim
--- The last 1,000 rows are for people; the fence needs one.
-DELETE FROM batches WHERE partition_id = $1 AND from_pos < (
-    SELECT from_pos FROM batches WHERE partition_id = $1 ORDER BY from_pos DESC OFFSET 1000 LIMIT 1);
-
--- name: next_piece
--- Made when the newest piece is a third full: until the next look positions may go on by five million, and jump by one for
--- each crash. Once rows stand in the DEFAULT piece it would be refused.
-SELECT make_log_pieces(last_value + 10000000) FROM command_log_position_seq WHERE last_value % 10000000 > 3000000;

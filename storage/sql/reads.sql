@@ -92,12 +92,12 @@ SELECT coalesce(json_agg(s ORDER BY s."elementId"), '[]') FROM (
 SELECT coalesce(json_agg(s ORDER BY s."elementId"), '[]') FROM (
     SELECT c.element_id AS "elementId", sum(c.active) - coalesce(i.n, 0) AS active, sum(c.canceled) AS canceled,
         coalesce(i.n, 0) AS incidents, sum(c.completed) AS completed
-    FROM element_counts c
+    FROM counted_elements c
     LEFT JOIN (
         SELECT element_id, count(*) AS n FROM element_instances
         WHERE process_definition_key = $1 AND incidents > 0 AND ended_at IS NULL AND element_type <> 'MULTI_INSTANCE_BODY'
         GROUP BY element_id
     ) i ON i.element_id = c.element_id
-    WHERE c.process_definition_key = $1
+    WHERE c.process_definition_key = $1 AND c.element_id <> ''
     GROUP BY c.element_id, i.n
 ) s;

@@ -83,12 +83,10 @@ SET state = $2, tokens = '{}', live = 0, then_ = NULL, interrupted = false, requ
     incident_key = NULL, loop = NULL, ended_at = from_epoch_ms($3), flows = NULL
 WHERE element_instance_key = ANY ($1::bigint[]);
 
--- name: element_counts
--- Changes since the last batch: the owner does not know what they add up to.
-INSERT INTO element_counts AS t (partition_id, process_definition_key, element_id, active, completed, canceled)
-SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[])
-ON CONFLICT (partition_id, process_definition_key, element_id) DO UPDATE
-SET active = t.active + excluded.active, completed = t.completed + excluded.completed, canceled = t.canceled + excluded.canceled;
+-- name: element_count_changes
+-- Insert-only: a row that every batch updates gets slower with each version while any old snapshot is open.
+INSERT INTO element_count_changes (partition_id, process_definition_key, element_id, active, completed, canceled)
+SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[]);
 
 -- name: new_loop_items
 -- In pieces of the batch that starts the loop; a result may already be there.
@@ -244,12 +242,6 @@ UPDATE definitions_seq SET n = n + 1;
 -- name: tell_definitions
 -- The one NOTIFY inside a batch: deployments are rare, and every node's cache must know at the commit.
 SELECT pg_notify($2, x::text) FROM json_array_elements($1) AS x;
-
--- name: usage
--- New and known counters alike: the owner does not know whether the row exists.
-INSERT INTO definition_usage (partition_id, process_definition_key, running)
-SELECT $2, x.key, x.running FROM json_to_recordset($1) AS x(key bigint, running bigint)
-ON CONFLICT (partition_id, process_definition_key) DO UPDATE SET running = excluded.running;
 
 -- name: new_subscriptions
 -- Of elements; one that was opened and closed in the batch is written in its last state.

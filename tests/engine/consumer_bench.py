@@ -30,6 +30,9 @@ NO_STATE = {
     "cluster",
     "command_log",
     "definitions_seq",
+    "element_count_changes",
+    "element_count_totals",
+    "element_counts",
     "event_log",
     "idempotency_keys",
     "inbox",
@@ -98,7 +101,7 @@ class Models:
         self.cold = set()
         """What is not in memory until somebody waits for it."""
 
-    async def resource(self, sha256):
+    async def resource(self, sha256, _connection):
         await trio.lowlevel.checkpoint()
         self.cold.discard(sha256)
         return self.resources.get(sha256)
@@ -220,6 +223,12 @@ async def work_off(dsn, connection, serial, **settings):
 # ---- tables as text
 
 
+COUNTED = """
+    SELECT json_build_array(process_definition_key, element_id, sum(active), sum(completed), sum(canceled))::text
+    FROM counted_elements GROUP BY process_definition_key, element_id ORDER BY process_definition_key, element_id"""
+"""What the counts come to, however many batches have changed them."""
+
+
 async def dump(connection, *, without=()):
     """Every row of every table of the state but its lease, as text; `without`: further columns to leave out."""
     tables = {}
@@ -228,6 +237,7 @@ async def dump(connection, *, without=()):
         chosen = f"SELECT {', '.join(names)} FROM {table} ORDER BY {', '.join(names[:3])}"
         rows = await connection.execute(f"SELECT row_to_json(x)::text FROM ({chosen}) x")
         tables[table] = [row for (row,) in rows.rows]
+    tables["counted_elements"] = [row for (row,) in (await connection.execute(COUNTED)).rows]
     return tables
 
 

@@ -121,8 +121,8 @@ async def test_statements_per_batch_do_not_depend_on_its_size(migrated, connecti
     assert max(statements) <= 21
 
 
-_CREATED = "fence event_log new_instances new_elements new_variables new_jobs usage element_counts"
-_COMPLETED = "fence event_log instances new_elements elements new_variables ended_jobs usage element_counts"
+_CREATED = "fence event_log new_instances new_elements new_variables new_jobs element_count_changes"
+_COMPLETED = "fence event_log instances new_elements elements new_variables ended_jobs element_count_changes"
 CREATED, COMPLETED = ([f"save.{name}" for name in names.split()] for names in (_CREATED, _COMPLETED))
 
 

@@ -367,27 +367,3 @@ async def test_a_cancelled_term_releases_its_claim(migrated, connection, serial)
         nursery.start_soon(other.run, beat())
         await ears.until(lambda: ears.terms, 2)
         nursery.cancel_scope.cancel()
-
-
-async def test_old_cursor_rows_are_trimmed_but_the_last_thousand(connect, connection):
-    await connection.execute("INSERT INTO batches SELECT 1, n, n + 1, 1, 1 FROM generate_series(0, 2999) n")
-    await partitions.keep_house(connection, 1)
-    rows = await batches(connection)
-    assert len(rows) == 1_001
-    assert rows[-1] == (2_999, 3_000, 1)
-
-
-async def test_the_next_piece_of_the_logs_is_made_in_time(connection):
-    async def pieces():
-        rows = await connection.execute("SELECT count(*) FROM pg_inherits WHERE inhparent = 'command_log'::regclass")
-        return rows.rows[0][0]
-
-    before = await pieces()
-    await connection.execute("SELECT setval('command_log_position_seq', 13000000)")
-    await partitions.keep_house(connection, 1)
-    assert await pieces() == before
-    await connection.execute("SELECT setval('command_log_position_seq', 13000001)")
-    await partitions.keep_house(connection, 1)
-    assert await pieces() == before + 1
-    await partitions.keep_house(connection, 1)
-    assert await pieces() == before + 1

@@ -146,6 +146,27 @@ async def test_many_who_ask_at_once_cause_one_load(cache, connection, counting):
     assert len(counting.parsed) == 1
 
 
+async def test_a_reader_with_its_own_connection_waits_for_nobody(connection, counting):
+    """All connections of the API are in use, and somebody waits for one to read the same file."""
+    await deploy(connection, 5)
+    sha256, _ = file()
+
+    @asynccontextmanager
+    async def never():
+        await trio.sleep_forever()
+        yield connection
+
+    cache = DefinitionCache(never, read=counting)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(cache.resource, sha256)
+        await trio.testing.wait_all_tasks_blocked()
+        with trio.fail_after(10):
+            assert sorted(await cache.resource(sha256, connection)) == ["order"]
+        nursery.cancel_scope.cancel()
+    assert cache.resource_nowait(sha256) is not None
+    assert await cache.resource("0" * 64, connection) is None
+
+
 async def test_the_least_recently_used_model_goes(acquire, connection):
     cache = DefinitionCache(acquire, CacheSettings(models=2))
     for number, process_id in enumerate(["a", "b", "c"]):
@@ -229,7 +250,10 @@ async def test_what_was_read_before_an_invalidation_is_not_kept(connection, look
 async def test_prewarming_loads_what_runs_and_survives_what_is_broken(cache, connection, counting):
     for key, process_id in [(5, "a"), (6, "b"), (7, "c")]:
         await deploy(connection, key, process_id)
-    await connection.script("INSERT INTO definition_usage VALUES (1, 5, 3), (2, 5, 1), (1, 6, 0), (1, 7, 9)")
+    await connection.script(
+        "INSERT INTO element_counts VALUES (1, 5, '', 3, 0, 0), (2, 5, '', 1, 2, 3), (1, 6, '', 0, 9, 9), "
+        "(1, 7, '', 5, 0, 0), (1, 7, 'task', 9, 9, 9)"
+    )
     await connection.script("UPDATE resources SET bytes = 'nonsense' WHERE sha256 = '" + file("c")[0] + "'")
     assert await cache.prewarm() == 1
     assert counting.parsed == [file("c")[0], file("a")[0]]

@@ -20,7 +20,7 @@ from storage.alike import Alike
 
 STATEMENTS = save._sql
 ELSEWHERE = {
-    *("event_log", "inbox", "element_counts", "definitions_moved", "tell_definitions", "fence", "fence_between"),
+    *("event_log", "inbox", "element_count_changes", "definitions_moved", "tell_definitions", "fence", "fence_between"),
     *("paged_loop_items", "ended_elements", "ended_jobs"),
 }
 """Statements that save no row of the state, or one by its columns."""
@@ -51,7 +51,6 @@ NAMED = {
 
 FIXED = {
     "jobs": {"ready", "worker", "lease_token", "expiries"},
-    "definition_usage": {"partition_id"},
     "timers": {"partition_id"},
     "messages": {"partition_id"},
 }
@@ -76,7 +75,7 @@ def documents(table, statement):
     ]
 
 
-INSERTS = [name for name in STATEMENTS if name.startswith("new_") or name in {"usage", "message_correlations"}]
+INSERTS = [name for name in STATEMENTS if name.startswith("new_") or name == "message_correlations"]
 UPDATES = [name.removeprefix("new_") for name in INSERTS if name.removeprefix("new_") in STATEMENTS]
 UPDATES = [name for name in UPDATES if STATEMENTS[name].text.startswith(("UPDATE", "WITH"))]
 

@@ -1,0 +1,42 @@
+"""Maintenance of a partition's tables, in short statements that never wait long for a lock."""
+
+from __future__ import annotations
+
+from storage.driver import Connection
+from storage.sql_files import SQL_DIRECTORY, load
+
+_sql = load(SQL_DIRECTORY / "maintenance.sql")
+
+
+async def prepare(connection: Connection) -> None:
+    """Bound how long the session waits for a lock."""
+    await connection.execute(_sql["lock_timeout"])
+
+
+async def make_log_pieces(connection: Connection) -> int:
+    """Make the partitions of the logs that the next twenty million positions need; how many beginnings were missing.
+
+    Raises:
+        Conflict: somebody holds a lock that does not go with it; try again later.
+    """
+    missing = (await connection.execute(_sql["missing_pieces"])).rows
+    for (first,) in missing:
+        await connection.execute(_sql["make_pieces"], (first,))
+    return len(missing)
+
+
+async def trim_cursor(connection: Connection, partition: int, trimmed_until: int | None) -> int:
+    """Delete the old rows of the partition's cursor, but the last thousand; where the next trim begins.
+
+    `trimmed_until`: what the last call returned, None if there was none.
+    """
+    if trimmed_until is None:
+        trimmed_until = (await connection.execute(_sql["trim_from"], (partition,))).rows[0][0]
+    result: int = (await connection.execute(_sql["trim"], (partition, trimmed_until))).rows[0][0]
+    return result
+
+
+async def total_element_counts(connection: Connection, partition: int, most: int) -> int:
+    """Add up to `most` changes of the element counts to their totals; how many there were."""
+    result: int = (await connection.execute(_sql["total_element_counts"], (partition, most))).rows[0][0]
+    return result
