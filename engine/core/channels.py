@@ -8,6 +8,7 @@ are given to somebody.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 
 import msgspec
@@ -24,7 +25,7 @@ MESSAGES_A_PAGE = 100
 BODY_WITH_MESSAGE = 2_000
 """Larger ones (bytes as they are stored) are left where they are: a page of messages might be hundreds of megabytes."""
 MAX_MESSAGES_IN_MEMORY = 2_000
-"""A channel with more is forgotten after each batch."""
+"""A channel with more forgets them between batches, where a database is behind the state (`State.evict`)."""
 
 OPEN = "OPEN"
 CORRELATING = "CORRELATING"
@@ -57,6 +58,8 @@ class Channel(msgspec.Struct, eq=False):
     weight: int = 0
     pins: int = 0
     """Batches that changed it and whose commit is not known yet."""
+    under_way: deque[set[int]] = msgspec.field(default_factory=deque)
+    """The keys of the messages that each of these batches changed, the oldest batch first."""
 
     @property
     def id(self) -> ChannelKey:
@@ -96,6 +99,14 @@ class Channel(msgspec.Struct, eq=False):
     def waiting(self, name: str) -> Iterator[ChannelSubscription]:
         """Who waits for messages of this name, the longest wait first."""
         return (one for one in self.subscriptions.values() if one.name == name)
+
+    def forget_messages(self) -> None:
+        """Only those stay that the database does not have yet; others are read again when somebody asks for them."""
+        kept = set().union(*self.under_way)
+        self.messages = {key: message for key, message in self.messages.items() if key in kept}
+        self.bytes = sum(message.size() for message in self.messages.values())
+        self.complete = False
+        self.known, self.asked, self.sought = {}, set(), set()
 
     def add_body(self, key: int, variables: dict[str, str] | None) -> None:
         """What was loaded of a message whose variables were not here; None: it has expired, and is there no more."""

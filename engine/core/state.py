@@ -9,7 +9,7 @@ All of this is a cache of one leadership term; PostgreSQL is the truth.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from engine.bpmn.model import Process
@@ -72,6 +72,8 @@ class State:
         self.channels: dict[ChannelKey, Channel] = {}
         """Least recently used first."""
         self.channels_weight = 0
+        self.crowded: dict[ChannelKey, Channel] = {}
+        """Channels whose messages were more, when a batch changed them last, than may stay in memory."""
         self.starts: Starts | None = None
         """Start events that wait for messages and signals; None until they are loaded."""
         self.start_timers: dict[tuple[str, str], dict[int, Timer]] = {}
@@ -227,13 +229,21 @@ class State:
         return [*touched.values(), *(row for row in self.dirty if isinstance(row, _LOOP_ROWS))]
 
     def _seal_channels(self) -> list[Channel]:
-        touched = list(dict.fromkeys(_channels_of(self.dirty)))
-        for channel in touched:
+        touched: dict[Channel, set[int]] = {}
+        for row in self.dirty:
+            if type(row) in _CHANNEL_ROWS:
+                changed = touched.setdefault(row.channel, set())  # type: ignore[attr-defined]  # each of these has one
+                if type(row) is Message:
+                    changed.add(row.key)
+        for channel, changed in touched.items():
             channel.pins += 1
+            channel.under_way.append(changed)
             self.channels.pop(channel.id, None)
             self.channels[channel.id] = channel
             self.weigh_channel(channel)
-        return touched
+            if len(channel.messages) > MAX_MESSAGES_IN_MEMORY:
+                self.crowded[channel.id] = channel
+        return list(touched)
 
     def weigh_channel(self, channel: Channel) -> None:
         """What a channel takes counts for the cache's limit."""
@@ -263,25 +273,23 @@ class State:
                 continue
             one.pins -= 1
             if isinstance(one, Channel):
-                if len(one.messages) > MAX_MESSAGES_IN_MEMORY and self._is_clean(one):
-                    self._forget_channel(one)
+                one.under_way.popleft()
             elif one.key in self.ended and not one.pins:
                 self.ended.remove(one.key)
                 forget_links(one.head if isinstance(one, Part) else one)
 
-    def _is_clean(self, channel: Channel) -> bool:
-        """Whether neither a batch on its way nor the one that is being computed has changed the channel."""
-        return not channel.pins and not any(one is channel for one in _channels_of(self.dirty))
-
     def _forget_channel(self, channel: Channel) -> None:
         del self.channels[channel.id]
+        self.crowded.pop(channel.id, None)
         self.channels_weight -= channel.weight
         channel.messages, channel.subscriptions, channel.locks = {}, {}, {}
 
     def evict(self, limit: int) -> int:
         """Forget trees that are not pinned, least recently used first, until at most `limit` bytes are held.
 
-        Only between batches: what a batch has changed is pinned when it is sealed. Channels may have a quarter.
+        Only between batches: what a batch has changed is pinned when it is sealed. Channels may have a quarter, and
+        `MAX_MESSAGES_IN_MEMORY` each. Only the owner of a cache calls this: what a state forgets is lost where no
+        database is behind it (in memory, in a replay).
         """
         count = self._evict_channels(limit // 4)
         limit -= self.channels_weight
@@ -338,7 +346,11 @@ class State:
         self.weight -= weight
 
     def _evict_channels(self, limit: int) -> int:
-        count = 0
+        count = len(self.crowded)
+        for channel in self.crowded.values():
+            channel.forget_messages()
+            self.weigh_channel(channel)
+        self.crowded.clear()
         if self.channels_weight > limit:
             for channel in [channel for channel in self.channels.values() if not channel.pins]:
                 if self.channels_weight <= limit:
@@ -405,12 +417,6 @@ def _note_saved(row: LoopItems | LoopResult) -> None:
         pages.rows_saved = True
     elif pages is not None and isinstance(row, LoopResult):
         pages.results_saved.append(row.key)
-
-
-def _channels_of(rows: Iterable[Row]) -> Iterator[Channel]:
-    for row in rows:
-        if type(row) in _CHANNEL_ROWS:
-            yield row.channel  # type: ignore[attr-defined]  # each of these has one
 
 
 _CHANNEL_ROWS: frozenset[type] = frozenset((Message, ChannelSubscription, StartLock))

@@ -20,7 +20,7 @@ from core_bench import raw
 from core_messages import boundary, catch, event_sub, message, model, publish, receive, signal, starts, throw
 from core_models import end, start, sub, task
 
-from engine.core.channels import MESSAGES_A_PAGE
+from engine.core.channels import MAX_MESSAGES_IN_MEMORY, MESSAGES_A_PAGE
 from engine.core.commands.signal import SUBSCRIPTIONS_A_PAGE
 from engine.core.records.codec import decode_command, decode_events
 from engine.core.records.instances import CreateInstance
@@ -211,6 +211,21 @@ async def test_of_a_channel_with_many_messages_one_that_was_not_taken_is_found_a
         await worked(RejectCorrelation(1, "<default>", offer))
     gone = Offer("hello", {}, 7, "x", process_id="many")
     assert (await worked(RejectCorrelation(1, "<default>", gone))).rejection is None
+
+
+async def test_a_channel_too_large_for_memory_still_knows_who_waits(migrated, connection):
+    """The cache has room for it, and forgets it all the same."""
+    await pin_clock(connection)
+    serial = Serial()
+    serial.deploy(MANY)
+    serial.run(CreateInstance("many", variables=raw({"k": "x"})))
+    for _ in range(MAX_MESSAGES_IN_MEMORY + 1):
+        serial.run(published("other", "x", 60_000))
+    serial.run(published("hello", "x", 60_000, n=7))
+    consumer, _ = await work_off(migrated, connection, serial, batch_commands=100)
+    assert consumer.stats.evicted > 0
+    assert (await connection.execute("SELECT value FROM variables WHERE name = 'n'")).rows == [("7",)]
+    assert (await connection.execute("SELECT count(*) FROM channel_subscriptions")).rows == [(0,)]
 
 
 async def test_a_signal_for_more_than_a_page(worked, connection, consumer_of_many):
