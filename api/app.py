@@ -68,7 +68,7 @@ async def _serve(services: Services, router: Router[Route], scope: Scope, receiv
 
 async def _respond(services: Services, router: Router[Route], scope: Scope, receive: Receive) -> Response:
     method, path = scope["method"], scope["path"]
-    match = router.match(path)
+    match = router.match(path, scope.get("raw_path"))
     if match is None:
         raise Problem(404, "Not Found", f"There is no resource '{path[:200]}'{_hint(path)}")
     route = match.methods.get("GET" if method == "HEAD" else method)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Generic, TypeVar
+from urllib.parse import unquote
 
 T = TypeVar("T")
 
@@ -55,11 +56,18 @@ class Router(Generic[T]):
         node.methods[method] = target
         node.names = tuple(names)
 
-    def match(self, path: str) -> Match[T] | None:
-        """The route of a path, None when there is none."""
+    def match(self, path: str, raw_path: bytes | None = None) -> Match[T] | None:
+        """The route of a path, None when there is none.
+
+        `raw_path`: as it was sent. A slash that is escaped in it is part of a segment and separates nothing.
+        """
+        if raw_path is not None and b"%" in raw_path:
+            segments = [unquote(segment) for segment in raw_path.decode("ascii").split("/")]
+        else:
+            segments = path.split("/")
         node: _Node[T] | None = self._root
         values: list[str] = []
-        for segment in path.split("/")[1:]:
+        for segment in segments[1:]:
             child = node.children.get(segment)  # type: ignore[union-attr]  # the loop ends when it is None
             if child is None:
                 child = node.parameter if segment else None  # type: ignore[union-attr]

@@ -56,6 +56,7 @@ async def _next_request(state: ServerState, wire: Wire, idle_s: float) -> Reques
     """The next request, as soon as its header is complete; None when there will be none. Raises Refusal."""
     parser = wire.parser
     deadline: float | None = None
+    idle_until = state.now + idle_s  # blank lines do not prolong it
     if parser.ready or wire.pending:
         await trio.lowlevel.checkpoint()  # a long pipeline must let others run
     while not parser.ready:
@@ -69,16 +70,16 @@ async def _next_request(state: ServerState, wire: Wire, idle_s: float) -> Reques
             deadline = deadline or trio.current_time() + state.settings.header_timeout_s
             if not await wire.receive(deadline):
                 raise Refusal(408, "The request header did not arrive in time")
-        elif not await _idle(state, wire, idle_s):
+        elif not await _idle(state, wire, idle_until):
             return None
     return parser.ready.popleft()
 
 
-async def _idle(state: ServerState, wire: Wire, idle_s: float) -> bool:
+async def _idle(state: ServerState, wire: Wire, until: float) -> bool:
     """Wait for the first byte of a request, while the server may close this connection; False if it did."""
     if state.draining:
         return False
-    state.idle[wire] = state.now + idle_s
+    state.idle[wire] = until
     try:
         await wire.receive_some()
     finally:

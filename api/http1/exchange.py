@@ -131,6 +131,8 @@ class Exchange:
     async def _fetch(self) -> bool:
         """Get more of the body parsed; False if the client closed. Raises Refusal if it is wrong, too large or late."""
         wire = self.wire
+        if wire.parser.error is not None:
+            raise wire.parser.error  # what came with the header was wrong already
         if wire.pending:
             wire.parse_pending()
         elif wire.eof:

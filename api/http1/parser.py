@@ -2,7 +2,8 @@
 
 llhttp in its strict mode already refuses what request smuggling lives on (RFC 9112 sections 5 and 6): Content-Length
 with Transfer-Encoding, two Content-Length, a Transfer-Encoding that does not end in chunked, bare CR or LF, folded
-headers, a space before the colon. This module adds limits, the Host rule, and the refusal of codings nobody decodes.
+headers, a space before the colon. This module adds limits, the rules for Host, and refuses what llhttp lets through:
+a second Transfer-Encoding, codings and expectations that nobody meets, RTSP, blank lines without end.
 """
 
 from collections import deque
@@ -11,15 +12,37 @@ from typing import Any
 import httptools
 
 from api.http1.problems import Refusal
-from api.http1.request import Headers, Request
+from api.http1.request import Headers, Request, check_host
 from api.http1.settings import ServerSettings
 
 # At most this much is parsed ahead of the handler, which bounds the requests of a pipeline that wait in memory.
 SLICE_BYTES = 4096
 # Chunk sizes, extensions and trailers may cost this much, and 8 bytes for each byte of body (1-byte chunks cost 6).
 CHUNK_OVERHEAD_BYTES = 64 * 1024
+# Blank lines before a request (RFC 9112 section 2.2 has a server skip one) may have so many bytes together.
+MAX_BLANK_BYTES = 64
+# Digits of a Content-Length: leading zeros are allowed, thousands of them are not.
+MAX_LENGTH_DIGITS = 32
 
 _NOTED = frozenset((b"host", b"content-length", b"transfer-encoding", b"expect"))
+# llhttp reads RTSP and ICE, too.
+_OTHER_PROTOCOLS = frozenset(
+    (
+        "ANNOUNCE",
+        "DESCRIBE",
+        "FLUSH",
+        "GET_PARAMETER",
+        "PAUSE",
+        "PLAY",
+        "RECORD",
+        "REDIRECT",
+        "SETUP",
+        "SET_PARAMETER",
+        "SOURCE",
+        "TEARDOWN",
+    )
+)
+_TLS_HANDSHAKE = b"\x16\x03"
 
 
 class RequestParser:
@@ -31,10 +54,12 @@ class RequestParser:
 
     __slots__ = (
         "_arriving",
+        "_blank_fed",
         "_body_fed",
         "_first_slice",
         "_head_fed",
         "_headers",
+        "_host",
         "_noted",
         "_parser",
         "_settings",
@@ -55,7 +80,8 @@ class RequestParser:
         self._target = b""
         self._headers: Headers = []
         self._noted: dict[bytes, bytes] = {}
-        self._head_fed = self._body_fed = 0
+        self._host = b""
+        self._head_fed = self._body_fed = self._blank_fed = 0
         self._first_slice = True
         self._parser: Any = httptools.HttpRequestParser(self)
 
@@ -78,9 +104,14 @@ class RequestParser:
     def feed(self, data: bytes | memoryview) -> None:
         """Parse `data`, never raising for what it says: see `error`."""
         if self.error is None:
+            between = self._arriving is None and not self.in_head
             self._parse(data)
+            if self.error is not None:
+                return
             if self.in_head or self._arriving is not None:
                 self._check_fed(len(data))
+            elif between and not self.ready:
+                self._check_blank(len(data))
 
     def _parse(self, data: bytes | memoryview) -> None:
         try:
@@ -89,7 +120,10 @@ class RequestParser:
             self._decline_upgrade()
             self._parse(memoryview(data)[pause.args[0] :])
         except httptools.HttpParserError as error:
-            self.error = _refusal(error)
+            if bytes(data[:2]) == _TLS_HANDSHAKE and not self.method:
+                self.error = Refusal(400, "This port speaks HTTP, not TLS: use http://, or a proxy that ends TLS")
+            else:
+                self.error = _refusal(error)
 
     def _decline_upgrade(self) -> None:
         """Go on with HTTP/1.1 where llhttp stops for another protocol, which RFC 9110 section 7.8 lets a server do.
@@ -103,6 +137,11 @@ class RequestParser:
             b"%b: %b\r\n" % (name, noted[name]) for name in noted if name in (b"content-length", b"transfer-encoding")
         )
         self._parser.feed_data(b"POST / HTTP/1.1\r\n" + b"".join(framing) + b"\r\n")
+
+    def _check_blank(self, size: int) -> None:
+        self._blank_fed += size
+        if self._blank_fed > MAX_BLANK_BYTES:
+            self.error = Refusal(400, "The request begins with too many blank lines")
 
     def _check_fed(self, size: int) -> None:
         """Bound a header and the framing of a chunked body, whose bytes are not seen by any callback."""
@@ -121,7 +160,7 @@ class RequestParser:
 
     def on_message_begin(self) -> None:
         self.in_head = self._first_slice = True
-        self._head_fed = self._body_fed = 0
+        self._head_fed = self._body_fed = self._blank_fed = 0
         self._target = b""
         self._headers = []
         self._noted = {}
@@ -139,8 +178,11 @@ class RequestParser:
         value = value.rstrip(b" \t")  # llhttp strips white space before a value only
         self._headers.append((name, value))
         if name in _NOTED:
-            if name == b"host" and name in self._noted:
-                raise Refusal(400, "The request has more than one Host header")
+            if name in self._noted:
+                raise Refusal(400, f"The request has more than one {name.decode().title()} header")
+            if name == b"host" and value != self._host:
+                check_host(value)
+                self._host = value  # the next requests of the connection have the same
             self._noted[name] = value
 
     def on_headers_complete(self) -> None:
@@ -164,6 +206,8 @@ class RequestParser:
             raise Refusal(431, f"The request has more than {self._settings.max_headers} header fields")
         if method == "CONNECT":
             raise Refusal(501, "This server is not a proxy")
+        if method in _OTHER_PROTOCOLS:
+            raise Refusal(501, f"{method} is not a method of HTTP")
 
     def _frame(self, request: Request) -> None:
         noted = self._noted
@@ -171,11 +215,15 @@ class RequestParser:
             self._check_coding(coding, request.version)
             request.chunked = True
         elif (length := noted.get(b"content-length")) is not None:
+            if len(length) > MAX_LENGTH_DIGITS:
+                raise Refusal(400, "The Content-Length has too many digits")
             request.content_length = int(length)  # llhttp let only digits through
             if request.content_length > self._settings.max_body_bytes:
                 raise self._too_large()
-        expect = noted.get(b"expect")
-        request.expects_continue = expect is not None and expect.lower() == b"100-continue" and request.version == "1.1"
+        if (expect := noted.get(b"expect")) is not None and request.version == "1.1":
+            if expect.lower() != b"100-continue":
+                raise Refusal(417, "The only expectation this server meets is 100-continue")
+            request.expects_continue = True
 
     def _check_coding(self, coding: bytes, version: str) -> None:
         if coding.lower() != b"chunked":

@@ -8,6 +8,7 @@ TITLES = {
     408: "Request Timeout",
     413: "Content Too Large",
     414: "URI Too Long",
+    417: "Expectation Failed",
     431: "Request Header Fields Too Large",
     500: "INTERNAL",
     501: "Not Implemented",

@@ -1,10 +1,14 @@
 """A request as the parser delivers it, and the rules for what a request line and a header may say."""
 
+import re
 from urllib.parse import unquote_to_bytes
 
 from api.http1.problems import Refusal
 
 Headers = list[tuple[bytes, bytes]]
+
+_HOST = re.compile(rb"(?:\[[0-9A-Fa-f:.]{2,45}\]|(?:[A-Za-z0-9._~!$&'()*+;=-]|%[0-9A-Fa-f]{2}){0,255})(?::[0-9]{0,5})?")
+_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})|%[01][0-9A-Fa-f]|%7[Ff]")
 
 
 class Request:
@@ -31,7 +35,9 @@ class Request:
         self.version = version
         self.headers = headers
         self.keep_alive = keep_alive
-        self.path, self.raw_path, self.query = split_target(method, target)
+        if not target.startswith(b"/"):
+            target = self._origin_form(target)
+        self.path, self.raw_path, self.query = split_target(target)
         self.content_length = 0
         self.chunked = False
         self.expects_continue = False
@@ -46,30 +52,42 @@ class Request:
             return 0
         return None if self.chunked else self.content_length - self.received
 
+    def _origin_form(self, target: bytes) -> bytes:
+        """The target without scheme and authority, which is the Host then (RFC 9112 section 3.2.2). Refusal 400."""
+        if target == b"*" and self.method == "OPTIONS":
+            return target
+        scheme, separator, rest = target.partition(b"://")
+        if not separator or scheme.lower() not in (b"http", b"https"):
+            raise Refusal(400, "The request target must be a path or an http URL")
+        end = next((at for at, byte in enumerate(rest) if byte in b"/?#"), len(rest))
+        authority, path = rest[:end], rest[end:]
+        if not authority or authority.startswith(b":"):
+            raise Refusal(400, "The request target has no host")
+        check_host(authority)
+        self.headers = [(name, authority if name == b"host" else value) for name, value in self.headers]
+        return path if path.startswith(b"/") else b"/" + path
 
-def split_target(method: str, target: bytes) -> tuple[str, bytes, bytes]:
-    """The decoded path, the raw path and the query of a request target (RFC 9112 section 3.2).
 
-    Raises Refusal 400 for a target that is neither origin-form, absolute-form nor `OPTIONS *`, for a fragment, and for
-    escapes that are not UTF-8: two readers of such a path could disagree about it.
+def check_host(value: bytes) -> None:
+    """Raises Refusal 400 for a Host that is not `host[:port]` (RFC 9112 section 3.2); it may be empty."""
+    if _HOST.fullmatch(value) is None:
+        raise Refusal(400, "The Host of the request is not a host name or address with an optional port")
+
+
+def split_target(target: bytes) -> tuple[str, bytes, bytes]:
+    """The decoded path, the raw path and the query of a request target that is a path, or `*`.
+
+    Raises Refusal 400 for a fragment and for escapes that are broken, stand for control characters, or are not UTF-8:
+    two readers of such a path could disagree about it.
     """
     raw_path, _, query = target.partition(b"?")
-    if not raw_path.startswith(b"/"):
-        raw_path = _unusual_path(method, raw_path)
     if b"#" in target:
         raise Refusal(400, "The request target must not contain a fragment")
     if b"%" not in raw_path:
         return raw_path.decode("ascii"), raw_path, query
+    if _ESCAPE.search(raw_path) is not None:
+        raise Refusal(400, "The request path has a broken escape, or one of a control character")
     try:
         return unquote_to_bytes(raw_path).decode(), raw_path, query
     except UnicodeDecodeError:
         raise Refusal(400, "The escapes in the request path are not UTF-8") from None
-
-
-def _unusual_path(method: str, target: bytes) -> bytes:
-    if target == b"*" and method == "OPTIONS":
-        return target
-    scheme, separator, rest = target.partition(b"://")
-    if not separator or scheme.lower() not in (b"http", b"https"):
-        raise Refusal(400, "The request target must be a path or an http URL")
-    return b"/" + rest.partition(b"/")[2]

@@ -1,5 +1,7 @@
 """Paths to handlers: the tree, and what the application says to paths and methods that it does not know."""
 
+from urllib.parse import unquote_to_bytes
+
 import pytest
 
 from api.router import Router
@@ -31,6 +33,24 @@ def test_paths_that_are_routed(path, template, params):
 )
 def test_paths_that_are_not(path):
     assert router("/a", "/a/b", "/a/{key}", "/a/{key}/c", "/a/{key}/c/{other}").match(path) is None
+
+
+@pytest.mark.parametrize(
+    ("raw_path", "params"),
+    [
+        (b"/a%2Fb", None),
+        (b"/a%2fb", None),
+        (b"%2fa%2fb", None),
+        (b"/a%252fb", None),
+        (b"/a/%2e%2e", {"key": ".."}),
+        (b"/a/5%2Fc", {"key": "5/c"}),
+        (b"/%61/%35", {"key": "5"}),
+        (b"/a/b;c", {"key": "b;c"}),
+    ],
+)
+def test_an_escaped_slash_separates_nothing(raw_path, params):
+    match = router("/a", "/a/b", "/a/{key}", "/a/{key}/c").match(unquote_to_bytes(raw_path).decode(), raw_path)
+    assert (match and match.params) == params
 
 
 def test_a_route_twice_is_an_error():

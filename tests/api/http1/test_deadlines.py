@@ -171,3 +171,28 @@ async def test_refused_client_that_sends_on_is_cut_off(start, apps, autojump_clo
         while True:
             await client.send(b"x" * 65536)
             await wait_all_tasks_blocked()
+
+
+async def test_a_chunk_that_is_malformed_in_the_headers_packet_is_refused_at_once(start, apps, autojump_clock):
+    client = start(apps.echo, body_timeout_s=30).connect()
+    watch = Stopwatch()
+    answer = await client.ask(b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")
+    assert (answer.status, answer.headers["connection"]) == (400, "close")
+    assert watch.shows(0)
+
+
+async def test_blank_lines_do_not_keep_a_connection(start, apps, autojump_clock):
+    server = start(apps.echo, header_timeout_s=10, keep_alive_s=75)
+    client = server.connect()
+    await client.ask(GET)
+    watch = Stopwatch()
+
+    async def drip() -> None:
+        with pytest.raises(trio.BrokenResourceError):  # noqa: PT012
+            while True:
+                await trio.sleep(20)
+                await client.send(b"\r\n")
+
+    server.nursery.start_soon(drip)
+    assert await client.closed()
+    assert watch.shows(75, about_s=TICK_S)

@@ -103,6 +103,21 @@ def test_trailers_are_not_headers():
         (400, post(b"Transfer-Encoding: chunked, identity", body=b"0\r\n\r\n")),
         (400, post(b"Transfer-Encoding:\x0bchunked", body=b"0\r\n\r\n")),
         (400, post(CHUNKED, CHUNKED, body=b"0\r\n\r\n")),
+        (400, post(b"Transfer-Encoding: gzip", CHUNKED, body=b"0\r\n\r\n")),
+        (400, post(b"Transfer-Encoding: identity", CHUNKED, body=b"0\r\n\r\n")),
+        (400, post(b"Connection: Upgrade", b"Upgrade: h2c", b"Transfer-Encoding: gzip", CHUNKED, body=b"0\r\n\r\n")),
+        (501, post(b"Transfer-Encoding: identity", body=b"0\r\n\r\n")),
+        (501, post(b"Transfer-Encoding: ,chunked", body=b"0\r\n\r\n")),
+        (501, post(b"Transfer-Encoding: chunked;q=1", body=b"0\r\n\r\n")),
+        (501, post(b'Transfer-Encoding: "chunked"', body=b"0\r\n\r\n")),
+        (400, post(b"Transfer-Encoding: chunked,", body=b"0\r\n\r\n")),
+        (400, post(b"Transfer-Encoding:\r\n chunked", body=b"0\r\n\r\n")),
+        (400, post(b"Transfer-Encoding:", b"Content-Length: 3", body=b"abc")),
+        (400, post(b"Content-Length: " + b"0" * 5000 + b"3", body=b"abc")),
+        (400, post(b"Content-Length: 1_0", body=b"abc")),
+        (400, post(b"Content-Length:\r\n 3", body=b"abc")),
+        (417, post(b"Expect: the-unexpected", b"Content-Length: 3", body=b"abc")),
+        (400, post(b"Expect: 100-continue", b"Expect: 100-continue", b"Content-Length: 3", body=b"abc")),
         (501, post(b"Transfer-Encoding: gzip, chunked", body=b"0\r\n\r\n")),
         (400, b"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
         (400, post(CHUNKED, body=b"zz\r\n")),
@@ -111,6 +126,16 @@ def test_trailers_are_not_headers():
         (400, post(CHUNKED, body=b"FFFFFFFFFFFFFFFFFF\r\n")),
         (400, post(CHUNKED, body=b"3\r\nabcd\r\n")),
         (400, post(CHUNKED, body=b"3\nabc\n0\n\n")),
+        (400, post(CHUNKED, body=b"3\r\nabc\n0\r\n\r\n")),
+        (400, post(CHUNKED, body=b"3 \r\nabc\r\n0\r\n\r\n")),
+        (400, post(CHUNKED, body=b"0x3\r\nabc\r\n0\r\n\r\n")),
+        (400, post(CHUNKED, body=b"3;a=b\nabc\r\n0\r\n\r\n")),
+        (400, post(CHUNKED, body=b"3;a=\0\r\nabc\r\n0\r\n\r\n")),
+        (400, post(CHUNKED, body=b'3;a="\r\n"\r\nabc\r\n0\r\n\r\n')),
+        (400, post(CHUNKED, body=b"3\r\r\nabc\r\n0\r\n\r\n")),
+        (400, post(CHUNKED, body=b"0\r\nX: a\r\n folded\r\n\r\n")),
+        (400, post(CHUNKED, body=b"0\r\nContent-Length: 3\r\n\r\n")),
+        (400, post(CHUNKED, body=b"0\r\nTransfer-Encoding: chunked\r\n\r\n")),
         # Heads that other servers read differently.
         (400, b"GET / HTTP/1.1\nHost: a\n\n"),
         (400, b"GET / HTTP/1.1\r\n" + HOST + b"X: a\r\n folded\r\n\r\n"),
@@ -127,6 +152,35 @@ def test_trailers_are_not_headers():
         (400, b"GET ftp://a/ HTTP/1.1\r\n" + HOST + b"\r\n"),
         (400, b"GET /\xc3\xa9 HTTP/1.1\r\n" + HOST + b"\r\n"),
         (400, b"GET /%ff HTTP/1.1\r\n" + HOST + b"\r\n"),
+        (400, b"GET /%c0%af HTTP/1.1\r\n" + HOST + b"\r\n"),
+        (400, b"GET /a% HTTP/1.1\r\n" + HOST + b"\r\n"),
+        (400, b"GET /a%4 HTTP/1.1\r\n" + HOST + b"\r\n"),
+        (400, b"GET /a%zz HTTP/1.1\r\n" + HOST + b"\r\n"),
+        (400, b"GET /a%00 HTTP/1.1\r\n" + HOST + b"\r\n"),
+        (400, b"GET /a%0d%0ab HTTP/1.1\r\n" + HOST + b"\r\n"),
+        (400, b"GET /a\0b HTTP/1.1\r\n" + HOST + b"\r\n"),
+        (400, b"GET /a\tb HTTP/1.1\r\n" + HOST + b"\r\n"),
+        (400, b"GET http:///a HTTP/1.1\r\n" + HOST + b"\r\n"),
+        (400, b"GET http://:80/a HTTP/1.1\r\n" + HOST + b"\r\n"),
+        (400, b"GET http://user@b/a HTTP/1.1\r\n" + HOST + b"\r\n"),
+        (400, b"GET http://a:b/a HTTP/1.1\r\n" + HOST + b"\r\n"),
+        (400, b"GET http://a/b#c HTTP/1.1\r\n" + HOST + b"\r\n"),
+        *[
+            (400, b"GET / HTTP/1.1\r\nHost: " + host + b"\r\n\r\n")
+            for host in (b"a b", b"a,b/", b"a/b", b"u@a", b"a:b", b"a:999999", b"[::1", b"::1", b"a?b", b"a#b", b"a\\b")
+        ],
+        *[(400, b"GET / HTTP/1.1\r\nHost: " + host + b"\r\n\r\n") for host in (b'"a"', b"\xc3\xa9", b"%4", b"a" * 300)],
+        (400, b"GET / HTTP/1.1\r\n Host: a\r\n\r\n"),
+        (400, b"GET / HTTP/1.1\r\nHost : a\r\n\r\n"),
+        (400, b"GET / HTTP/1.1\r\n" + HOST + b"X\0: a\r\n\r\n"),
+        (400, b"GET / HTTP/1.1\r\n" + HOST + b"X: a\r\r\n\r\n"),
+        (400, b"GET / HTTP/1.1\r\n" + HOST + b"X: a\x7f\r\n\r\n"),
+        (400, b"GET / HTTP/1.1 \r\n" + HOST + b"\r\n"),
+        (400, b"GET\t/ HTTP/1.1\r\n" + HOST + b"\r\n"),
+        (400, b"GET / http/1.1\r\n" + HOST + b"\r\n"),
+        (400, b"GET / HTTP/1.10\r\n" + HOST + b"\r\n"),
+        (501, b"DESCRIBE / RTSP/1.0\r\n" + HOST + b"\r\n"),
+        (501, b"SOURCE / ICE/1.0\r\n" + HOST + b"\r\n"),
         (400, b"get / HTTP/1.1\r\n" + HOST + b"\r\n"),
         (400, b"BREW / HTTP/1.1\r\n" + HOST + b"\r\n"),
         (400, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
@@ -143,6 +197,32 @@ def test_refused(status, data, step):
     assert parser.error is not None
     assert parser.error.status == status
     assert not any(request.complete for request in parser.ready)
+
+
+def test_an_absolute_target_names_the_host():
+    (request,) = parse(b"GET http://b:80/c?d HTTP/1.1\r\n" + HOST + b"\r\n").ready
+    assert (request.path, request.query, request.headers) == ("/c", b"d", [(b"host", b"b:80")])
+    (request,) = parse(b"GET http://b?d HTTP/1.1\r\n" + HOST + b"\r\n").ready
+    assert (request.path, request.raw_path, request.query) == ("/", b"/", b"d")
+
+
+@pytest.mark.parametrize("host", [b"", b"a", b"a.b-c_d:8080", b"[::1]", b"[::1]:80", b"127.0.0.1:1", b"a:"])
+def test_hosts_that_are_ones(host):
+    assert parse(b"GET / HTTP/1.1\r\nHost: " + host + b"\r\n\r\n").error is None
+
+
+def test_tls_on_the_plain_port_is_told_so():
+    assert "not TLS" in parse(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03").error.detail
+
+
+@pytest.mark.parametrize("step", [None, 1, 7])
+def test_blank_lines_are_bounded_between_requests_too(step):
+    request = post(b"Content-Length: 100", body=b"x" * 100)
+    assert parse((request + b"\r\n" * 20) * 5, step=step).error is None
+    parser = parse(request + b"\r\n" * 100_000, step=step or 1000)
+    parser.ready.clear()
+    parser.feed(b"\r\n" * 100)
+    assert parser.error.status == 400
 
 
 def test_refusal_comes_after_the_requests_before_it():
