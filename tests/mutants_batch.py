@@ -332,6 +332,18 @@ BATCH: tuple[Mutant, ...] = (
         ("    ContinueWork,\n)\n", ")\n"),
     ),
     mutant(
+        "texts of expressions: NUL goes to the database",
+        "tests/engine/test_evaluated_values_postgres.py::test_whatever_is_evaluated_the_database_takes_what_comes_of_it",
+        "engine/core/view.py",
+        ('    if "\\0" in value:\n', "    if not value:\n"),
+    ),
+    mutant(
+        "messages of incidents: NUL goes to the database",
+        "tests/engine/test_evaluated_values_postgres.py::test_whatever_is_evaluated_the_database_takes_what_comes_of_it",
+        "engine/core/records/effects.py",
+        ('.replace("\\0", "\\\\u0000")', '.replace("\\1", "")'),
+    ),
+    mutant(
         "batch: it takes commands however much it has written",
         "tests/engine/test_large_texts_postgres.py::test_a_batch_ends_when_it_has_written_enough",
         "engine/batch.py",

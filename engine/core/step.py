@@ -18,7 +18,7 @@ from engine.core.needs import Need, NeedKind, NotLoaded
 from engine.core.outcomes import Entry, Handled, Notices, Spilled
 from engine.core.records.base import Command
 from engine.core.records.codec import encode_command
-from engine.core.records.effects import Effects, IncidentType, Reject, Rejection, RejectionCode
+from engine.core.records.effects import Effects, IncidentType, Reject, Rejection, RejectionCode, told
 from engine.core.records.instances import COMMAND_STAGE, ContinueWork, IncidentRaised
 from engine.core.records.messages import CloseSubscription, OpenSubscription
 from engine.core.records.timers import TimerFailed, TriggerTimer
@@ -348,7 +348,7 @@ class Processor:
         place = self._tree_of(command) if timer is None or timer.element is None else timer.element
         if place is not None:
             parked = {"intent": command.intent, "command": encode_command(command).decode()}
-            message = f"Command '{command.intent}' at position {self.at.position}: {reason}"
+            message = told(f"Command '{command.intent}' at position {self.at.position}: {reason}")
             yield IncidentRaised(self.at.key(), place.key, COMMAND_STAGE, IncidentType.UNKNOWN, message, None, parked)
 
     def _tree_of(self, command: Command) -> Instance | None:

@@ -17,6 +17,12 @@ from engine.feel import Evaluation as FeelEvaluation
 from engine.feel import EvaluationError, Expression, from_json, to_json
 from engine.feel import Warning as FeelWarning
 
+EXTRACT = IncidentType.EXTRACT_VALUE_ERROR
+MAX_TEXT = 32_768
+"""Characters of a text that becomes a name, a key, a code or an id: as many as a request may give."""
+MAX_SHOWN = 100
+"""Characters of a value that a message quotes."""
+
 
 class VariableScope(Mapping[str, Any]):
     """The variables seen from an element, decoded when they are asked for.
@@ -259,6 +265,29 @@ class View:
         if type(value) is expected:
             return value
         raise Fail(failure, unexpected(expression, f"'{type_name(expected)}'", type_name(type(value)), warnings))
+
+    def text(self, expression: Expression, element: Element, failure: IncidentType = EXTRACT) -> str:
+        """The value of `expression`, which must be a text that a column can hold.
+
+        Raises:
+            Fail: it is another type, has a NUL character, or is too long.
+        """
+        value: str = self.typed(expression, element, str, failure)
+        return column_text(expression, value, failure)
+
+
+def column_text(expression: Expression, value: str, failure: IncidentType = EXTRACT) -> str:
+    """`value`, which `expression` gave, if a column of text can hold it: as JSON a text may have NUL inside.
+
+    Raises:
+        Fail: it cannot.
+    """
+    if "\0" in value:
+        raise Fail(failure, unexpected(expression, "a text without NUL characters", value[:MAX_SHOWN], ()))
+    if len(value) > MAX_TEXT:
+        expected = f"a text of at most {MAX_TEXT} characters"
+        raise Fail(failure, unexpected(expression, expected, f"{value[:MAX_SHOWN]}…", ()))
+    return value
 
 
 def json_of(value: Any, failure: IncidentType = IncidentType.EXTRACT_VALUE_ERROR) -> str:

@@ -5,10 +5,12 @@ from core_bench import raw
 from core_messages import boundary, event_sub, message, model, receive, starts
 from core_models import ONE_TASK, end, start, task
 
+from engine.bpmn.parser import parse
 from engine.core.records.catalogue import DeleteResource
 from engine.core.records.effects import RejectionCode
 from engine.core.records.instances import CreateInstance
 from engine.core.records.messages import CorrelateMessage, PublishMessage
+from engine.core.shared.starts import InvalidStart, metadata_of
 
 ROOTS = (message("begin", None, "b"), message("other", None, "o"), message())
 STARTED = model(starts("start", "m"), task("work"), end(), "start > work > end", roots=(message("begin", None),))
@@ -236,3 +238,12 @@ def test_when_each_instance_ends_at_once_all_that_is_kept_is_worked_off(bench):
 
 def process_that_ends_at_once():
     return model(starts("start", "m"), end(), "start > end", roots=(message("begin", None),))
+
+
+@pytest.mark.parametrize(
+    "name", ['="a" + "\\u0000"', '=string join(for i in 1..5000 return "0123456789")'], ids=["NUL", "long"]
+)
+def test_a_name_that_no_column_can_hold_is_refused_before_it_is_deployed(name):
+    content = model(starts("start", "m"), end(), "start > end", roots=(message(name.replace('"', "&quot;"), None),))
+    with pytest.raises(InvalidStart, match="element 'start': the name must be a text without NUL characters"):
+        metadata_of(parse(content, "p.bpmn").processes[0])

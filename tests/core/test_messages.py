@@ -100,14 +100,24 @@ def test_a_key_that_is_neither_text_nor_number_is_an_incident_that_can_be_resolv
     assert waiting(bench) == [("receive", "x")]
 
 
+NO_TEXT = "Expected result of the expression 'bad' to be a text {}, but was '{}'."
+
+
 @pytest.mark.parametrize("thing", ["correlation key", "message id"])
-def test_a_key_that_no_table_can_hold_is_an_incident(bench, thing):
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        ("a\0b", NO_TEXT.format("without NUL characters", "a\\u0000b")),
+        ("x" * 32_769, NO_TEXT.format("of at most 32768 characters", f"{'x' * 100}…")),
+    ],
+    ids=["NUL", "long"],
+)
+def test_a_key_that_no_table_can_hold_is_an_incident(bench, thing, bad, said):
     """A text may have NUL inside, as JSON has; a column of text may not."""
     says = throw("say", "m", publish(**({"key": "=bad"} if thing == "correlation key" else {"id": "=bad"})))
     bench.deploy(model(start(), says, end(), "start > say > end"))
-    instance = bench.start(k="x", bad="a\0b")
-    text = f'Failed to extract the {thing}: The value must not contain a NUL character, but was "a\\u0000b".'
-    assert bench.incidents == [("say", "EXTRACT_VALUE_ERROR", text)]
+    instance = bench.start(k="x", bad=bad)
+    assert bench.incidents == [("say", "EXTRACT_VALUE_ERROR", said)]
     bench.set(instance, bad="ab")
     bench.resolve()
     assert bench.state_of(instance) == "COMPLETED"

@@ -175,6 +175,8 @@ async def test_what_cannot_be_saved_is_rejected_alone(migrated, connection, seri
     assert consumer.refusals.careful_until >= position
 
 
+REFUSES = "ALTER TABLE jobs ADD CONSTRAINT no_bad_type CHECK (type <> 'bad')"
+"""What an expression gives is checked when it is evaluated: so the database refuses a value that nothing else minds."""
 TYPED = process(start(), sub("s", start("i"), task("work", type="=kind"), end(), "i > work > end"), "start > s")
 
 
@@ -183,10 +185,11 @@ async def test_deferred_work_that_cannot_be_saved_is_an_incident_and_goes_on_whe
     for ever, and nobody would know."""
     serial = Serial()
     serial.deploy(TYPED)
+    await connection.execute(REFUSES)
     await pin_clock(connection)
     await append(connection, serial.commands)
     consumer, ears = make_consumer(migrated, serial.resources, slice_items=1)
-    kinds = [{"kind": "a\0b", "n": 1}, {"kind": "good", "n": 2}]
+    kinds = [{"kind": "bad", "n": 1}, {"kind": "good", "n": 2}]
     async with trio.open_nursery() as nursery:
         nursery.start_soon(keep_leading, consumer, [])
         work_off = partial(appended, connection, consumer, ears)
@@ -213,13 +216,14 @@ async def test_deferred_work_that_cannot_be_saved_is_an_incident_and_goes_on_whe
 async def test_deferred_work_that_cannot_be_saved_does_not_keep_its_instance_from_being_cancelled(migrated, connection):
     serial = Serial()
     serial.deploy(TYPED)
+    await connection.execute(REFUSES)
     await pin_clock(connection)
     await append(connection, serial.commands)
     consumer, ears = make_consumer(migrated, serial.resources, slice_items=1)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(keep_leading, consumer, [])
         work_off = partial(appended, connection, consumer, ears)
-        await work_off(CreateInstance("p", variables=raw({"kind": "a\0b"})))
+        await work_off(CreateInstance("p", variables=raw({"kind": "bad"})))
         ((instance,),) = await rows_of(connection, HAS_WORK)
         await work_off(CancelInstance(instance))
         nursery.cancel_scope.cancel()

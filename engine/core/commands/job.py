@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.core.needs import Need, NeedKind, Needs, NotLoaded
-from engine.core.records.effects import Effects, IncidentType, Reject, RejectionCode
+from engine.core.records.effects import Effects, IncidentType, Reject, RejectionCode, told
 from engine.core.records.instances import ElementCompleting, IncidentRaised
 from engine.core.records.jobs import (
     CompleteJob,
@@ -52,7 +52,7 @@ def fail(command: FailJob, at: View) -> Effects:
     yield JobFailed(job.key, command.retries, at.now + command.backoff_ms if backoff else None, command.message)
     yield from set_locally(job.element, command.variables, at)
     if command.retries <= 0:
-        message = command.message or "No more retries left."
+        message = told(command.message or "No more retries left.")
         yield IncidentRaised(at.key(), job.element.key, "", NO_RETRIES[job.kind], message, job.key)
 
 
@@ -73,7 +73,7 @@ def throw_error(command: ThrowJobError, at: View) -> Effects:
     else:
         yield from set_locally(job.element, command.variables, at)
         type_, message = events.unhandled_error(job.element, command.code, command.message, at, from_itself=True)
-        yield IncidentRaised(at.key(), job.element.key, "", type_, message, job.key)
+        yield IncidentRaised(at.key(), job.element.key, "", type_, told(message), job.key)
 
 
 def needs_update(command: UpdateJob, tenant: str) -> Needs:

@@ -20,7 +20,7 @@ MAX_DEPTH = 1_000
 
 def activate(call: Element, at: View) -> Effects:
     called = _called(call, at)
-    process_id = at.typed(called.process_id, call, str, IncidentType.EXTRACT_VALUE_ERROR)
+    process_id = at.text(called.process_id, call)
     if call.instance.depth >= MAX_DEPTH:
         raise Fail(
             IncidentType.CALLED_ELEMENT_ERROR,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from engine.bpmn.model import ErrorEvent, TerminateEvent
 from engine.core.elements import intermediate_throw_event
-from engine.core.records.effects import Effects, Fail, IncidentType
+from engine.core.records.effects import Effects, Fail
 from engine.core.records.instances import ElementCompleted, ScopeInterrupted
 from engine.core.shared import events
 from engine.core.tree import Element
@@ -27,7 +27,7 @@ def activate(event: Element, at: View) -> Effects:
 
 def _throw_error(event: Element, error: ErrorEvent, at: View) -> Effects:
     assert error.code is not None, f"the parser lets no error end event without a code through: {event.element}"
-    code = at.typed(error.code, event, str, IncidentType.EXTRACT_VALUE_ERROR)
+    code = at.text(error.code, event)
     caught = events.throw_error(event, code, {}, at, from_itself=False)
     if caught is None:
         raise Fail(*events.unhandled_error(event, code, None, at, from_itself=False))

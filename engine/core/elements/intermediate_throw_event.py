@@ -9,7 +9,7 @@ Not here: compensation throw events.
 from __future__ import annotations
 
 from engine.bpmn.model import EscalationEvent, LinkEvent, MessageEvent, SignalEvent
-from engine.core.records.effects import Effects, IncidentType
+from engine.core.records.effects import Effects
 from engine.core.records.instances import ElementCompleted, ElementCompleting
 from engine.core.shared import events, throwing
 from engine.core.shared.flows import enter
@@ -35,7 +35,7 @@ def activate(event: Element, at: View) -> Effects:
 def escalate(event: Element, escalation: EscalationEvent, at: View) -> Effects:
     """Tell the nearest catcher, if there is one; the event completes unless that interrupts it."""
     assert escalation.code is not None, f"the parser lets no escalation without a code be thrown: {event.element}"
-    code = at.typed(escalation.code, event, str, IncidentType.EXTRACT_VALUE_ERROR)
+    code = at.text(escalation.code, event)
     catcher = events.catcher_of(EscalationEvent, code, event, at, from_itself=False)
     if catcher is not None:
         yield from events.catch(catcher, {}, at)

@@ -15,7 +15,7 @@ from engine.core.records.user_tasks import UserTaskCreated
 from engine.core.shared.jobs import create_job, whole
 from engine.core.shared.schedules import LATEST_MS
 from engine.core.tree import Element
-from engine.core.view import View, json_of
+from engine.core.view import View, column_text, json_of
 from engine.feel import Expression
 from engine.feel.temporal.calendar import TemporalError
 from engine.feel.temporal.timers import parse_date_ms
@@ -74,7 +74,7 @@ def _native(task: Element, model: UserTask, at: View) -> Effects:
 def _find_form(form_id: Expression | None, task: Element, at: View) -> None:
     """Forms cannot be deployed: whoever names one looks in vain."""
     if form_id is not None:
-        wanted = at.typed(form_id, task, str, FAILURE)
+        wanted = at.text(form_id, task)
         raise Fail(IncidentType.FORM_NOT_FOUND, f"Expected to find a form with id '{wanted}', but none is found.")
 
 
@@ -82,8 +82,7 @@ def _text(expression: Expression | None, task: Element, at: View) -> str | None:
     """A text; an empty one is none."""
     if expression is None:
         return None
-    value: str = at.typed(expression, task, str, FAILURE)
-    return _checked(value, expression) or None
+    return _checked(at.text(expression, task), expression) or None
 
 
 def _names(expression: Expression | None, task: Element, at: View) -> tuple[str, ...]:
@@ -134,13 +133,13 @@ def _priority(expression: Expression | None, task: Element, at: View) -> int:
 
 
 def _checked(name: str, expression: Expression) -> str:
-    if len(name.encode()) > MAX_NAME_BYTES or "\0" in name:
+    if len(name.encode()) > MAX_NAME_BYTES:
         raise Fail(
             FAILURE,
-            f"Expected result of the expression '{_told(expression)}' to have names of at most {MAX_NAME_BYTES} bytes "
-            f"without NUL, but was '{name[:100]}'.",
+            f"Expected result of the expression '{_told(expression)}' to have names of at most {MAX_NAME_BYTES} bytes, "
+            f"but was '{name[:100]}'.",
         )
-    return name
+    return column_text(expression, name)
 
 
 def _told(expression: Expression) -> str:

@@ -49,13 +49,23 @@ class IncidentType(StrEnum):
     UNKNOWN = "UNKNOWN"
 
 
+MAX_MESSAGE = 10_000
+"""Characters of the message of an incident."""
+
+
+def told(message: str) -> str:
+    """The message of an incident: NUL, which a column of text cannot hold, as its escape, and what is too long cut."""
+    message = message[:MAX_MESSAGE].replace("\0", "\\u0000") if "\0" in message else message
+    return message if len(message) <= MAX_MESSAGE else f"{message[: MAX_MESSAGE - 1]}…"
+
+
 class Fail(Exception):
     """Raised by stages: the model's or the data's fault. Becomes an incident on this element at this stage."""
 
     def __init__(self, type: IncidentType, message: str) -> None:
         super().__init__(message)
         self.type = type
-        self.message = message
+        self.message = told(message)
 
 
 class Reply(msgspec.Struct, frozen=True, gc=False):

@@ -36,7 +36,7 @@ def create_job(
 ) -> Effects:
     """Type, retries and priority are evaluated with the element's variables. `headers`: more of them than the model
     has. `kind`, `event`, `index`: the job is the listener's that stands at `index` of those of `event`."""
-    type_ = at.typed(job.type, element, str, FAILURE)
+    type_ = at.text(job.type, element)
     if not 0 < len(type_.encode()) <= MAX_TYPE_BYTES:
         raise Fail(
             FAILURE,

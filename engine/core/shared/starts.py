@@ -8,6 +8,7 @@ from engine.bpmn.model import MessageEvent, Process, SignalEvent, TimerEvent
 from engine.core.records.catalogue import ProcessMetadata, StartMetadata
 from engine.core.shared import start_timers
 from engine.core.shared.schedules import InvalidSchedule
+from engine.core.view import MAX_TEXT
 from engine.feel import EvaluationError, Expression
 
 
@@ -51,5 +52,9 @@ def _name(expression: Expression, element: str) -> str:
     if not isinstance(value, str) or not value:
         raise InvalidStart(
             f"element '{element}': the name must be a text that is not empty; variables have no value here"
+        )
+    if "\0" in value or len(value) > MAX_TEXT:
+        raise InvalidStart(
+            f"element '{element}': the name must be a text without NUL characters, of at most {MAX_TEXT} characters"
         )
     return value

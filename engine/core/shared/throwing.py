@@ -18,7 +18,7 @@ from engine.core.records.signals import BroadcastSignal
 from engine.core.shared.waits import key_of
 from engine.core.tree import Element
 from engine.core.view import View, json_of
-from engine.feel import Expression, to_json
+from engine.feel import Expression
 from engine.feel.temporal.calendar import TemporalError
 from engine.feel.temporal.timers import parse_interval
 
@@ -27,7 +27,7 @@ LONGEST_MS = int(timedelta(days=36_500).total_seconds() * 1000)
 
 def publish(element: Element, message: MessageEvent, at: View) -> Effects:
     """Publish natively. An id that a kept message has already means: published before, and nothing more happens."""
-    name = _name(message.name, element, at)
+    name = at.text(message.name, element)
     key = "" if message.correlation_key is None else key_of(message.correlation_key, element, at)
     id_ = None if message.message_id is None else key_of(message.message_id, element, at, "message id")
     ttl = 0 if message.time_to_live is None else _milliseconds(message.time_to_live, element, at)
@@ -35,15 +35,7 @@ def publish(element: Element, message: MessageEvent, at: View) -> Effects:
 
 
 def broadcast(element: Element, signal: SignalEvent, at: View) -> Effects:
-    yield Send(BroadcastSignal(_name(signal.name, element, at), _local(element), element.key))
-
-
-def _name(expression: Expression, element: Element, at: View) -> str:
-    name: str = at.typed(expression, element, str, IncidentType.EXTRACT_VALUE_ERROR)
-    if "\0" in name:
-        text = f"The name must not contain a NUL character, but was {to_json(name)}."
-        raise Fail(IncidentType.EXTRACT_VALUE_ERROR, text)
-    return name
+    yield Send(BroadcastSignal(at.text(signal.name, element), _local(element), element.key))
 
 
 def _local(element: Element) -> Variables:

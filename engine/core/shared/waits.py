@@ -16,7 +16,7 @@ from engine.core.records.timers import TimerCanceled, TimerScheduled
 from engine.core.shared.catching import boundaries_of, event_node, event_sub_processes_of
 from engine.core.shared.schedules import due_date
 from engine.core.tree import Element
-from engine.core.view import View, type_name
+from engine.core.view import View, column_text, type_name
 from engine.feel import Expression, to_json
 
 Awaits = Callable[[Node, Process], Iterator[Node]] | None
@@ -49,7 +49,7 @@ def _open(element: Element, target: Node, type_: str, at: View) -> Effects:
         due = due_date(event, element, at)
         yield TimerScheduled(at.key(), element.key, target.id, type_, due.at, due.repetitions, due.cycle)
     elif isinstance(event, SignalEvent):
-        name = at.typed(event.name, element, str, IncidentType.EXTRACT_VALUE_ERROR)
+        name = at.text(event.name, element)
         interrupting = _interrupts(target, type_, element, at)
         yield SubscriptionOpened(at.key(), element.key, target.id, type_, "SIGNAL", name, interrupting=interrupting)
     elif isinstance(event, MessageEvent):
@@ -58,7 +58,7 @@ def _open(element: Element, target: Node, type_: str, at: View) -> Effects:
 
 def _open_message(element: Element, target: Node, type_: str, event: MessageEvent, at: View) -> Effects:
     """The element's own row, and word to the channel of the correlation key."""
-    name = at.typed(event.name, element, str, IncidentType.EXTRACT_VALUE_ERROR)
+    name = at.text(event.name, element)
     assert event.correlation_key is not None, f"the parser lets no message without a key be awaited: {target.id}"
     correlation_key = key_of(event.correlation_key, element, at)
     interrupting = _interrupts(target, type_, element, at)
@@ -75,11 +75,8 @@ def _interrupts(target: Node, type_: str, element: Element, at: View) -> bool:
 def key_of(expression: Expression, element: Element, at: View, what: str = "correlation key") -> str:
     """A correlation key is text; a number and its text are one key."""
     value = at.evaluate(expression, element)
-    if isinstance(value, str) and "\0" in value:
-        text = f"The value must not contain a NUL character, but was {to_json(value)}."
-        raise Fail(IncidentType.EXTRACT_VALUE_ERROR, f"Failed to extract the {what}: {text}")
     if isinstance(value, str):
-        return value
+        return column_text(expression, value)
     if isinstance(value, int | Decimal) and not isinstance(value, bool):
         return to_json(value)
     raise Fail(
