@@ -377,8 +377,11 @@ class Supervisor:
         """Remember why a child ended; how long to wait before it is started again.
 
         Raises:
-            Escalated: this was one failure too many.
+            Escalated: this was one failure too many, or the child itself raised it: no restart will help.
         """
+        for leaf in leaves(error):
+            if isinstance(leaf, Escalated):
+                raise leaf
         kept.last_error = describe(error)
         counts = not excused(error)
         if lived_s >= self._settings.healthy_after_s:

@@ -17,7 +17,7 @@ import structlog
 import trio
 
 from api.http1.listeners import open_listeners
-from engine.supervision import Beat, Child
+from engine.supervision import Beat, Child, Escalated
 from storage import checks, driver, migrate
 from storage.checks import Server
 from storage.migrate import Migration
@@ -141,7 +141,10 @@ async def database(config: Config) -> AsyncGenerator[tuple[str, list[Child]]]:
 
 
 class Keeper:
-    """Holds the lease of the embedded PostgreSQL; when its supervisor is killed, starts it again."""
+    """Holds the lease of the embedded PostgreSQL: restarts a supervisor that was killed, resumes a stopped one.
+
+    A server that keeps dying ends the program: whoever started that must see it.
+    """
 
     def __init__(self, root: Path | None) -> None:
         self._root = root
@@ -160,8 +163,17 @@ class Keeper:
                 log.warning("the embedded PostgreSQL is gone: starting it again")
                 self.release()
                 with beat.waiting(60.0):
-                    await self.hold()
+                    await self._hold_again()
+            elif lease.is_stopped():
+                log.error("the supervisor of the embedded PostgreSQL was stopped: resuming it")
+                lease.resume()
             await beat.sleep(0.25)
+
+    async def _hold_again(self) -> None:
+        try:
+            await self.hold()
+        except embedded.GivenUp as given_up:
+            raise Escalated(str(given_up)) from given_up
 
     def release(self) -> None:
         if self._lease is not None:

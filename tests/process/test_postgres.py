@@ -2,6 +2,7 @@
 
 import signal
 
+import psutil
 import psycopg
 import trio
 from process_audit import audit, settled
@@ -118,3 +119,34 @@ async def test_a_stop_while_postgresql_is_frozen(program_with_own_server, server
 
 async def _all_wait(load):
     return load.books.in_flight == 4
+
+
+async def test_a_server_that_keeps_dying_ends_the_program_with_the_reason(program_with_own_server, server):
+    """Whoever started the program must see that PostgreSQL cannot live."""
+    program = program_with_own_server
+    await program.restart()
+    for _ in range(6):
+        killed = server.postmaster
+
+        async def another(killed=killed):
+            return not program.running or server.postmaster != killed
+
+        await server.kill_postmaster()
+        await eventually(another, "another postmaster", within_s=20)
+    assert await program.wait() == 70
+    assert "died 6 times in 60 s" in program.said()
+
+
+async def test_a_stopped_supervisor_is_resumed(program_with_own_server, server):
+    program = program_with_own_server
+    await program.restart()
+    supervisor = psutil.Process(server.supervisor)
+    supervisor.suspend()
+
+    async def resumed():
+        return supervisor.status() != psutil.STATUS_STOPPED
+
+    await eventually(resumed, "the supervisor goes on", within_s=20)
+    await server.kill_postmaster()
+    await program.ready()
+    assert program.logged("the supervisor of the embedded PostgreSQL was stopped: resuming it")

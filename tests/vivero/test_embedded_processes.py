@@ -152,16 +152,50 @@ def execute_until_killed(connection, statement) -> None:
         connection.execute(statement)
 
 
-def test_a_server_that_keeps_dying_is_given_up(root, quick, server_at, eventually) -> None:
-    with embedded.acquire(root, quick) as lease:
-        there = server_at(root)
-        for _ in range(5):
-            killed = there.postmaster
-            os.kill(killed, signal.SIGKILL)
-            eventually(lambda killed=killed: there.postmaster != killed)
-        os.kill(there.postmaster, signal.SIGKILL)
-        eventually(lease.is_lost)
+@pytest.fixture
+def forgiven(root):
+    """The deaths in one test are no concern of the next one."""
+    (root / "postgres" / "deaths").unlink(missing_ok=True)
+    yield
+    (root / "postgres" / "deaths").unlink(missing_ok=True)
+
+
+def test_a_server_that_keeps_dying_is_given_up_until_a_minute_has_passed(
+    root, quick, server_at, eventually, forgiven
+) -> None:
+    """Over supervisors, too: each of the programs would start another one."""
+    there = server_at(root)
+    for _ in range(2):
+        with embedded.acquire(root, quick) as lease:
+            for _ in range(3):
+                killed = there.postmaster
+                os.kill(killed, signal.SIGKILL)
+                eventually(lambda killed=killed, lease=lease: lease.is_lost() or there.postmaster != killed)
+        embedded.wait_stopped(root)
     assert "PostgreSQL died 6 times in 60 s" in there.log
+    starts = there.starts
+    with pytest.raises(embedded.GivenUp, match="is not started again for"):
+        embedded.acquire(root, quick)
+    assert there.starts == starts
+
+
+def test_large_logs_begin_anew_while_the_server_runs(ask, root, quick, server_at, eventually, monkeypatch) -> None:
+    spoiler = "import sys; from vivero.embedded import supervisor as s, postmaster as p; "
+    spoiler += "s._LOOK_AT_LOGS_EVERY_S = 0.05; s._LARGEST_LOG = 2_000; p._LARGEST_LOG = 20_000; s.main(sys.argv[1:])"
+    monkeypatch.setattr("vivero.embedded.client._SUPERVISOR", ["-c", spoiler])
+    embedded.wait_stopped(root)
+    with embedded.acquire(root, quick) as lease, psycopg.connect(lease.dsn, autocommit=True) as connection:
+        there = server_at(root)
+        with (root / "supervisor.log").open("a") as supervisor_log:
+            supervisor_log.write("x" * 3_000)
+        connection.execute("DO $$ BEGIN FOR i IN 1..300 LOOP RAISE WARNING '%', repeat('x', 100); END LOOP; END $$")
+        log = root / "postgres" / "server.log"
+        eventually(lambda: log.with_name("server.log.1").exists() and log.stat().st_size < 20_000)
+        eventually(lambda: (root / "supervisor.log").stat().st_size < 2_000)
+        connection.execute("DO $$ BEGIN RAISE WARNING 'written later'; END $$")
+        eventually(lambda: "written later" in there.server_log)
+        assert "\0" not in there.server_log
+    embedded.wait_stopped(root)
 
 
 def test_supervisor_and_postmaster_killed_together(ask, root, quick, server_at) -> None:

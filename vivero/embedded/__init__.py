@@ -11,7 +11,7 @@ Everything here blocks: under Trio call it through `trio.to_thread.run_sync`. Li
 """
 
 from vivero.embedded.client import Lease, acquire, database_url, wait_stopped
-from vivero.embedded.errors import EmbeddedPostgresError, StartTimeout
+from vivero.embedded.errors import EmbeddedPostgresError, GivenUp, StartTimeout
 from vivero.embedded.layout import default_root
 from vivero.embedded.settings import DEVELOPMENT, TEST, Settings
 
@@ -19,6 +19,7 @@ __all__ = [
     "DEVELOPMENT",
     "TEST",
     "EmbeddedPostgresError",
+    "GivenUp",
     "Lease",
     "Settings",
     "StartTimeout",

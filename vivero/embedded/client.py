@@ -6,6 +6,7 @@ tidied up after a kill -9.
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -15,9 +16,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from vivero.embedded.errors import EmbeddedPostgresError, StartTimeout
+from vivero.embedded.errors import EmbeddedPostgresError, GivenUp, StartTimeout
 from vivero.embedded.layout import Layout, default_root, open_layout
 from vivero.embedded.locks import exclusive
+from vivero.embedded.processes import is_stopped
 from vivero.embedded.settings import DEVELOPMENT, Settings
 
 _LONGEST_GREETING = 65536  # bytes
@@ -33,11 +35,12 @@ class Lease:
     children share the lease.
     """
 
-    __slots__ = ("_socket", "dsn", "settings", "version")
+    __slots__ = ("_socket", "_supervisor", "dsn", "settings", "version")
 
     def __init__(self, connection: socket.socket, greeting: Mapping[str, Any]) -> None:
         self._socket = connection
         self.dsn: str = greeting["dsn"]
+        self._supervisor: int = greeting["supervisor"]
         self.version: str = greeting["version"]
         self.settings: Mapping[str, str] = greeting["settings"]
 
@@ -52,6 +55,14 @@ class Lease:
             return False
         except ConnectionError:
             return True
+
+    def is_stopped(self) -> bool:
+        """Whether somebody has stopped the supervisor (SIGSTOP), so that nobody looks after the server."""
+        return not self.is_lost() and is_stopped(self._supervisor)
+
+    def resume(self) -> None:
+        """Let a stopped supervisor go on. Raises OSError when that is not allowed."""
+        os.kill(self._supervisor, signal.SIGCONT)
 
     def close(self) -> None:
         """Let go. The last one to do so stops the server, after its grace."""
@@ -156,7 +167,7 @@ def _lease(connection: socket.socket, layout: Layout, deadline: float) -> Lease 
     greeting = json.loads(line)
     if "error" in greeting:
         connection.close()
-        raise EmbeddedPostgresError(greeting["error"])
+        raise (GivenUp if greeting.get("given_up") else EmbeddedPostgresError)(greeting["error"])
     connection.settimeout(None)
     return Lease(connection, greeting)
 

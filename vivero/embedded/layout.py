@@ -7,6 +7,7 @@
 <root>/postgres/        belongs to the user the server runs as
     data-18/            the data directory, named by PostgreSQL's major version
     server.log
+    deaths              when the server died lately
 <root>/bin/             only as root: copies of binaries that the server's user cannot reach
 """
 
@@ -50,6 +51,10 @@ class Layout:
     @property
     def server_log(self) -> Path:
         return self.postgres / "server.log"
+
+    @property
+    def deaths(self) -> Path:
+        return self.postgres / "deaths"
 
     @property
     def lease_socket(self) -> Path:

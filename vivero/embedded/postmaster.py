@@ -91,7 +91,7 @@ def start_postmaster(
     _end_orphans(data, log)
     for stale in layout.run.glob(f".s.PGSQL.{PORT}*"):
         stale.unlink()
-    _limit_log(layout.server_log)
+    limit_log(layout.server_log)
     environment = _environment()
     if predecessor:
         # The file may name a pid that meanwhile belongs to another program. Never delete the file: the postmaster
@@ -197,10 +197,15 @@ def _wait_while(condition: Callable[[], bool], patience_s: float) -> bool:
     return True
 
 
-def _limit_log(server_log: Path) -> None:
-    """Keep one old log, and begin a new one when it has grown large."""
+def limit_log(server_log: Path) -> None:
+    """Keep one old log, and begin a new one when it has grown large.
+
+    The postmaster may be writing: it appends, so it goes on at the beginning. Lines that it writes between the copy and
+    the cut are lost.
+    """
     if server_log.exists() and server_log.stat().st_size > _LARGEST_LOG:
-        server_log.replace(server_log.with_name("server.log.1"))
+        shutil.copyfile(server_log, server_log.with_name("server.log.1"))
+        os.truncate(server_log, 0)
 
 
 def stop_postmaster(running: subprocess.Popen[bytes]) -> None:

@@ -37,6 +37,18 @@ def _arguments_by_ps(pid: int) -> list[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.split() or [""]
 
 
+def is_stopped(pid: int) -> bool:
+    """Whether the process stands still until it gets SIGCONT. False for one that is not there."""
+    if not (_PROC / "self").exists():
+        command = ["ps", "-o", "state=", "-p", str(pid)]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip().startswith("T")
+    try:
+        said = (_PROC / str(pid) / "stat").read_text()
+    except OSError:
+        return False
+    return said.rpartition(")")[2].split()[0] in "Tt"  # behind the program's name, which may hold anything
+
+
 def orphaned_backends(data: Path) -> Iterator[int]:
     """Processes of a postmaster on `data` that was killed. They keep its shared memory, so no new one can start.
 

@@ -13,24 +13,24 @@ import subprocess
 import sys
 import time
 import traceback
-from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
 from vivero.embedded.binaries import Installation, find_installation
-from vivero.embedded.errors import EmbeddedPostgresError
+from vivero.embedded.deaths import Deaths
+from vivero.embedded.errors import EmbeddedPostgresError, GivenUp
 from vivero.embedded.layout import Layout, open_layout
 from vivero.embedded.locks import exclusive
-from vivero.embedded.postmaster import data_majors, make_data_directory, start_postmaster, stop_postmaster
+from vivero.embedded.postmaster import data_majors, limit_log, make_data_directory, start_postmaster, stop_postmaster
 from vivero.embedded.server_user import become, give_directory, reachable_installation, server_user
 from vivero.embedded.settings import Settings
 
 _PREDECESSOR_S = 90.0  # longer than a fast shutdown may take
 _MOST_LEASES = 500
-_MOST_RESTARTS = 5
-_RESTARTS_WITHIN_S = 60.0
+_LOOK_AT_LOGS_EVERY_S = 60.0
+_LARGEST_LOG = 1024 * 1024  # bytes
 
 Postmaster = subprocess.Popen[bytes]
 
@@ -58,6 +58,13 @@ def log(text: str) -> None:
     print(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), f"[{os.getpid()}]", text, file=sys.stderr, flush=True)
 
 
+def _limit_own_log() -> None:
+    """Begin anew when it has grown large. As another user than root's we may write to it, and not rename it."""
+    if os.fstat(sys.stderr.fileno()).st_size > _LARGEST_LOG:
+        os.ftruncate(sys.stderr.fileno(), 0)
+        log("this log had grown large and begins anew")
+
+
 def _terminate(number: int, _frame: object) -> None:
     """The machine shuts down, or somebody wants the server gone: stop it in good order, whoever has a lease."""
     for terminating in (signal.SIGTERM, signal.SIGINT):
@@ -72,6 +79,7 @@ def _boot(root: Path, settings: Settings, first: socket.socket, held: ExitStack)
         layout = open_layout(root)
         held.enter_context(exclusive(layout.supervisor_lock, time.monotonic() + _PREDECESSOR_S))
         server = Server(layout, _prepare(layout), settings)
+        server.deaths.check()
         held.callback(server.stop)
         # Before the server: should the program that started us die now, the next one joins instead of starting again.
         listener = held.enter_context(_listen(layout.lease_socket))
@@ -79,7 +87,8 @@ def _boot(root: Path, settings: Settings, first: socket.socket, held: ExitStack)
         server.make_data_directory()
         server.start()
     except (EmbeddedPostgresError, OSError) as error:
-        _send(first, {"error": f"the embedded PostgreSQL at {root}: {error}"})
+        text = f"the embedded PostgreSQL at {root}: {error}"
+        _send(first, {"error": text, "given_up": isinstance(error, GivenUp)})
         raise
     return listener, server
 
@@ -109,20 +118,21 @@ def _listen(path: Path) -> socket.socket:
 class Server:
     """The postmaster, restarted when it dies; too often, and it is given up with the reason in the log."""
 
-    __slots__ = ("_deaths", "_installation", "_layout", "_postmaster", "_settings")
+    __slots__ = ("_installation", "_layout", "_postmaster", "_settings", "deaths")
 
     def __init__(self, layout: Layout, installation: Installation, settings: Settings) -> None:
         self._layout = layout
         self._installation = installation
         self._settings = settings
         self._postmaster: Postmaster | None = None
-        self._deaths: deque[float] = deque(maxlen=_MOST_RESTARTS)
+        self.deaths = Deaths(layout.deaths)
 
     @property
     def greeting(self) -> dict[str, object]:
         """What a program is told when it gets its lease."""
         return {
             "dsn": self._layout.dsn(),
+            "supervisor": os.getpid(),
             "version": self._installation.version,
             "settings": dict(self._settings.parameters),
         }
@@ -143,12 +153,13 @@ class Server:
         """Start it again if it died. Programs keep their leases and reconnect under the same DSN."""
         if self._postmaster is None or self._postmaster.poll() is None:
             return
-        now = time.monotonic()
         log(f"the postmaster died with status {self._postmaster.returncode}: starting it again")
-        if len(self._deaths) == _MOST_RESTARTS and now - self._deaths[0] < _RESTARTS_WITHIN_S:
-            raise EmbeddedPostgresError(f"PostgreSQL died {_MOST_RESTARTS + 1} times in {_RESTARTS_WITHIN_S:.0f} s")
-        self._deaths.append(now)
+        self.deaths.note()
         self.start()
+
+    def limit_log(self) -> None:
+        """Begin a new log when it has grown large, while the postmaster goes on writing."""
+        limit_log(self._layout.server_log)
 
 
 def serve(listener: socket.socket, first: socket.socket, server: Server, grace_s: float) -> None:
@@ -158,8 +169,11 @@ def serve(listener: socket.socket, first: socket.socket, server: Server, grace_s
         selector.register(listener, selectors.EVENT_READ)
         selector.register(alarm, selectors.EVENT_READ)
         _admit(first, server, selector, leases)
-        while (ready := selector.select(None if leases else grace_s)) or leases:
+        while (ready := selector.select(_LOOK_AT_LOGS_EVERY_S if leases else grace_s)) or leases:
             server.revive()
+            if not ready:
+                server.limit_log()
+                _limit_own_log()
             for source in (key.fileobj for key, _ in ready):
                 if source is listener:
                     _admit(listener.accept()[0], server, selector, leases)
