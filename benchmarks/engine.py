@@ -126,13 +126,13 @@ async def _fill(connection: Connection) -> int:
         if number >= LAG:
             commands.append(CompleteJob(jobs[number - LAG]))
             key += keys_per_completion
-    last = 0
+    session, last = await log.begin(connection, uuid4(), 1), 0
     for first in range(0, len(commands), CALL):
         entries = [
             Entry(DEFAULT_TENANT, command.intent, encode_command(command).decode())
             for command in commands[first : first + CALL]
         ]
-        last = (await log.append(connection, 1, uuid4(), None, entries))[-1].position
+        last = (await log.append(connection, session, 1, uuid4(), None, entries))[-1].position
     return last
 
 

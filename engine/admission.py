@@ -26,4 +26,5 @@ class Lost(NotAppended):
 
 
 class InDoubt(NotAppended):
-    """The deadline passed while the append was under way: it may have been written (504, never retried blindly)."""
+    """It may have been written: the deadline passed, or a repetition failed before it could tell (504, never retried
+    blindly)."""

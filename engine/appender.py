@@ -6,7 +6,8 @@ Requests hand their commands over through two bounded channels and wait, with th
 
 An append is owned by the appender as soon as it is handed over: a request that is cancelled does not cancel it, and a
 call whose outcome is unknown is repeated with the same append id by the next life of this task, for the queue of calls
-outlives it. There is one connection and one call at a time; while it is under way the next group gathers.
+outlives it. There is one connection and one call at a time; while it is under way the next group gathers. What was said
+to an earlier connection, and comes late, is refused: each is a session of its own (`storage.log.begin`).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from engine.supervision import Beat
 from storage import log
 from storage.driver import CONNECT_TIMEOUT_S, Connection
 from storage.errors import DataPoison, Outage, Retry, StorageError
-from storage.log import Appended, Entry, Tail
+from storage.log import Appended, Entry, Session, Tail
 
 __all__ = [
     "Append",
@@ -202,6 +203,7 @@ class Appender:
         self._poll_at = float("-inf")
         self._out_since: float | None = None
         self._connection: Connection | None = None
+        self._session = Session(uuid4(), 0)
 
     # -- for requests ---------------------------------------------------------------------------------------------
 
@@ -324,7 +326,7 @@ class Appender:
                 self._connection = connection = await self._connect()
             try:
                 with beat.waiting(self._settings.call_timeout_s):
-                    await log.skip_lost(connection)
+                    await self.begin(connection)
                 self._out_since = None
                 while self.busy or not self._draining:
                     await self._turn(connection, beat)
@@ -334,6 +336,11 @@ class Appender:
             if self._out_since is None:
                 self._out_since = trio.current_time()
             raise
+
+    async def begin(self, connection: Connection) -> None:
+        """What was said to earlier connections is appended before this, or never."""
+        self._session = Session(self._session.appender, self._session.number + 1)
+        await log.begin(connection, *self._session)
 
     async def run_once(self, connection: Connection, beat: Beat) -> bool:
         """At most one append and one forward; whether there was anything to do."""
@@ -426,7 +433,7 @@ class Appender:
         call.in_doubt = True
         entries = [item.entry for item in call.items]
         flush = any(item.flush for item in call.items)
-        return await log.append_tail(connection, call.partition, call.append_id, since, entries, flush)
+        return await log.append_tail(connection, self._session, call.partition, call.append_id, since, entries, flush)
 
     async def _known_position(self, connection: Connection, partition: int) -> int:
         if partition not in self._last:
@@ -456,8 +463,9 @@ class Appender:
             self.stats.refused += len(call.items) == 1
             self._calls.extendleft(reversed(_bisect(call, error)))
             return
+        why = f"the command was not appended: {error}"
         for item in call.items:
-            item.finish(Unavailable(f"the command was not appended: {error}"))
+            item.finish(InDoubt(why) if call.in_doubt else Unavailable(why))
         raise error
 
     async def _forward(self, connection: Connection, beat: Beat, partition: int) -> None:

@@ -111,6 +111,7 @@ class StorageBug(StorageError):
 # SQLSTATE, or the beginning of one → what to do. The longest entry that fits decides.
 SQLSTATES: Mapping[str, type[StorageError]] = {
     "VV001": SteppedDown,  # raised by our own fence
+    "VV002": Retry,  # raised by our own append: the appender has another connection
     "08": ConnectionLost,  # connection exception
     "57P0": ConnectionLost,  # admin shutdown, crash shutdown, cannot connect now, database dropped, idle session
     "25P03": ConnectionLost,  # idle_in_transaction_session_timeout: the server closed the session

@@ -7,7 +7,7 @@ partition's lock until it has committed, and a client that stops in between woul
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -20,7 +20,7 @@ from storage.sql_files import SQL_DIRECTORY, load
 _sql = load(SQL_DIRECTORY / "log.sql")
 _APPEND, _APPEND_FRESH, _FORWARD = _sql["append"], _sql["append_fresh"], _sql["forward"]
 _LAST_POSITION, _CURSOR, _BACKLOG = _sql["last_position"], _sql["cursor"], _sql["backlog"]
-_SKIP_LOST = _sql["skip_lost"]
+_BEGIN = _sql["begin_appends"]
 _PURGE_KEYS = _sql["purge_keys"]
 _OUTCOMES, _LOST, _ENDED = _sql["outcomes"], _sql["lost"], _sql["ended"]
 _COMMAND, _EVENTS, _HISTORY = _sql["command"], _sql["events_of_command"], _sql["history"]
@@ -45,6 +45,13 @@ class Entry(msgspec.Struct, omit_defaults=True, gc=False):
     """The fingerprint of the request that came with the idempotency key, SHA-256 in hex."""
     trace: str | None = None
     o: int = -1
+
+
+class Session(NamedTuple):
+    """Of an appender, and which of its connections, counted from 1: only the last one appends."""
+
+    appender: UUID
+    number: int
 
 
 class Appended(msgspec.Struct, frozen=True, gc=False):
@@ -119,8 +126,22 @@ class HistoryRow(msgspec.Struct, frozen=True, gc=False):
     payload: bytes | None
 
 
+async def begin(connection: Connection, appender: UUID, number: int) -> Session:
+    """A session of an appender, on a connection that says nothing else before this is answered.
+
+    Each has a higher number than those before. From here on nothing that was said in one of those is appended, however
+    late it comes. Positions go on behind those that a crash may have taken.
+
+    Raises:
+        Outage: this is a standby.
+    """
+    await connection.execute(_BEGIN, (appender, number))
+    return Session(appender, number)
+
+
 async def append(
     connection: Connection,
+    session: Session,
     partition: int,
     append_id: UUID,
     since: int | None,
@@ -128,11 +149,12 @@ async def append(
     flush: bool = True,
 ) -> list[Appended]:
     """Append the entries in order; where each stands. See `append_tail`."""
-    return (await append_tail(connection, partition, append_id, since, entries, flush))[0]
+    return (await append_tail(connection, session, partition, append_id, since, entries, flush))[0]
 
 
 async def append_tail(
     connection: Connection,
+    session: Session,
     partition: int,
     append_id: UUID,
     since: int | None,
@@ -141,21 +163,25 @@ async def append_tail(
 ) -> tuple[list[Appended], Tail | None]:
     """Append the entries in order; where each stands, and those that are new as they stand in the log.
 
-    `since` is None, or, when the same call was made before and nobody knows what came of it, a position that was in the
-    log before its first try. There is no tail when nothing is new, or nobody knows behind what it stands.
+    `since` is None, or, when the same call was made before, in an earlier session, and nobody knows what came of it, a
+    position that was in the log before its first try. There is no tail when nothing is new, or nobody knows behind what
+    it stands.
 
     Without `flush` they survive a crash of PostgreSQL only if something that was committed later does: nobody may be
     told of them but of what came of them. With an idempotency key, of which others may be told, they are flushed.
 
     Raises:
         DataPoison: PostgreSQL refuses a value of one of them; nothing was written.
+        Retry: a later session has begun; nothing was written.
         StorageError: `in_doubt` says whether the entries may have been written.
     """
     for number, entry in enumerate(entries):
         entry.o = number
+    encoded = _encoder.encode(entries)
     if since is None and all(entry.key is None for entry in entries):
-        return await _append_fresh(connection, partition, append_id, entries, flush)
-    rows = (await connection.execute(_APPEND, (partition, append_id, since, _encoder.encode(entries)))).rows
+        rows = (await connection.execute(_APPEND_FRESH, (partition, append_id, encoded, flush, *session))).rows
+        return _fresh(entries, rows)
+    rows = (await connection.execute(_APPEND, (partition, append_id, since, encoded, *session))).rows
     at_ms = rows[0][5]
     appended = [
         Appended(position, replayed, same_body, None if replayed else at_ms)
@@ -164,10 +190,7 @@ async def append_tail(
     return appended, _tail(entries, rows)
 
 
-async def _append_fresh(
-    connection: Connection, partition: int, append_id: UUID, entries: Sequence[Entry], flush: bool
-) -> tuple[list[Appended], Tail | None]:
-    rows = (await connection.execute(_APPEND_FRESH, (partition, append_id, _encoder.encode(entries), flush))).rows
+def _fresh(entries: Sequence[Entry], rows: Sequence[tuple[Any, ...]]) -> tuple[list[Appended], Tail]:
     first, *moment = rows[0]
     log_rows = [
         LogRow(row[0], entry.tenant, entry.intent, None, entry.payload.encode())
@@ -187,15 +210,6 @@ def _tail(entries: Sequence[Entry], rows: Sequence[tuple[Any, ...]]) -> Tail | N
         if not row[2]
     ]
     return Tail(behind, Batch(fresh, *moment)) if fresh else None
-
-
-async def skip_lost(connection: Connection) -> None:
-    """Let positions go on behind those that a crash may have taken; does nothing where that was done. Call it first.
-
-    Raises:
-        Outage: this is a standby.
-    """
-    await connection.execute(_SKIP_LOST)
 
 
 async def forward(connection: Connection, partition: int, limit: int) -> int | None:

@@ -2,15 +2,17 @@
 
 from mutants_words import Mutant, mutant
 
-APPEND = "storage/sql/migrations/0017_append_behind_what_was_lost.sql"
-FRESH = "storage/sql/migrations/0016_append_without_a_flush.sql"
+APPEND = "storage/sql/migrations/0025_append_in_a_session.sql"
+FRESH = "storage/sql/migrations/0024_sessions_of_appenders.sql"
+FORWARD = "storage/sql/migrations/0017_append_behind_what_was_lost.sql"
 LOG_TESTS = "tests/storage/test_log.py"
+LATE_TESTS = "tests/storage/test_late.py"
 DOUBT_TESTS = "tests/storage/test_log_in_doubt.py"
 APPENDER_TESTS = "tests/engine/test_appender.py"
 COMPLETIONS_TESTS = "tests/engine/test_completions.py"
 DEFINITIONS_TESTS = "tests/engine/test_definitions.py"
-_LOCK = "    PERFORM pg_advisory_xact_lock(4711, p);\n    IF since"
-_UNLOCKED = "    IF since"
+_LOCK = "    PERFORM pg_advisory_xact_lock(4711, p);\n    IF NOT EXISTS (SELECT FROM app"
+_UNLOCKED = "    IF NOT EXISTS (SELECT FROM app"
 _AFTER_A_CRASH = (
     "    IF NOT EXISTS (SELECT FROM since_recovery) THEN\n        PERFORM skip_lost_positions();\n    END IF;\n"
 )
@@ -141,26 +143,50 @@ LOG: tuple[Mutant, ...] = (
         ("    IF NOT flush THEN", "    IF true THEN"),
     ),
     mutant(
-        "append without keys: positions that a crash took are given out again",
-        f"{LOG_TESTS}::test_no_position_is_given_out_again_after_a_crash",
-        FRESH,
-        ("    IF recovered THEN", "    IF false THEN"),
-    ),
-    mutant(
         "append: positions that a crash took are given out again",
         f"{LOG_TESTS}::test_no_position_is_given_out_again_after_a_crash",
-        APPEND,
-        (_AFTER_A_CRASH + "    -- 2", "    -- 2"),
+        FRESH,
+        ("    PERFORM skip_lost_positions();\n", ""),
     ),
     mutant(
         "forward: positions that a crash took are given out again",
         f"{LOG_TESTS}::test_no_position_is_given_out_again_after_a_crash",
-        APPEND,
+        FORWARD,
         (_AFTER_A_CRASH + "    PERFORM", "    PERFORM"),
     ),
     mutant(
+        "append: what comes late is appended",
+        f"{LATE_TESTS}::test_an_append_that_comes_late_is_not_made_twice",
+        APPEND,
+        ("    IF NOT EXISTS (SELECT FROM appenders", "    IF false AND NOT EXISTS (SELECT FROM appenders"),
+    ),
+    mutant(
+        "append without keys: what comes late is appended",
+        f"{LATE_TESTS}::test_an_append_that_comes_late_is_not_made_twice",
+        FRESH,
+        ("    WHERE EXISTS (SELECT FROM appenders a WHERE a.id = appender AND a.session = number)\n", ""),
+    ),
+    mutant(
+        "append: a session that begins late ends a later one",
+        f"{LATE_TESTS}::test_a_session_that_begins_late_ends_no_later_one",
+        FRESH,
+        (" WHERE a.session < excluded.session;", ";"),
+    ),
+    mutant(
+        "appender: what was in doubt is certain when its repetition fails",
+        f"{LATE_TESTS}::test_what_is_in_doubt_stays_so_when_the_repeated_call_fails",
+        "engine/appender.py",
+        ("InDoubt(why) if call.in_doubt else Unavailable(why)", "Unavailable(why)"),
+    ),
+    mutant(
+        "appender: each connection is the same session",
+        f"{LATE_TESTS}::test_an_append_that_comes_late_is_not_made_twice",
+        "engine/appender.py",
+        ("self._session.number + 1)", "1)"),
+    ),
+    mutant(
         "append: a second crash makes the same jump again",
-        f"{LOG_TESTS}::test_no_position_is_given_out_again_after_a_crash",
+        f"{LOG_TESTS}::test_the_jump_after_a_crash_is_flushed",
         "storage/sql/migrations/0019_jump_by_itself.sql",
         ("set_config('synchronous_commit', reset_val, true)", "reset_val"),
     ),
@@ -183,12 +209,6 @@ LOG: tuple[Mutant, ...] = (
         ("                await self.give_up_lost(connection)\n", ""),
     ),
     mutant(
-        "appender: what is refused undoes the jump",
-        f"{APPENDER_TESTS}::test_a_jump_is_made_once_whatever_is_refused",
-        "engine/appender.py",
-        ("                    await log.skip_lost(connection)\n", "                    pass\n"),
-    ),
-    mutant(
         "appender: a jump of the positions counts as a backlog",
         f"{APPENDER_TESTS}::test_what_waits_is_counted_across_a_jump",
         "engine/appender.py",
@@ -209,7 +229,7 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "forward: ORDER BY dropped",
         f"{LOG_TESTS}::test_the_inbox_moves_once_and_in_order",
-        APPEND,
+        FORWARD,
         ("FROM (SELECT * FROM taken ORDER BY id) s", "FROM (SELECT * FROM taken) s"),
     ),
     # The appender

@@ -2,16 +2,17 @@
 -- One autocommit call. Time and catalogue are those of its beginning, so no older than what was answered before it.
 SELECT ord, pos, replayed, same_body, behind, (SELECT to_epoch_ms(clock_now())), (SELECT revision FROM clock),
        (SELECT n FROM definitions_seq)
-FROM append_commands($1, $2, $3, $4)
+FROM append_commands($1, $2, $3, $4, $5, $6)
 ORDER BY ord;
 
 -- name: append_fresh
 -- As append, of commands without idempotency keys that were never tried before: most are. Flushed only if they are to be.
-SELECT pos, at_ms, clock_revision, definitions FROM append_fresh($1, $2, $3, $4);
+SELECT pos, at_ms, clock_revision, definitions FROM append_fresh($1, $2, $3, $4, $5, $6);
 
--- name: skip_lost
--- Before the first append of a connection, by itself: what an append refuses must not take it back.
-SELECT skip_lost_positions();
+-- name: begin_appends
+-- Before the first append of a connection, by itself: earlier sessions are over when it is committed, and what an append
+-- refuses must not take it back.
+SELECT begin_appends($1, $2);
 
 -- name: forward
 -- By state, not by cursor: asking again after a lost answer moves nothing twice.

@@ -25,6 +25,7 @@ PINNED_MS = 1_795_222_923_000
 LEASES = {"ready", "available_at", "worker", "lease_token", "expiries"}
 """Columns of `jobs` that belong to activation."""
 NO_STATE = {
+    "appenders",
     "batches",
     "clock",
     "cluster",
@@ -195,9 +196,9 @@ async def pin_clock(connection, ms=PINNED_MS):
 async def append(connection, commands):
     """Append (tenant, command) pairs; the last position."""
     entries = [_entry(*one) for one in commands]
-    last = 0
+    session, last = await log.begin(connection, uuid4(), 1), 0
     for first in range(0, len(entries), 200):
-        last = (await log.append(connection, 1, uuid4(), None, entries[first : first + 200]))[-1].position
+        last = (await log.append(connection, session, 1, uuid4(), None, entries[first : first + 200]))[-1].position
     return last
 
 

@@ -126,7 +126,7 @@ async def test_a_call_is_flushed_if_somebody_is_told_of_one_of_its_commands(conn
         await trio.testing.wait_all_tasks_blocked()
         nursery.start_soon(supervised(appender).run)
     calls = [parameters for name, parameters in asked if name == "log.append_fresh"]
-    assert sorted((len(msgspec.json.decode(entries)), flush) for _, _, entries, flush in calls) == [
+    assert sorted((len(msgspec.json.decode(entries)), flush) for _, _, entries, flush, *_ in calls) == [
         (2, False),
         (2, True),
     ]
@@ -298,7 +298,7 @@ async def test_the_backlog_is_known_after_a_restart_and_read_again(connect, conn
 
 async def crash(connection):
     """What the recovery from a crash leaves in the database."""
-    await connection.script("TRUNCATE since_recovery")
+    await connection.script("TRUNCATE since_recovery, appenders")
 
 
 async def test_what_waits_is_counted_across_a_jump(connect, connection, nursery):
@@ -627,6 +627,7 @@ async def test_what_others_appended_is_noticed_by_the_poll(connect, connection, 
 async def test_run_once_says_whether_there_was_anything_to_do(connect, connection):
     appender, answers = Appender(connect), {}
     beat = Beat(SupervisionSettings())
+    await appender.begin(connection)
     assert not await appender.run_once(connection, beat)
     async with trio.open_nursery() as callers:
         callers.start_soon(collect, answers, 1, appender.append(complete(1), deadline_s=SECONDS))

@@ -22,7 +22,8 @@ async def appended(connection, serial, first, last):
         log.Entry(tenant, command.intent, encode_command(command).decode())
         for tenant, command in serial.commands[first:last]
     ]
-    return (await log.append_tail(connection, 1, uuid4(), None, entries))[1]
+    session = await log.begin(connection, uuid4(), 1)
+    return (await log.append_tail(connection, session, 1, uuid4(), None, entries))[1]
 
 
 def serial_run(instances):
@@ -111,12 +112,13 @@ async def test_a_tail_tells_what_is_new_and_behind_what_it_stands(migrated, conn
         text = encode_command(command).decode()
         return log.Entry("t", command.intent, text, key=key, sha=None if key is None else "00" * 32)
 
-    _, tail = await log.append_tail(connection, 1, uuid4(), None, [create(), create("k")])
+    session = await log.begin(connection, uuid4(), 1)
+    _, tail = await log.append_tail(connection, session, 1, uuid4(), None, [create(), create("k")])
     assert (tail.behind, [row.position for row in tail.batch.rows]) == (0, [1, 2])
     assert tail.batch.rows[0].payload == encode_command(CreateInstance("p"))
-    _, tail = await log.append_tail(connection, 1, uuid4(), None, [create("k"), create()])
+    _, tail = await log.append_tail(connection, session, 1, uuid4(), None, [create("k"), create()])
     assert (tail.behind, len(tail.batch.rows)) == (2, 1)
-    assert (await log.append_tail(connection, 1, uuid4(), None, [create("k")]))[1] is None
+    assert (await log.append_tail(connection, session, 1, uuid4(), None, [create("k")]))[1] is None
     known, again = tail.batch.rows[-1].position, uuid4()
-    await log.append_tail(connection, 1, again, None, [create()])
-    assert (await log.append_tail(connection, 1, again, known, [create()]))[1] is None
+    await log.append_tail(connection, session, 1, again, None, [create()])
+    assert (await log.append_tail(connection, session, 1, again, known, [create()]))[1] is None

@@ -1,6 +1,7 @@
 """What is wrong with single rows of the command log, or slow about them, costs nobody else anything."""
 
 import json
+from uuid import uuid4
 
 import psycopg
 import trio
@@ -75,7 +76,9 @@ def append(dsn, intent, payload):
     """Put a command into the log, as the appender does; its position."""
     entries = json.dumps([{"o": 0, "tenant": "<default>", "intent": intent, "payload": payload}])
     with psycopg.connect(dsn, autocommit=True) as connection:
+        session = uuid4(), 1
+        connection.execute("SELECT begin_appends(%s, %s)", session)
         row = connection.execute(
-            "SELECT pos FROM append_commands(1, gen_random_uuid(), NULL, %s::json)", [entries]
+            "SELECT pos FROM append_commands(1, gen_random_uuid(), NULL, %s::json, %s, %s)", [entries, *session]
         ).fetchone()
     return row[0]

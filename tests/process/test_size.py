@@ -2,6 +2,7 @@
 
 import json
 import signal
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -25,9 +26,12 @@ def append(dsn, commands):
         for number, (intent, payload) in enumerate(commands)
     ]
     with psycopg.connect(dsn, autocommit=True) as connection:
+        session = uuid4(), 1
+        connection.execute("SELECT begin_appends(%s, %s)", session)
+        query = "SELECT count(*) FROM append_commands(1, gen_random_uuid(), NULL, %s::json, %s, %s)"
         for first in range(0, len(entries), A_CALL):
             call = json.dumps(entries[first : first + A_CALL])
-            connection.execute("SELECT count(*) FROM append_commands(1, gen_random_uuid(), NULL, %s::json)", [call])
+            connection.execute(query, [call, *session])
 
 
 def job_keys(dsn):

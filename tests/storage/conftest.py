@@ -36,7 +36,8 @@ class Proxy:
 
     - `swallow`: reads and acknowledges at TCP level, and passes nothing on (a black hole that TCP does not notice);
     - `stall`: does not even read, so that buffers fill up;
-    - `drop_answers`: passes requests on; at the first answer closes the client's connection instead (a lost COMMIT).
+    - `drop_answers`: passes requests on; at the first answer closes the client's connection instead (a lost COMMIT);
+    - `hold()`: from now on keeps what the clients of today say; `deliver()` passes it on when they have long left.
     """
 
     def __init__(self) -> None:
@@ -44,6 +45,7 @@ class Proxy:
         self.port = 0
         self.connections = 0
         self._target = {}
+        self._links = set()
 
     def dsn(self, database):
         """The DSN of `database`, by way of this proxy."""
@@ -63,9 +65,36 @@ class Proxy:
             if server is None:
                 await self._swallow(client)
                 return
+            link = Link(server)
+            self._links.add(link)
             async with server:
-                nursery.start_soon(self._pass, client, server, nursery.cancel_scope, False)
-                await self._pass(server, client, nursery.cancel_scope, True)
+                nursery.start_soon(self._pass, client, server, nursery.cancel_scope, False, link)
+                await self._pass(server, client, nursery.cancel_scope, True, link)
+            self._links.discard(link)
+
+    def hold(self):
+        """Keep what is said from now on over the connections that there are; new ones pass."""
+        for link in self._links:
+            link.held = True
+
+    async def until_kept(self, size=1):
+        """Until so many bytes are kept."""
+        while self.kept < size:
+            await trio.lowlevel.checkpoint()
+
+    @property
+    def kept(self):
+        """How many bytes were said and not passed on."""
+        return sum(len(link.kept) for link in self._links)
+
+    async def deliver(self):
+        """Pass on what was kept, and then the end; what PostgreSQL said to it. Its clients must have left."""
+        said = b""
+        for link in [link for link in self._links if link.held]:
+            await link.left.wait()
+            self._links.remove(link)
+            said += await link.deliver()
+        return said
 
     async def _swallow(self, stream):
         try:
@@ -74,19 +103,53 @@ class Proxy:
         except trio.BrokenResourceError:
             pass
 
-    async def _pass(self, source, sink, scope, answers):
+    async def _pass(self, source, sink, scope, answers, link):
         try:
             while True:
                 if self.stall:
                     await trio.sleep_forever()
                 data = await source.receive_some(65536)
+                if link.held and data:
+                    link.keep(data, answers)
+                    continue
                 if not data or (answers and self.drop_answers):
                     break
                 if not self.swallow:
                     await sink.send_all(data)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             pass
+        if link.held and not answers:
+            link.left.set()
+            await link.over.wait()
+        link.over.set()
         scope.cancel()
+
+
+class Link:
+    """A connection through the proxy; `held`: PostgreSQL hears nothing of its client, not even that it has left."""
+
+    def __init__(self, server) -> None:
+        self.server = server
+        self.held = False
+        self.kept = self.said = b""
+        self.left = trio.Event()
+        self.over = trio.Event()
+
+    def keep(self, data, answers):
+        if answers:
+            self.said += data
+        else:
+            self.kept += data
+
+    async def deliver(self):
+        """Everything, and then the end. PostgreSQL does what it was asked for, answers, and ends the session."""
+        try:
+            await self.server.send_all(self.kept)
+            await self.server.send_eof()
+        except trio.BrokenResourceError:
+            pass  # PostgreSQL had ended it
+        await self.over.wait()
+        return self.said
 
 
 @pytest.fixture

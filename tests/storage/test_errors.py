@@ -55,7 +55,8 @@ from storage.errors import (
         ("0A000", StorageBug),
         ("P0001", StorageBug),
         ("XX000", StorageBug),
-        ("VV002", StorageBug),
+        ("VV002", Retry),
+        ("VV003", StorageBug),
     ],
 )
 def test_kind_of_a_sqlstate(sqlstate, kind):

@@ -11,7 +11,7 @@ import trio
 
 from engine.core.records.effects import Rejection, RejectionCode
 from storage import driver, load, log
-from storage.errors import Conflict, DataPoison
+from storage.errors import Conflict, DataPoison, Retry
 from storage.log import Entry, Outcome
 from storage.migrate import migrate
 
@@ -27,7 +27,8 @@ def keyed(key, sha=SHA_A):
 
 
 async def append(connection, entries, partition=1, append_id=None, since=None, flush=True):
-    return await log.append(connection, partition, append_id or uuid4(), since, entries, flush)
+    session = await log.begin(connection, uuid4(), 1)
+    return await log.append(connection, session, partition, append_id or uuid4(), since, entries, flush)
 
 
 async def short(connection, entries, partition=1, append_id=None, since=None):
@@ -85,7 +86,10 @@ async def test_commands_get_positions_in_order(connection):
     assert await log.cursor(connection, 1) == 0
 
 
-CALLS = {"with keys": "SELECT append_commands(1, $1, NULL, $2)", "without": "SELECT append_fresh(1, $1, $2, true)"}
+CALLS = {
+    "with keys": "SELECT append_commands(1, $1, NULL, $2, $3, $4)",
+    "without": "SELECT append_fresh(1, $1, $2, true, $3, $4)",
+}
 NAMES = ["append_commands", "append_fresh"]
 
 
@@ -108,7 +112,7 @@ async def test_positions_follow_the_numbers_of_the_call(connection, call):
     document = msgspec.json.encode(
         [{"o": o, "tenant": "t", "intent": "X:Y", "payload": f'{{"o":{o}}}'} for o in numbers]
     )
-    await connection.execute(call, (uuid4(), document))
+    await connection.execute(call, (uuid4(), document, *await log.begin(connection, uuid4(), 1)))
     rows = (await connection.execute("SELECT ord FROM command_log ORDER BY position")).rows
     assert [row[0] for row in rows] == [0, 1, 2, 3, 4]
 
@@ -380,7 +384,8 @@ async def test_the_functions_wait_for_the_partition_by_themselves(connection):
 
 
 async def append_tail(connection, entries, **more):
-    return (await log.append_tail(connection, 1, uuid4(), more.get("since"), entries))[1]
+    session = await log.begin(connection, uuid4(), 1)
+    return (await log.append_tail(connection, session, 1, uuid4(), more.get("since"), entries))[1]
 
 
 @either_way
@@ -464,7 +469,8 @@ async def test_only_what_somebody_is_told_of_is_flushed(careful, commits):
 async def crash(connection):
     """What the recovery from a crash leaves: no row in an unlogged table, and the sequence where it was flushed."""
     await connection.script(
-        "TRUNCATE since_recovery;SELECT setval('command_log_position_seq', coalesce(max(position), 1)) FROM command_log"
+        "TRUNCATE since_recovery, appenders;"
+        "SELECT setval('command_log_position_seq', coalesce(max(position), 1)) FROM command_log"
     )
 
 
@@ -490,10 +496,36 @@ async def test_no_position_is_given_out_again_after_a_crash(careful, commits, wr
     await crash(careful)
     position = await write(careful)
     assert position == 1_000_003
-    assert (await commits())[position] == "on"  # or the next crash would make the same jump again
     (following,) = await append(careful, [plain()], flush=False)
     assert following.position == position + 1
     assert (await commits())[following.position] == "off"
+
+
+async def test_the_jump_after_a_crash_is_flushed(careful, commits):
+    """Whatever else its session flushes: another crash would make it again from the same place."""
+    await careful.script(
+        "CREATE FUNCTION note_jump() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        " INSERT INTO commits VALUES (-1, current_setting('synchronous_commit')); RETURN NULL; END $$;"
+        "CREATE CONSTRAINT TRIGGER note AFTER INSERT ON since_recovery DEFERRABLE INITIALLY DEFERRED"
+        " FOR EACH ROW EXECUTE FUNCTION note_jump()"
+    )
+    await crash(careful)
+    await careful.script("SET synchronous_commit = off")
+    await log.begin(careful, uuid4(), 1)
+    assert await commits() == {-1: "on"}
+
+
+async def test_nothing_is_appended_without_a_session(connection):
+    session = await log.begin(connection, uuid4(), 1)
+    await crash(connection)
+    for entry in (plain(), keyed("a")):
+        with pytest.raises(Retry, match="is over"):
+            await log.append(connection, session, 1, uuid4(), None, [entry])
+    assert (await count(connection), await connection_keys(connection)) == (0, 0)
+
+
+async def connection_keys(connection):
+    return (await connection.execute("SELECT count(*) FROM idempotency_keys")).rows[0][0]
 
 
 async def test_two_that_append_after_a_crash_agree(connect, connection, three_partitions):

@@ -1,0 +1,143 @@
+"""Calls that reach PostgreSQL when they have long been given up and repeated: each has one effect.
+
+The proxy keeps what the old connection said, lets the caller give up and go on with a new one, and then passes it on
+to the session that was waiting for it. `docs/reliability.md` lists every call and why it is safe.
+"""
+
+import os
+from functools import partial
+from uuid import uuid4
+
+import pytest
+import trio
+
+from engine.appender import Append, Appender, AppenderSettings, InDoubt
+from engine.core.records.jobs import CompleteJob
+from engine.supervision import Child, SupervisionSettings, Supervisor
+from storage import driver, log
+from storage.errors import ConnectionLost, Retry
+from storage.log import Entry
+
+TIMES = int(os.environ.get("VIVERO_LATE", "3"))
+"""How often each call comes late."""
+SECONDS = 20.0
+
+
+def died(message):
+    pytest.fail(f"the process would have ended: {message}")
+
+
+def command(number, **more):
+    return Append(CompleteJob(key=number), "t", key=number, **more)
+
+
+@pytest.fixture
+async def connection(database):
+    """A connection past the proxy."""
+    connection = await driver.connect(database)
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+async def appender(proxy, database, nursery):
+    """An appender that reaches PostgreSQL by way of the proxy, and has polled for the first and last time."""
+    polled = trio.Event()
+
+    def owned():
+        polled.set()
+        return ()
+
+    appender = Appender(partial(driver.connect, proxy.dsn(database)), AppenderSettings(poll_s=1e6), owned=owned)
+    child = Child("appender", appender.run, close=appender.close)
+    nursery.start_soon(Supervisor([child], SupervisionSettings(max_delay_s=0.05), died).run)
+    await polled.wait()
+    return appender
+
+
+async def keys(connection):
+    return [row[0] for row in (await connection.execute("SELECT key FROM command_log ORDER BY position")).rows]
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+async def test_an_append_that_comes_late_is_not_made_twice(appender, proxy, connection, keyed):
+    """Commands with an idempotency key and without in one call; the late one is refused whole."""
+
+    async def append(number):
+        key = (f"k{number}", b"a" * 32) if keyed and number % 2 else None
+        await appender.append(command(number, idempotency=key), deadline_s=SECONDS)
+
+    for number in range(0, 10 * TIMES, 10):
+        with trio.fail_after(SECONDS):
+            for each in (number, number + 1):
+                await append(each)  # on this connection, so that the next is one message
+            async with trio.open_nursery() as callers:
+                proxy.hold()
+                for each in (number + 2, number + 3):
+                    callers.start_soon(append, each)
+                await proxy.until_kept()
+                appender.close()
+            said = await proxy.deliver()
+        assert sorted(await keys(connection)) == [at + each for at in range(0, number + 1, 10) for each in range(4)]
+        assert b"VV002" in said
+
+
+async def test_what_is_in_doubt_stays_so_when_the_repeated_call_fails(appender, proxy, connection):
+    """PostgreSQL refuses the repetition before it has looked for the first try."""
+    await appender.append(command(1), deadline_s=SECONDS)
+    await connection.script("ALTER FUNCTION append_commands RENAME TO append_gone")
+
+    async def append():
+        with pytest.raises(InDoubt, match="append_commands"):
+            await appender.append(command(2), deadline_s=SECONDS)
+
+    async with trio.open_nursery() as callers:
+        proxy.hold()
+        callers.start_soon(append)
+        await proxy.until_kept()
+        appender.close()
+
+
+async def test_a_session_that_begins_late_ends_no_later_one(database, proxy, connection):
+    """The appender gave its connection up before it had said anything else."""
+    appender = uuid4()
+    early = await driver.connect(proxy.dsn(database))
+    await log.begin(early, appender, 0)
+    for number in range(1, 2 * TIMES, 2):
+        proxy.hold()
+        await given_up(early, proxy, partial(log.begin, early, appender, number))
+        early = await driver.connect(proxy.dsn(database))
+        session = await log.begin(early, appender, number + 1)
+        assert b"ERROR" not in await proxy.deliver()
+        await log.append(connection, session, 1, uuid4(), None, [Entry("t", "X:Y", "{}")])
+    early.close()
+
+
+async def test_a_session_ends_with_its_backend_when_another_appender_begins(database, connection):
+    """What its connection was told is with nobody any more; rows of programs that are gone do not pile up."""
+    gone = await driver.connect(database)
+    session = await log.begin(gone, uuid4(), 1)
+    lives = await log.begin(connection, uuid4(), 1)
+    gone.close()
+    with trio.fail_after(SECONDS):
+        while (await connection.execute("SELECT count(*) FROM appenders")).rows[0][0] > 1:
+            other = await driver.connect(database)
+            await log.begin(other, lives.appender, 0)
+            other.close()
+    with pytest.raises(Retry, match="is over"):
+        await log.append(connection, session, 1, uuid4(), None, [Entry("t", "X:Y", "{}")])
+    await log.append(connection, lives, 1, uuid4(), None, [Entry("t", "X:Y", "{}")])
+
+
+async def given_up(connection, proxy, call):
+    """Make a call whose request is kept by the proxy, and close the connection."""
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(lost, call)
+        await proxy.until_kept()
+        connection.abort()
+
+
+async def lost(call):
+    with pytest.raises(ConnectionLost) as caught:
+        await call()
+    assert caught.value.in_doubt
