@@ -133,6 +133,9 @@ ENUM = Type("text", _TEXT, _read_text, cursors.check_text)
 OTHER = Type("text", frozenset(), _read_text, cursors.check_text)
 """JSON and arrays: only shown."""
 
+LISTS = frozenset({"$in", "$notIn"})
+"""Operators whose operand is a list."""
+
 PLAIN = frozenset({"$eq"})
 """Operators of a field that takes a value only, not an object of operators."""
 
@@ -178,19 +181,30 @@ def filtered(name: str, sql: str, type: Type, **more: Any) -> Field:
 # -------------------------------------------------------------------------------------------------- conditions
 
 
+def is_said(operator: str, operand: Any) -> bool:
+    """Whether an operator is a condition: null is none, and no empty list either, because clients send one for each
+    operator that they do not use."""
+    return operand is not None and not (operator in LISTS and operand == [])
+
+
 def condition(field: Field, value: Any, path: str, parameters: Parameters) -> str:
+    """The SQL of one entry of a filter: `true` where `conditions` are none."""
+    return " AND ".join(conditions(field, value, path, parameters)) or "true"
+
+
+def conditions(field: Field, value: Any, path: str, parameters: Parameters) -> list[str]:
     """The SQL of one entry of a filter: a plain value, or an object of operators that must all hold."""
     if field.operators is PLAIN or type(value) is not dict:
         if "$eq" not in field.operators:
             raise Unparsable(path)
-        return _operation(field, "$eq", value, path, parameters)
+        return [_operation(field, "$eq", value, path, parameters)]
     parts = []
     for operator, operand in value.items():
         if operator not in field.operators:
             raise Unparsable(f"{path}.{operator[:50]}")
-        if operand is not None:
+        if is_said(operator, operand):
             parts.append(_operation(field, operator, operand, f"{path}.{operator}", parameters))
-    return " AND ".join(parts) or "true"
+    return parts
 
 
 def _operation(field: Field, operator: str, operand: Any, path: str, parameters: Parameters) -> str:
@@ -203,7 +217,7 @@ def _operation(field: Field, operator: str, operand: Any, path: str, parameters:
     if field.type is FLAG and operator == "$eq":
         return field.sql if _read(field, operand, path) else f"NOT {field.sql}"
     cast = field.type.cast
-    if operator in ("$in", "$notIn"):
+    if operator in LISTS:
         values = [_read(field, item, f"{path}[{i}]") for i, item in enumerate(_list(operand, path))]
         listed = f"{field.sql} = ANY ({_array(values, cast, parameters)})"
         return listed if operator == "$in" else f"({listed}) IS NOT TRUE"
@@ -290,7 +304,7 @@ def matches(tokens: list[object], text: str) -> bool:
 
 
 def _enum_operation(field: Field, operator: str, operand: Any, path: str, parameters: Parameters) -> str:
-    if operator in ("$in", "$notIn"):
+    if operator in LISTS:
         chosen = {_member(field, item) for item in _list(operand, path)}
     elif operator == "$like":
         tokens = list(pattern_tokens(_read(field, operand, path)))

@@ -16,7 +16,7 @@ import msgspec
 
 from storage.cursors import BadCursor, decode_cursor, encode_cursor
 from storage.driver import Connection
-from storage.fields import KEY, Field, Invalid, Parameters, Unparsable, condition
+from storage.fields import KEY, Field, Invalid, Parameters, Unparsable, condition, conditions
 
 MAX_TOTAL = 10_000
 """Rows are counted up to this; `Page.more` says that there are more."""
@@ -243,7 +243,10 @@ def _nested(nested: Nested, left: dict[str, Any], path: str, parameters: Paramet
     """The condition on another table, and its entries taken out of the filter."""
     entries = [(field, left.pop(field.name)) for field in nested.fields if field.name in left]
     parts = [
-        condition(field, value, f"{path}.{field.name}", parameters) for field, value in entries if value is not None
+        part
+        for field, value in entries
+        if value is not None
+        for part in conditions(field, value, f"{path}.{field.name}", parameters)
     ]
     return nested.exists.format(" AND ".join(f"({part})" for part in parts)) if parts else None
 

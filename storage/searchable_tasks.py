@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from storage.fields import ENUM, KEY, NUMBER, OTHER, PLAIN, TEXT, TIME, Field, Parameters, condition, filtered
+from storage.fields import ENUM, KEY, NUMBER, OTHER, PLAIN, TEXT, TIME, Field, Parameters, condition, filtered, is_said
 from storage.search import Resource, Special
 from storage.searchable import has_tags, has_variables, variables
 
@@ -28,7 +28,7 @@ def _candidate(column: str) -> Special:
     def filter(value: Any, path: str, parameters: Parameters) -> str:
         condition(item, value, path, Parameters())  # it checks the values
         operators = value if type(value) is dict else {"$eq": value}
-        parts = [_of_list(name, operand, parameters) for name, operand in operators.items() if operand is not None]
+        parts = [_of_list(name, operand, parameters) for name, operand in operators.items() if is_said(name, operand)]
         return " AND ".join(parts) or "true"
 
     def _of_list(operator: str, operand: Any, parameters: Parameters) -> str:

@@ -288,6 +288,8 @@ async def test_a_task_without_a_form(task, reader):
         ({"candidateGroup": {"$neq": "b"}}, "12"),
         ({"candidateGroup": {"$in": ["b", "c"]}}, "02"),
         ({"candidateGroup": {"$notIn": ["b", "c"]}}, "1"),
+        ({"candidateGroup": {"$eq": "b", "$in": [], "$notIn": []}}, "0"),
+        ({"candidateGroup": {"$in": []}}, "012"),
         ({"candidateGroup": {"$like": "?"}}, "012"),
         ({"candidateGroup": {"$like": "a*", "$neq": "b"}}, "1"),
         ({"candidateUser": {"$exists": True}}, "1"),

@@ -341,7 +341,9 @@ async def five(database_of_five):
         ({"processInstanceKey": {"$eq": "2"}}, [2]),
         ({"processInstanceKey": {"$neq": "2"}}, [1, 3, 4, 5]),
         ({"processInstanceKey": {"$in": ["2", "4", "9"]}}, [2, 4]),
-        ({"processInstanceKey": {"$in": []}}, []),
+        ({"processInstanceKey": {"$in": []}}, [1, 2, 3, 4, 5]),
+        ({"processInstanceKey": {"$eq": "2", "$in": [], "$notIn": []}}, [2]),
+        ({"processInstanceKey": {"$in": ["2", "4"], "$notIn": []}}, [2, 4]),
         ({"processInstanceKey": {"$notIn": ["2", "4"]}}, [1, 3, 5]),
         ({"processInstanceKey": {"$exists": True}}, [1, 2, 3, 4, 5]),
         ({"processInstanceKey": {"$in": ["1", "2"], "$neq": "1"}}, [2]),
@@ -377,7 +379,8 @@ async def five(database_of_five):
         ({"state": "active"}, [1, 2, 3]),
         ({"state": {"$neq": "ACTIVE"}}, [4, 5]),
         ({"state": {"$in": ["COMPLETED", "TERMINATED"]}}, [4, 5]),
-        ({"state": {"$in": []}}, []),
+        ({"state": {"$in": []}}, [1, 2, 3, 4, 5]),
+        ({"state": {"$like": "*TI*", "$in": [], "$notIn": []}}, [1, 2, 3]),
         ({"state": {"$notIn": ["COMPLETED"]}}, [1, 2, 3]),
         ({"state": {"$like": "*TI*"}}, [1, 2, 3]),
         ({"state": {"$like": "?OMPLETED"}}, [4, 5]),
@@ -429,6 +432,9 @@ async def test_filters_on_what_belongs_to_an_instance(sync, connection):
     assert await found(elementId="pay", hasElementInstanceIncident=True) == []
     assert await found(elementId="ship", hasElementInstanceIncident=True) == [1]
     assert await found(errorMessage={"$like": "*variable*"}) == [1]
+    assert await found(errorMessage={"$in": [], "$notIn": []}) == [1, 2, 3]
+    assert await found(variables=[{"name": "color", "value": {"$eq": '"red"', "$in": [], "$notIn": []}}]) == [1]
+    assert await found(variables=[{"name": "color", "value": {"$in": [], "$notIn": []}}]) == [1, 2]
     assert await found(hasRetriesLeft=True) == [2]
     assert await found(hasRetriesLeft=False) == [1, 3]
     assert await keys(connection, VARIABLES, {"value": '"red"'}) == [11]
