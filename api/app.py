@@ -12,6 +12,8 @@ from typing import Any
 import structlog
 import trio
 
+from api.decoding import check_json_type
+from api.origins import Gate
 from api.problems import Problem, bad_request, not_appended
 from api.request import Receive, Request
 from api.response import Response
@@ -35,11 +37,12 @@ log = structlog.get_logger(__name__)
 def build(services: Services) -> App:
     """The application, working with these services."""
     router = Router((route.method, route.path, route) for route in ROUTES)
+    gate = Gate(services.settings)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             raise ValueError(f"this application speaks HTTP, not {scope['type']!r}")
-        await _serve(services, router, scope, receive, send)
+        await _serve(services, router, gate, scope, receive, send)
 
     return app
 
@@ -48,10 +51,12 @@ class ClientLeft(Exception):
     """The client went away before its request was complete: there is nobody to answer."""
 
 
-async def _serve(services: Services, router: Router[Route], scope: Scope, receive: Receive, send: Send) -> None:
+async def _serve(
+    services: Services, router: Router[Route], gate: Gate, scope: Scope, receive: Receive, send: Send
+) -> None:
     path = scope["path"]
     try:
-        response = await _respond(services, router, scope, receive)
+        response = await _respond(services, router, gate, scope, receive)
     except ClientLeft:
         return
     except Problem as problem:
@@ -66,8 +71,9 @@ async def _serve(services: Services, router: Router[Route], scope: Scope, receiv
     await _send(response, send)
 
 
-async def _respond(services: Services, router: Router[Route], scope: Scope, receive: Receive) -> Response:
+async def _respond(services: Services, router: Router[Route], gate: Gate, scope: Scope, receive: Receive) -> Response:
     method, path = scope["method"], scope["path"]
+    gate.check(method, scope["headers"])
     match = router.match(path, scope.get("raw_path"))
     if match is None:
         raise Problem(404, "Not Found", f"There is no resource '{path[:200]}'{_hint(path)}")
@@ -79,6 +85,8 @@ async def _respond(services: Services, router: Router[Route], scope: Scope, rece
     encoding = request.header(b"content-encoding")
     if encoding is not None and encoding.lower() not in ("", "identity"):
         raise _not_encoded(encoding)
+    if body and route.takes_json:
+        check_json_type(request)
     return await route.handler(request, services)
 
 

@@ -61,15 +61,22 @@ def decoder(type: type[T]) -> msgspec.json.Decoder[T]:
 any_decoder = decoder(object)
 
 
-def decode(request: Request, decoder: msgspec.json.Decoder[T], settings: ApiSettings) -> T:
-    """The body of a request that must have one. Raises Problem 400, 415."""
-    body = request.body
+def check_json_type(request: Request) -> None:
+    """Raises Problem 415 for a body that does not say it is JSON.
+
+    A web page can send any other type, or none, to any server without asking first.
+    """
     content_type = request.header(b"content-type")
-    if content_type is not None and content_type != "application/json" and not _JSON_TYPE.fullmatch(content_type):
-        raise Problem(415, "Unsupported Media Type", f"Content-Type '{content_type[:100]}' is not supported")
-    if not body:
+    if content_type != "application/json" and not _JSON_TYPE.fullmatch(content_type or ""):
+        what = "A body without Content-Type" if content_type is None else f"Content-Type '{content_type[:100]}'"
+        raise Problem(415, "Unsupported Media Type", f"{what} is not supported; application/json is")
+
+
+def decode(request: Request, decoder: msgspec.json.Decoder[T], settings: ApiSettings) -> T:
+    """The body of a request that must have one. Raises Problem 400."""
+    if not request.body:
         raise bad_request("Request body is missing")
-    return decode_json(body, decoder, settings.max_nesting)
+    return decode_json(request.body, decoder, settings.max_nesting)
 
 
 def decode_optional(request: Request, decoder: msgspec.json.Decoder[T], settings: ApiSettings) -> T:

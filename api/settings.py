@@ -1,6 +1,15 @@
 """The API's limits and defaults: every number that bounds what one request can make the program do."""
 
+import re
 from dataclasses import dataclass
+
+_ORIGIN = re.compile(r"\*|[a-z][a-z0-9+.-]*://[^/,\s]+", re.IGNORECASE)
+_HOST = re.compile(r"\*|\.?[^/:,\s]+", re.IGNORECASE)
+
+
+def listed(text: str) -> list[str]:
+    """The items of a setting that is a list, divided by commas."""
+    return [item for item in map(str.strip, text.split(",")) if item]
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +21,11 @@ class ApiSettings:
     """Where clients reach this node, for the topology."""
     node_name: str | None = None
     """What its name in the topology begins with (None: the host's name); the rest is unique to the running program."""
+    allowed_origins: str = ""
+    """Origins (`https://console.example.com`), divided by commas, whose web pages may write; `*`: all."""
+    allowed_hosts: str = ""
+    """Names, divided by commas, under which a server that listens on loopback is served besides its own; `.example.com`
+    stands for all names below it, `*` for all names."""
     version: str = "0.1.0"
     api_version: str = "8.9.0"
     """The version of the REST API that is spoken: what clients read as the gateway's version."""
@@ -41,3 +55,11 @@ class ApiSettings:
     slow_poll_s: float = 2.0
     """The fallback of a long poll, should a wake-up be lost."""
     max_pollers: int = 10_000
+
+    def __post_init__(self) -> None:
+        for item in listed(self.allowed_origins):
+            if _ORIGIN.fullmatch(item) is None:
+                raise ValueError(f"'{item}' is not an origin such as https://console.example.com")
+        for item in listed(self.allowed_hosts):
+            if _HOST.fullmatch(item) is None:
+                raise ValueError(f"'{item}' is not a host name without a port")

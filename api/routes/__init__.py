@@ -51,6 +51,7 @@ class Route:
     path: str
     handler: Handler
     max_body_bytes: Callable[[ApiSettings], int] = _json_limit
+    takes_json: bool = True
 
 
 ROUTES = (
@@ -60,7 +61,7 @@ ROUTES = (
     Route("GET", "/v2/license", cluster.license),
     Route("GET", "/v2/authentication/me", cluster.me),
     # deployments
-    Route("POST", "/v2/deployments", deployments.create, _deployment_limit),
+    Route("POST", "/v2/deployments", deployments.create, _deployment_limit, takes_json=False),
     Route("POST", "/v2/resources/{resourceKey}/deletion", resources.delete),
     # process definitions
     Route("POST", "/v2/process-definitions/search", process_definitions.search),

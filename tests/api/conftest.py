@@ -49,15 +49,18 @@ class Answer:
 
 
 class Client:
-    """Calls an ASGI application. `gone` is an event: the client leaves."""
+    """Calls an ASGI application. `gone`, an event: the client leaves. A body is JSON unless a header says otherwise."""
 
     def __init__(self, app) -> None:
         self.app = app
         self.gone = trio.Event()
 
-    async def __call__(self, method, target, body=b"", headers=(), *, chunks=None, fail_send=False) -> "Answer | None":
+    async def __call__(
+        self, method, target, body=b"", headers=(), *, chunks=None, fail_send=False, typed=True
+    ) -> "Answer | None":
         if not isinstance(body, bytes):
             body = json.dumps(body).encode()
+        if typed and (body or chunks) and all(name != b"content-type" for name, _ in headers):
             headers = [(b"content-type", b"application/json"), *headers]
         path, _, query = target.partition("?")
         scope = {

@@ -368,12 +368,25 @@ async def test_content_that_is_packed_is_refused(client, engine):
 
 @pytest.mark.parametrize(
     "content_type",
-    [b"application/json", b"application/json; charset=utf-8", b"Application/JSON", b"application/vnd.x+json", None],
+    [b"application/json", b"application/json; charset=utf-8", b"Application/JSON", b"application/vnd.x+json"],
 )
 async def test_json_is_known_by_several_names(client, engine, content_type):
-    headers = [] if content_type is None else [(b"content-type", content_type)]
-    answer = await client("POST", f"/v2/jobs/{KEY}/completion", b"{}", headers)
+    answer = await client("POST", f"/v2/jobs/{KEY}/completion", b"{}", [(b"content-type", content_type)])
     assert answer.status == 204
+
+
+@pytest.mark.parametrize(
+    "path", [f"/v2/jobs/{KEY}/completion", f"/v2/incidents/{KEY}/resolution", "/v2/signals/broadcast"]
+)
+async def test_a_body_without_a_type_is_refused(client, engine, path):
+    answer = await client("POST", path, b"{}", typed=False)
+    assert (answer.status, answer.problem["title"]) == (415, "Unsupported Media Type")
+    assert answer.problem["detail"] == "A body without Content-Type is not supported; application/json is"
+    assert engine.appended == []
+
+
+async def test_no_body_needs_no_type(client, engine):
+    assert (await client("POST", f"/v2/jobs/{KEY}/completion", typed=False)).status == 204
 
 
 async def test_an_empty_body_is_no_json_where_one_is_needed(client):

@@ -1,0 +1,116 @@
+"""Which web pages may use the server: none but its own, unless a setting names others.
+
+A browser sends a page's request to any server that it can reach, the one on its user's own machine too. Two headers
+that pages cannot choose tell where a request comes from: `Origin` and `Sec-Fetch-Site`. A third, `Host`, tells which
+server the browser thinks it talks to: a page whose name was made to point at 127.0.0.1 (DNS rebinding) gives its own.
+"""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+
+from api.problems import Problem
+from api.request import Headers
+from api.settings import ApiSettings, listed
+
+READING = ("GET", "HEAD", "OPTIONS")
+OWN_SITES = (b"same-origin", b"none")
+DEFAULT_PORTS = {"http": "80", "https": "443"}
+MAX_REMEMBERED = 100
+"""Hosts that were looked at, and are served."""
+
+_LOOKED_AT = frozenset((b"host", b"origin", b"sec-fetch-site"))
+
+
+class Gate:
+    """Refuses requests of foreign web pages. Requests without these headers come from no browser and pass."""
+
+    def __init__(self, settings: ApiSettings) -> None:
+        self._origins = frozenset(origin.lower() for origin in listed(settings.allowed_origins))
+        self._hosts = frozenset(host.lower() for host in listed(settings.allowed_hosts)) | {settings.host.lower()}
+        self._checks_hosts = is_loopback(settings.host) and "*" not in self._hosts
+        self._served: set[bytes] = set()
+
+    def check(self, method: str, headers: Headers) -> None:
+        """Raises Problem 421 for a foreign host and 403 for a write by a foreign page."""
+        found = [header for header in headers if header[0] in _LOOKED_AT]
+        if len(found) == 1 and found[0][1] in self._served and found[0][0] == b"host":
+            return
+        host = b""
+        for name, value in found:
+            if name == b"host":
+                host = value
+                self._check_host(value)
+        if method not in READING and "*" not in self._origins:
+            self._check_origin(host, found)
+
+    def _check_host(self, value: bytes) -> None:
+        if value in self._served:
+            return
+        if self._checks_hosts and value and not self._serves(_name(value.decode("latin-1"))):
+            detail = (
+                f"This server is for its own machine and is not called '{value.decode('latin-1')[:100]}';"
+                " the setting api.allowed_hosts allows other names"
+            )
+            raise Problem(421, "Misdirected Request", detail)
+        if len(self._served) < MAX_REMEMBERED:
+            self._served.add(value)
+
+    def _serves(self, name: str) -> bool:
+        """Addresses are served, because nobody can make one of them point elsewhere."""
+        if name in self._hosts or name == "localhost" or name.endswith(".localhost") or _is_address(name):
+            return True
+        return any(host.startswith(".") and name.endswith(host) for host in self._hosts)
+
+    def _check_origin(self, host: bytes, found: Headers) -> None:
+        origins = [value.decode("latin-1").lower() for name, value in found if name == b"origin"]
+        for origin in origins:
+            if origin not in self._origins and not _is_of_host(origin, host.decode("latin-1")):
+                raise _foreign(f"of '{origin[:100]}'")
+        if origins and all(origin in self._origins for origin in origins):
+            return
+        for name, value in found:
+            if name == b"sec-fetch-site" and value.lower() not in OWN_SITES:
+                raise _foreign(f"whose Sec-Fetch-Site is '{value.decode('latin-1')[:100]}'")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether what is listened on is reached from this machine alone."""
+    name = host.lower()
+    return name == "localhost" or name.endswith(".localhost") or (_is_address(name) and ip_address(name).is_loopback)
+
+
+def _foreign(who: str) -> Problem:
+    detail = f"A web page {who} may not write here; the setting api.allowed_origins allows the pages of other origins"
+    return Problem(403, "Forbidden", detail)
+
+
+def _is_of_host(origin: str, host: str) -> bool:
+    """Whether the page came from the host that it writes to. (The scheme is a proxy's to know.)"""
+    scheme, separator, authority = origin.partition("://")
+    default = DEFAULT_PORTS.get(scheme)
+    if not separator or default is None or not host:
+        return False
+    return _split(authority, default) == _split(host.lower(), default)
+
+
+def _split(authority: str, default_port: str) -> tuple[str, str]:
+    name, _, port = authority.rpartition(":") if _has_port(authority) else (authority, "", "")
+    return name, port or default_port
+
+
+def _has_port(authority: str) -> bool:
+    return ":" in authority.rpartition("]")[2]
+
+
+def _name(host: str) -> str:
+    """The name or address in a Host header, in lower case."""
+    return _split(host, "")[0].strip("[]").rstrip(".").lower()
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
