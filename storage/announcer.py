@@ -156,10 +156,9 @@ def _chunks(entries: list[str]) -> Iterator[list[str]]:
         yield chunk
 
 
-def decode(payload: str) -> dict[str, int]:
-    """The values of an announcement by key; empty, with a line in the log, if somebody else's words came that way."""
+def decode(payload: str) -> dict[str, int] | None:
+    """The values of an announcement by key; None if somebody else's words came that way."""
     try:
         return _values_decoder.decode(payload)
-    except msgspec.DecodeError as error:
-        log.warning("unreadable announcement", payload=payload[:100], error=str(error))
-        return {}
+    except msgspec.DecodeError:
+        return None

@@ -83,6 +83,7 @@ class Switchboard:
         self._definitions = definitions
         self._job_board = job_board
         self._announcer = announcer
+        self._unreadable = 0
         self.consumer: Consumer | None = None
         self.appender: Appender | None = None
         self.timers: Timers | None = None
@@ -142,7 +143,13 @@ class Switchboard:
         if channel == CLOCK:
             self.clock_changed()
             return
-        for key, value in announcing.decode(payload).items():
+        announced = announcing.decode(payload)
+        if announced is None:
+            self._unreadable += 1
+            if self._unreadable.bit_count() == 1:  # 1, 2, 4, 8, …: somebody may send thousands a second
+                log.warning("unreadable notifications", so_far=self._unreadable, payload=payload[:100])
+            return
+        for key, value in announced.items():
             if channel == APPENDED and self.consumer is not None:
                 self.consumer.wake()
             elif channel == PROCESSED:
