@@ -74,7 +74,7 @@ CORE: tuple[Mutant, ...] = (
         "core: deferred scopes are forgotten",
         "tests/core/test_relations.py::test_slices_come_to_the_same_end",
         "engine/core/worklist.py",
-        ("items = [*self._queue, *(", "items = [*self._queue, *(() if True else "),
+        ("for item in (*self._queue, *settles):", "for item in (*self._queue,):"),
     ),
     mutant(
         "core: replay without the time of the events",
@@ -99,7 +99,7 @@ CORE: tuple[Mutant, ...] = (
         "deadlock: deferred work brings no token",
         f"{DEADLOCK_TESTS}::test_a_scope_whose_work_was_deferred_is_not_stuck",
         "engine/core/shared/deadlocks.py",
-        (' and not is_deferred(scope, "settle")', ""),
+        (' and not is_deferred(scope, "arrive", "settle")', ""),
     ),
     mutant(
         "deadlock: an incident stays when a token has come",
@@ -133,12 +133,9 @@ CORE: tuple[Mutant, ...] = (
     ),
     mutant(
         "core: a token arrives in an interrupted scope",
-        "tests/core/test_oracle_found.py::test_a_token_on_its_way_while_its_scope_is_interrupted_leaves_nothing_behind",
+        "tests/core/test_big_trees.py::test_what_others_do_below_a_cancelled_ancestor_begins_nothing",
         "engine/core/worklist.py",
-        (
-            "        if scope.state is ACTIVATED and scope.then is None:\n            model",
-            "        if scope.state is ACTIVATED:\n            model",
-        ),
+        ("        elif self._is_to_end(scope):\n", "        elif False:\n"),
     ),
     mutant(
         "core: scopes settle before their boundary event is entered",
@@ -358,7 +355,26 @@ CORE: tuple[Mutant, ...] = (
         "core: deferred work goes on in a scope that ends",
         "tests/core/test_between_slices.py::test_what_is_to_end_takes_no_further_step",
         "engine/core/worklist.py",
-        ("            elif not self._is_to_end(item[0], item[1]):\n", "            else:\n"),
+        ("            elif not self._is_dropped(item[0], item[1]):\n", "            else:\n"),
+        (" and not (state is ACTIVATING and self._is_to_end(element.scope))", ""),
+    ),
+    mutant(
+        "core: what begins is not asked whether a scope around it is to end",
+        "tests/core/test_issue5_golden.py::test_the_trace_is_the_golden_one",
+        "engine/core/worklist.py",
+        (" and not (state is ACTIVATING and self._is_to_end(element.scope))", ""),
+    ),
+    mutant(
+        "core: a scope that does nothing before its children end is put off",
+        "tests/core/test_big_trees.py::test_a_deep_tree_ends_in_few_slices_that_put_little_off",
+        "engine/core/worklist.py",
+        (" and not _is_idle(element, item[1])", ""),
+    ),
+    mutant(
+        "core: a scope in one that is to end settles",
+        "tests/core/test_big_trees.py::test_what_interrupts_it_from_above_ends_it",
+        "engine/core/worklist.py",
+        ("scope.state is not TERMINATING and self._is_to_end(scope.scope)", "False"),
     ),
     mutant(
         "core: an inclusive join does not wait for a boundary event that a later slice is to enter",
@@ -381,10 +397,8 @@ CORE: tuple[Mutant, ...] = (
         "core: a boundary event is entered in a scope that is to end",
         "tests/core/test_entered_later.py::test_a_cancellation_drops_it",
         "engine/core/worklist.py",
-        (
-            "        if scope.state is ACTIVATED and scope.then is None:\n            nodes",
-            "        if scope.then is None:\n            nodes",
-        ),
+        ("        elif self._is_to_end(scope):\n", "        elif False:\n"),
+        ("        if scope.state is ACTIVATED:\n            nodes", "        if True:\n            nodes"),
     ),
     mutant(
         "listeners: the element goes on before its listener is done",

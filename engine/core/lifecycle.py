@@ -105,9 +105,14 @@ def terminate(element: Element, _at: View, _argument: object) -> Effects:
         yield from _terminated(element)
 
 
+def most_told(scope: Element) -> int:
+    """How many children of a scope that ends early are told in one stage."""
+    return CHILDREN_PER_STAGE if scope.pages is None else PARTS_PER_STAGE
+
+
 def empty(element: Element) -> Effects:
     """The next page of children of an element that is to end early."""
-    told, most = 0, CHILDREN_PER_STAGE if element.pages is None else PARTS_PER_STAGE
+    told, most = 0, most_told(element)
     for child in element.children.values():
         if child.state is not TERMINATING:
             yield ElementTerminating(child.key)

@@ -21,6 +21,7 @@ from engine.core.lifecycle import (
     empty,
     first_stage_of_activation,
     first_stage_of_completion,
+    most_told,
     next_stage,
 )
 from engine.core.outcomes import Ended
@@ -54,7 +55,18 @@ from engine.core.shared.deferred import is_deferred
 from engine.core.shared.flows import enter
 from engine.core.state import State
 from engine.core.touched import Touched
-from engine.core.tree import ACTIVATED, MISSING, TERMINATED, TERMINATING, Element, Incident, Instance, Job, Timer
+from engine.core.tree import (
+    ACTIVATED,
+    ACTIVATING,
+    MISSING,
+    TERMINATED,
+    TERMINATING,
+    Element,
+    Incident,
+    Instance,
+    Job,
+    Timer,
+)
 from engine.core.view import View
 
 ITEM_COST = 4
@@ -87,6 +99,8 @@ class Worklist:
         """Bodies of paged loops that go on when more of them has been loaded."""
         self._ceiling = SLICE_CHARACTERS
         """Of `State.written`: a slice that has come there ends."""
+        self._ending: dict[int, bool] = {}
+        """By scope: whether it or one around it is to end, as far as it was looked for since the last one was told."""
 
     def begin_slice(self) -> None:
         self.used, self._ceiling = 0, self.state.written + SLICE_CHARACTERS
@@ -95,6 +109,7 @@ class Worklist:
         self._queue.clear()
         self._touched.clear()
         self._unloaded.clear()
+        self._ending.clear()
         self.events = []
         self.replies = []
         self.sends = []
@@ -131,7 +146,7 @@ class Worklist:
             self._run_in_scope(element, stage, argument)
             return
         state, effects_of, following = staged
-        if element.state is state:
+        if element.state is state and not (state is ACTIVATING and self._is_to_end(element.scope)):
             if element.node is MISSING:
                 self.at.node(element)
             done = self.take(effects_of(element, self.at, argument), element, stage, argument)
@@ -140,28 +155,30 @@ class Worklist:
                 self._queue.appendleft((key, following, 0))  # before another can change what it has set
 
     def _run_in_scope(self, scope: Element, stage: str, argument: Any) -> None:
-        if stage == "arrive":
+        if stage == "settle":
+            self._touched.add(scope.key)
+        elif stage == "end":
+            self._end(scope)
+        elif self._is_to_end(scope):
+            return  # nothing begins in there
+        elif stage == "arrive":
             self._arrive(scope, argument)
         elif stage == "enter":
             self._enter(scope, *argument)
-        elif stage == "settle":
-            self._touched.add(scope.key)
         elif stage == "trigger":
             self._trigger(scope, argument)
-        elif stage == "end":
-            self._end(scope)
         else:
             raise LookupError(f"there is no stage {stage!r}")
 
     def _arrive(self, scope: Element, flow: str) -> None:
-        if scope.state is ACTIVATED and scope.then is None:
+        if scope.state is ACTIVATED:
             model = self.at.model(scope.instance.definition_key)
             node = model.nodes[model.flows[flow].target]
             self.take(ELEMENTS[node.type].arrive(node, flow, scope, self.at), scope, "arrive", flow)
 
     def _enter(self, scope: Element, node: str, variables: dict[str, str]) -> None:
         """A boundary event, once its host has ended."""
-        if scope.state is ACTIVATED and scope.then is None:
+        if scope.state is ACTIVATED:
             nodes = self.at.model(scope.instance.definition_key).nodes
             self.take(enter(nodes[node], scope, self.at, occurred=variables))
 
@@ -187,14 +204,17 @@ class Worklist:
 
     def _settle(self, scope: Element | None) -> None:
         """What follows in a scope that is quiet. Not while a boundary event whose host has ended is to be entered by a
-        later slice: till then no place holds its token."""
-        if scope is None:
+        later slice: till then no place holds its token. One in a scope that is to end has its turn when it is told.
+        """
+        if scope is None or (scope.state is not TERMINATING and self._is_to_end(scope.scope)):
             return
         if scope.pages is not None:  # no more of a long loop than a slice, whatever command begins or ends it
             self.used = max(self.used, self.limit - self.slice)
         before = len(self.events)
         if scope.then is not None or scope.state is TERMINATING:
             self._empty(scope)
+            if scope.live and len(self.events) - before < most_told(scope):
+                return  # all have been told, and the end of the last one touches it
         elif scope.state is ACTIVATED and not is_deferred(scope, "enter"):
             self._join(scope)
             if len(self.events) == before:
@@ -234,10 +254,10 @@ class Worklist:
     def _defer(self) -> None:
         """Save what is left in the trees it belongs to; a later command goes on with it."""
         left: dict[int, list[tuple[int, str, Any]]] = {}
-        items = [*self._queue, *((key, "settle", 0) for key in dict.fromkeys((*self._touched, *self._unloaded)))]
-        for item in items:
+        settles = ((key, "settle", 0) for key in dict.fromkeys((*self._touched, *self._unloaded)))
+        for item in (*self._queue, *settles):
             element = self.state.elements.get(item[0])
-            if element is not None and not self._waits_already(element, item):
+            if element is not None and not self._waits_already(element, item) and not _is_idle(element, item[1]):
                 left.setdefault(element.root.key, []).append(item)
         self._queue.clear()
         self._touched.clear()
@@ -249,16 +269,21 @@ class Worklist:
         """A command that goes on with it is under way: one is enough, however many commands find too little loaded."""
         return element.pages is not None and item in element.root.work
 
-    def _is_to_end(self, key: int, stage: str) -> bool:
-        """An element in a scope that ends early takes no further step: its turn comes to be told to end, and what it
-        did till then might be refused by the database, so that it could not be cancelled."""
-        element = self.state.elements.get(key) if stage in STAGES and stage != "terminate" else None
-        scope = None if element is None else element.scope
+    def _is_to_end(self, scope: Element | None) -> bool:
+        """Whether the scope or one around it ends early. Nothing begins in there any more: ending works from the
+        outside in, and what begins inside meanwhile might do so for ever, or be refused by the database."""
+        if scope is None or scope.scope is None:
+            return scope is not None and _ends_early(scope)
+        known, walked, ends = self._ending, [], False
         while scope is not None:
-            if scope.then is not None or scope.state is TERMINATING:
-                return True
+            ends = known.get(scope.key, False) or _ends_early(scope)
+            if ends or scope.key in known:
+                break
+            walked.append(scope.key)
             scope = scope.scope
-        return False
+        for key in walked:
+            known[key] = ends
+        return ends
 
     # ---- effects
 
@@ -343,6 +368,7 @@ class Worklist:
                 self.sends.append(Send(RetireDefinition(definition.key)))
 
     def _terminating(self, row: Element, _event: Event) -> None:
+        self._ending.clear()
         self._queue.append((row.key, "terminate", 0))
         if row.live:
             self._touched.add(row.key)
@@ -350,13 +376,23 @@ class Worklist:
     def _touch(self, row: Element, _event: Event) -> None:
         self._touched.add(row.key)
 
+    def _interrupted(self, row: Element, _event: Event) -> None:
+        self._ending.clear()
+        self._touched.add(row.key)
+
     def _resumed(self, _row: Element, event: WorkResumed) -> None:
         """Scopes are touched at no cost: otherwise a slice full of them would defer them again, for ever."""
         for item in event.items:
             if item[1] == "settle":
                 self._touched.add(item[0])
-            elif not self._is_to_end(item[0], item[1]):
+            elif not self._is_dropped(item[0], item[1]):
                 self._queue.append(item)
+
+    def _is_dropped(self, key: int, stage: str) -> bool:
+        """An element in a scope that ends early takes no further step: its turn comes to be told to end, and what it
+        did till then might be refused by the database, so that it could not be cancelled."""
+        element = self.state.elements.get(key) if stage in STAGES and stage != "terminate" else None
+        return element is not None and self._is_to_end(element.scope)
 
     def _resolved(self, row: Incident, _event: Event) -> None:
         if row.stage and row.stage not in (COMMAND_STAGE, DEADLOCK_STAGE):
@@ -377,6 +413,25 @@ class Worklist:
             self.available.append((row.type, row.element.instance.tenant))
 
 
+def _is_idle(scope: Element, stage: str) -> bool:
+    """A scope that does nothing before something in it ends, which touches it. There are as many as processes that call
+    each other, and each slice would write them again."""
+    return (
+        stage == "settle"
+        and bool(scope.live)
+        and scope.state is ACTIVATED
+        and scope.then is None
+        and scope.loop is None
+        and not scope.open_incidents
+        and scope.node is not MISSING
+        and not scope.node.joins
+    )
+
+
+def _ends_early(scope: Element) -> bool:
+    return scope.then is not None or scope.state is TERMINATING
+
+
 def _ends_its_instance(element: Element) -> bool:
     """Of a loop the body does, and not each of its instances."""
     return element.element in element.instance.terminate_after and not element.is_inner
@@ -389,7 +444,7 @@ FOLLOW: dict[type[Event], Callable[[Worklist, Any, Any], None]] = {
     ElementCompleted: Worklist._completed,
     ElementTerminating: Worklist._terminating,
     ElementTerminated: Worklist._gone,
-    ScopeInterrupted: Worklist._touch,
+    ScopeInterrupted: Worklist._interrupted,
     LoopStarted: Worklist._touch,
     WorkResumed: Worklist._resumed,
     IncidentResolved: Worklist._resolved,

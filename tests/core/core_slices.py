@@ -1,5 +1,7 @@
 """A command whose slices are run one by one, so that a test can let others come in between."""
 
+from engine.core.records.instances import ContinueWork
+
 ITEM = 4
 """What a work item counts for in a slice."""
 
@@ -15,6 +17,16 @@ def run_next(bench):
     """Run the next command that was put off. Raises IndexError when there is none."""
     following = bench.engine.processor.notices.spilled.pop(0)
     bench.engine._handle(following.command, following.tenant, following.request)
+
+
+def run_first(bench, command):
+    """Run a command, then what follows from it, and only then what was put off before; what came of the command."""
+    handled, waiting = bench.engine._handle(command, "<default>", None)[0], bench.engine.processor.notices.spilled
+    while waiting:
+        first = next((one for one in waiting if not isinstance(one.command, ContinueWork)), waiting[0])
+        waiting.remove(first)
+        bench.engine._handle(first.command, first.tenant, first.request)
+    return handled
 
 
 def run_rest(bench):

@@ -1,10 +1,12 @@
 """A message or signal comes between the slices of another command: for what is still open, and waits no longer."""
 
+from functools import partial
+
 import pytest
 from core_bench import Bench, raw
 from core_messages import boundary, catch, event_sub, message, model, receive, starts
 from core_models import end, start, sub, task
-from core_slices import run_until
+from core_slices import run_first, run_until
 
 from engine.core.channels import CORRELATING, OPEN
 from engine.core.records.effects import RejectionCode
@@ -35,9 +37,10 @@ however_far = pytest.mark.parametrize("how_far", ["told", "closed"])
 
 @pytest.fixture
 def bench():
-    """Every item of work is a slice of its own, and follow-ups go through the log: so others come between. And nothing
-    is a bug."""
+    """Every item of work is a slice of its own, and follow-ups go through the log and come first: so others come
+    between. And nothing is a bug."""
     bench = Bench(Limits(slice_items=1, inline_follow_ups=False))
+    bench.run = partial(run_first, bench)
     yield bench
     assert bench.engine.processor.notices.poisoned == []
 

@@ -28,9 +28,8 @@ def look(scope: Element, at: View) -> Effects:
 
 
 def _is_stuck(scope: Element) -> bool:
-    """Its boundary events are no reason to hope: they end the scope, and go on elsewhere. What was deferred is one:
-    each arrival brings along that the scope settles."""
+    """Its boundary events are no reason to hope: they end the scope, and go on elsewhere. What was deferred is one."""
     if scope.live or not scope.tokens:
         return False
     waits: tuple[Timer | Subscription, ...] = (*scope.timers.values(), *scope.subscriptions.values())
-    return not any(wait.type == "EVENT_SUB_PROCESS" for wait in waits) and not is_deferred(scope, "settle")
+    return not any(wait.type == "EVENT_SUB_PROCESS" for wait in waits) and not is_deferred(scope, "arrive", "settle")
