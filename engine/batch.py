@@ -24,6 +24,7 @@ from engine.core.records.instances import ContinueWork
 from engine.core.records.messages import CompleteThrow, PublishMessage, StartInstance, TriggerSubscription
 from engine.core.records.signals import BroadcastSignal
 from engine.core.records.timers import TriggerTimer
+from engine.core.rules import FOLLOW_UP_ROUNDS
 from engine.core.state import Pinned
 from engine.core.step import Processor
 from engine.refusals import Refusals
@@ -37,8 +38,6 @@ log = structlog.get_logger(__name__)
 CHECKPOINT_EVERY_S = 0.001
 """The API shares this thread: it waits no longer than this for the engine."""
 COMPUTE_S = 0.05
-ROUNDS = 4
-"""How often a batch loads what its follow-ups lack; what is still missing then goes through the log."""
 EMPTY_ANSWER = b"null"
 
 WAITED_FOR = (
@@ -168,7 +167,7 @@ async def go_on(processor: Processor, root: int, last: int, now: int, fill: Fill
 
 async def _follow_up(processor: Processor, collected: _Collected, fill: Fill) -> None:
     """Follow-ups that wait for something to be loaded."""
-    for _ in range(ROUNDS):
+    for _ in range(FOLLOW_UP_ROUNDS):
         if not processor.parked or processor.is_full():
             break
         await fill([need for parked in processor.parked for need in parked.needs])

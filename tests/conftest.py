@@ -1,11 +1,24 @@
-"""PostgreSQL for the tests: one embedded server per session, one fresh database per test."""
+"""For all tests: the seed of what is random; PostgreSQL, one embedded server per session, one fresh database per test.
+
+    VIVERO_SEED=4711 python -m pytest …
+
+repeats what is random in a run. A seed is drawn for each session, and printed at its head and with each failure.
+
+    python -m pytest --second-try …
+
+runs a test of whole programs that failed once more, with the same seed, and tells in the end why the first try failed.
+Whole programs are killed and frozen against deadlines: on a machine that is busy one may be late. No other test is
+given a second try.
+"""
 
 import itertools
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from random import SystemRandom
 
 import psycopg
 import pytest
@@ -16,6 +29,37 @@ from storage import driver, migrate
 from vivero import embedded
 
 _numbers = itertools.count(1)
+_SEED = int(os.environ.get("VIVERO_SEED") or SystemRandom().randrange(2**31))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--second-try", action="store_true", help="run tests of whole programs that fail once more")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--second-try"):
+        for item in items:
+            if item.get_closest_marker("process"):
+                item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for first in terminalreporter.stats.get("rerun", []):
+        terminalreporter.section(f"first try of {first.nodeid}")
+        terminalreporter.write_line(first.longreprtext)
+        terminalreporter.write_line(first.capstdout)
+
+
+def pytest_report_header() -> str:
+    return f"VIVERO_SEED={_SEED}"
+
+
+@pytest.fixture
+def seed() -> int:
+    """Of all that is random in the test; below 2**31. It is one a session, so that a repetition has it, too."""
+    print(f"VIVERO_SEED={_SEED}")
+    return _SEED
 
 
 @pytest.fixture(scope="session")

@@ -182,3 +182,31 @@ def test_no_cancellation_is_swallowed():
 def test_tests_have_no_packages():
     """`tests/engine/__init__.py` would make `import engine` find the tests."""
     assert list((ROOT / "tests").rglob("__init__.py")) == []
+
+
+# ------------------------------------------------------------------------------------------- tests that can be repeated
+
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
+DRAWS_FOR_ITSELF = {"tests/conftest.py", "tests/process/process_program.py"}
+"""The seed, and ports, which two sessions on one machine must not choose alike."""
+
+
+def test_what_is_random_comes_of_the_seed_that_is_printed():
+    draws = {str(path.relative_to(ROOT)) for path in TESTS if draws_for_itself(path)}
+    assert draws == DRAWS_FOR_ITSELF, "use the fixture `seed`"
+
+
+def draws_for_itself(path: Path) -> bool:
+    """Whether a test draws of the module's own generator, which nobody has seeded, or of the system's."""
+    tree = parsed(path)
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    return any(
+        (isinstance(node, ast.Name) and node.id == "SystemRandom")
+        or (
+            "random" in imported
+            and isinstance(node, ast.Attribute)
+            and ast.unparse(node.value) == "random"
+            and node.attr != "Random"
+        )
+        for node in ast.walk(tree)
+    )

@@ -17,6 +17,7 @@ from engine.core.needs import Need, NeedKind, NotLoaded
 from engine.core.outcomes import Entry, Handled
 from engine.core.records.base import Command
 from engine.core.records.catalogue import Deploy, DeploymentReply, ResourceReference
+from engine.core.rules import FOLLOW_UP_ROUNDS
 from engine.core.shared.starts import metadata_of
 from engine.core.state import State
 from engine.core.step import DEFAULT_LIMITS, Limits, Processor
@@ -99,10 +100,13 @@ class MemoryEngine:
                     leases[missing.need.key] = None
                 else:
                     self._begin(missing.need)
-        while self.processor.parked:
+        for _ in range(FOLLOW_UP_ROUNDS):
+            if not self.processor.parked:
+                break
             for parked in self.processor.parked:
                 self._begin(parked.needs[-1])
             handled += self.processor.go_on()
+        self.processor.give_up_parked()
         self.log.append(Logged(position, self.now, command, handled))
         roots = self.state.seal()
         self.state.saved()

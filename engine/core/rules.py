@@ -38,6 +38,8 @@ SLICE_CHARACTERS = 4_500_000
 in one transaction, whose commit has a deadline. What a client may send in one request is less."""
 BATCH_CHARACTERS = 2_000_000
 """A batch takes no further command when what it has written is longer."""
+FOLLOW_UP_ROUNDS = 4
+"""How often a batch loads what its follow-ups lack; what is still missing then goes through the log."""
 
 TIMER_RULES = TimerRules()
 """The defaults."""

@@ -7,7 +7,7 @@ import os
 import traceback
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
-from random import Random, SystemRandom
+from random import Random
 from time import monotonic
 
 from core_bench import Bench, rebuilt
@@ -24,12 +24,6 @@ PATHS = 5
 SIZES = (4, 8, 12, 12, 16, 24)
 CHUNK = 20
 """Models that a process of the torture run does at a time."""
-
-
-def first_seed(name="VIVERO_ORACLE_SEED"):
-    chosen = int(os.environ.get(name) or SystemRandom().randrange(2**31))
-    print(f"{name}={chosen}")
-    return chosen
 
 
 def check_alone(seed):

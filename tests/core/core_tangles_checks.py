@@ -1,6 +1,10 @@
 """Random runs of tangles (`core_tangles.py`), and what must hold at every quiet point of each."""
 
+import signal
 from collections import Counter, deque
+from contextlib import contextmanager
+from random import Random
+from traceback import format_exception
 
 from core_bench import Bench, keep_rows, raw, recorded_batches
 from core_tangles import CODES, NAMES, tangle
@@ -17,29 +21,105 @@ from engine.core.state import State
 from engine.core.tree import ACTIVATED, TERMINATING, Instance
 
 SCOPES = {"PROCESS", "SUB_PROCESS", "EVENT_SUB_PROCESS"}
-COMMANDS_AT_ONCE = 400
-"""A model that makes more of one command spins: it is left alone."""
+MOST_EVENTS = 20_000
+"""A run with more spins: it is cancelled at once, which may take as many again. Follow-ups count like commands."""
+EVENTS_OF_A_ROW = 10
+"""A row of the log counts like so many: some models go round without an event."""
+MOST_SECONDS = 20
+"""Of processor time, for one run: only a command that never ends takes so long."""
 
 
 class Spins(Exception):
     pass
 
 
+class NeverEnds(BaseException):
+    """No `Exception`: the engine takes those for a bug of the command, and goes on."""
+
+
 def play(random, size, limits, steps=20):
-    """A run of a random model, cancelled in the end; the bench. Raises Spins, AssertionError."""
+    """A run of a random model, cancelled in the end; the bench, and whether the model spins. Raises AssertionError."""
     bench = Bench(limits)
     bench.deploy(tangle(random, size))
+    run = Run(bench)
     variables = {"k": "1", "o": None, "items": list(range(random.randrange(4)))}
     variables |= {f"v{number}": random.randrange(2) for number in range(3)}
-    _run(bench, CreateInstance("p", variables=raw(variables)))
-    for _ in range(steps):
-        if not bench.state.elements:
-            break
-        bench.engine.now += 10
-        _run(bench, _next(random, bench))
-    for root in list(bench.state.trees):
-        _run(bench, CancelInstance(root))
-    return bench
+    try:
+        run.command(CreateInstance("p", variables=raw(variables)))
+        for _ in range(steps):
+            if not bench.state.elements:
+                break
+            bench.engine.now += 10
+            run.command(_next(random, bench))
+    except Spins:
+        run.spins = True
+    run.cancel()
+    return bench, run.spins
+
+
+class Run:
+    """Commands on a bench, with all that follows from them, if that is not too much."""
+
+    def __init__(self, bench) -> None:
+        self.bench, self.spins, self.left = bench, False, MOST_EVENTS
+        self.pending = deque()
+
+    def command(self, command):
+        """Raises Spins; what is to follow is pending then."""
+        self.pending.append((command, "<default>", None))
+        engine = self.bench.engine
+        while self.pending:
+            if self.left <= 0:
+                raise Spins
+            rows = engine._handle(*self.pending.popleft())
+            self.left -= sum(EVENTS_OF_A_ROW + len(handled.events) for handled in rows)
+            notices = engine.processor.notices
+            self.pending.extend((one.command, one.tenant, one.request) for one in notices.spilled)
+            notices.spilled.clear()
+            for handled in rows:
+                bug = handled.rejection is not None and handled.rejection.code is RejectionCode.PROCESSING_ERROR
+                assert not bug, handled.rejection
+        check(self.bench)
+
+    def cancel(self):
+        """Whatever is there ends, also if it spins."""
+        self.left = 2 * MOST_EVENTS
+        for root in list(self.bench.state.trees):
+            try:
+                self.command(CancelInstance(root))
+            except Spins:
+                raise AssertionError("it goes on though it is cancelled") from None
+
+
+@contextmanager
+def bounded():
+    """What takes too much processor time is ended, wherever it is."""
+
+    def end(_signal, _frame):
+        raise NeverEnds(f"more than {MOST_SECONDS} s of processor time")
+
+    before = signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, MOST_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def play_many(seeds, limits):
+    """A run for each seed: how many spin; the seeds at fault, with what is wrong."""
+    spinning, faults = 0, {}
+    for seed in seeds:
+        random = Random(seed)
+        try:
+            with bounded():
+                bench, spins = play(random, random.choice((4, 6, 9)), limits)
+                check_end(bench)
+            spinning += spins
+        except (Exception, NeverEnds) as fault:
+            faults[seed] = "".join(format_exception(fault, limit=-2))
+    return spinning, faults
 
 
 def _next(random, bench):
@@ -58,22 +138,6 @@ def _next(random, bench):
         name = random.choice(NAMES)
         commands += [PublishMessage(name, "1", random.choice((0, 10**7)), None, {}), BroadcastSignal(name, {})] * 2
     return random.choice(commands)
-
-
-def _run(bench, command):
-    """With all that follows from it, if that is not too much."""
-    engine, pending, count = bench.engine, deque([(command, "<default>", None)]), 0
-    while pending:
-        for handled in engine._handle(*pending.popleft()):
-            rejected = handled.rejection is not None and handled.rejection.code is RejectionCode.PROCESSING_ERROR
-            assert not rejected, handled.rejection
-        notices = engine.processor.notices
-        pending.extend((one.command, one.tenant, one.request) for one in notices.spilled)
-        notices.spilled.clear()
-        count += 1
-        if count > COMMANDS_AT_ONCE:
-            raise Spins
-    check(bench)
 
 
 def check(bench):

@@ -1,6 +1,6 @@
 """The engine against the token game on a Petri net: random graphs without structure, compared at every quiet point.
 
-VIVERO_MARKING_COUNT=1000000 VIVERO_MARKING_SEED=1 python -m pytest -m torture tests/core/test_marking.py -s
+VIVERO_MARKING_COUNT=1000000 VIVERO_SEED=1 python -m pytest -m torture tests/core/test_marking.py -s
 """
 
 import os
@@ -12,22 +12,22 @@ import pytest
 from core_graph_pairs import check_actions, check_graph
 from core_graphs import Flow, Graph, random_graph
 from core_marking import GraphRun, Marking
-from core_pairs import PATHS, check_in_parallel, check_many, first_seed
+from core_pairs import PATHS, check_in_parallel, check_many
 
 GRAPHS = 300
 TORTURE_PAIRS = 500_000
 
 
-def test_the_engine_plays_the_token_game():
-    points = check_many(check_graph, first_seed("VIVERO_MARKING_SEED"), GRAPHS)
+def test_the_engine_plays_the_token_game(seed):
+    points = check_many(check_graph, seed, GRAPHS)
     print(f"{points} quiet points in {GRAPHS * PATHS} pairs")
     assert points > 5 * GRAPHS * PATHS, "the runs are too short to tell anything"
 
 
 @pytest.mark.torture
-def test_the_engine_plays_the_token_game_many_times():
+def test_the_engine_plays_the_token_game_many_times(seed):
     pairs = int(os.environ.get("VIVERO_MARKING_COUNT", TORTURE_PAIRS))
-    points = check_in_parallel(check_graph, first_seed("VIVERO_MARKING_SEED"), pairs // PATHS)
+    points = check_in_parallel(check_graph, seed, pairs // PATHS)
     print(f"{points} quiet points in {pairs} pairs")
     assert points > 5 * pairs
 

@@ -1,10 +1,15 @@
 from pathlib import Path
 
 import msgspec
+from core_bench import Bench
+from core_messages import boundary, event_sub, model, throw
+from core_models import end, start, sub, task
+from core_tangles_checks import bounded
 
 from engine.core.memory import MemoryEngine
 from engine.core.records.instances import CreateInstance
 from engine.core.records.jobs import CompleteJob
+from engine.core.records.signals import BroadcastSignal
 
 MODELS = Path(__file__).parents[1] / "models"
 
@@ -19,3 +24,18 @@ def test_one_task_runs_to_its_end():
     done = engine.run(CompleteJob(job))
     assert done.rejection is None
     assert not engine.state.elements
+
+
+def test_what_follows_without_end_goes_on_through_the_log():
+    """Each turn lacks something: it waits for a message no longer when its channel is asked to note that it waits."""
+    waits = sub("scope", start("in"), end("out"), "in > out")
+    turn = (waits, boundary("scope", "heard"), throw("again"), "turn-start > scope > again")
+    bench = Bench(keeps_rows=False)
+    bench.deploy(
+        model(start(), task("work"), "start > work", event_sub("turn", *turn, on="signal", interrupting=False))
+    )
+    bench.start(k="x")
+    with bounded():
+        bench.engine._handle(BroadcastSignal("alarm"), "<default>", None)
+    commands = {type(spilled.command).__name__ for spilled in bench.engine.processor.notices.spilled}
+    assert commands == {"OpenSubscription", "CloseSubscription", "BroadcastSignal"}

@@ -1,6 +1,6 @@
 """The engine against an oracle that knows nothing of tokens: random models, random runs, compared at every quiet point.
 
-    VIVERO_ORACLE_COUNT=1000000 VIVERO_ORACLE_SEED=1 python -m pytest -m torture tests/core/test_oracle.py -s
+    VIVERO_ORACLE_COUNT=1000000 VIVERO_SEED=1 python -m pytest -m torture tests/core/test_oracle.py -s
 
 runs as many pairs of a model and a path as wanted, on all processors. What fails is told with its seed, and as a test
 of the smallest model that was found to fail, to be copied into `test_oracle_found.py`.
@@ -10,7 +10,7 @@ import os
 
 import pytest
 from core_blocks import Edge, Guard, Seq, Sub, Task
-from core_pairs import PATHS, check_alone, check_in_parallel, check_many, check_model, first_difference, first_seed
+from core_pairs import PATHS, check_alone, check_in_parallel, check_many, check_model, first_difference
 from core_shrink import smaller
 
 from engine.core.elements import intermediate_throw_event
@@ -20,22 +20,22 @@ MODELS = 700
 TORTURE_PAIRS = 1_000_000
 
 
-def test_the_engine_does_what_the_oracle_says():
-    points = check_many(check_model, first_seed(), MODELS)
+def test_the_engine_does_what_the_oracle_says(seed):
+    points = check_many(check_model, seed, MODELS)
     print(f"{points} quiet points in {MODELS * PATHS} pairs")
     assert points > 5 * MODELS * PATHS, "the runs are too short to tell anything"
 
 
-def test_what_is_thrown_at_once_does_what_the_oracle_says():
+def test_what_is_thrown_at_once_does_what_the_oracle_says(seed):
     """Of events behind a task nobody sees whether what they end had begun, or what waits for them waited already."""
-    points = check_many(check_alone, first_seed(), MODELS // 2)
+    points = check_many(check_alone, seed, MODELS // 2)
     assert points > 3 * MODELS // 2 * PATHS, "the runs are too short to tell anything"
 
 
 @pytest.mark.torture
-def test_the_engine_does_what_the_oracle_says_many_times():
+def test_the_engine_does_what_the_oracle_says_many_times(seed):
     pairs = int(os.environ.get("VIVERO_ORACLE_COUNT", TORTURE_PAIRS))
-    points = check_in_parallel(check_model, first_seed(), pairs // PATHS)
+    points = check_in_parallel(check_model, seed, pairs // PATHS)
     print(f"{points} quiet points in {pairs} pairs")
     assert points > 5 * pairs
 

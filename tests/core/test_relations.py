@@ -1,7 +1,6 @@
 """Relations that need no oracle: the same run in another way comes to the same end."""
 
-import os
-from random import Random, SystemRandom
+from random import Random
 
 import pytest
 from core_bench import Bench
@@ -20,10 +19,8 @@ COUNT = 40
 
 
 @pytest.fixture
-def seeds():
-    first = int(os.environ.get("VIVERO_RELATIONS_SEED") or SystemRandom().randrange(2**31))
-    print(f"VIVERO_RELATIONS_SEED={first}")
-    return range(first, first + COUNT)
+def seeds(seed):
+    return range(seed, seed + COUNT)
 
 
 def left_by(run, bench):

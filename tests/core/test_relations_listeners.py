@@ -6,7 +6,7 @@ import pytest
 from core_bench import keep_rows, recorded_batches
 from core_blocks import Final, Fork, Shout, inside, waits
 from core_listeners import Attended
-from core_pairs import DEFAULT_LIMITS, SIZES, check_many, difference, first_difference, first_seed, is_cut, limits_of
+from core_pairs import DEFAULT_LIMITS, SIZES, check_many, difference, first_difference, is_cut, limits_of
 from core_paths import random_block
 from core_runs import by_place, play, recorded
 
@@ -30,15 +30,13 @@ def check(seed, alone=False):
 
 
 @pytest.mark.parametrize("alone", [False, True])
-def test_engine_and_oracle_agree_with_listeners_on_everything(alone):
-    seed = first_seed("VIVERO_LISTENERS_SEED")
+def test_engine_and_oracle_agree_with_listeners_on_everything(alone, seed):
     assert check_many(lambda one: check(one, alone), seed, MODELS) > 5 * MODELS
 
 
 @pytest.fixture
-def runs():
-    first = first_seed("VIVERO_LISTENERS_SEED")
-    return {seed: recorded(seed) for seed in range(first, first + MODELS // 2)}
+def runs(seed):
+    return {one: recorded(one) for one in range(seed, seed + MODELS // 2)}
 
 
 @pytest.mark.parametrize("limits", [Limits(slice_items=1), Limits(slice_items=7), Limits(paged_from=0)])

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from random import SystemRandom
 
 import msgspec
 import pytest
@@ -22,10 +21,8 @@ SCRIPT = Path(__file__).parent / "core_runs.py"
 
 
 @pytest.fixture
-def seeds():
-    first = int(os.environ.get("VIVERO_REPLAY_SEED") or SystemRandom().randrange(2**31))
-    print(f"VIVERO_REPLAY_SEED={first}")
-    return range(first, first + COUNT)
+def seeds(seed):
+    return range(seed, seed + COUNT)
 
 
 def replayed(bench):
@@ -83,9 +80,7 @@ def test_the_next_key_is_the_callers_business(bench):
     assert state.key() not in {key for _, key in bench.rows}
 
 
-def test_the_hash_seed_does_not_matter():
-    seed = SystemRandom().randrange(2**31)
-    print(f"seed {seed}")
+def test_the_hash_seed_does_not_matter(seed):
 
     def under(hash_seed):
         environment = os.environ | {"PYTHONHASHSEED": hash_seed}

@@ -1,6 +1,6 @@
 """The scopes that have yet to settle: the innermost comes first, whatever is touched, taken out and ends between."""
 
-from random import Random, SystemRandom
+from random import Random
 from types import SimpleNamespace
 
 from engine.core.touched import Touched
@@ -56,9 +56,7 @@ def test_it_is_emptied():
     assert taken(touched, elements) == [0]
 
 
-def test_it_does_what_looking_through_all_of_them_does():
-    seed = SystemRandom().randrange(2**31)
-    print(f"seed {seed}")
+def test_it_does_what_looking_through_all_of_them_does(seed):
     random = Random(seed)
     elements = {key: scope(key, random.randint(1, 3), random.randint(0, 3)) for key in range(40)}
     touched, known = Touched(), {}

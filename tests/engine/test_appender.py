@@ -466,9 +466,7 @@ async def test_a_killed_backend_costs_nothing(connect, connection, nursery):
     assert (appender.stats.commands, appender.stats.repeated) == (5, 2)
 
 
-async def test_killed_backends_under_load_lose_and_double_nothing(migrated, connect, connection, nursery):
-    seed = random.randrange(1 << 30)
-    print(f"seed {seed}")
+async def test_killed_backends_under_load_lose_and_double_nothing(migrated, connect, connection, nursery, seed):
     draw, answers, kills = random.Random(seed), {}, []
     appender = Appender(partial(driver.connect, migrated, name="vivero appender"))
     nursery.start_soon(supervised(appender, SupervisionSettings(max_delay_s=0.05)).run)
@@ -504,9 +502,7 @@ async def test_killed_backends_under_load_lose_and_double_nothing(migrated, conn
             assert answer.position in fresh.values(), number
 
 
-async def test_chaos_under_load_loses_and_doubles_nothing(connect, connection, nursery):
-    seed = random.randrange(1 << 30)
-    print(f"seed {seed}")
+async def test_chaos_under_load_loses_and_doubles_nothing(connect, connection, nursery, seed):
     draw, appender, answers, hurt = random.Random(seed), Appender(connect), {}, []
     supervisor = supervised(appender, SupervisionSettings(max_failures=1000, max_delay_s=0.05, hang_after_s=0.2))
     nursery.start_soon(supervisor.run)

@@ -1,6 +1,6 @@
 """The log consumer on PostgreSQL: what it leaves in the tables is what a serial run in memory comes to."""
 
-from random import Random, SystemRandom
+from random import Random
 
 import pytest
 import trio
@@ -31,10 +31,8 @@ from storage.queries import label
 
 
 @pytest.fixture
-def serial():
+def serial(seed):
     """A serial run of three random processes whose commands are mixed."""
-    seed = SystemRandom().randrange(2**31)
-    print(f"seed {seed}")
     return mixed_runs(range(seed, seed + 3), Random(seed))
 
 

@@ -1,7 +1,7 @@
 """Commits that fail and backends that are killed while the next batch is being computed: every command exactly once."""
 
 import os
-from random import Random, SystemRandom
+from random import Random
 
 import pytest
 import trio
@@ -29,12 +29,6 @@ WHERE datname = current_database() AND application_name = $1
 """
 
 
-def some_seed():
-    chosen = int(os.environ.get("VIVERO_FAULTS_SEED") or SystemRandom().randrange(2**31))
-    print(f"VIVERO_FAULTS_SEED={chosen}")
-    return chosen
-
-
 class Killer:
     """Ends a backend of the consumer whenever some more batches have been committed."""
 
@@ -50,8 +44,7 @@ class Killer:
             self.killed += (await self.connection.execute(KILL, (name,))).rows[0][0]
 
 
-async def survive(dsn, connection, second, connect, runs, *, cache_bytes):
-    seed = some_seed()
+async def survive(dsn, connection, second, connect, runs, seed, *, cache_bytes):
     random = Random(seed)
     serial = mixed_runs(range(seed, seed + runs), random)
     await pin_clock(connection)
@@ -89,13 +82,13 @@ async def reached_whatever_is_told(connection, ears, last):
 
 @pytest.mark.parametrize("cache_bytes", [0, 48_000_000])
 async def test_failing_commits_and_killed_backends_lose_and_double_nothing(
-    migrated, connection, second, connect, cache_bytes
+    migrated, connection, second, connect, cache_bytes, seed
 ):
-    await survive(migrated, connection, second, connect, RUNS, cache_bytes=cache_bytes)
+    await survive(migrated, connection, second, connect, RUNS, seed, cache_bytes=cache_bytes)
 
 
 @pytest.mark.torture
-async def test_failing_commits_and_killed_backends_for_long(migrated, connection, second, connect):
+async def test_failing_commits_and_killed_backends_for_long(migrated, connection, second, connect, seed):
     runs = int(os.environ.get("VIVERO_FAULTS_RUNS", TORTURE_RUNS))
     with trio.fail_after(600):
-        await survive(migrated, connection, second, connect, runs, cache_bytes=0)
+        await survive(migrated, connection, second, connect, runs, seed, cache_bytes=0)

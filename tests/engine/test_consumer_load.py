@@ -1,6 +1,6 @@
 """What is loaded is what was saved: trees read back from the tables are those in memory, links and weights included."""
 
-from random import Random, SystemRandom
+from random import Random
 
 import pytest
 from consumer_bench import Serial, save_serially
@@ -18,10 +18,8 @@ NOT_LOADED = {"starts", "next_key"}
 
 
 @pytest.fixture
-def serial():
+def serial(seed):
     """Runs of three processes, each stopped somewhere, with an instance that has ended and one that has just begun."""
-    seed = SystemRandom().randrange(2**31)
-    print(f"seed {seed}")
     random = Random(seed)
     serial = Serial()
     for number in range(3):

@@ -4,7 +4,7 @@ The serial run is in memory and forgets nothing; the consumer forgets everything
 pages of two inner instances. Both give out the same keys, so that what they leave can be compared as it is.
 """
 
-from random import Random, SystemRandom
+from random import Random
 
 import consumer_bench
 import core_messages
@@ -292,11 +292,9 @@ async def test_what_waits_in_a_part_is_found(same_end, wait):
     await same_end(serial)
 
 
-async def test_random_runs(same_end, monkeypatch):
+async def test_random_runs(same_end, monkeypatch, seed):
     """A command at a time: what ends page by page goes on behind the batch, and others would get their keys before."""
     monkeypatch.setattr(consumer_bench, "Serial", paged)
-    seed = SystemRandom().randrange(2**31)
-    print(f"seed {seed}")
     await same_end(mixed_runs(range(seed, seed + 4), Random(seed)))
 
 
@@ -355,10 +353,8 @@ class Listened(Attended, Serial):
 
 
 @pytest.mark.parametrize("paged_from", [0, 500])
-async def test_random_runs_with_listeners(same_end, monkeypatch, paged_from):
+async def test_random_runs_with_listeners(same_end, monkeypatch, paged_from, seed):
     monkeypatch.setattr(consumer_bench, "Serial", lambda: Listened(Limits(paged_from=paged_from)))
-    seed = SystemRandom().randrange(2**31)
-    print(f"seed {seed}")
     await same_end(mixed_runs(range(seed, seed + 3), Random(seed)))
 
 

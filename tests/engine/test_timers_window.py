@@ -1,14 +1,11 @@
 """The window of the nearest due dates, against a table of all of them that is searched each time."""
 
-import os
 import random
 
 import pytest
 
 from engine.timer_window import Window
 from storage.timers import PendingTimer
-
-SEED = int(os.environ.get("VIVERO_SEED", "20270116"))
 
 
 class Table:
@@ -46,9 +43,8 @@ class Table:
 
 @pytest.mark.parametrize("size", [1, 2, 7, 50])
 @pytest.mark.parametrize("run", range(10))
-def test_whatever_happens_the_nearest_are_taken_in_order_and_none_is_forgotten(size, run):
-    random_ = random.Random(SEED + run)
-    print(f"VIVERO_SEED={SEED}")
+def test_whatever_happens_the_nearest_are_taken_in_order_and_none_is_forgotten(size, run, seed):
+    random_ = random.Random(seed + run)
     table, now, fired, scheduled, ended = Table(size), 0, 0, 0, 0
     for step in range(1_500):
         what = random_.random()

@@ -29,7 +29,6 @@ CYCLES = (
     "0 0 0 L * ?",
     "0 30 4 ? * MON#1",
 )
-SEED = int(os.environ.get("VIVERO_SEED", "20270115"))
 INSTANCES = int(os.environ.get("VIVERO_TIMERS", "10000"))
 
 
@@ -42,9 +41,8 @@ def occurrences(text):
         due = next_due(timer, due.at, TIMER_RULES)
 
 
-async def live_ten_years(dsn, connection, instances, steps):
-    random_ = random.Random(SEED)
-    print(f"VIVERO_SEED={SEED}")
+async def live_ten_years(dsn, connection, instances, steps, seed):
+    random_ = random.Random(seed)
     await clock.pin(connection, START_MS)
     days = [random_.randrange(1, 3_600) for _ in range(20)]
     settings = TimerSettings(window=64, in_flight=40, batch=20)
@@ -88,11 +86,11 @@ async def live_ten_years(dsn, connection, instances, steps):
     return total
 
 
-async def test_ten_years_with_restarts_and_a_clock_that_goes_back(migrated, connection):
-    assert await live_ten_years(migrated, connection, 100, 8) > 500
+async def test_ten_years_with_restarts_and_a_clock_that_goes_back(migrated, connection, seed):
+    assert await live_ten_years(migrated, connection, 100, 8, seed) > 500
 
 
 @pytest.mark.torture
-async def test_ten_years_of_ten_thousand(migrated, connection):
-    total = await live_ten_years(migrated, connection, INSTANCES, 100)
+async def test_ten_years_of_ten_thousand(migrated, connection, seed):
+    total = await live_ten_years(migrated, connection, INSTANCES, 100, seed)
     print(f"{total} timers fired, each once")

@@ -1,6 +1,6 @@
 """Random expressions: no exception but FeelError escapes, nothing takes long, the same text gives the same result.
 
-    VIVERO_FUZZ_COUNT=1000000 VIVERO_FUZZ_SEED=1 python -m pytest -m torture tests/feel/test_fuzz.py -s
+    VIVERO_FUZZ_COUNT=1000000 VIVERO_SEED=1 python -m pytest -m torture tests/feel/test_fuzz.py -s
 
 runs as many as wanted; the seed that is printed reproduces a run.
 """
@@ -8,7 +8,7 @@ runs as many as wanted; the seed that is printed reproduces a run.
 import os
 import re
 import time
-from random import Random, SystemRandom
+from random import Random
 
 import pytest
 from feel_generator import VARIABLES, Generator
@@ -22,12 +22,6 @@ TORTURE_COUNT = 1_000_000
 BOUND_S = 0.25  # of CPU time, in the best of three attempts; on a machine that does other things, too
 NOW_MS = 1_750_000_000_000
 UNREPEATABLE = re.compile(r"uuid|random\s+number")
-
-
-def seed():
-    chosen = int(os.environ.get("VIVERO_FUZZ_SEED") or SystemRandom().randrange(2**32))
-    print(f"VIVERO_FUZZ_SEED={chosen}")
-    return chosen
 
 
 def outcome(text, unary):
@@ -60,8 +54,8 @@ def check(text, unary):
     return found
 
 
-def run(count):
-    generator = Generator(Random(seed()))
+def run(count, seed):
+    generator = Generator(Random(seed))
     for number in range(count):
         unary = number % 5 == 4
         text = generator.unary_tests() if unary else generator.text()
@@ -74,18 +68,18 @@ def run(count):
             raise
 
 
-def test_random_expressions():
-    run(COUNT)
+def test_random_expressions(seed):
+    run(COUNT, seed)
 
 
 @pytest.mark.torture
-def test_a_million_random_expressions():
-    run(int(os.environ.get("VIVERO_FUZZ_COUNT") or TORTURE_COUNT))
+def test_a_million_random_expressions(seed):
+    run(int(os.environ.get("VIVERO_FUZZ_COUNT") or TORTURE_COUNT), seed)
 
 
-def test_what_is_folded_at_compile_time_is_what_is_computed_at_run_time():
+def test_what_is_folded_at_compile_time_is_what_is_computed_at_run_time(seed):
     """The same expression with its whole numbers as literals, and as variables."""
-    random = Random(seed())
+    random = Random(seed)
     for _ in range(500):
         numbers = {f"v{i}": random.choice([0, 1, 2, 3, 10**20, -7]) for i in range(4)}
         text = _formula(random, list(numbers), 4)
@@ -97,15 +91,15 @@ def test_what_is_folded_at_compile_time_is_what_is_computed_at_run_time():
         assert as_literals == as_variables, (text, numbers)
 
 
-def test_what_the_grammar_makes_can_be_read():
-    generator = Generator(Random(seed()), strict=True)
+def test_what_the_grammar_makes_can_be_read(seed):
+    generator = Generator(Random(seed), strict=True)
     for _ in range(2_000):
         compile_expression(generator.expression(4))
         compile_unary_tests(generator.unary_tests())
 
 
-def test_white_space_does_not_matter():
-    random = Random(seed())
+def test_white_space_does_not_matter(seed):
+    random = Random(seed)
     generator = Generator(random)
     for _ in range(1_000):
         text = generator.expression(4)

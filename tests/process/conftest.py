@@ -1,14 +1,13 @@
 """Whole programs under load and faults. The helper modules beside this file (`process_*.py`) may be imported.
 
-    VIVERO_FAULT_SEED=1 python -m pytest -m process tests/process -s
+    VIVERO_SEED=1 python -m pytest -m process tests/process -s
 
 repeats a run, as far as what is random in it is chosen by the test.
 """
 
-import os
 import sys
 from pathlib import Path
-from random import Random, SystemRandom
+from random import Random
 
 import pytest
 
@@ -32,10 +31,8 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture
-def random_faults():
+def random_faults(seed):
     """A random generator whose seed is printed."""
-    seed = int(os.environ.get("VIVERO_FAULT_SEED") or SystemRandom().randrange(2**32))
-    print(f"VIVERO_FAULT_SEED={seed}")
     return Random(seed)
 
 

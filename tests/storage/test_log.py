@@ -183,9 +183,7 @@ async def test_sixty_keys_eight_times_at_once_have_sixty_effects(connect, connec
     assert [len(found) for found in positions.values()] == [1] * 60
 
 
-async def test_twelve_appenders_on_three_partitions_do_not_deadlock(connect, connection, three_partitions):
-    seed = random.randrange(1 << 30)
-    print(f"seed {seed}")
+async def test_twelve_appenders_on_three_partitions_do_not_deadlock(connect, connection, three_partitions, seed):
     positions = {}
 
     async def appender(number):

@@ -59,9 +59,7 @@ def test_pipelined_requests_are_the_same_however_they_are_split(step):
     assert seen(parser) == PIPELINED
 
 
-def test_random_splits_give_the_same_requests():
-    seed = random.SystemRandom().getrandbits(32)
-    print("seed", seed)
+def test_random_splits_give_the_same_requests(seed):
     rng = random.Random(seed)
     for _ in range(200):
         parser = RequestParser(ServerSettings())
