@@ -166,9 +166,13 @@ def _problem_of(message: str) -> Problem:
 
 
 def as_variables(values: Mapping[str, Any] | None, settings: ApiSettings) -> Variables:
-    """Variables for a command: each value as compact JSON. Raises Problem 400 for a name that is too long."""
+    """Variables for a command: each value as compact JSON. Raises Problem 400 for too many, and too long a name."""
     if not values:
         return {}
+    if len(values) > settings.max_variables:
+        raise invalid_argument(
+            f"The request has {len(values)} variables, and no request may have more than {settings.max_variables}"
+        )
     for name in values:
         if len(name) * 4 > settings.max_name_bytes and len(name.encode()) > settings.max_name_bytes:
             raise invalid_argument(

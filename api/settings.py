@@ -3,6 +3,9 @@
 import re
 from dataclasses import dataclass
 
+MOST_VARIABLES = 19_000
+"""A command may change a little more rows than these (`engine.core.rules.STAGE_CHANGES`)."""
+
 _ORIGIN = re.compile(r"\*|[a-z][a-z0-9+.-]*://[^/,\s]+", re.IGNORECASE)
 _HOST = re.compile(r"\*|\.?[^/:,\s]+", re.IGNORECASE)
 
@@ -37,6 +40,9 @@ class ApiSettings:
     max_name_bytes: int = 1024
     """Of a variable: its name is in an index, whose rows PostgreSQL limits to a third of a page."""
 
+    max_variables: int = 10_000
+    """Of one request. Each is a row, and all rows of a command are saved in one transaction, which has a deadline."""
+
     max_page_bytes: int = 32 * 1024 * 1024
     """Of the items of a search, which take several times as much while they are on their way."""
 
@@ -57,6 +63,8 @@ class ApiSettings:
     max_pollers: int = 10_000
 
     def __post_init__(self) -> None:
+        if not 1 <= self.max_variables <= MOST_VARIABLES:
+            raise ValueError(f"a request has 1 to {MOST_VARIABLES} variables")
         for item in listed(self.allowed_origins):
             if _ORIGIN.fullmatch(item) is None:
                 raise ValueError(f"'{item}' is not an origin such as https://console.example.com")

@@ -171,7 +171,12 @@ async def _follow_up(processor: Processor, collected: _Collected, fill: Fill) ->
         if not processor.parked or processor.is_full():
             break
         await fill([need for parked in processor.parked for need in parked.needs])
-        _collect_more(collected, processor.go_on())
+        turn = perf_counter()
+        for handled in processor.go_on():
+            _collect_more(collected, handled)
+            if perf_counter() - turn > CHECKPOINT_EVERY_S:
+                await trio.lowlevel.checkpoint()
+                turn = perf_counter()
     processor.give_up_parked()
 
 

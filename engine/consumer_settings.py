@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.core.rules import PAGED_FROM
+from engine.core.rules import PAGED_FROM, STAGE_STEPS
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,8 @@ class ConsumerSettings:
     slice_items: int = 500
     paged_from: int = PAGED_FROM
     """A loop over more items than this is loaded in pages."""
+    stage_steps: int = STAGE_STEPS
+    """Steps that all expressions of one stage of an element may take together."""
 
 
 @dataclass(slots=True)

@@ -78,7 +78,10 @@ class Term:
         self._beat = beat
         self._state = State(claim.partition, claim.next_key)
         self._room = Room(self._state, self._settings.cache_bytes)
-        self._limits = Limits(consumer.settings.slice_items, consumer.timer_rules, consumer.settings.paged_from)
+        settings = consumer.settings
+        self._limits = Limits(
+            settings.slice_items, consumer.timer_rules, settings.paged_from, stage_steps=settings.stage_steps
+        )
         self._processor = Processor(self._state, self._limits, self._find_model)
         self._previous: trio.Event | None = None
         self._missing: Need | None = None

@@ -105,7 +105,8 @@ class MemoryEngine:
                 break
             for parked in self.processor.parked:
                 self._begin(parked.needs[-1])
-            handled += self.processor.go_on()
+            for rows in self.processor.go_on():
+                handled += rows
         self.processor.give_up_parked()
         self.log.append(Logged(position, self.now, command, handled))
         roots = self.state.seal()

@@ -33,9 +33,22 @@ MAX_LOOP_CHARACTERS = 8_000_000
 
 MAX_STAGE_CHARACTERS = 8_000_000
 """Of JSON, that what one stage of an element copies may have: variables for a called process, values of mappings."""
+STAGE_CHARACTERS_READ = 8_000_000
+"""Of JSON, that the variables and results which the expressions of one stage read may have together."""
+STAGE_STEPS = 400_000
+"""What all expressions of one stage may take together; one alone has half of it."""
+STAGE_CHANGES = 20_000
+"""What one stage, or a command, may change at once: a row counts for one, a follow-up for `SEND_CHANGES`."""
+SEND_CHANGES = 8
+
 SLICE_CHARACTERS = 4_500_000
 """A slice of work ends when the texts (variables, items, results) that it has written are longer: what it does is saved
 in one transaction, whose commit has a deadline. What a client may send in one request is less."""
+SLICE_STEPS = 128_000
+"""And when its expressions have taken more steps, which is some 10 ms. What it writes and what they take are charged to
+the same budget as its items: a slice that has used up half of each has used up all of it."""
+CHARACTERS_PER_STEP = 8
+"""Of JSON that is decoded for expressions or made of their values."""
 BATCH_CHARACTERS = 2_000_000
 """A batch takes no further command when what it has written is longer."""
 FOLLOW_UP_ROUNDS = 4

@@ -8,7 +8,7 @@ between commands.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from engine.bpmn.model import Process
@@ -23,7 +23,7 @@ from engine.core.records.instances import COMMAND_STAGE, ContinueWork, IncidentR
 from engine.core.records.messages import CloseSubscription, OpenSubscription
 from engine.core.records.timers import TimerFailed, TriggerTimer
 from engine.core.rows import Row
-from engine.core.rules import BATCH_CHARACTERS, PAGED_FROM, TIMER_RULES, TimerRules
+from engine.core.rules import BATCH_CHARACTERS, PAGED_FROM, STAGE_STEPS, TIMER_RULES, TimerRules
 from engine.core.state import State
 from engine.core.tree import Element, Instance
 from engine.core.view import View
@@ -46,6 +46,8 @@ class Limits:
     timers: TimerRules = TIMER_RULES
     paged_from: int = PAGED_FROM
     """A loop over more items than this is paged."""
+    stage_steps: int = STAGE_STEPS
+    """What all expressions of one stage may take together."""
     inline_follow_ups: bool = True
     """False: every follow-up goes through the log, so that the row that cannot be saved is itself a command."""
 
@@ -83,7 +85,7 @@ class Processor:
     ) -> None:
         """`find_model` gives the executable model of a definition if it is at hand, without waiting."""
         self.state = state
-        self.at = View(state, find_model, limits.timers, limits.paged_from)
+        self.at = View(state, find_model, limits.timers, limits.paged_from, limits.stage_steps)
         self.notices = Notices()
         self._whole = limits.slice_items * ITEM_COST
         self._under_way: dict[int, UnderWay] = {}
@@ -192,13 +194,13 @@ class Processor:
         finally:
             self._work.limit, self._besides = self._whole, False
 
-    def go_on(self) -> list[Handled]:
-        """Handle the follow-ups that were parked, now that what they need has been loaded.
+    def go_on(self) -> Iterator[list[Handled]]:
+        """Handle the follow-ups that were parked, now that what they need has been loaded: those of one command at a
+        time, so that others may have their turn in between.
 
         Their rows belong to the last position that was processed, and name the request that they go back to: so the
         order of the rows is the order in which all of it happened.
         """
-        rows: list[Handled] = []
         parked, self.parked = self.parked, []
         for one in parked:
             if self.is_full():
@@ -206,8 +208,7 @@ class Processor:
                 continue
             self._take_up(self._last, one.tenant, one.request, self.at.now)
             self._work.begin_slice()
-            rows += self._follow_up(deque(one.commands), loaded=len(one.commands))
-        return rows
+            yield self._follow_up(deque(one.commands), loaded=len(one.commands))
 
     def is_full(self) -> bool:
         """Whether the batch has written so much that the rest is for another one."""

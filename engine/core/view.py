@@ -10,9 +10,16 @@ from engine.core.catalogue import Definition, Family
 from engine.core.channels import Channel, Starts
 from engine.core.needs import Need, NeedKind, NotLoaded
 from engine.core.records.effects import Fail, IncidentType, Reject, RejectionCode
-from engine.core.rules import PAGED_FROM, TIMER_RULES, TimerRules
+from engine.core.rules import (
+    CHARACTERS_PER_STEP,
+    PAGED_FROM,
+    STAGE_CHARACTERS_READ,
+    STAGE_STEPS,
+    TIMER_RULES,
+    TimerRules,
+)
 from engine.core.state import State
-from engine.core.tree import MISSING, Element, Incident, Instance, Job, Subscription, Timer, UserTask
+from engine.core.tree import MISSING, Element, Incident, Instance, Job, Subscription, Timer, UserTask, Variable
 from engine.feel import Evaluation as FeelEvaluation
 from engine.feel import EvaluationError, Expression, from_json, to_json
 from engine.feel import Warning as FeelWarning
@@ -22,6 +29,10 @@ MAX_TEXT = 32_768
 """Characters of a text that becomes a name, a key, a code or an id: as many as a request may give."""
 MAX_SHOWN = 100
 """Characters of a value that a message quotes."""
+LARGE = 2_000
+"""Characters of JSON: shorter texts are read and made at no charge."""
+RESULT_CHARACTERS = 32
+"""What decoding a result of a loop costs whatever its length, in characters."""
 
 
 class VariableScope(Mapping[str, Any]):
@@ -46,6 +57,8 @@ class VariableScope(Mapping[str, Any]):
         while scope is not None:
             variable = scope.variables.get(name)
             if variable is not None:
+                if len(variable.value) > LARGE:
+                    self._at.reads(variable)
                 return variable.decode()
             if scope.loop is not None and self._at.results_name(scope) == name:
                 return self._results_of(scope, name)
@@ -78,7 +91,24 @@ class VariableScope(Mapping[str, Any]):
 class View:
     """Read access for one command. Made once per partition; `step` sets the command's own facts."""
 
-    __slots__ = ("find_model", "key", "leases", "now", "paged_from", "position", "request", "rules", "state", "tenant")
+    __slots__ = (
+        "_characters_read",
+        "_read",
+        "find_model",
+        "key",
+        "leases",
+        "now",
+        "paged_from",
+        "position",
+        "request",
+        "rules",
+        "spent",
+        "stage_steps",
+        "state",
+        "steps",
+        "steps_left",
+        "tenant",
+    )
 
     def __init__(
         self,
@@ -86,6 +116,7 @@ class View:
         find_model: Callable[[Definition], Process | None],
         rules: TimerRules = TIMER_RULES,
         paged_from: int = PAGED_FROM,
+        stage_steps: int = STAGE_STEPS,
     ) -> None:
         self.state = state
         self.key = state.key
@@ -94,6 +125,17 @@ class View:
         self.rules = rules
         self.paged_from = paged_from
         """A loop over more items than this is paged."""
+        self.stage_steps = stage_steps
+        """What the expressions of a stage may take together."""
+        self.steps_left = stage_steps
+        """Of that."""
+        self.steps = 0
+        """What the slice has taken so far: for evaluations, and for JSON that was read or made for them."""
+        self.spent = False
+        """Whether the stage has taken any."""
+        self._read: dict[int, int] = {}
+        """Characters of the large variables and results that the stage has read, by key."""
+        self._characters_read = 0
         self.now = 0
         """Epoch milliseconds; the same for everything that one command does."""
         self.position = 0
@@ -150,6 +192,10 @@ class View:
         if body.pages is not None and body.loop is not None:
             self.need_results(body)
             texts = [body.pages.results.get(index) for index in range(body.loop.size)]
+        collected = len(texts) if body.loop is None else len(texts) + body.loop.collected
+        if collected > LARGE:
+            self._note_read(body.key, collected)
+            self.charge(RESULT_CHARACTERS * len(texts) + collected)
         return [None if text is None else from_json(text) for text in texts]
 
     def need_results(self, body: Element) -> None:
@@ -218,6 +264,36 @@ class View:
             node = element.node = self.model(element.instance.definition_key).nodes[element.element]
         return node
 
+    # ---- what a stage and its slice may take
+
+    def begin_stage(self) -> None:
+        """What a stage may take is counted from here on."""
+        self.spent = False
+        self.steps_left = self.stage_steps
+        if self._read:
+            self._read.clear()
+            self._characters_read = 0
+
+    def reads(self, variable: Variable) -> None:
+        """An expression asks for a large variable. Raises Fail when the stage reads too much."""
+        self._note_read(variable.key, len(variable.value))
+        if variable.decoded is MISSING:
+            self.charge(len(variable.value))
+
+    def _note_read(self, key: int, characters: int) -> None:
+        if key not in self._read:
+            self.spent = True
+            self._read[key] = characters
+            self._characters_read += characters
+            if self._characters_read > STAGE_CHARACTERS_READ:
+                text = f"What is read at once has more than {STAGE_CHARACTERS_READ} characters of JSON together."
+                raise Fail(IncidentType.EXTRACT_VALUE_ERROR, text)
+
+    def charge(self, characters: int) -> None:
+        """So many characters of JSON are decoded, or were made."""
+        self.spent = True
+        self.steps += characters // CHARACTERS_PER_STEP
+
     # ---- values
 
     def evaluate(
@@ -243,9 +319,17 @@ class View:
         if expression.is_static:
             return FeelEvaluation(expression.static_value, [])
         try:
-            return expression.evaluate(VariableScope(element, extra, self), now=self.now)
+            evaluation, steps = expression.measure(VariableScope(element, extra, self), self.now, self.steps_left)
         except EvaluationError as error:
+            self._take_steps(error.steps)
             raise Fail(failure, f"Failed to evaluate expression '{expression.text}'. {error}") from error
+        self._take_steps(steps)
+        return evaluation
+
+    def _take_steps(self, steps: int) -> None:
+        self.spent = True
+        self.steps += steps
+        self.steps_left -= steps
 
     def typed(
         self,
@@ -274,6 +358,19 @@ class View:
         """
         value: str = self.typed(expression, element, str, failure)
         return column_text(expression, value, failure)
+
+    def value_of(self, text: str) -> Any:
+        """The value of JSON text that may be large: it is charged to the slice."""
+        if len(text) > LARGE:
+            self.charge(len(text))
+        return from_json(text)
+
+    def json_of(self, value: Any, failure: IncidentType = IncidentType.EXTRACT_VALUE_ERROR) -> str:
+        """Like the function, of a text that may be large: it is charged to the slice."""
+        text = json_of(value, failure)
+        if len(text) > LARGE:
+            self.charge(len(text))
+        return text
 
 
 def column_text(expression: Expression, value: str, failure: IncidentType = EXTRACT) -> str:

@@ -8,7 +8,7 @@ first. When the slice is used up, what is left is saved in the tree and goes on 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from engine.core.apply import APPLY
@@ -27,7 +27,7 @@ from engine.core.lifecycle import (
 from engine.core.outcomes import Ended
 from engine.core.records.base import Event
 from engine.core.records.catalogue import RetireDefinition
-from engine.core.records.effects import Effects, Fail, Happens, LoadMore, Reply, ReplyLater, Send
+from engine.core.records.effects import Effects, Fail, Happens, IncidentType, LoadMore, Reply, ReplyLater, Send
 from engine.core.records.instances import (
     COMMAND_STAGE,
     DEADLOCK_STAGE,
@@ -49,7 +49,7 @@ from engine.core.records.instances import (
 from engine.core.records.jobs import JobCompleted, JobCreated, JobFailed, JobReleased
 from engine.core.records.messages import ReleaseStart
 from engine.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
-from engine.core.rules import SLICE_CHARACTERS
+from engine.core.rules import SEND_CHANGES, SLICE_CHARACTERS, SLICE_STEPS, STAGE_CHANGES
 from engine.core.shared import deadlocks
 from engine.core.shared.deferred import is_deferred
 from engine.core.shared.flows import enter
@@ -72,6 +72,10 @@ from engine.core.view import View
 ITEM_COST = 4
 TERMINATION_COST = 1
 """Ending an element is cheap: a slice holds four times as many of these."""
+LOOKS_PER_COST = 32
+"""An inclusive join looks at each place that has a token."""
+FREE_CHANGES = 8
+"""So many rows of a stage its item has paid for; each further one costs as much as an ending."""
 
 
 class Worklist:
@@ -80,9 +84,10 @@ class Worklist:
     def __init__(self, state: State, at: View, limit: int) -> None:
         self.state = state
         self.at = at
-        self.limit = self.slice = limit
+        self.limit = self.slice = self._whole = limit
         """What one command and its follow-ups may cost before the rest is deferred, and what deferred work may."""
         self.used = 0
+        """Of that, by the slice: for items, rows, characters that are written, and steps of expressions."""
         self.events: list[Event] = []
         self.replies: list[Reply] = []
         self.later = False
@@ -97,15 +102,32 @@ class Worklist:
         self._touched = Touched()
         self._unloaded: dict[int, None] = {}
         """Bodies of paged loops that go on when more of them has been loaded."""
-        self._ceiling = SLICE_CHARACTERS
-        """Of `State.written`: a slice that has come there ends."""
         self._ending: dict[int, bool] = {}
         """By scope: whether it or one around it is to end, as far as it was looked for since the last one was told."""
+        self._charged = 0
+        """Of `used`: for characters and steps."""
+        self._written = 0
+        """`State.written` when the slice began."""
+        self._next_written = 0
+        """When there are more of them to be charged."""
 
     def begin_slice(self) -> None:
-        self.used, self._ceiling = 0, self.state.written + SLICE_CHARACTERS
+        self.used = self._charged = self.at.steps = 0
+        self._written = self.state.written
+        self._next_written = self._written + SLICE_CHARACTERS // self._whole
+
+    def _charge(self) -> None:
+        """Characters that were written, and steps that expressions took."""
+        written = self.state.written
+        of_characters = (written - self._written) * self._whole // SLICE_CHARACTERS
+        cost = of_characters + self.at.steps * self._whole // SLICE_STEPS
+        self.used += cost - self._charged
+        self._charged = cost
+        self._next_written = written + SLICE_CHARACTERS // self._whole
 
     def begin(self) -> None:
+        if self.at.spent:
+            self.at.begin_stage()
         self._queue.clear()
         self._touched.clear()
         self._unloaded.clear()
@@ -122,7 +144,9 @@ class Worklist:
         queue, touched, state = self._queue, self._touched, self.state
         new, waiting = touched.new, touched.waiting
         while queue or new or waiting:
-            if self.used >= self.limit or state.written > self._ceiling:
+            if state.written > self._next_written:
+                self._charge()
+            if self.used >= self.limit:
                 self._defer()
                 return
             if queue:
@@ -228,6 +252,7 @@ class Worklist:
         """Inclusive joins that wait in the scope: what moved may have been what they waited for."""
         joins = self.at.node(scope).joins
         if joins and not (scope.node.loop is not None and not scope.is_inner):
+            self.used += len(joins) * len(scope.tokens) // LOOKS_PER_COST
             nodes = self.at.model(scope.instance.definition_key).nodes
             for gateway in joins:
                 self.take(inclusive_gateway.join(nodes[gateway], scope, self.at), scope, "settle")
@@ -292,6 +317,8 @@ class Worklist:
         done = True
         try:
             collected = list(effects)
+            if len(collected) > FREE_CHANGES:
+                self._charge_changes(collected, stage)
         except Fail as failure:
             if element is None:
                 raise
@@ -300,6 +327,9 @@ class Worklist:
             collected = [
                 IncidentRaised(self.at.key(), element.key, stage, failure.type, failure.message, None, argument)
             ]
+        if self.at.spent:
+            self.at.begin_stage()
+            self._charge()
         state, events = self.state, self.events
         for effect in collected:
             found = _EVENTS.get(type(effect))  # type: ignore[arg-type]  # other effects are not in it
@@ -312,6 +342,20 @@ class Worklist:
             if follow is not None:
                 follow(self, row, effect)
         return done
+
+    def _charge_changes(self, collected: Sequence[object], stage: str) -> None:
+        """Rows that bring no item of their own, and follow-ups. Raises Fail for more than may be changed at once; what
+        ends an element may always."""
+        changes = 0
+        for effect in collected:
+            if isinstance(effect, Send):
+                changes += SEND_CHANGES
+            elif type(effect) not in _PAID_LATER:
+                changes += 1
+        if changes > STAGE_CHANGES and stage != "terminate":
+            text = f"It would change {changes} variables, waits and others at once, and {STAGE_CHANGES} is the limit."
+            raise Fail(IncidentType.UNKNOWN, text)
+        self.used += max(changes - FREE_CHANGES, 0)
 
     def _other(self, effect: object) -> None:
         if isinstance(effect, Reply):
@@ -459,4 +503,6 @@ FOLLOW: dict[type[Event], Callable[[Worklist, Any, Any], None]] = {
     JobReleased: Worklist._offered,
 }
 
+_PAID_LATER = frozenset({InstanceCreated, ElementActivating, ElementCompleting, ElementTerminating})
+"""Each of them brings an item."""
 _EVENTS = {kind: (applier, FOLLOW.get(kind)) for kind, applier in APPLY.items()}

@@ -23,11 +23,13 @@ class ParseError(FeelError):
 
 
 class EvaluationError(FeelError):
-    """The evaluation as a whole failed, for example by `assert()`. `type` is one of the warning types."""
+    """The evaluation as a whole failed, for example by `assert()`. `type` is one of the warning types; `steps`: what
+    it had taken by then."""
 
     def __init__(self, message: str, type: str = "UNKNOWN") -> None:
         super().__init__(message)
         self.type = type
+        self.steps = 0
 
 
 class LimitExceeded(EvaluationError):

@@ -48,14 +48,21 @@ class Expression:
 
         `variables` is only asked for single names. Raises EvaluationError.
         """
+        return self.measure(variables, now, self._limits.steps)[0]
+
+    def measure(self, variables: Mapping[str, Any], now: int | None, left: int) -> tuple[Evaluation, int]:
+        """Like `evaluate`, with the steps that it took. It may take `left`, if that is less than its limit."""
         limits = self._limits
-        run = Run(variables, now, limits, limits.steps, [None] * self._slots)
+        budget = min(limits.steps, left)
+        run = Run(variables, now, limits, budget, [None] * self._slots)
         try:
-            return _new(Evaluation, (self._closure(run), run.warnings))
+            return _new(Evaluation, (self._closure(run), run.warnings)), budget - run.steps
         except EvaluationError as error:
-            raise _located(error, self.text) from None
+            located = _located(_short(error, budget) if budget < limits.steps else error, self.text)
         except RecursionError:
-            raise _too_deep(self._limits) from None
+            located = _too_deep(limits)
+        located.steps = min(budget - run.steps, budget)
+        raise located
 
 
 def named_variable(expression: Expression) -> str | None:
@@ -99,6 +106,15 @@ def _located(error: EvaluationError, text: str) -> EvaluationError:
     if error.type != ASSERT_FAILURE:
         return error
     return EvaluationError(f"Assertion failure on evaluate the expression '{text}': {error}", error.type)
+
+
+def _short(error: EvaluationError, budget: int) -> EvaluationError:
+    """Of an evaluation that had less than its limit: those before it had the rest."""
+    if isinstance(error, LimitExceeded) and error.limit == "steps":
+        return LimitExceeded(
+            "steps", f"The evaluation takes more than the {budget} steps that those before it have left"
+        )
+    return error
 
 
 def _too_deep(limits: Limits) -> LimitExceeded:

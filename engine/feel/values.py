@@ -129,6 +129,7 @@ class Run(msgspec.Struct):
     warnings: list[Warning] = []
     depth: int = 0  # calls of functions within functions
     asked: bool = False  # `?` was read, see closures/unary.py
+    searched_ns: int = 0  # what regular expressions took and no steps were taken for yet
 
     def wants_warning(self) -> bool:
         """To be asked where there is a problem: takes steps for it. False where enough warnings are kept."""

@@ -23,6 +23,8 @@ from engine.core.tree import Element, LoopState
 from engine.core.view import View, json_of
 from engine.feel import Expression, from_json, is_compact, to_json_at_once
 
+CHARACTERS_A_TEXT = 32
+"""What making an item's text costs however short it is."""
 CHUNK = 100
 TOO_LARGE = f"as JSON they have at most {MAX_LOOP_CHARACTERS} characters together"
 PAGED_CHUNK = 1
@@ -35,7 +37,7 @@ def activate(body: Element, at: View) -> Effects:
         raise _too_much("items", f"a loop has at most {MAX_LOOP_ITEMS}, and not {len(items)}")
     paged = len(items) > at.paged_from
     variable = _variable_of(body, items) if paged else None
-    yield LoopStarted(body.key, () if variable else _texts_of(items), paged, variable)
+    yield LoopStarted(body.key, () if variable else _texts_of(items, at), paged, variable)
 
 
 def _variable_of(body: Element, items: list[Any]) -> tuple[int, str] | None:
@@ -50,11 +52,13 @@ def _variable_of(body: Element, items: list[Any]) -> tuple[int, str] | None:
     return None
 
 
-def _texts_of(items: list[Any]) -> tuple[str, ...]:
+def _texts_of(items: list[Any], at: View) -> tuple[str, ...]:
     """The items as JSON text: of plain ones all at once."""
     text = to_json_at_once(items)
     if text is None:
-        return tuple(_each_text_of(items))
+        texts = tuple(_each_text_of(items))
+        at.charge(sum(map(len, texts)) + CHARACTERS_A_TEXT * len(texts))
+        return texts
     _check_size(text, items)
     return tuple(text[1:-1].split(",")) if items else ()
 
@@ -99,7 +103,7 @@ def collect(body: Element, inner: Element, at: View) -> Effects:
     """In the completion of an inner instance: what fails here is an incident of that one."""
     loop, state, text = _loop(body, at), _state(body), None
     if loop.output is not None:
-        text = json_of(at.evaluate(loop.output, inner))
+        text = at.json_of(at.evaluate(loop.output, inner))
         if state.collected + len(text) > MAX_LOOP_CHARACTERS:
             raise _too_much("results", TOO_LARGE)
         yield ItemCollected(body.key, inner.index, text)

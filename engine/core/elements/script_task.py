@@ -9,7 +9,7 @@ from engine.core.records.effects import Effects
 from engine.core.records.instances import ElementCompleting
 from engine.core.shared.variables import merge_texts, set_texts
 from engine.core.tree import Element
-from engine.core.view import View, json_of
+from engine.core.view import View
 
 
 def activate(task: Element, at: View) -> Effects:
@@ -17,6 +17,6 @@ def activate(task: Element, at: View) -> Effects:
     if script is None:
         yield from service_task.activate(task, at)
         return
-    result = {script.result: json_of(at.evaluate(script.expression, task))}
+    result = {script.result: at.json_of(at.evaluate(script.expression, task))}
     yield from (set_texts if at.node(task).outputs else merge_texts)(task, result, at)
     yield ElementCompleting(task.key)

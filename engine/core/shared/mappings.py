@@ -10,8 +10,7 @@ from engine.core.records.effects import Effects, Fail, IncidentType
 from engine.core.rules import MAX_STAGE_CHARACTERS
 from engine.core.shared.variables import outside, owner_of, set_in
 from engine.core.tree import Element
-from engine.core.view import VariableScope, View, json_of
-from engine.feel import from_json
+from engine.core.view import VariableScope, View
 
 
 def take_inputs(element: Element, at: View) -> Effects:
@@ -20,7 +19,7 @@ def take_inputs(element: Element, at: View) -> Effects:
     for mapping in at.node(element).inputs:
         value = at.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR, seen)
         seen[mapping.root] = placed(mapping, seen.get(mapping.root), value)
-    for name, text in _texts_of(seen):
+    for name, text in _texts_of(seen, at):
         yield set_in(element, name, text, at)
 
 
@@ -31,7 +30,7 @@ def _loop_variables(element: Element, at: View) -> dict[str, Any]:
     if not element.is_inner or body is None:
         return {}
     loop = at.node(element).loop
-    item = from_json(at.loop_item(body, element.index))
+    item = at.value_of(at.loop_item(body, element.index))
     variables = {"loopCounter": element.index + 1} | ({loop.item: item} if loop is not None and loop.item else {})
     if loop is not None and loop.result is not None:
         variables.setdefault(loop.result, None)
@@ -49,15 +48,15 @@ def give_outputs(element: Element, at: View) -> Effects:
         if before is None and len(mapping.target) > 1:
             before = VariableScope(element, {}, at).get(mapping.root)
         seen[mapping.root] = placed(mapping, before, value)
-    for name, text in _texts_of(seen):
+    for name, text in _texts_of(seen, at):
         yield set_in(owner_of(name, around), name, text, at)
 
 
-def _texts_of(values: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _texts_of(values: dict[str, Any], at: View) -> Iterator[tuple[str, str]]:
     """The values as JSON text. Raises Fail as soon as they are too large together."""
     characters = 0
     for name, value in values.items():
-        text = json_of(value, IncidentType.IO_MAPPING_ERROR)
+        text = at.json_of(value, IncidentType.IO_MAPPING_ERROR)
         characters += len(text)
         if characters > MAX_STAGE_CHARACTERS:
             raise Fail(

@@ -16,7 +16,7 @@ _NAMED_GROUP = re.compile(r"\{([A-Za-z][A-Za-z0-9]*)\}")
 _STEPS_PER_SEARCH = 50
 _STEPS_PER_MATCH = 10
 _NANOS_PER_STEP = 100
-_FREE_NANOS = 1_000_000  # shorter searches take no steps, so that the count does not depend on the machine
+_FREE_NANOS = 1_000_000  # what all searches may take together without steps: the count seldom depends on the machine
 
 
 def find_all(run: Run, pattern: regex.Pattern[str], text: str) -> Iterator[regex.Match[str]]:
@@ -31,9 +31,11 @@ def find_all(run: Run, pattern: regex.Pattern[str], text: str) -> Iterator[regex
             limit = run.limits.regex_timeout_ms
             raise LimitExceeded("regex_timeout_ms", f"A regular expression takes more than {limit} ms") from None
         elapsed = perf_counter_ns() - started
-        if elapsed > _FREE_NANOS:
-            run.spend(elapsed // _NANOS_PER_STEP)
-            started += elapsed
+        started += elapsed
+        run.searched_ns += elapsed
+        if run.searched_ns > _FREE_NANOS:
+            searched, run.searched_ns = run.searched_ns, 0
+            run.spend(searched // _NANOS_PER_STEP)
         if match is None:
             return
         run.spend(_STEPS_PER_MATCH)

@@ -1,0 +1,48 @@
+"""How many variables a request may carry: every request that carries any is refused beyond it, and says the limit."""
+
+import json
+
+import pytest
+
+from api.settings import MOST_VARIABLES, ApiSettings
+
+KEY = 2251799813685249
+REQUESTS = {
+    "create": ("POST", "/v2/process-instances", {"processDefinitionId": "p"}),
+    "complete a job": ("POST", f"/v2/jobs/{KEY}/completion", {}),
+    "fail a job": ("POST", f"/v2/jobs/{KEY}/failure", {}),
+    "throw an error": ("POST", f"/v2/jobs/{KEY}/error", {"errorCode": "A"}),
+    "publish": ("POST", "/v2/messages/publication", {"name": "m", "correlationKey": "k"}),
+    "correlate": ("POST", "/v2/messages/correlation", {"name": "m", "correlationKey": "k"}),
+    "broadcast": ("POST", "/v2/signals/broadcast", {"signalName": "s"}),
+    "set variables": ("PUT", f"/v2/element-instances/{KEY}/variables", {}),
+    "complete a user task": ("POST", f"/v2/user-tasks/{KEY}/completion", {}),
+    "evaluate": ("POST", "/v2/expression/evaluation", {"expression": "=1"}),
+}
+
+
+@pytest.fixture
+def settings():
+    return ApiSettings(response_timeout_s=0.05, max_variables=3)
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+async def test_too_many_variables_are_refused(client, engine, name):
+    method, target, body = REQUESTS[name]
+    answer = await client(method, target, json.dumps(body | {"variables": dict.fromkeys("abcd", 1)}).encode())
+    assert answer.status == 400
+    assert answer.problem["title"] == "INVALID_ARGUMENT"
+    assert answer.problem["detail"] == "The request has 4 variables, and no request may have more than 3."
+    assert not engine.appended
+
+
+async def test_as_many_as_there_may_be(client, engine):
+    body = {"processDefinitionId": "p", "variables": {name: {"inner": [1] * 100} for name in "abc"}}
+    await client("POST", "/v2/process-instances", json.dumps(body).encode())
+    assert len(engine.command.variables) == 3
+
+
+@pytest.mark.parametrize("number", [0, MOST_VARIABLES + 1])
+def test_the_limit_has_limits(number):
+    with pytest.raises(ValueError, match=f"1 to {MOST_VARIABLES}"):
+        ApiSettings(max_variables=number)
