@@ -11,7 +11,7 @@ listener ◄── NOTIFY ◄── announcer ◄───────┘
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import structlog
@@ -28,6 +28,7 @@ from engine.consumer import Consumer
 from engine.core.outcomes import Ended
 from engine.definitions import DefinitionCache
 from engine.expiry import Expiry
+from engine.loop_probe import LoopProbe
 from engine.maintenance import Maintenance
 from engine.retention import Retention
 from engine.riders import Rider, Subject
@@ -71,6 +72,8 @@ class Tree:
     pools: tuple[Pool, ...]
     job_board: JobBoard
     timers: Timers
+    probe: LoopProbe = field(default_factory=LoopProbe)
+    """For how long the event loop computed at most without serving anybody."""
 
 
 class Switchboard:
@@ -278,7 +281,7 @@ async def run(
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_stop, tree, stop, config.drain_s, nursery.cancel_scope)
         watchdog = Watchdog()
-        with watchdog.thread():
+        with watchdog.thread(), tree.probe.watching():
             nursery.start_soon(watchdog.run)
             started(tree)
             await tree.supervisor.run()
