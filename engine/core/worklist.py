@@ -8,10 +8,11 @@ first. When the slice is used up, what is left is saved in the tree and goes on 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from engine.core.apply import APPLY
+from engine.core.changes import FREE_CHANGES, cost_of
 from engine.core.dispatch import ELEMENTS
 from engine.core.elements import inclusive_gateway
 from engine.core.lifecycle import (
@@ -27,7 +28,7 @@ from engine.core.lifecycle import (
 from engine.core.outcomes import Ended
 from engine.core.records.base import Event
 from engine.core.records.catalogue import RetireDefinition
-from engine.core.records.effects import Effects, Fail, Happens, IncidentType, LoadMore, Reply, ReplyLater, Send
+from engine.core.records.effects import Effects, Fail, Happens, LoadMore, Reply, ReplyLater, Send
 from engine.core.records.instances import (
     COMMAND_STAGE,
     DEADLOCK_STAGE,
@@ -49,7 +50,7 @@ from engine.core.records.instances import (
 from engine.core.records.jobs import JobCompleted, JobCreated, JobFailed, JobReleased
 from engine.core.records.messages import ReleaseStart
 from engine.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
-from engine.core.rules import SEND_CHANGES, SLICE_CHARACTERS, SLICE_STEPS, STAGE_CHANGES
+from engine.core.rules import SLICE_CHARACTERS, SLICE_STEPS
 from engine.core.shared import deadlocks
 from engine.core.shared.deferred import is_deferred
 from engine.core.shared.flows import enter
@@ -74,8 +75,6 @@ TERMINATION_COST = 1
 """Ending an element is cheap: a slice holds four times as many of these."""
 LOOKS_PER_COST = 32
 """An inclusive join looks at each place that has a token."""
-FREE_CHANGES = 8
-"""So many rows of a stage its item has paid for; each further one costs as much as an ending."""
 
 
 class Worklist:
@@ -318,7 +317,7 @@ class Worklist:
         try:
             collected = list(effects)
             if len(collected) > FREE_CHANGES:
-                self._charge_changes(collected, stage)
+                self.used += cost_of(collected, stage)
         except Fail as failure:
             if element is None:
                 raise
@@ -342,20 +341,6 @@ class Worklist:
             if follow is not None:
                 follow(self, row, effect)
         return done
-
-    def _charge_changes(self, collected: Sequence[object], stage: str) -> None:
-        """Rows that bring no item of their own, and follow-ups. Raises Fail for more than may be changed at once; what
-        ends an element may always."""
-        changes = 0
-        for effect in collected:
-            if isinstance(effect, Send):
-                changes += SEND_CHANGES
-            elif type(effect) not in _PAID_LATER:
-                changes += 1
-        if changes > STAGE_CHANGES and stage != "terminate":
-            text = f"It would change {changes} variables, waits and others at once, and {STAGE_CHANGES} is the limit."
-            raise Fail(IncidentType.UNKNOWN, text)
-        self.used += max(changes - FREE_CHANGES, 0)
 
     def _other(self, effect: object) -> None:
         if isinstance(effect, Reply):
@@ -503,6 +488,4 @@ FOLLOW: dict[type[Event], Callable[[Worklist, Any, Any], None]] = {
     JobReleased: Worklist._offered,
 }
 
-_PAID_LATER = frozenset({InstanceCreated, ElementActivating, ElementCompleting, ElementTerminating})
-"""Each of them brings an item."""
 _EVENTS = {kind: (applier, FOLLOW.get(kind)) for kind, applier in APPLY.items()}
