@@ -125,10 +125,10 @@ class _Plainer:
 
     def _container(self, value: Any) -> Any:
         if id(value) in self._seen:
-            plain, size = self._seen[id(value)]
+            known, size = self._seen[id(value)]
             self._size += size
             self.check(self._size)
-            return plain
+            return known
         before = self._size
         self.check(before)
         items = value if type(value) is list else value.values()
