@@ -269,10 +269,28 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         ("collected=body.loop.collected + len(event.value)", "collected=body.loop.collected"),
     ),
     mutant(
-        "core: a slice ends by the number of its steps alone",
+        "core: what a slice writes is not charged to it",
         "tests/core/test_large_texts.py::test_a_slice_ends_when_it_has_written_enough",
         "engine/core/worklist.py",
-        ("self.used >= self.limit or state.written > self._ceiling", "self.used >= self.limit"),
+        ("cost = of_characters + self.at.steps", "cost = self.at.steps"),
+    ),
+    mutant(
+        "core: what expressions take is not charged to the slice",
+        "tests/core/test_budget.py::test_a_loop_whose_mappings_take_many_steps_is_cut",
+        "engine/core/worklist.py",
+        ("cost = of_characters + self.at.steps * self._whole // SLICE_STEPS", "cost = of_characters"),
+    ),
+    mutant(
+        "core: rows are not charged to the slice",
+        "tests/core/test_budget.py::test_rows_are_charged",
+        "engine/core/worklist.py",
+        ("self.used += cost_of(collected, stage)", "cost_of(collected, stage)"),
+    ),
+    mutant(
+        "core: each expression of a stage has a budget of its own",
+        "tests/core/test_budget.py::test_a_stage_that_takes_too_many_steps_is_an_incident_of_its_element",
+        "engine/core/view.py",
+        ("        self.steps_left -= steps\n", ""),
     ),
     mutant(
         "core: a page of a signal holds as many however large its variables are",
