@@ -161,6 +161,8 @@ class Field:
     """What is sorted by, where the value itself could be too long for a cursor."""
     hashed: bool = False
     """There is an index on md5 of the value, because the value itself could be too long for one."""
+    implied: str | None = None
+    """What follows from the value being one of some, and an index answers (`storage/implied.py`)."""
 
     @property
     def as_json(self) -> str:
@@ -219,17 +221,25 @@ def _operation(field: Field, operator: str, operand: Any, path: str, parameters:
     cast = field.type.cast
     if operator in LISTS:
         values = [_read(field, item, f"{path}[{i}]") for i, item in enumerate(_list(operand, path))]
-        listed = f"{field.sql} = ANY ({_array(values, cast, parameters)})"
-        return listed if operator == "$in" else f"({listed}) IS NOT TRUE"
+        among = f"= ANY ({_array(values, cast, parameters)})"
+        return _is(field, among) if operator == "$in" else f"({field.sql} {among}) IS NOT TRUE"
     if operator == "$like":
         return f"{field.sql} LIKE {parameters.add(like_pattern(_read(field, operand, path)), 'text')}"
     place = parameters.add(_read(field, operand, path), cast)
     if field.hashed and operator == "$eq":
         return f"md5({field.sql}) = md5({place}) AND {field.sql} = {place}"
+    if operator == "$eq":
+        return _is(field, f"= {place}")
     return f"{field.sql} {_SIGNS[operator]} {place}"
 
 
-_SIGNS = {"$eq": "=", "$neq": "IS DISTINCT FROM", "$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
+def _is(field: Field, among: str) -> str:
+    """The value is the one, or one of those, that `among` says; and what follows from that."""
+    implied = f" AND {field.implied.replace('{}', among)}" if field.implied is not None else ""
+    return f"{field.sql} {among}{implied}"
+
+
+_SIGNS = {"$neq": "IS DISTINCT FROM", "$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 
 
 def _array(values: list[Any], cast: str, parameters: Parameters) -> str:

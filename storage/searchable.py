@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from storage import implied
 from storage.fields import (
     ENUM,
     FLAG,
@@ -200,15 +201,24 @@ def _element_state(table: str) -> str:
     return f"CASE WHEN {table}.ended_at IS NULL THEN 'ACTIVE' ELSE {table}.state END"
 
 
+_ELEMENT_CASES = {"ACTIVE": "e.ended_at IS NULL", "TERMINATED": "e.state = 'TERMINATED'"}
+"""What an index is restricted to."""
+
 PROCESS_INSTANCES = Resource(
     "Process Instance",
     "process_instances p",
     "p.process_instance_key",
     (
         filtered("processDefinitionId", "p.process_id", TEXT, sort=True),
-        filtered("processDefinitionName", "p.process_name", TEXT, sort=True),
+        filtered("processDefinitionName", "p.process_name", TEXT, sort=True, implied=implied.of_name("p")),
         filtered("processDefinitionVersion", "p.process_version", NUMBER, sort=True),
-        filtered("processDefinitionVersionTag", "p.version_tag", TEXT, sort=True),
+        filtered(
+            "processDefinitionVersionTag",
+            "p.version_tag",
+            TEXT,
+            sort=True,
+            implied=implied.of_version_tag("p"),
+        ),
         filtered("startDate", "p.started_at", TIME, sort=True),
         filtered("endDate", "p.ended_at", TIME, sort=True),
         _enum(
@@ -216,7 +226,7 @@ PROCESS_INSTANCES = Resource(
             _element_state("p"),
             INSTANCE_STATES,
             sort=True,
-            cases={"ACTIVE": "p.ended_at IS NULL", "SUSPENDED": "false"},
+            cases={"ACTIVE": "p.ended_at IS NULL", "SUSPENDED": "false", "TERMINATED": "p.state = 'TERMINATED'"},
         ),
         filtered("suspendedDate", "NULL::timestamptz", TIME, sort=True),
         _plain("hasIncident", "(p.incidents > 0 AND p.ended_at IS NULL)", FLAG, sort=True),
@@ -224,7 +234,13 @@ PROCESS_INSTANCES = Resource(
         filtered("processInstanceKey", "p.process_instance_key", KEY, sort=True),
         filtered("processDefinitionKey", "p.process_definition_key", KEY, sort=True),
         filtered("parentProcessInstanceKey", "p.parent_process_instance_key", KEY, sort=True),
-        filtered("parentElementInstanceKey", "p.parent_element_instance_key", KEY, sort=True),
+        filtered(
+            "parentElementInstanceKey",
+            "p.parent_element_instance_key",
+            KEY,
+            sort=True,
+            implied=implied.of_parent("p"),
+        ),
         Field("rootProcessInstanceKey", "p.root_key", KEY),
         Field("tags", "p.tags", OTHER),
         filtered("businessId", "p.business_id", TEXT, sort=True),
@@ -241,9 +257,7 @@ PROCESS_INSTANCES = Resource(
         Nested(
             "EXISTS (SELECT FROM element_instances e WHERE e.process_instance_key = p.process_instance_key AND {})",
             (
-                _enum(
-                    "elementInstanceState", _element_state("e"), ELEMENT_STATES, cases={"ACTIVE": "e.ended_at IS NULL"}
-                ),
+                _enum("elementInstanceState", _element_state("e"), ELEMENT_STATES, cases=_ELEMENT_CASES),
                 filtered("elementId", "e.element_id", TEXT),
                 _plain("hasElementInstanceIncident", "(e.incidents > 0 AND e.ended_at IS NULL)", FLAG),
             ),
@@ -259,26 +273,30 @@ PROCESS_INSTANCES = Resource(
 
 # ---------------------------------------------------------------------------------------------- element instances
 
+_OF_INCIDENT = implied.of_row("e", "incidents", "incident_key")
+
 ELEMENT_INSTANCES = Resource(
     "Element Instance",
     "element_instances e",
     "e.element_instance_key",
     (
-        _plain("processDefinitionId", "e.process_id", TEXT, sort=True),
+        _plain("processDefinitionId", "e.process_id", TEXT, sort=True, implied=implied.of_process("e")),
         filtered("startDate", "e.started_at", TIME, sort=True),
         filtered("endDate", "e.ended_at", TIME, sort=True),
         filtered("elementId", "e.element_id", TEXT, sort=True),
         filtered("elementName", "coalesce(e.element_name, e.element_id)", TEXT, sort=True),
         _plain("type", "e.element_type", ENUM, values=ELEMENT_TYPES, sort=True),
-        _enum("state", _element_state("e"), ELEMENT_STATES, sort=True, cases={"ACTIVE": "e.ended_at IS NULL"}),
+        _enum("state", _element_state("e"), ELEMENT_STATES, sort=True, cases=_ELEMENT_CASES),
         _plain("hasIncident", "(e.incidents > 0 AND e.ended_at IS NULL)", FLAG),
         _plain("tenantId", "e.tenant_id", TEXT, sort=True),
         _plain("elementInstanceKey", "e.element_instance_key", KEY, sort=True),
         _plain("processInstanceKey", "e.process_instance_key", KEY, sort=True),
         Field("rootProcessInstanceKey", "e.root_key", KEY),
-        _plain("processDefinitionKey", "e.process_definition_key", KEY, sort=True),
-        _plain("incidentKey", "e.incident_key", KEY, sort=True),
-        _plain("elementInstanceScopeKey", "e.scope_key", KEY, shown=False),
+        _plain("processDefinitionKey", "e.process_definition_key", KEY, sort=True, implied=implied.of_definition("e")),
+        _plain(
+            "incidentKey", "e.incident_key", KEY, sort=True, implied=implied.of_row("e", "incidents", "incident_key")
+        ),
+        _plain("elementInstanceScopeKey", "e.scope_key", KEY, shown=False, implied=implied.of_element("e")),
     ),
     alternatives=True,
 )
@@ -290,6 +308,12 @@ _REPAIRED = "j.state = 'FAILED' AND NOT j.ready AND j.available_at IS NULL AND j
 """A job that has failed for the last time is given out to nobody, and has no retries until somebody gives it some."""
 _JOB_STATE = f"CASE WHEN {_TIMED_OUT} THEN 'TIMED_OUT' WHEN {_REPAIRED} THEN 'RETRIES_UPDATED' ELSE j.state END"
 """What the engine keeps, and what can be seen besides: leases are no part of its state."""
+
+_LIVE_JOBS = {
+    state: f"({_JOB_STATE} = '{state}' AND j.ended_at IS NULL)"
+    for state in ("CREATED", "FAILED", "RETRIES_UPDATED", "TIMED_OUT")
+}
+"""Jobs in these states have not ended: there is an index of those."""
 
 _UNTIL = "date_trunc('milliseconds', j.available_at)"
 """As it is shown: who filters by what was shown finds it. Leases alone end between two milliseconds."""
@@ -303,7 +327,7 @@ JOBS = Resource(
         filtered("deadline", f"CASE WHEN j.lease_token IS NOT NULL THEN {_UNTIL} END", TIME, sort=True),
         filtered("deniedReason", "NULL::text", TEXT, sort=True),
         filtered("elementId", "j.element_id", TEXT, sort=True),
-        filtered("elementInstanceKey", "j.element_instance_key", KEY, sort=True),
+        filtered("elementInstanceKey", "j.element_instance_key", KEY, sort=True, implied=implied.of_element("j")),
         filtered("endTime", "j.ended_at", TIME, sort=True),
         filtered("errorCode", "j.error_code", TEXT, sort=True, sort_sql=f"left(j.error_code, {SORTED_PREFIX})"),
         filtered(
@@ -314,13 +338,15 @@ JOBS = Resource(
         filtered("jobKey", "j.job_key", KEY, sort=True),
         _enum("kind", "j.kind", JOB_KINDS, sort=True),
         _enum("listenerEventType", "j.listener_event", LISTENER_EVENTS, sort=True),
-        filtered("processDefinitionId", "j.process_id", TEXT, sort=True),
-        filtered("processDefinitionKey", "j.process_definition_key", KEY, sort=True),
+        filtered("processDefinitionId", "j.process_id", TEXT, sort=True, implied=implied.of_process("j")),
+        filtered(
+            "processDefinitionKey", "j.process_definition_key", KEY, sort=True, implied=implied.of_definition("j")
+        ),
         filtered("processInstanceKey", "j.process_instance_key", KEY, sort=True),
         Field("rootProcessInstanceKey", "j.root_key", KEY),
         Field("businessId", "j.business_id", TEXT),
         filtered("retries", "j.retries", NUMBER, sort=True),
-        _enum("state", _JOB_STATE, JOB_STATES, sort=True),
+        _enum("state", _JOB_STATE, JOB_STATES, sort=True, cases=_LIVE_JOBS),
         filtered("tenantId", "j.tenant_id", TEXT, sort=True),
         filtered("type", "j.type", TEXT, sort=True, sort_sql=f"left(j.type, {SORTED_PREFIX})"),
         filtered("worker", "coalesce(j.worker, '')", TEXT, sort=True),
@@ -339,11 +365,11 @@ TIMERS = Resource(
     (
         filtered("timerKey", "t.timer_key", KEY, sort=True),
         _enum("type", "t.type", TIMER_TYPES, sort=True),
-        _enum("state", "t.state", TIMER_STATES, sort=True),
+        _enum("state", "t.state", TIMER_STATES, sort=True, cases={"PENDING": "t.state = 'PENDING'"}),
         filtered("dueDate", "from_epoch_ms(t.due_at_ms)", TIME, sort=True),
         filtered("repetitions", "t.repetitions", NUMBER, sort=True),
         filtered("elementId", "t.target_element_id", TEXT, sort=True),
-        filtered("elementInstanceKey", "t.element_instance_key", KEY, sort=True),
+        filtered("elementInstanceKey", "t.element_instance_key", KEY, sort=True, implied=implied.of_element("t")),
         filtered("processDefinitionId", "t.process_id", TEXT, sort=True),
         filtered("processDefinitionKey", "t.process_definition_key", KEY, sort=True),
         filtered("processInstanceKey", "t.process_instance_key", KEY, sort=True),
@@ -406,7 +432,7 @@ MESSAGE_SUBSCRIPTIONS = Resource(
         filtered("processInstanceKey", "s.process_instance_key", KEY, sort=True),
         Field("rootProcessInstanceKey", "s.root_key", KEY),
         filtered("elementId", "s.element_id", TEXT, sort=True),
-        filtered("elementInstanceKey", "s.element_instance_key", KEY, sort=True),
+        filtered("elementInstanceKey", "s.element_instance_key", KEY, sort=True, implied=implied.of_element("s")),
         _enum("messageSubscriptionState", "s.state", SUBSCRIPTION_STATES, sort=True),
         _enum("messageSubscriptionType", "s.subscription_type", SUBSCRIPTION_TYPES, sort=True),
         filtered("lastUpdatedDate", "s.updated_at", TIME, sort=True),
@@ -417,7 +443,7 @@ MESSAGE_SUBSCRIPTIONS = Resource(
         filtered("tenantId", "s.tenant_id", TEXT, sort=True),
         filtered("toolName", _NO_TEXT, TEXT, sort=True),
         filtered("inboundConnectorType", _NO_TEXT, TEXT, sort=True),
-        filtered("businessId", "s.business_id", TEXT),
+        filtered("businessId", "s.business_id", TEXT, implied=implied.of_business("s")),
         Field("toolProperties", "'{}'::json", OTHER),
     ),
 )
@@ -439,9 +465,11 @@ MESSAGE_CORRELATIONS = Resource(
         ),
         filtered("correlationTime", "c.correlated_at", TIME, sort=True),
         filtered("elementId", "c.element_id", TEXT, sort=True),
-        filtered("elementInstanceKey", "c.element_instance_key", KEY, sort=True),
-        filtered("processDefinitionId", "c.process_id", TEXT, sort=True),
-        filtered("processDefinitionKey", "c.process_definition_key", KEY, sort=True),
+        filtered("elementInstanceKey", "c.element_instance_key", KEY, sort=True, implied=implied.of_element("c")),
+        filtered("processDefinitionId", "c.process_id", TEXT, sort=True, implied=implied.of_process("c")),
+        filtered(
+            "processDefinitionKey", "c.process_definition_key", KEY, sort=True, implied=implied.of_definition("c")
+        ),
         filtered("processInstanceKey", "c.process_instance_key", KEY, sort=True),
         Field("rootProcessInstanceKey", "c.root_key", KEY),
         filtered("partitionId", "(c.message_key >> 51)", NUMBER, sort=True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from storage import implied
 from storage.fields import ENUM, KEY, TEXT, TIME, Field, Parameters, filtered
 from storage.search import Resource
 
@@ -78,7 +79,7 @@ INCIDENTS = Resource(
     "incidents i",
     "i.incident_key",
     (
-        _sorted("processDefinitionId", "i.process_id", TEXT),
+        _sorted("processDefinitionId", "i.process_id", TEXT, implied=implied.of_process("i")),
         _sorted("errorType", "i.type", ENUM, values=ERROR_TYPES),
         filtered("errorMessage", "i.message", TEXT),
         _sorted("elementId", "i.element_id", TEXT),
@@ -86,11 +87,11 @@ INCIDENTS = Resource(
         _sorted("state", "i.state", ENUM, values=INCIDENT_STATES, cases={"ACTIVE": "i.resolved_at IS NULL"}),
         _sorted("tenantId", "i.tenant_id", TEXT),
         _sorted("incidentKey", "i.incident_key", KEY),
-        _sorted("processDefinitionKey", "i.process_definition_key", KEY),
+        _sorted("processDefinitionKey", "i.process_definition_key", KEY, implied=implied.of_definition("i")),
         _sorted("processInstanceKey", "i.process_instance_key", KEY),
         Field("rootProcessInstanceKey", "i.root_key", KEY),
-        _sorted("elementInstanceKey", "i.element_instance_key", KEY),
-        _sorted("jobKey", "i.job_key", KEY),
+        _sorted("elementInstanceKey", "i.element_instance_key", KEY, implied=implied.of_element("i")),
+        _sorted("jobKey", "i.job_key", KEY, implied=implied.of_row("i", "jobs", "job_key")),
     ),
     within={"root": _of_tree, "process instance": _of_called, "element instance": _of_element},
 )

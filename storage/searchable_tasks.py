@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from storage import implied
 from storage.fields import ENUM, KEY, NUMBER, OTHER, PLAIN, TEXT, TIME, Field, Parameters, condition, filtered, is_said
 from storage.search import Resource, Special
 from storage.searchable import has_tags, has_variables, variables
@@ -59,7 +60,7 @@ USER_TASKS = Resource(
         Field("elementId", "t.element_id", TEXT, PLAIN),
         Field("candidateGroups", "t.candidate_groups", OTHER),
         Field("candidateUsers", "t.candidate_users", OTHER),
-        filtered("processDefinitionId", "t.process_id", TEXT),
+        filtered("processDefinitionId", "t.process_id", TEXT, implied=implied.of_process("t")),
         filtered("creationDate", "t.created_at", TIME, sort=True),
         filtered("completionDate", "t.ended_at", TIME, sort=True),
         filtered("followUpDate", "t.follow_up_at", TIME, sort=True),
@@ -70,12 +71,12 @@ USER_TASKS = Resource(
         Field("customHeaders", "t.headers", OTHER),
         filtered("priority", "t.priority", NUMBER, sort=True),
         Field("userTaskKey", "t.user_task_key", KEY, PLAIN),
-        Field("elementInstanceKey", "t.element_instance_key", KEY, PLAIN),
+        Field("elementInstanceKey", "t.element_instance_key", KEY, PLAIN, implied=implied.of_element("t")),
         Field("processName", "t.process_name", TEXT),
-        filtered("processDefinitionKey", "t.process_definition_key", KEY),
+        filtered("processDefinitionKey", "t.process_definition_key", KEY, implied=implied.of_definition("t")),
         filtered("processInstanceKey", "t.process_instance_key", KEY),
         Field("rootProcessInstanceKey", "t.root_key", KEY),
-        filtered("businessId", "t.business_id", TEXT, sort=True),
+        filtered("businessId", "t.business_id", TEXT, sort=True, implied=implied.of_business("t")),
         Field("formKey", "t.form_key", KEY),
         Field("tags", "t.tags", OTHER),
     ),

@@ -1,0 +1,165 @@
+"""Searches by what users filter by read few rows, however many there are; and what makes it so changes no answer."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import psycopg
+import pytest
+
+from storage import driver
+from storage.plans import BY_INDEX
+from storage.search import Query, Sort, statement
+from storage.searchable import (
+    ELEMENT_INSTANCES,
+    JOBS,
+    MESSAGE_CORRELATIONS,
+    MESSAGE_SUBSCRIPTIONS,
+    PROCESS_INSTANCES,
+    TIMERS,
+    VARIABLES,
+)
+from storage.searchable_incidents import INCIDENTS
+from storage.searchable_tasks import USER_TASKS
+
+RESOURCES = (
+    ELEMENT_INSTANCES,
+    INCIDENTS,
+    JOBS,
+    MESSAGE_CORRELATIONS,
+    MESSAGE_SUBSCRIPTIONS,
+    PROCESS_INSTANCES,
+    TIMERS,
+    USER_TASKS,
+    VARIABLES,
+)
+FIELDS = {f"{resource.name}: {field.name}": (resource, field) for resource in RESOURCES for field in resource.fields}
+
+MOST_ROWS = 600
+"""Read for a page of few rows, and for their number."""
+ROWS = Path(__file__).with_name("many_rows.sql").read_text()
+VALUES = {
+    "processDefinitionId": ("p7", "big", "nowhere"),
+    "processDefinitionKey": ("1007", "1000", "1"),
+    "processDefinitionName": ("n7", "n0", "x"),
+    "processDefinitionVersionTag": ("t7", "t0", "x"),
+    "businessId": ("b7", "x"),
+    "elementInstanceKey": ("73", "70", "1"),
+    "parentElementInstanceKey": ("71", "70", "1"),
+    "elementInstanceScopeKey": ("70", "73", "1"),
+    "incidentKey": ("78", "9", "1"),
+    "jobKey": ("78", "9", "1"),
+}
+"""Values that the fields have: of few rows, of most, of none."""
+BY_INDEX_TOO = {
+    "processInstanceKey": "70",
+    "parentProcessInstanceKey": "70",
+    "startDate": {"$gt": "1970-01-01T01:06:30Z"},
+    "endDate": {"$gt": "1970-01-01T01:06:40Z"},
+    "messageKey": "78",
+}
+LIVE = {"ACTIVE", "CREATED", "FAILED", "PENDING", "RETRIES_UPDATED", "TIMED_OUT"}
+IMPLIED = {name: found for name, found in FIELDS.items() if found[1].implied is not None}
+NOT_BY_INDEX = {
+    "Element Instance: startDate",
+    "Element Instance: endDate",
+    "Timer: processDefinitionId",
+    "Timer: processDefinitionKey",
+    "Correlated message subscription: businessId",
+    "Message subscription: processDefinitionId",
+    "Message subscription: processDefinitionKey",
+    "Message subscription: processDefinitionName",
+}
+"""An index would cost each write: docs/rest-api.md says so."""
+
+
+@pytest.fixture(scope="module")
+def filled(module_database):
+    with psycopg.connect(module_database, autocommit=True) as connection:
+        connection.execute(ROWS)
+        connection.execute("ANALYZE")
+    return module_database
+
+
+@pytest.fixture
+async def connection(filled):
+    connection = await driver.connect(filled, name="vivero test", settings=BY_INDEX)
+    yield connection
+    connection.close()
+
+
+def chosen():
+    """Filters that find few rows or none, by name."""
+    for name, (resource, field) in FIELDS.items():
+        if not field.operators or name in NOT_BY_INDEX:
+            continue
+        if field.name in VALUES:
+            few = [value for value in VALUES[field.name] if value not in ("big", "1000", "n0", "t0")]
+            yield from ((f"{name} {value}", resource, {field.name: value}) for value in few)
+            if "$in" in field.operators:
+                yield f"{name} among", resource, {field.name: {"$in": few}}
+        elif field.name in BY_INDEX_TOO:
+            yield name, resource, {field.name: BY_INDEX_TOO[field.name]}
+        elif field.name == "state" and field.cases:
+            few = {*field.cases} & (LIVE | {"TERMINATED"})
+            yield from ((f"{name} {state}", resource, {"state": state}) for state in sorted(few))
+
+
+CHOSEN = {name: (resource, filter) for name, resource, filter in chosen()}
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+async def test_a_search_by_what_few_have_reads_few_rows(connection, name):
+    resource, filter = CHOSEN[name]
+    assert await rows_read(connection, resource, Query(filter)) <= MOST_ROWS
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("field", ["startDate", "endDate"])
+async def test_the_latest_instances_are_read_from_an_index(connection, field, descending):
+    """Those that have not ended come first, or last: the index has those that have."""
+    ended = {"endDate": {"$exists": True}} if field == "endDate" else {}
+    sort = Sort(PROCESS_INSTANCES.by_name[field], descending)
+    assert await rows_read(connection, PROCESS_INSTANCES, Query(ended, (sort,), limit=10), "found") <= MOST_ROWS
+
+
+async def rows_read(connection, resource, query, part="everything"):
+    """How many rows the tables and indexes gave, those that a filter removed among them."""
+    text, values = statement(resource, query)
+    if part == "found":  # the total of everything is another matter: it counts to 10,000
+        text = text.replace("LIMIT 10001", "LIMIT 1")
+    (plan,) = (await connection.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {text}", values)).rows
+    return sum(map(_rows_of, _scans(msgspec.json.decode(plan[0])[0]["Plan"])))
+
+
+def _scans(node):
+    if "Scan" in node["Node Type"] and node["Node Type"] not in ("Bitmap Heap Scan", "Subquery Scan", "CTE Scan"):
+        yield node
+    for child in node.get("Plans", ()):
+        yield from _scans(child)
+
+
+def _rows_of(node):
+    removed = node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
+    return (node["Actual Rows"] + removed) * node["Actual Loops"]
+
+
+@pytest.mark.parametrize("name", IMPLIED)
+async def test_what_follows_from_a_value_changes_no_answer(connection, name):
+    resource, field = IMPLIED[name]
+    fields = tuple(replace(one, implied=None) if one is field else one for one in resource.fields)
+    plain = replace(resource, fields=fields)
+    values = VALUES[field.name]
+    filters = [{field.name: value} for value in values]
+    if "$in" in field.operators:
+        filters += [{field.name: {"$in": list(values)}}, {field.name: {"$notIn": list(values[:1])}}]
+        filters += [{field.name: {"$neq": values[0]}}]
+    found = [await keys(connection, resource, filter) for filter in filters]
+    assert found == [await keys(connection, plain, filter) for filter in filters]
+    assert any(found)
+    assert found[len(values) - 1] == [], "nothing has the last value"
+
+
+async def keys(connection, resource, filter):
+    text, values = statement(resource, Query(filter, limit=10_000))
+    return [row[2] for row in (await connection.execute(text, values)).rows if row[1] is not None]
