@@ -376,15 +376,14 @@ class Oracle:
     # ---- events
 
     def _begin_host(self, host, scope, catches, bells):
-        """An activity whose boundary events wait, longer than anything in it. A scope's own variables are there before
-        they do."""
-        place, serial = f"{scope}/{host.id}", self.count
+        """An activity whose boundary events wait, longer than anything in it; their key is of what is around it."""
+        place, serial, key = f"{scope}/{host.id}", self.count, str(self.scopes.value("v0", scope))
         self.count += len(catches) + len(bells)
         now = self._begin(host, scope)
         if now is not None:
             events = [(*one, True) for one in catches] + [(*one, False) for one in bells]
             for number, (id, on, block, interrupting) in enumerate(events, serial + 1):
-                self._hook(place, id, on, "boundary", interrupting, block, number)
+                self._hook(place, id, on, "boundary", interrupting, block, number, key)
         return now
 
     def _edged(self, edged):
@@ -393,10 +392,10 @@ class Oracle:
             return None
         return edged
 
-    def _hook(self, place, id, on, where, interrupting, block, serial=None):
+    def _hook(self, place, id, on, where, interrupting, block, serial=None, key=None):
         if serial is None:
             self.count += 1
-        key = str(self.scopes.value("v0", place)) if on == "message" else None
+        key = (key or str(self.scopes.value("v0", place))) if on == "message" else None
         hook = Hook(place, id, on, where, interrupting, block, serial or self.count, key)
         self.hooks.setdefault(place, []).append(hook)
 

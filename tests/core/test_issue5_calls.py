@@ -202,6 +202,22 @@ def test_with_outputs_only_what_they_map_comes_back(bench, flag):
     assert bench.variables("p") == {"a": 1, "result": 1}
 
 
+@pytest.mark.parametrize("flag", ["true", "false"])
+def test_what_an_input_mapping_has_made_comes_back_by_an_output_mapping_alone(bench, flag):
+    """It is the call activity's own, where the result of the called process finds it first, as in Camunda."""
+    mapped = {"inputs": [("=a", "b")], "propagateAllParentVariables": flag}
+    run(bench, CHILD, calling(**mapped), a=1)
+    bench.complete("work", b=9)
+    assert bench.variables("x") == {"b": 9}
+    assert bench.variables("p") == {"a": 1}
+
+
+def test_an_output_mapping_brings_back_what_an_input_mapping_has_made(bench):
+    run(bench, CHILD, calling(inputs=[("=a", "b")], outputs=[("=b", "b")]), a=1)
+    bench.complete("work", b=9)
+    assert bench.variables("p") == {"a": 1, "b": 9}
+
+
 def test_the_called_process_does_not_see_its_caller(bench):
     run(bench, CHILD, calling(propagateAllParentVariables="false"), hidden=1)
     assert bench.variables("c") == {}

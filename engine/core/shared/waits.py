@@ -57,10 +57,17 @@ def _open(element: Element, target: Node, type_: str, at: View) -> Effects:
 
 
 def _open_message(element: Element, target: Node, type_: str, event: MessageEvent, at: View) -> Effects:
-    """The element's own row, and word to the channel of the correlation key."""
+    """The element's own row, and word to the channel of the correlation key.
+
+    The key of a boundary event is evaluated in the scope around its host, as in Camunda before 8.10: what the host maps
+    for its own work must not change who gets a message. All else of a boundary event (names, dates, durations, cycles)
+    sees the host's variables, as in every version of Camunda.
+    """
     name = at.text(event.name, element)
     assert event.correlation_key is not None, f"the parser lets no message without a key be awaited: {target.id}"
-    correlation_key = key_of(event.correlation_key, element, at)
+    seen_from = element.scope if type_ == "BOUNDARY" else element
+    assert seen_from is not None, "a boundary event has a host, and a host has a scope"
+    correlation_key = key_of(event.correlation_key, seen_from, at)
     interrupting = _interrupts(target, type_, element, at)
     instance, key = element.instance, at.key()
     yield SubscriptionOpened(key, element.key, target.id, type_, "MESSAGE", name, correlation_key, interrupting)
