@@ -14,10 +14,10 @@ import trio
 from api.http1.connection import serve_connection
 from api.http1.listeners import ListenError, open_listeners
 from api.http1.response import problem_response
+from api.http1.rooms import Room
 from api.http1.settings import ServerSettings
 from api.http1.socket_stream import SocketStream
 from api.http1.state import App, ServerState
-from api.http1.wire import Wire
 
 __all__ = ["ListenError", "ServerSettings", "open_listeners", "serve"]
 
@@ -25,8 +25,6 @@ log = structlog.get_logger("api.server")
 
 BEAT_S = 0.2
 ACCEPT_RETRY_S = 0.1
-# Connections that are being told 503; beyond these they are closed without a word.
-MAX_TURNED_AWAY = 64
 _OUT_OF_RESOURCES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
@@ -92,7 +90,8 @@ async def _accept(listener: trio.SocketListener, state: ServerState) -> SocketSt
         if error.errno not in _OUT_OF_RESOURCES:
             raise
         log.error("cannot accept a connection", error=str(error), open_connections=state.open)
-        state.evict_idle()
+        if not state.room.evict(trio.current_time()):
+            state.reserve.evict(trio.current_time())
         await trio.sleep(ACCEPT_RETRY_S)
         return None
 
@@ -101,34 +100,32 @@ def _admit(stream: SocketStream, state: ServerState, nursery: trio.Nursery) -> N
     """Serve a new connection, or turn it away.
 
     Accepting and answering 503 beats leaving clients in the backlog: they learn at once, with a title on which they
-    retry, and a health check is told the truth. Idle connections make room first: they are the cheapest to lose.
+    retry. Slow and idle connections make room first. If all are busy, the new one is asked what it wants: health checks
+    are served from the reserve. One that does not even get in there is answered before it has asked.
     """
-    if state.open >= state.settings.max_connections and not state.evict_idle():
-        if state.turned_away >= MAX_TURNED_AWAY:
-            stream.close()
-        else:
-            state.turned_away += 1
-            nursery.start_soon(_turn_away, stream, state)
-    else:
-        state.open += 1
-        nursery.start_soon(_serve_one, stream, state)
+    now = trio.current_time()
+    for room in (state.room, state.reserve):
+        if room.has_place(now):
+            room.open += 1
+            nursery.start_soon(_serve_one, stream, state, room)
+            return
+    _turn_away(stream, state)
 
 
-async def _serve_one(stream: SocketStream, state: ServerState) -> None:
+async def _serve_one(stream: SocketStream, state: ServerState, room: Room) -> None:
     try:
-        await serve_connection(state, stream)
+        await serve_connection(state, stream, room)
     finally:
-        state.connection_closed()
+        state.connection_closed(room)
 
 
-async def _turn_away(stream: SocketStream, state: ServerState) -> None:
-    wire = Wire(stream, state.settings)
-    detail = f"The server has {state.settings.max_connections} connections, its limit"
+def _turn_away(stream: SocketStream, state: ServerState) -> None:
+    """Answer at once, without waiting for anything."""
+    detail = f"The server has {state.room.limit} connections, its limit, and all are busy"
     try:
-        async with stream:
-            await wire.transmit(problem_response(503, detail, "/", state.date_line))
-            await wire.linger()
-    except ConnectionError:
+        stream.send_nowait(problem_response(503, detail, "/", state.date_line))
+        stream.finish_nowait()
+    except trio.BrokenResourceError:
         log.debug("client left before it was turned away")
     finally:
-        state.turned_away -= 1
+        stream.close()

@@ -7,6 +7,7 @@ from api.http1.exchange import Exchange
 from api.http1.problems import Refusal
 from api.http1.request import Request
 from api.http1.response import problem_response
+from api.http1.rooms import Room
 from api.http1.socket_stream import Address, SocketStream
 from api.http1.state import ServerState
 from api.http1.wire import ClientGone, Wire
@@ -14,13 +15,14 @@ from api.http1.wire import ClientGone, Wire
 log = structlog.get_logger("api.http1")
 
 
-async def serve_connection(state: ServerState, stream: trio.abc.HalfCloseableStream) -> None:
+async def serve_connection(state: ServerState, stream: trio.abc.HalfCloseableStream, room: Room | None = None) -> None:
     """Serve the requests of one connection until it ends, then close the stream. Raises no Exception.
 
+    `room` is the one that the connection is in, by default the main one; in the reserve only health checks are served.
     Errors of handlers end in a 500 (see `Exchange`). What arrives here is a bug of this package, or an error
     of a handler in one group with its cancellation: it is logged and costs this connection only.
     """
-    wire = Wire(stream, state.settings)
+    wire = Wire(stream, state.settings, room or state.room, state.memory)
     async with stream:
         try:
             with wire.scope:
@@ -36,6 +38,8 @@ async def _serve_requests(state: ServerState, wire: Wire) -> None:
     idle_s = state.settings.header_timeout_s
     try:
         while (request := await _next_request(state, wire, idle_s)) is not None:
+            if wire.room is state.reserve:
+                _check_reserved(state, request)
             if not await Exchange(state, wire, request).run(client, server):
                 await _part(wire, request)
                 return
@@ -44,6 +48,13 @@ async def _serve_requests(state: ServerState, wire: Wire) -> None:
         await _refuse(state, wire, refusal)
     except ClientGone:
         return
+
+
+def _check_reserved(state: ServerState, request: Request) -> None:
+    """Raises Refusal 503 for what is not a health check, which is the last request of its connection."""
+    if request.path != state.settings.health_path:
+        raise Refusal(503, f"The server has {state.room.limit} connections, its limit, and all are busy")
+    request.keep_alive = False
 
 
 async def _part(wire: Wire, request: Request) -> None:
@@ -55,7 +66,7 @@ async def _part(wire: Wire, request: Request) -> None:
 async def _next_request(state: ServerState, wire: Wire, idle_s: float) -> Request | None:
     """The next request, as soon as its header is complete; None when there will be none. Raises Refusal."""
     parser = wire.parser
-    deadline: float | None = None
+    since: float | None = None
     idle_until = state.now + idle_s  # blank lines do not prolong it
     if parser.ready or wire.pending:
         await trio.lowlevel.checkpoint()  # a long pipeline must let others run
@@ -67,11 +78,12 @@ async def _next_request(state: ServerState, wire: Wire, idle_s: float) -> Reques
         elif wire.eof:
             return None
         elif parser.in_head:
-            deadline = deadline or trio.current_time() + state.settings.header_timeout_s
-            if not await wire.receive(deadline):
-                raise Refusal(408, "The request header did not arrive in time")
+            since = trio.current_time() if since is None else since
+            if not await wire.receive(since + state.settings.header_timeout_s, since):
+                raise wire.refusal("The request header did not arrive in time")
         elif not await _idle(state, wire, idle_until):
             return None
+    wire.used = True
     return parser.ready.popleft()
 
 
@@ -79,11 +91,12 @@ async def _idle(state: ServerState, wire: Wire, until: float) -> bool:
     """Wait for the first byte of a request, while the server may close this connection; False if it did."""
     if state.draining:
         return False
-    state.idle[wire] = until
+    idle = wire.room.idle
+    idle[wire] = until
     try:
         await wire.receive_some()
     finally:
-        state.idle.pop(wire, None)
+        idle.pop(wire, None)
     return not wire.closing
 
 

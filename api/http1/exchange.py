@@ -9,7 +9,7 @@ import structlog
 import trio
 
 from api.http1 import response
-from api.http1.problems import Refusal, problem_body
+from api.http1.problems import RETRY_AFTER, Refusal, problem_body
 from api.http1.request import Request
 from api.http1.socket_stream import Address
 from api.http1.state import Message, Scope, ServerState
@@ -19,8 +19,6 @@ log = structlog.get_logger("api.http1")
 
 # A body of known length up to this is handed over in one message.
 WHOLE_BODY_BYTES = 64 * 1024
-# A body that arrives at least this fast is never late.
-MIN_BODY_BYTES_PER_S = 16 * 1024
 # What a handler left unread is read and dropped up to this; beyond it, closing the connection is cheaper.
 DISCARD_BYTES = 64 * 1024
 # Up to this, copying head and body together is cheaper than a second call of the kernel.
@@ -36,12 +34,14 @@ class Exchange:
         "_bodiless",
         "_body_taken",
         "_body_time_left_s",
+        "_charged",
         "_chunked",
         "_done",
         "_head_sent",
         "_keep_alive",
         "_length_left",
         "_refused",
+        "_slow_since",
         "_start",
         "_watch",
         "request",
@@ -55,6 +55,8 @@ class Exchange:
         self.request = request
         self._body_taken = self._head_sent = self._done = self._refused = False
         self._body_time_left_s = state.settings.body_timeout_s
+        self._slow_since: float | None = None
+        self._charged = 0
         self._start: Message | None = None
         self._watch: trio.CancelScope | None = None
 
@@ -62,7 +64,7 @@ class Exchange:
         """Call the application; False if the connection must be closed. Logs the application's errors."""
         state = self.state
         limit = state.settings.max_in_flight
-        if limit is not None and state.in_flight >= limit:
+        if limit is not None and state.in_flight >= limit and self.request.path != state.settings.health_path:
             await self._answer_problem(503, f"The server is handling {limit} requests, its limit")
             return await self._discard_rest()
         state.in_flight += 1
@@ -75,6 +77,8 @@ class Exchange:
             return False
         finally:
             state.in_flight -= 1
+            if self.wire.held:
+                state.memory.give_back(self.wire, self.wire.held)
         return self._done and not self.wire.gone and await self._discard_rest()
 
     def _scope(self, client: Address | None, server: Address | None) -> Scope:
@@ -97,9 +101,14 @@ class Exchange:
     # The request.
 
     async def receive(self) -> Message:
-        """ASGI `receive`: the body, whole if it is small, then `http.disconnect` when the client goes away."""
+        """ASGI `receive`: the body, whole if it is small, then `http.disconnect` when the client goes away.
+
+        A handler that waits for a disconnect has let go of the body: it is not counted as memory in use any more.
+        """
         request = self.request
         if self._body_taken or self._refused:
+            self.state.memory.give_back(self.wire, min(self._charged, self.wire.held))
+            self._charged = 0
             await self._wait_disconnect()
             return {"type": DISCONNECT}
         if not request.complete and not await self._gather():
@@ -130,7 +139,7 @@ class Exchange:
 
     async def _fetch(self) -> bool:
         """Get more of the body parsed; False if the client closed. Raises Refusal if it is wrong, too large or late."""
-        wire = self.wire
+        wire, request = self.wire, self.request
         if wire.parser.error is not None:
             raise wire.parser.error  # what came with the header was wrong already
         if wire.pending:
@@ -138,13 +147,28 @@ class Exchange:
         elif wire.eof:
             return False
         else:
-            begun = trio.current_time()
-            if not await wire.receive(begun + self._body_time_left_s):
-                raise Refusal(408, "The request body did not arrive in time")
-            self._body_time_left_s += len(wire.pending) / MIN_BODY_BYTES_PER_S - (trio.current_time() - begun)
-        if wire.parser.error is not None and not self.request.complete:
+            await self._receive_body()
+        if wire.parser.error is not None and not request.complete:
             raise wire.parser.error
+        if request.received > WHOLE_BODY_BYTES and not self._done:
+            await self._charge(request.received - self._charged)
         return True
+
+    async def _receive_body(self) -> None:
+        wire, settings, now = self.wire, self.state.settings, trio.current_time()
+        since = self._slow_since = now if self._slow_since is None else self._slow_since
+        if not await wire.receive(now + self._body_time_left_s, since, self.request):
+            raise wire.refusal("The request body did not arrive in time")
+        took_s = trio.current_time() - now
+        self._body_time_left_s += len(wire.pending) / settings.min_body_bytes_per_s - took_s
+        if self._body_time_left_s >= settings.body_timeout_s:
+            self._body_time_left_s, self._slow_since = settings.body_timeout_s, None  # it is as fast as it must be
+
+    async def _charge(self, size: int) -> None:
+        """Count what has arrived of a large body; while there is no memory for it, read no more of it."""
+        if size and not await self.state.memory.take(self.wire, size, self.state.settings.memory_wait_s):
+            raise Refusal(503, "The server holds as many bodies and answers as it may; try again later")
+        self._charged += size
 
     async def _wait_disconnect(self) -> None:
         if self._done or self._refused or self.wire.gone:
@@ -191,9 +215,9 @@ class Exchange:
         if len(data) <= JOIN_BYTES:
             data, head = head + data, b""
         if head:
-            await self.wire.transmit(head)
+            await self.wire.transmit(head, self.request)
         if data:
-            await self.wire.transmit(data)
+            await self.wire.transmit(data, self.request)
         if more:
             await trio.lowlevel.checkpoint()  # a handler that streams to a fast client must let others run
 
@@ -257,7 +281,7 @@ class Exchange:
 
     async def _answer_problem(self, status: int, detail: str) -> None:
         """A problem in place of the application's answer, on a connection that goes on."""
-        headers = [(b"content-type", b"application/problem+json")]
+        headers = [(b"content-type", b"application/problem+json"), (b"retry-after", RETRY_AFTER)]
         await self.send({"type": "http.response.start", "status": status, "headers": headers})
         await self._send_body(problem_body(status, detail, self.request.path), more=False)
 

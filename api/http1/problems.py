@@ -17,6 +17,10 @@ TITLES = {
 }
 
 
+# When to come again after a 503 (RFC 9110 section 10.2.3).
+RETRY_AFTER = b"1"
+
+
 class Refusal(Exception):
     """A request that the server answers itself, without the application: its status and what was wrong."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from http import HTTPStatus
 
-from api.http1.problems import problem_body
+from api.http1.problems import RETRY_AFTER, problem_body
 
 STATUS_LINES = {status.value: b"HTTP/1.1 %d %b\r\n" % (status.value, status.phrase.encode()) for status in HTTPStatus}
 
@@ -12,6 +12,7 @@ LAST_CHUNK = b"0\r\n\r\n"
 CHUNKED = b"transfer-encoding: chunked\r\n"
 CLOSE = b"connection: close\r\n"
 KEEP_ALIVE = b"connection: keep-alive\r\n"
+_LATER = b"retry-after: " + RETRY_AFTER + b"\r\n"
 
 # Hop-by-hop fields belong to the connection, hence to the server; an application that names them is not obeyed
 # (ASGI: "Transfer-Encoding ... must be ignored by the server"), except for its wish to close.
@@ -67,6 +68,6 @@ def render_head(status: int, fields: Fields, own_lines: bytes) -> bytes:
 def problem_response(status: int, detail: str, instance: str, date_line: bytes, head_only: bool = False) -> bytes:
     """A whole problem+json response that closes the connection."""
     body = problem_body(status, detail, instance)
-    head = b"%bcontent-type: application/problem+json\r\ncontent-length: %d\r\n%b%b\r\n"
-    rendered = head % (status_line(status), len(body), date_line, CLOSE)
+    head = b"%bcontent-type: application/problem+json\r\ncontent-length: %d\r\n%b%b%b\r\n"
+    rendered = head % (status_line(status), len(body), date_line, _LATER if status == 503 else b"", CLOSE)
     return rendered if head_only else rendered + body

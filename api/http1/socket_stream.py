@@ -6,12 +6,15 @@ buffer takes: for a client that reads, that is the whole response, and no deadli
 (docs/adr/0001-own-http-server.md has the figures).
 """
 
+import select
 import socket
 from contextlib import suppress
 
 import trio
 
 RECEIVE_BYTES = 64 * 1024
+FINISH_READS = 16
+_HUNG_UP = getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR
 
 Address = tuple[str, int]
 
@@ -62,6 +65,20 @@ class SocketStream(trio.abc.HalfCloseableStream):
             return bool(self._socket.recv(1, socket.MSG_PEEK))
         except OSError:  # nothing yet, or a reset
             return False
+
+    def has_hung_up(self) -> bool:
+        """Whether the peer has closed, behind what it sent and nobody has read. (Where the system tells.)"""
+        poll = select.poll()
+        poll.register(self._socket.fileno(), _HUNG_UP)
+        return bool(poll.poll(0))
+
+    def finish_nowait(self) -> None:
+        """Send the end, and drop what has arrived: unread bytes would make closing a reset, and the answer be lost."""
+        with suppress(OSError):  # the client may be gone: then nobody reads the answer
+            self._socket.shutdown(socket.SHUT_WR)
+            for _ in range(FINISH_READS):
+                if not self._socket.recv(RECEIVE_BYTES):
+                    break
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         await trio.lowlevel.checkpoint()

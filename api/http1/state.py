@@ -1,4 +1,4 @@
-"""What the connections of one server share: the application, the settings, counters, and who is idle."""
+"""What the connections of one server share: the application, the settings, counters, rooms and memory."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from email.utils import formatdate
@@ -6,8 +6,9 @@ from typing import Any
 
 import trio
 
+from api.http1.memory import Memory
+from api.http1.rooms import Owners, Room
 from api.http1.settings import ServerSettings
-from api.http1.wire import Wire
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -21,9 +22,9 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 class ServerState:
     """One per `serve()`: what connections read and count.
 
-    `idle` holds the connections that wait for a request, longest idle first, with the time when that is too long: they
-    can be closed without loss. A table that one task looks through a few times a second, instead of a
-    deadline for each wait, because arming a deadline for every request costs a tenth of the server's throughput.
+    `room` is for connections; `reserve` for those that come when it is full, of which health checks are served.
+    Idle connections stand in a table that one task looks through a few times a second, instead of a deadline for each
+    wait, because arming a deadline for every request costs a tenth of the server's throughput.
     `now` is Trio's time at the last look.
     """
 
@@ -32,30 +33,37 @@ class ServerState:
         "date_line",
         "draining",
         "emptied",
-        "idle",
         "in_flight",
+        "memory",
         "now",
-        "open",
+        "reserve",
+        "room",
         "settings",
-        "turned_away",
     )
 
     def __init__(self, app: App, settings: ServerSettings) -> None:
         self.app = app
         self.settings = settings
         self.draining = False
-        self.open = 0
         self.emptied = trio.Event()
         self.in_flight = 0
-        self.turned_away = 0
-        self.idle: dict[Wire, float] = {}
+        owners = Owners(settings.trusted_proxies)
+        self.room = Room(settings.max_connections, owners)
+        self.reserve = Room(settings.reserved_connections, owners)
+        self.memory = Memory(settings.memory_bytes, (self.room, self.reserve), owners)
         self.tick()
+
+    @property
+    def open(self) -> int:
+        """How many connections there are."""
+        return self.room.open + self.reserve.open
 
     def tick(self) -> None:
         """Close what has been idle too long and format the Date header anew: a few times a second, not per request."""
         self.now = now = trio.current_time()
-        for wire in [wire for wire, expiry in self.idle.items() if expiry <= now]:
-            wire.close_idle()
+        for room in (self.room, self.reserve):
+            for wire in [wire for wire, expiry in room.idle.items() if expiry <= now]:
+                wire.close_idle()
         self.date_line = f"date: {formatdate(usegmt=True)}\r\n".encode()
 
     async def keep_ticking(self) -> None:
@@ -67,20 +75,12 @@ class ServerState:
     def start_draining(self) -> None:
         """Close the idle connections now, and the others with their current response."""
         self.draining = True
-        for wire in self.idle:
+        for wire in (*self.room.idle, *self.reserve.idle):
             wire.close_idle()
 
-    def evict_idle(self) -> bool:
-        """Close the connection that has been idle longest, to make room; False if none is idle."""
-        for wire in self.idle:
-            if wire.close_idle():
-                del self.idle[wire]
-                return True
-        return False
-
-    def connection_closed(self) -> None:
+    def connection_closed(self, room: Room) -> None:
         """Count down; whoever waits for the last connection hears of it."""
-        self.open -= 1
+        room.open -= 1
         if not self.open:
             self.emptied.set()
             self.emptied = trio.Event()

@@ -1,31 +1,83 @@
 """The bytes of one connection: receiving under deadlines, feeding the parser by slices, sending to slow clients."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
 import trio
 
 from api.http1.parser import RequestParser
+from api.http1.problems import Refusal
+from api.http1.request import Request
 from api.http1.settings import ServerSettings
 from api.http1.socket_stream import SocketStream
 
 RECEIVE_BYTES = 64 * 1024
 SEND_BYTES = 64 * 1024
 LINGER_BYTES = 1024 * 1024
+HUNG_UP_S = 1.0
+"""How often is looked whether a client has left that sent more than is read ahead."""
 
 
 class ClientGone(ConnectionError):
     """The client closed or stopped reading: nobody will see the rest of the response (ASGI: an OSError from `send`)."""
 
 
+class Waiting(Protocol):
+    """`rooms.Room`: where connections are known that wait for their client."""
+
+    idle: dict[Wire, float]
+    slow: dict[Wire, float]
+
+
+class Keeps(Protocol):
+    """`memory.Memory`: what answers may hold that are not read."""
+
+    def take_nowait(self, wire: Wire, size: int) -> bool: ...
+
+    def give_back(self, wire: Wire, size: int) -> None: ...
+
+
 class Wire:
     """A stream, its parser, and the received bytes between them.
 
     `eof`: the client will send nothing more. `gone`: nothing more can be sent. `scope` encloses the whole connection,
-    `closing` says that it was cancelled while idle.
+    `closing` says that it was cancelled while idle, `evicted` that it must end for the sake of others. `used`: a
+    request has come. `held`: bytes of the memory budget. `slow_request`: what it is slow with, if the header has come.
     """
 
-    __slots__ = ("_send_nowait", "closing", "eof", "gone", "parser", "pending", "scope", "settings", "stream")
+    __slots__ = (
+        "_memory",
+        "_send_nowait",
+        "_wait",
+        "closing",
+        "eof",
+        "evicted",
+        "gone",
+        "held",
+        "lingering",
+        "parser",
+        "pending",
+        "room",
+        "scope",
+        "settings",
+        "slow_request",
+        "stream",
+        "used",
+    )
 
-    def __init__(self, stream: trio.abc.HalfCloseableStream, settings: ServerSettings) -> None:
+    def __init__(
+        self, stream: trio.abc.HalfCloseableStream, settings: ServerSettings, room: Waiting, memory: Keeps
+    ) -> None:
         self.stream = stream
+        self.room = room
+        self._memory = memory
+        self._wait: trio.CancelScope | None = None
+        self.evicted = self.lingering = self.used = False
+        self.held = 0
+        self.slow_request: Request | None = None
         self._send_nowait = stream.send_nowait if isinstance(stream, SocketStream) else _send_nothing
         self.settings = settings
         self.parser = RequestParser(settings)
@@ -43,11 +95,37 @@ class Wire:
         self.scope.cancel()
         return True
 
-    async def receive(self, deadline: float) -> bool:
-        """Wait for more bytes, into `pending`; False if the deadline, in Trio's time, came first."""
-        with trio.move_on_at(deadline) as scope:
-            await self.receive_some()
-        return not scope.cancelled_caught
+    def evict(self) -> None:
+        """End a connection that waits for its client in the middle of a request or an answer."""
+        self.evicted = True
+        if self._wait is not None:
+            self._wait.cancel()
+
+    @contextmanager
+    def waiting(self, deadline: float, since: float, request: Request | None) -> Iterator[trio.CancelScope]:
+        """The block waits for the client, until the deadline in Trio's time, and may be evicted for that."""
+        self.room.slow[self] = since
+        self.slow_request = request
+        with trio.CancelScope(deadline=deadline) as scope:
+            self._wait = scope
+            try:
+                yield scope
+            finally:
+                self.room.slow.pop(self, None)
+                self._wait = self.slow_request = None
+
+    async def receive(self, deadline: float, since: float, request: Request | None = None) -> bool:
+        """Wait for more bytes, into `pending`; False if the deadline, in Trio's time, or an eviction came first."""
+        if not self.evicted:
+            with self.waiting(deadline, since, request) as scope:
+                await self.receive_some()
+        return not (self.evicted or scope.cancelled_caught)
+
+    def refusal(self, late: str) -> Refusal:
+        """What a client is told from whom nothing more is received; `late` if it was so by itself."""
+        if self.evicted:
+            return Refusal(503, "The request came too slowly, and the server needed its place for others")
+        return Refusal(408, late)
 
     async def receive_some(self) -> None:
         """Wait for more bytes, into `pending`, or for the end, into `eof`. Cancelling it loses nothing."""
@@ -65,9 +143,12 @@ class Wire:
     async def wait_eof(self) -> None:
         """Wait for the client to close. What it sends meanwhile is kept, up to a bound, and then left in the socket."""
         while not self.eof:
-            if len(self.pending) >= RECEIVE_BYTES:
-                await trio.sleep_forever()
-            await self.receive_some()
+            if len(self.pending) < RECEIVE_BYTES:
+                await self.receive_some()
+            elif isinstance(self.stream, SocketStream) and self.stream.has_hung_up():
+                self.eof = True
+            else:
+                await trio.sleep(HUNG_UP_S)
 
     def parse_pending(self) -> None:
         """Feed the parser one slice of what was received."""
@@ -79,8 +160,8 @@ class Wire:
             data, self.pending = view[:size], view[size:]
         self.parser.feed(data)
 
-    async def transmit(self, data: bytes) -> None:
-        """Send all of it; ClientGone if the client closed, or did not take a piece of it in time.
+    async def transmit(self, data: bytes, request: Request | None = None) -> None:
+        """Send all of it; ClientGone if the client closed, is too slow, or must make room for others.
 
         Not a checkpoint while the client keeps up: a deadline costs as much as the rest of sending a small response.
         """
@@ -92,27 +173,52 @@ class Wire:
             self.gone = True
             raise ClientGone("the client closed the connection") from error
         if sent < len(data):
-            view = memoryview(data)
-            for start in range(sent, len(data), SEND_BYTES):
-                await self._send(view[start : start + SEND_BYTES])
+            await self._transmit_slowly(data, sent, request)
 
-    async def _send(self, data: memoryview) -> None:
+    async def _transmit_slowly(self, data: bytes, sent: int, request: Request | None) -> None:
+        """Send the rest, and all that it holds in memory is counted."""
         self.gone = True  # unless all of it is sent: after a part, also of a cancelled send, nothing else may follow
-        with trio.move_on_after(self.settings.send_timeout_s) as scope:
-            try:
-                await self.stream.send_all(data)
-                self.gone = False
-            except trio.BrokenResourceError as error:
-                raise ClientGone("the client closed the connection") from error
-        if scope.cancelled_caught:
-            raise ClientGone("the client did not read its response in time")
+        size = len(data)
+        if not self._memory.take_nowait(self, size):
+            raise ClientGone("there is no memory for answers that are not read")
+        try:
+            await self._send_pieces(memoryview(data), sent, request)
+        finally:
+            self._memory.give_back(self, min(size, self.held))
+        self.gone = False
+
+    async def _send_pieces(self, view: memoryview, sent: int, request: Request | None) -> None:
+        settings, since = self.settings, trio.current_time()
+        left_s = settings.send_timeout_s
+        for start in range(sent, len(view), SEND_BYTES):
+            now = trio.current_time()
+            piece = view[start : start + SEND_BYTES]
+            with self.waiting(now + left_s, since, request) as scope:
+                try:
+                    await self.stream.send_all(piece)
+                except trio.BrokenResourceError as error:
+                    raise ClientGone("the client closed the connection") from error
+            if scope.cancelled_caught:
+                raise ClientGone(
+                    "others needed its place" if self.evicted else "the client did not read its response in time"
+                )
+            took_s = trio.current_time() - now
+            left_s += len(piece) / settings.min_send_bytes_per_s - took_s
+            if left_s >= settings.send_timeout_s:
+                left_s, since = settings.send_timeout_s, trio.current_time()  # it is as fast as it must be
 
     async def linger(self) -> None:
         """Stop sending, and read on for a moment (RFC 9112 section 9.6).
 
         Closing a socket with unread bytes sends a reset, and a reset makes the client drop an answer it has not read.
         """
-        with trio.move_on_after(self.settings.linger_s):
+        if self.evicted:
+            if isinstance(self.stream, SocketStream):
+                self.stream.finish_nowait()
+            return
+        self.lingering = True
+        now = trio.current_time()
+        with self.waiting(now + self.settings.linger_s, now, None):
             try:
                 await self.stream.send_eof()
                 left = LINGER_BYTES

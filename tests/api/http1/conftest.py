@@ -1,6 +1,8 @@
 """A client over a memory stream that says exact bytes, and small applications to talk to."""
 
+import socket
 from collections.abc import Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,9 +11,14 @@ import pytest
 import trio
 from trio.testing import memory_stream_pair
 
+import api.server
 from api.http1.connection import serve_connection
 from api.http1.settings import ServerSettings
 from api.http1.state import ServerState
+from api.server import open_listeners, serve
+
+# Nothing here should take long; a test that hangs fails instead.
+PATIENCE_S = 20
 
 
 @dataclass
@@ -193,3 +200,100 @@ def apps():
 
     Apps.echo, Apps.respond, Apps.read_body = staticmethod(echo), staticmethod(respond), staticmethod(read_body)
     return Apps
+
+
+class Running:
+    """A server in its own nursery; `stop` drains it and returns how long that took, in seconds."""
+
+    def __init__(self, listeners, make_client) -> None:
+        self.listeners = listeners
+        self.drain = trio.Event()
+        self.done = trio.Event()
+        self.beats = 0
+        self.beat_heard = trio.Event()
+        self.make_client = make_client
+        self.clients = []
+        self.state = None
+
+    async def close(self) -> None:
+        for closing in (*self.clients, *self.listeners):
+            await closing.aclose()
+
+    @property
+    def port(self) -> int:
+        return self.listeners[0].socket.getsockname()[1]
+
+    async def run(self, app, settings, task_status=trio.TASK_STATUS_IGNORED) -> None:
+        """Serve, like the program; `state` is what the server's tasks share."""
+        await serve(app, self.listeners, settings=settings, drain=self.drain, beat=self.beat, task_status=task_status)
+        self.done.set()
+
+    def beat(self) -> None:
+        self.beats += 1
+        self.beat_heard.set()
+        self.beat_heard = trio.Event()
+
+    async def beaten(self, times: int) -> None:
+        """Wait for so many beats, each in time for a supervisor that wants four a second."""
+        for _ in range(times):
+            with trio.fail_after(2):
+                await self.beat_heard.wait()
+
+    async def connect(self, receive_buffer: int | None = None, address: str = "127.0.0.1"):
+        await trio.lowlevel.checkpoint()
+        return self.connect_nowait(receive_buffer, address)
+
+    async def until(self, condition) -> None:
+        """Wait for the server to come that far."""
+        while not condition(self.state):
+            await trio.lowlevel.checkpoint()
+
+    def connect_nowait(self, receive_buffer: int | None = None, address: str = "127.0.0.1"):
+        """Into the backlog, which needs no turn of the server; `raw` sends without one, too."""
+        raw = socket.socket()
+        raw.bind((address, 0))
+        if receive_buffer:
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        raw.connect(("127.0.0.1", self.port))
+        client = self.make_client(trio.SocketStream(trio.socket.from_stdlib_socket(raw)))
+        client.raw = raw
+        self.clients.append(client)
+        return client
+
+    async def stop(self) -> float:
+        begun = trio.current_time()
+        self.drain.set()
+        await self.done.wait()
+        return trio.current_time() - begun
+
+
+@pytest.fixture
+def running(client_of, monkeypatch):
+    """`async with running(app, **settings) as server`"""
+
+    @asynccontextmanager
+    async def running(app, **settings):
+        listeners = await open_listeners("127.0.0.1", 0)
+        server = Running(listeners, client_of)
+
+        def state(*arguments):
+            server.state = ServerState(*arguments)
+            return server.state
+
+        monkeypatch.setattr(api.server, "ServerState", state)
+        try:
+            with trio.fail_after(PATIENCE_S):
+                async with trio.open_nursery() as nursery:
+                    await nursery.start(server.run, app, ServerSettings(**settings))
+                    yield server
+                    nursery.cancel_scope.cancel()
+        finally:
+            await server.close()
+
+    return running
+
+
+@pytest.fixture
+def running_class() -> type[Running]:
+    """For tests that serve the same listeners several times."""
+    return Running

@@ -196,3 +196,44 @@ async def test_blank_lines_do_not_keep_a_connection(start, apps, autojump_clock)
     server.nursery.start_soon(drip)
     assert await client.closed()
     assert watch.shows(75, about_s=TICK_S)
+
+
+async def test_bytes_that_came_fast_are_no_credit_for_a_pause(start, apps, autojump_clock):
+    client = start(apps.echo, body_timeout_s=30, min_body_bytes_per_s=1000).connect()
+    await client.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000001\r\n\r\n", b"x" * 1_000_000)
+    await wait_all_tasks_blocked()
+    watch = Stopwatch()
+    assert (await client.answer()).status == 408
+    assert watch.shows(30, about_s=0.01)
+
+
+async def test_a_body_below_the_rate_is_late(start, apps, autojump_clock):
+    server = start(apps.echo, body_timeout_s=30, min_body_bytes_per_s=1000)
+    client = server.connect()
+    await client.send(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n")
+    watch = Stopwatch()
+
+    async def drip() -> None:
+        with pytest.raises(trio.BrokenResourceError):  # noqa: PT012
+            while True:
+                await trio.sleep(1)
+                await client.send(b"x" * 900)
+
+    server.nursery.start_soon(drip)
+    assert (await client.answer()).status == 408
+    assert watch.shows(300, about_s=10)
+
+
+async def test_a_reader_below_the_rate_is_given_up(start, apps, autojump_clock):
+    async def app(scope, receive, send):
+        await apps.respond(send, b"x" * 10_000_000)
+
+    server = start(app, send_timeout_s=30, min_send_bytes_per_s=4096)
+    client = server.connect(lockstep_stream_pair())
+    await client.send(GET)
+    received = 0
+    while data := await client.stream.receive_some(3000):
+        received += len(data)
+        await trio.sleep(1)
+    assert 100_000 < received < 500_000
+    assert server.ended == 1

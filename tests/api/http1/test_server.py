@@ -2,7 +2,6 @@
 
 import errno
 import socket
-from contextlib import asynccontextmanager
 
 import httpx
 import pytest
@@ -15,81 +14,6 @@ from api.server import ListenError, ServerSettings, open_listeners, serve
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 # Nothing here should take long; a test that hangs fails instead.
 PATIENCE_S = 20
-
-
-class Running:
-    """A server in its own nursery; `stop` drains it and returns how long that took, in seconds."""
-
-    def __init__(self, listeners, make_client) -> None:
-        self.listeners = listeners
-        self.drain = trio.Event()
-        self.done = trio.Event()
-        self.beats = 0
-        self.beat_heard = trio.Event()
-        self.make_client = make_client
-        self.clients = []
-
-    async def close(self) -> None:
-        for closing in (*self.clients, *self.listeners):
-            await closing.aclose()
-
-    @property
-    def port(self) -> int:
-        return self.listeners[0].socket.getsockname()[1]
-
-    async def run(self, app, settings, task_status=trio.TASK_STATUS_IGNORED) -> None:
-        await serve(app, self.listeners, settings=settings, drain=self.drain, beat=self.beat, task_status=task_status)
-        self.done.set()
-
-    def beat(self) -> None:
-        self.beats += 1
-        self.beat_heard.set()
-        self.beat_heard = trio.Event()
-
-    async def beaten(self, times: int) -> None:
-        """Wait for so many beats, each in time for a supervisor that wants four a second."""
-        for _ in range(times):
-            with trio.fail_after(2):
-                await self.beat_heard.wait()
-
-    async def connect(self, receive_buffer: int | None = None):
-        await trio.lowlevel.checkpoint()
-        return self.connect_nowait(receive_buffer)
-
-    def connect_nowait(self, receive_buffer: int | None = None):
-        """Into the backlog, which needs no turn of the server; `raw` sends without one, too."""
-        raw = socket.socket()
-        if receive_buffer:
-            raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        raw.connect(("127.0.0.1", self.port))
-        client = self.make_client(trio.SocketStream(trio.socket.from_stdlib_socket(raw)))
-        client.raw = raw
-        self.clients.append(client)
-        return client
-
-    async def stop(self) -> float:
-        begun = trio.current_time()
-        self.drain.set()
-        await self.done.wait()
-        return trio.current_time() - begun
-
-
-@pytest.fixture
-def running(client_of):
-    """`async with running(app, **settings) as server`"""
-
-    @asynccontextmanager
-    async def running(app, **settings):
-        listeners = await open_listeners("127.0.0.1", 0)
-        server = Running(listeners, client_of)
-        with trio.fail_after(PATIENCE_S):
-            async with trio.open_nursery() as nursery:
-                await nursery.start(server.run, app, ServerSettings(**settings))
-                yield server
-                nursery.cancel_scope.cancel()
-        await server.close()
-
-    return running
 
 
 def big(apps, size: int):
@@ -322,9 +246,9 @@ class TestDrain:
 
 
 class TestRestart:
-    async def test_clients_wait_in_the_backlog_for_the_next_server(self, client_of, apps):
+    async def test_clients_wait_in_the_backlog_for_the_next_server(self, running_class, client_of, apps):
         listeners = await open_listeners("127.0.0.1", 0)
-        server = Running(listeners, client_of)
+        server = running_class(listeners, client_of)
         with trio.fail_after(PATIENCE_S):
             for _ in range(3):
                 waiting = await server.connect()
@@ -343,14 +267,14 @@ class TestRestart:
                 await server.done.wait()
         assert raised.group_contains(trio.ClosedResourceError)
 
-    async def test_a_long_pipeline_lets_others_run(self, client_of, apps):
+    async def test_a_long_pipeline_lets_others_run(self, running_class, client_of, apps):
         order = []
 
         async def app(scope, receive, send):
             order.append(scope["path"])
             await apps.respond(send)
 
-        server = Running(await open_listeners("127.0.0.1", 0), client_of)
+        server = running_class(await open_listeners("127.0.0.1", 0), client_of)
         with trio.fail_after(PATIENCE_S):
             greedy, modest = await server.connect(), await server.connect()
             await greedy.send(b"GET /greedy HTTP/1.1\r\nHost: a\r\n\r\n" * 1000)
