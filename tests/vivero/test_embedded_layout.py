@@ -12,7 +12,7 @@ import pytest
 
 from vivero.embedded import EmbeddedPostgresError, processes
 from vivero.embedded.layout import open_layout
-from vivero.embedded.postmaster import _limit_log
+from vivero.embedded.postmaster import limit_log
 from vivero.embedded.processes import is_postmaster, orphaned_backends
 
 
@@ -129,9 +129,9 @@ def test_a_child_whose_parent_died_too_early_dies_too() -> None:
 def test_a_large_log_is_put_aside(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("vivero.embedded.postmaster._LARGEST_LOG", 3)
     log = tmp_path / "server.log"
-    _limit_log(log)
+    limit_log(log)
     for text in ("old", "older than new", "new"):
         log.write_text(text)
-        _limit_log(log)
+        limit_log(log)
     assert log.read_text() == "new"
     assert (tmp_path / "server.log.1").read_text() == "older than new"
