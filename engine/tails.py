@@ -50,7 +50,9 @@ class Tails:
                     break
                 rows, position, last = rows + fresh, fresh[-1].position, tail.batch
             self._count(self._tails.popleft(), -1)
-        return None if last is None else Batch(rows, last.now, last.clock_revision, last.definitions_seq)
+        if last is None:
+            return None
+        return Batch(rows, last.now, last.clock_revision, last.definitions_seq, last.asked_at)
 
     def _count(self, tail: Tail, sign: int) -> None:
         self._commands += sign * len(tail.batch.rows)

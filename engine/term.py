@@ -26,6 +26,7 @@ from engine.core.state import State
 from engine.core.step import Limits, Processor
 from engine.definitions import UnreadableResource
 from engine.listeners import Listeners, Models, tell
+from engine.moment import Moment
 from engine.read_ahead import ReadAhead
 from engine.refusals import Refusals, Suspected
 from engine.riders import Riders
@@ -91,8 +92,7 @@ class Term:
         self._reading: ReadAhead | None = None
         """Of the rows behind those, while a batch is computed."""
         self._definitions_seq: int | None = None
-        self._clock_revision = -1
-        self._now = 0
+        self._moment = Moment()
         self._slices = Slices(consumer.settings.slice_items)
         self._looked = float("-inf")
         self._keys_saved = claim.next_key
@@ -141,7 +141,7 @@ class Term:
                 nursery.start_soon(self._reading.run, partial(self._read_log, last, most))
             self._processor.set_inline(not careful)
             self._processor.cut(self._slices.items)
-            work, missing = await batch.compute(self._processor, decoded, self._now, leases, self._fill)
+            work, missing = await batch.compute(self._processor, decoded, self._moment.ms, leases, self._fill)
         except DataPoison as poison:
             await self._settled()
             raise Suspected(self.last + 1, decoded[-1].row.position, len(decoded), poison) from poison
@@ -169,7 +169,7 @@ class Term:
             if self._is_asked and not waited:
                 return True
             worked = thread_time()  # without what was read: a shorter slice reads no less
-            work = await batch.go_on(self._processor, root, self.last, self._now, self._fill)
+            work = await batch.go_on(self._processor, root, self.last, self._moment.ms, self._fill)
         except DataPoison as poison:
             await self._settled()
             raise Suspected(self.last + 1, self.last, 0, poison) from poison
@@ -217,10 +217,7 @@ class Term:
 
     async def _notice(self, read: Batch) -> None:
         """The clock and the catalogue as they were when the batch was read."""
-        if read.clock_revision > self._clock_revision:
-            self._clock_revision, self._now = read.clock_revision, read.now
-        elif read.clock_revision == self._clock_revision:
-            self._now = max(self._now, read.now)
+        self._moment.note(read, trio.current_time())
         state = self._state
         foreign = self._definitions_seq is not None and read.definitions_seq > self._definitions_seq
         crowded = len(state.definitions) > self._settings.max_definitions

@@ -2,7 +2,7 @@
 
 The table is the truth. In memory is a window: the nearest due dates, complete up to a horizon and refilled from the
 index behind it, so that ten million pending timers cost what two thousand do. The consumer tells of every due date that
-a commit has set or taken away, which wakes the task if it is the nearest; nobody polls.
+a commit has set or taken away, which wakes the task if it is the nearest; nobody polls but for the time.
 
 A due timer fires by TIMER:TRIGGER with the due date it was seen with. The core compares both, so that a command which
 is late, or appended twice, does nothing. Overdue timers fire in due order, in batches, between what clients ask for: no
@@ -42,6 +42,8 @@ REMEMBERED = 4_000
 """Timers whose trigger was processed, to notice one that is still pending."""
 AGAIN_MS, AGAIN_MAX_MS = 10, 60_000
 REFUSED_S = 0.1
+CLOCK_S = 1.0
+"""While timers are pending the time is asked for so often: somebody may set the database's clock on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +236,7 @@ class Timers:
         memory.asleep_until = NEVER if nearest is None else nearest
         if room <= 0 or nearest is None or clock.pinned:
             return self.settings.check_s
-        return min((nearest - clock.now) / 1000 + ROUNDED_S, self.settings.check_s)
+        return min((nearest - clock.now) / 1000 + ROUNDED_S, self.settings.check_s, CLOCK_S)
 
     async def _sleep(self, beat: Beat, seconds: float) -> None:
         beat.beat()

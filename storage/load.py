@@ -11,6 +11,7 @@ from collections.abc import Iterable, Set
 from typing import Any
 
 import msgspec
+import trio
 
 from engine.core.catalogue import Definition, Usage
 from engine.core.needs import Need
@@ -62,20 +63,24 @@ class LogRow(msgspec.Struct, frozen=True, gc=False):
 class Batch(msgspec.Struct, frozen=True):
     """The next rows of the log.
 
-    `now`: the engine's time, epoch ms. `clock_revision` rises when somebody sets the clock, `definitions_seq` with each
-    deployment and deletion.
+    `now`: the engine's time, epoch ms, not before `asked_at` (Trio's clock). `clock_revision` rises when somebody sets
+    the clock, `definitions_seq` with each deployment and deletion.
     """
 
     rows: list[LogRow]
     now: int
     clock_revision: int
     definitions_seq: int
+    asked_at: float
 
 
 async def read_batch(reader: Connection, partition: int, after: int, limit: int) -> Batch:
     """Up to `limit` rows behind position `after`."""
+    asked_at = trio.current_time()
     rows = (await reader.execute(_sql["read_batch"], (partition, after, limit))).rows
-    return Batch([LogRow(*row[:5]) for row in rows if row[0] is not None], *rows[0][5:8])
+    now, clock_revision, definitions = rows[0][5:8]
+    found = [LogRow(*row[:5]) for row in rows if row[0] is not None]
+    return Batch(found, now, clock_revision, definitions, asked_at)
 
 
 async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> dict[int, str | None]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import msgspec
+import trio
 
 from engine.core.records.effects import Rejection
 from storage.driver import Connection
@@ -177,31 +178,31 @@ async def append_tail(
     """
     for number, entry in enumerate(entries):
         entry.o = number
-    encoded = _encoder.encode(entries)
+    encoded, asked_at = _encoder.encode(entries), trio.current_time()
     if since is None and all(entry.key is None for entry in entries):
         rows = (await connection.execute(_APPEND_FRESH, (partition, append_id, encoded, flush, *session))).rows
-        return _fresh(entries, rows)
+        return _fresh(entries, rows, asked_at)
     rows = (await connection.execute(_APPEND, (partition, append_id, since, encoded, *session))).rows
     at_ms = rows[0][5]
     appended = [
         Appended(position, replayed, same_body, None if replayed else at_ms)
         for _, position, replayed, same_body, *_ in rows
     ]
-    return appended, _tail(entries, rows)
+    return appended, _tail(entries, rows, asked_at)
 
 
-def _fresh(entries: Sequence[Entry], rows: Sequence[tuple[Any, ...]]) -> tuple[list[Appended], Tail]:
-    first, *moment = rows[0]
+def _fresh(entries: Sequence[Entry], rows: Sequence[tuple[Any, ...]], asked_at: float) -> tuple[list[Appended], Tail]:
+    first, now, clock_revision, definitions = rows[0]
     log_rows = [
         LogRow(row[0], entry.tenant, entry.intent, None, entry.payload.encode())
         for entry, row in zip(entries, rows, strict=True)
     ]
-    at_ms = moment[0]
-    return [Appended(row.position, at_ms=at_ms) for row in log_rows], Tail(first - 1, Batch(log_rows, *moment))
+    tail = Tail(first - 1, Batch(log_rows, now, clock_revision, definitions, asked_at))
+    return [Appended(row.position, at_ms=now) for row in log_rows], tail
 
 
-def _tail(entries: Sequence[Entry], rows: Sequence[tuple[Any, ...]]) -> Tail | None:
-    behind, *moment = rows[0][4:]
+def _tail(entries: Sequence[Entry], rows: Sequence[tuple[Any, ...]], asked_at: float) -> Tail | None:
+    behind, now, clock_revision, definitions = rows[0][4:]
     if behind is None:
         return None
     fresh = [
@@ -209,7 +210,7 @@ def _tail(entries: Sequence[Entry], rows: Sequence[tuple[Any, ...]]) -> Tail | N
         for entry, row in zip(entries, rows, strict=True)
         if not row[2]
     ]
-    return Tail(behind, Batch(fresh, *moment)) if fresh else None
+    return Tail(behind, Batch(fresh, now, clock_revision, definitions, asked_at)) if fresh else None
 
 
 async def forward(connection: Connection, partition: int, limit: int) -> int | None:

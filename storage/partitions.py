@@ -54,16 +54,23 @@ async def claim(writer: Connection, partition: int, node: str) -> Claim:
     """
     await writer.execute(_sql["lock_timeout"])
     try:
-        rows = (await writer.execute(_sql["claim"], (partition, node, LEASE_S))).rows
+        epoch, *_ = await _owner(writer, partition)
+        rows = (await writer.execute(_sql["claim"], (partition, node, LEASE_S, epoch))).rows
     except Conflict as conflict:
         if conflict.sqlstate == LOCK_NOT_AVAILABLE:
-            await writer.execute(_sql["end_owner"], (partition,))
+            await writer.execute(_sql["end_owner"], (partition, LEASE_S))
         raise
     if not rows:
-        owner, _, _, seconds = (await writer.execute(_sql["owner"], (partition,))).rows[0]
-        raise Owned(partition, owner, max(seconds or 0.0, 0.0))
+        _, owner, seconds = await _owner(writer, partition)
+        raise Owned(partition, owner, max(seconds, 0.0))
     position, next_key = (await writer.execute(_sql["cursor"], (partition,))).rows[0]
     return Claim(partition, rows[0][0], position, next_key)
+
+
+async def _owner(writer: Connection, partition: int) -> tuple[int, str | None, float]:
+    """The last epoch, the node that has or had it, and the seconds that are left of its lease."""
+    epoch, node, seconds = (await writer.execute(_sql["owner"], (partition,))).rows[0]
+    return epoch, node, seconds or 0.0
 
 
 async def renew(writer: Connection, claim: Claim) -> None:

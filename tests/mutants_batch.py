@@ -215,8 +215,9 @@ BATCH: tuple[Mutant, ...] = (
         (
             "UPDATE partitions p\nSET epoch = epoch + 1, owner_node = $2, owner_pid = pg_backend_pid(),\n"
             "    owner_backend_start = (SELECT backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()),\n"
-            "    lease_until = clock_timestamp() + make_interval(secs => $3)\nWHERE id = $1 AND (",
-            "SELECT epoch + 1 FROM partitions p\nWHERE $2::text > '' AND $3::float8 > 0 AND id = $1 AND (",
+            "    lease_until = clock_timestamp() + make_interval(secs => $3)\nWHERE id = $1 AND epoch = $4 AND (",
+            "SELECT epoch + 1 FROM partitions p\n"
+            "WHERE $2::text > '' AND $3::float8 > 0 AND id = $1 AND epoch = $4 AND (",
         ),
         ("a.backend_start = p.owner_backend_start))\nRETURNING epoch;", "a.backend_start = p.owner_backend_start));"),
     ),

@@ -8,6 +8,7 @@ SUPERVISION_TESTS = "tests/engine/test_supervision.py"
 LISTENER_TESTS = "tests/storage/test_listener.py"
 CHAOS_TESTS = "tests/process/test_chaos.py"
 TWO_TESTS = "tests/process/test_two_programs.py"
+CLOCK_TESTS = "tests/engine/test_clock_steps.py"
 TIMER_TESTS = "tests/engine/test_timers.py"
 TIMER_TASK_TESTS = "tests/engine/test_timers_task.py"
 TIMER_WINDOW_TESTS = "tests/engine/test_timers_window.py"
@@ -81,6 +82,33 @@ TASKS: tuple[Mutant, ...] = (
         ("self._watermarks.get(partition, position)", "self._watermarks.get(partition, 0)"),
     ),
     # Timers (docs/timers.md)
+    mutant(
+        "moment: what was read before a step back holds",
+        f"{CLOCK_TESTS}::test_what_is_set_after_a_step_goes_by_the_new_time",
+        "engine/moment.py",
+        (" or self.ms > at_most", ""),
+    ),
+    mutant(
+        "moment: readings overtake each other",
+        f"{CLOCK_TESTS}::test_the_moment_goes_back_only_with_the_clock",
+        "engine/moment.py",
+        ("self.ms = max(self.ms, read.now)", "self.ms = read.now"),
+    ),
+    mutant(
+        "moment: what was asked for before a step back undoes it",
+        f"{CLOCK_TESTS}::test_the_moment_goes_back_only_with_the_clock",
+        "engine/moment.py",
+        (" or read.asked_at < self._asked_at", ""),
+    ),
+    mutant(
+        "claim: a lease of the time before a step back holds",
+        f"{CLOCK_TESTS}::test_a_lease_of_the_time_before_a_step_back_keeps_nobody_off",
+        "storage/sql/partitions.sql",
+        (
+            "OR lease_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + 2 * make_interval(secs => $3)",
+            "OR lease_until < clock_timestamp()",
+        ),
+    ),
     mutant(
         "timers: a duplicate TIMER:TRIGGER for the next occurrence",
         f"{TIMER_START_TESTS}::test_a_duplicate_trigger_of_a_start_starts_one_instance",

@@ -7,27 +7,30 @@ SET transaction_timeout = '4s';
 SET lock_timeout = '500ms';
 
 -- name: claim
--- Allowed at once when the last owner's backend is gone, otherwise when its lease has run out. Waits for a batch of the
--- last term that is still in doubt. Partition leases are real time, not the engine's.
+-- Allowed at once when the last owner's backend is gone, otherwise when its lease has run out; one that ends later than any
+-- that is given now is of the time before the server's clock was set back. Waits for a batch of the last term that is still in
+-- doubt. Only after the epoch that was read: a claim that comes late deposes nobody. Leases are real time, not the engine's.
 UPDATE partitions p
 SET epoch = epoch + 1, owner_node = $2, owner_pid = pg_backend_pid(),
     owner_backend_start = (SELECT backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()),
     lease_until = clock_timestamp() + make_interval(secs => $3)
-WHERE id = $1 AND (
-    lease_until IS NULL OR lease_until < clock_timestamp() OR owner_node = $2
+WHERE id = $1 AND epoch = $4 AND (
+    lease_until IS NULL OR owner_node = $2
+    OR lease_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + 2 * make_interval(secs => $3)
     OR NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.pid = p.owner_pid AND a.backend_start = p.owner_backend_start))
 RETURNING epoch;
 
 -- name: owner
--- Who has it, and for how long: for messages, and to end a frozen owner's backend.
-SELECT owner_node, owner_pid, to_epoch_ms(owner_backend_start), extract(epoch FROM lease_until - clock_timestamp())::float8
+-- Who has it, and for how long.
+SELECT epoch, owner_node, extract(epoch FROM lease_until - clock_timestamp())::float8
 FROM partitions WHERE id = $1;
 
 -- name: end_owner
 -- Only the very backend that owns the partition and whose lease has run out.
 SELECT pg_terminate_backend(p.owner_pid)
 FROM partitions p JOIN pg_stat_activity a ON a.pid = p.owner_pid AND a.backend_start = p.owner_backend_start
-WHERE p.id = $1 AND p.lease_until < clock_timestamp() AND p.owner_pid <> pg_backend_pid();
+WHERE p.id = $1 AND p.owner_pid <> pg_backend_pid()
+    AND p.lease_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + 2 * make_interval(secs => $2);
 
 -- name: renew
 -- By the consumer itself, between batches: a separate renewer would keep a hung consumer's lease alive. Not flushed, as

@@ -8,7 +8,7 @@ from storage.log import Tail
 
 
 def tail(behind, *positions, payload=b"{}", now=1, revision=2, seq=3):
-    return Tail(behind, Batch([LogRow(p, "t", "X", None, payload) for p in positions], now, revision, seq))
+    return Tail(behind, Batch([LogRow(p, "t", "X", None, payload) for p in positions], now, revision, seq, 0.0))
 
 
 def tails(*some):

@@ -393,7 +393,9 @@ async def test_a_tail_stands_as_it_would_be_read(connection, entry):
     await connection.script("UPDATE clock SET pinned_at = '2031-02-03 04:05:06.789+00', revision = 9")
     entries = [entry(2), Entry("other", "JOB:FAIL", '{"k":"ü"}', 5, trace="00-1"), entry(3)]
     tail = await append_tail(connection, entries)
-    assert tail.batch == await load.read_batch(connection, 1, tail.behind, 10)
+    read = await load.read_batch(connection, 1, tail.behind, 10)
+    assert 0 < tail.batch.asked_at <= read.asked_at
+    assert tail.batch == msgspec.structs.replace(read, asked_at=tail.batch.asked_at)
     assert (tail.batch.now, tail.batch.clock_revision, tail.batch.definitions_seq) == (1927857906789, 9, 8)
     assert (first.behind, first.batch.clock_revision) == (0, 7)
     stored = (await connection.execute("SELECT to_epoch_ms(at), key, trace FROM command_log WHERE position = 3")).rows
