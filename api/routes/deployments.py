@@ -44,7 +44,7 @@ async def create(request: Request, services: Services) -> Response:
     if submitted.outcome is None:
         return await commands.accepted(services, submitted.appended)
     reply = _reply_decoder.decode(submitted.outcome.response or b"")
-    return json_response(_document(reply, submitted.appended.position), submitted.position)
+    return json_response(_document(reply, parsed, submitted.appended.position), submitted.position)
 
 
 def _files(parts: list[Part]) -> list[Part]:
@@ -110,11 +110,13 @@ def _content(parts: list[Part]) -> bytes:
     return msgspec.json.encode([(part.name, part.file_name, part.content) for part in parts])
 
 
-def _document(reply: DeploymentReply, position: int) -> dict[str, Any]:
+def _document(reply: DeploymentReply, parsed: list[Parsed], position: int) -> dict[str, Any]:
+    """`warnings` and `commandPosition` are ours; clients leave alone what they do not know."""
     return {
         "deploymentKey": str(reply.deployment_key),
         "tenantId": reply.tenant_id,
         "deployments": [_deployed(process) for process in reply.processes],
+        "warnings": [str(warning) for resource in parsed for warning in resource.warnings],
         "commandPosition": str(position),
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.bpmn.extensions import Extensions, read_extensions
 from engine.bpmn.model import CalledDecision, CalledElement, Loop, Script
 from engine.bpmn.report import Report, quote
-from engine.bpmn.values import feel, flag, text_or_expression, variable_name
+from engine.bpmn.values import feel, flag, is_expression, text_or_expression, variable_name
 from engine.bpmn.xml import Element, bpmn_children, text_of
 from engine.feel import Expression, named_variable
 
@@ -165,7 +165,13 @@ def script(activity: Element, extensions: Extensions, report: Report) -> Script 
     given = extensions.get("script")
     if given is None:
         return None
-    expression = feel(given.get("expression", ""), "script", activity, report, at=given)
+    text = given.get("expression", "")
+    if not is_expression(text) and text.strip() not in ("", "="):
+        what = f"script: {quote(text)} is static text and becomes the result: '=' in front would make it FEEL"
+        report.warn(activity, what, at=given)
+        expression = text_or_expression(text, "script", activity, report, at=given)
+    else:
+        expression = feel(text, "script", activity, report, at=given)
     result = variable_name(given.get("resultVariable", ""), "resultVariable", activity, report, at=given)
     if expression is None or result is None:
         return None

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import regex
 
+from engine.bpmn.calls import check_calls
 from engine.bpmn.draft import Draft
 from engine.bpmn.elements import ACCEPTED_IN_FILES
 from engine.bpmn.events import allowed_extensions
@@ -42,6 +43,8 @@ class Parsed:
     problems: tuple[Problem, ...] = ()
     skipped: tuple[str, ...] = ()
     """Ids of the processes that are not marked executable. Nothing of them was checked."""
+    warnings: tuple[Problem, ...] = ()
+    """What is odd about the processes, and executable all the same."""
 
 
 def parse(content: bytes, resource: str, limits: Limits = LIMITS, *, enabled: frozenset[str] = frozenset()) -> Parsed:
@@ -67,8 +70,11 @@ def _read_definitions(root: Element, report: Report) -> Parsed:
     _check_definitions(root, report)
     executable, skipped = _sort_out(root, report)
     processes = _read_processes(executable, read_roots(root, report), report)
+    check_calls(root, processes, report)
     problems = report.problems()
-    return Parsed(report.resource, () if problems else processes, problems, skipped)
+    if problems:
+        return Parsed(report.resource, (), problems, skipped)
+    return Parsed(report.resource, processes, (), skipped, report.warnings())
 
 
 def _check_definitions(root: Element, report: Report) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from engine.bpmn.model import Problem
+from collections.abc import Iterable
+
+from engine.bpmn.model import Node, Problem
 from engine.bpmn.not_yet import NOT_EXECUTABLE_YET
 from engine.bpmn.xml import LIMITS, Element, Limits, line_of
 
@@ -25,17 +27,28 @@ class Report:
         self.limits = limits
         self._enabled = enabled
         self._problems: list[Problem] = []
+        self._warnings: list[Problem] = []
         self._nodes = 0
         self._join_places = 0
         self._expressions = 0
 
     def refuse(self, element: Element, message: str, *, at: Element | None = None) -> None:
         """`element` is the one a modeler knows by id; `at` the child of it that is at fault, for the line."""
+        self._problems.append(self._problem(element, message, at))
+
+    def refuse_node(self, node: Node, message: str) -> None:
+        """Like `refuse`, of what has been read."""
+        self._problems.append(Problem(self.resource, node.id, node.line, message))
+
+    def warn(self, element: Element, message: str, *, at: Element | None = None) -> None:
+        """Say what is odd, and no reason to refuse the file."""
+        self._warnings.append(self._problem(element, message, at))
+
+    def _problem(self, element: Element, message: str, at: Element | None) -> Problem:
         element_id = element.get("id")
         if element_id is not None:
             element_id = element_id[: self.limits.id_length]
-        line = line_of(element if at is None else at)
-        self._problems.append(Problem(self.resource, element_id, line, message))
+        return Problem(self.resource, element_id, line_of(element if at is None else at), message)
 
     def needs(self, kind: str, element: Element, *, at: Element | None = None) -> None:
         """Refuse the element if what it needs is not executable yet. `kind`: a line of `NOT_EXECUTABLE_YET`."""
@@ -72,9 +85,15 @@ class Report:
 
     def problems(self) -> tuple[Problem, ...]:
         """In the order of lines, each once, and no more than `Limits.problems` with a last one that counts the rest."""
-        ordered = sorted(dict.fromkeys(self._problems), key=lambda problem: problem.line or 0)
+        return self._shown(self._problems, "problems")
+
+    def warnings(self) -> tuple[Problem, ...]:
+        """As many, in the same order."""
+        return self._shown(self._warnings, "warnings")
+
+    def _shown(self, found: Iterable[Problem], what: str) -> tuple[Problem, ...]:
+        ordered = sorted(dict.fromkeys(found), key=lambda problem: problem.line or 0)
         shown = ordered[: self.limits.problems]
         if len(ordered) > len(shown):
-            rest = f"and {len(ordered) - len(shown)} more problems"
-            shown.append(Problem(self.resource, None, None, rest))
+            shown.append(Problem(self.resource, None, None, f"and {len(ordered) - len(shown)} more {what}"))
         return tuple(shown)

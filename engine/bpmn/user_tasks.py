@@ -46,7 +46,7 @@ def user_task_job(task: UserTask, element: Element, extensions: Extensions, draf
     """The job of a user task without `zeebe:userTask`."""
     if "taskDefinition" in extensions:
         text = f"zeebe:taskDefinition has no effect on a user task, whose job is always of the type {JOB_TYPE}"
-        draft.report.refuse(element, text, at=extensions["taskDefinition"])
+        draft.report.warn(element, text, at=extensions["taskDefinition"])
     if "priorityDefinition" in extensions:
         text = "zeebe:priorityDefinition has no effect without zeebe:userTask"
         draft.report.refuse(element, text, at=extensions["priorityDefinition"])

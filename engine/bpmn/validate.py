@@ -1,6 +1,7 @@
 """The rules about how elements stand together. `RULES` is all of them; each looks at the whole draft.
 
-Every rule names a model that could not be executed as drawn. What is merely odd (a node that nothing leads to) is fine.
+Every rule names a model that could not be executed as drawn. What is merely odd (a node that nothing leads to) is a
+warning.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from engine.bpmn import event_rules
 from engine.bpmn.draft import Draft, Member
 from engine.bpmn.model import Flow
+from engine.bpmn.reach import tell_unreached
 from engine.bpmn.report import quote
 from engine.bpmn.values import flag
 from engine.bpmn.xml import bpmn_children
@@ -96,4 +98,5 @@ RULES: tuple[Callable[[Draft], None], ...] = (
     event_rules.event_based_gateways,
     event_rules.receive_tasks,
     _names,
+    tell_unreached,
 )

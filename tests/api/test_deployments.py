@@ -66,6 +66,7 @@ async def test_files_are_deployed(rows, reader, stored, engine):
             }
             for n, (id, version) in enumerate((("order", 1), ("bill", 4)), 1)
         ],
+        "warnings": [],
         "commandPosition": "1",
     }
     digests = [hashlib.sha256(file).hexdigest() for file in files]

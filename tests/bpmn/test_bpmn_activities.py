@@ -219,8 +219,12 @@ REFUSED = {
         [("x", 4, f"resultVariable: 'a.b' {NO_NAME}")],
     ),
     "script that is none": (
-        activity("scriptTask", "<zeebe:script expression='1' resultVariable='r' />"),
-        [("x", 4, f"script: '1' {NO_FEEL}")],
+        activity("scriptTask", "<zeebe:script expression='=' resultVariable='r' />"),
+        [("x", 4, f"script: '=' {NO_FEEL}")],
+    ),
+    "script without an expression": (
+        activity("scriptTask", "<zeebe:script resultVariable='r' />"),
+        [("x", 4, f"script: '' {NO_FEEL}")],
     ),
     "script in another language": (
         activity("scriptTask", SCRIPT, "<script>print(1)</script>"),
@@ -365,17 +369,6 @@ REFUSED = {
     "task priority of a job": (
         activity("userTask", "<zeebe:priorityDefinition priority='1' />"),
         [("x", 4, "zeebe:priorityDefinition has no effect without zeebe:userTask")],
-    ),
-    "job of a user task": (
-        activity("userTask", f"<zeebe:assignmentDefinition assignee='jo' />{JOB}"),
-        [
-            (
-                "x",
-                4,
-                "zeebe:taskDefinition has no effect on a user task, whose job is always of the type "
-                "io.camunda.zeebe:userTask",
-            )
-        ],
     ),
     "remnants without what it is": (
         activity("callActivity", JOB),

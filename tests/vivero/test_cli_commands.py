@@ -39,6 +39,17 @@ def lines(text):
     return [json.loads(line) for line in text.splitlines()]
 
 
+def test_warnings_of_a_deployment_are_told_beside_its_answer(run, tmp_path):
+    odd = tmp_path / "odd.bpmn"
+    odd.write_text(EMPTY.replace('id="empty"', 'id="odd"').replace("</process>", '<task id="alone" /></process>'))
+    result = run("deploy", str(odd))
+    assert good(result).startswith("odd version 1 (key ")
+    assert result.stderr.startswith("warning: 'odd.bpmn' line ")
+    assert result.stderr.endswith("element 'alone': nothing leads to it: it is never entered\n")
+    (warning,) = json.loads(good(run("deploy", str(odd), "--json")))["warnings"]
+    assert result.stderr == f"warning: {warning}\n"
+
+
 def test_from_deployment_to_end(run, tmp_path):
     empty = tmp_path / "empty.bpmn"
     empty.write_text(EMPTY)

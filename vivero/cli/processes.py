@@ -39,6 +39,8 @@ def deploy(files: tuple[Path, ...], address: str | None, as_json: bool) -> None:
                 f"{process['processDefinitionId']} version {process['processDefinitionVersion']}"
                 f" (key {process['processDefinitionKey']}) from {process['resourceName']}"
             )
+    for warning in answer.get("warnings", ()):
+        click.echo(f"warning: {warning}", err=True)
 
 
 @click.command()

@@ -1,0 +1,40 @@
+"""Calls of what stands in the same file: a call whose id is known is checked where it can be. BPMN 2.0.2 §10.3.6.
+
+A process that is in no file of ours may be deployed later, so that nothing is said of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from engine.bpmn.model import CalledElement, Node, Process
+from engine.bpmn.report import Report, quote
+from engine.bpmn.xml import Element, bpmn_children, split
+
+GLOBAL_TASKS = ("globalTask", "globalUserTask", "globalManualTask", "globalScriptTask", "globalBusinessRuleTask")
+
+
+def check_calls(definitions: Element, processes: Iterable[Process], report: Report) -> None:
+    """Refuse calls of global tasks, which are not executable, and of processes that only events start."""
+    by_id = {process.id: process for process in processes}
+    tasks = {task.get("id", ""): split(task)[1] for task in bpmn_children(definitions, *GLOBAL_TASKS)}
+    for node, called, target in _static_calls(by_id.values()):
+        process = by_id.get(target)
+        if process is not None:
+            if process.root.start is None and _is_meant(called, process):
+                report.refuse_node(node, f"calls the process {quote(target)}, which has no none start event")
+        elif target in tasks:
+            text = f"calls {quote(target)}, a {tasks[target]} of this file: a global task is not executable"
+            report.refuse_node(node, text)
+
+
+def _static_calls(processes: Iterable[Process]) -> Iterator[tuple[Node, CalledElement, str]]:
+    for process in processes:
+        for node in process.nodes.values():
+            if node.called is not None and node.called.process_id.is_static:
+                yield node, node.called, str(node.called.process_id.static_value)
+
+
+def _is_meant(called: CalledElement, process: Process) -> bool:
+    """Whether the version of this file is called, as long as no later one is deployed."""
+    return called.binding != "versionTag" or called.version_tag == process.version_tag
