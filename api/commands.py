@@ -108,6 +108,13 @@ async def submit(
         repetitions += 1
 
 
+async def done(services: Services, command: Command, key: int) -> None:
+    """Append a command of the API's own and wait for its outcome, whatever that is. Raises Problem as `submit`."""
+    deadline = trio.current_time() + services.settings.response_timeout_s
+    appended = await _append(services, Append(command, DEFAULT_TENANT, key, None, PARTITION), deadline)
+    await _outcome(services, appended.position, deadline, trio.current_time() + FLUSHED_BY_ITSELF_S)
+
+
 def answers_at_once(request: Request, default: bool) -> bool:
     """Whether the client wants its answer as soon as the command is durable (RFC 7240: Prefer: respond-async)."""
     if request.query_string:

@@ -17,6 +17,7 @@ from uuid import UUID, uuid4
 
 import trio
 
+from api.job_room import JobRoom
 from engine.admission import Overloaded
 from engine.riders import Subject
 from storage import activation
@@ -25,6 +26,8 @@ from storage.driver import Call, Result
 
 MAX_RIDERS = 4
 """On one batch: each is a statement more in its transaction."""
+LOOKS_PER_S = 100.0
+"""Looks of pollers by themselves, of all types together, at most: a thousand types are looked for every ten seconds."""
 LOST_S = 30.0
 """How long looks take back what was leased to nobody: a statement whose answer was lost may still be running."""
 
@@ -32,11 +35,12 @@ LOST_S = 30.0
 class Ride:
     """The statement of a poll on a batch; `engine.riders.Rider`."""
 
-    __slots__ = ("_board", "_settled", "call", "poller", "token")
+    __slots__ = ("_board", "_most", "_settled", "call", "poller", "token")
 
     def __init__(self, board: JobBoard, poller: Poller) -> None:
         self.token = uuid4()
         self.call: Call = activation.activation(poller.ask, self.token)
+        self._most = activation.at_once(poller.ask)
         self.poller = poller
         self._board = board
         self._settled = trio.Event()
@@ -46,12 +50,12 @@ class Ride:
         return self.poller.subject
 
     def arrived(self, result: Result) -> bool:
-        leases = activation.leases(result)
+        leases, unfit = activation.looked(result)
         if leases and not self.poller.registered:
             self.lost()
             return False
         self._settle(leases)
-        return len(leases) < self.poller.capacity and not (leases and self.poller.gone)
+        return unfit is None and len(leases) < self._most and not (leases and self.poller.gone)
 
     def lost(self) -> None:
         self._board.leased_to_nobody(self.subject, self.token)
@@ -87,13 +91,13 @@ class _Queue:
 class Poller:
     """One long poll: `looking()`, look, then `found` or `found_nothing` and `wait`, and again."""
 
-    __slots__ = ("_nudged", "_queue", "_sleep", "_slow_poll_s", "ask", "brought", "gone", "ride", "woken")
+    __slots__ = ("_nudged", "_pause_s", "_queue", "_sleep", "ask", "brought", "gone", "ride", "woken")
 
-    def __init__(self, queue: _Queue, ask: Ask, slow_poll_s: float) -> None:
+    def __init__(self, queue: _Queue, ask: Ask, pause_s: Callable[[], float]) -> None:
         self._queue = queue
         self._sleep: trio.CancelScope | None = None
         self._nudged = False
-        self._slow_poll_s = slow_poll_s
+        self._pause_s = pause_s
         self.ask = ask
         self.ride: Ride | None = None
         """The batch that is being committed looks for it."""
@@ -134,16 +138,17 @@ class Poller:
         """What a batch has brought, in place of a look."""
         leases, self.brought = self.brought, []
         if leases:
-            self.found(len(leases))
+            self.looking()
+            self.found(len(leases), len(leases) >= activation.at_once(self.ask))
         return leases
 
-    def found(self, count: int) -> None:
-        """The look gave `count` jobs."""
+    def found(self, count: int, more: bool = False) -> None:
+        """The look, or looks, gave `count` jobs; `more`: some are left, as far as is known."""
         now, due_at, lease_s = trio.current_time(), self._queue.due_at, self.ask.timeout_ms / 1000
         if due_at is not None:
             # What was due by now may have been what was found: then nobody knows what is due next.
             self._queue.due_at = min(due_at, now + lease_s) if due_at > now else None
-        self.woken = count >= self.capacity  # then there may be more, for the next
+        self.woken |= more or count >= self.capacity  # then there may be more, for the next
 
     def found_nothing(self, due_in_s: float | None) -> None:
         """The look gave nothing; the type's next lease or backoff ends in so many seconds (None: there is none)."""
@@ -176,8 +181,9 @@ class Poller:
         return self._sleep is not None and not self._sleep.cancel_called
 
     def can_ride(self) -> bool:
-        """Whether it waits for nothing but the next job."""
-        return self.waiting and not self.woken and self.ride is None
+        """Whether it waits for nothing but the next job, and looks for it at no cost to the batch."""
+        few = len(self.ask.names or ()) <= activation.RIDERS_VARIABLES
+        return few and self.waiting and not self.woken and self.ride is None
 
     def wake(self) -> None:
         """There is a reason to look."""
@@ -199,24 +205,32 @@ class Poller:
         if not self.is_first:
             return float("inf")
         due_at = self._queue.due_at
-        return min(trio.current_time() + self._slow_poll_s, float("inf") if due_at is None else due_at)
+        return min(trio.current_time() + self._pause_s(), float("inf") if due_at is None else due_at)
 
 
 class JobBoard:
     """Who waits for which jobs."""
 
-    def __init__(self, max_pollers: int = 10_000, slow_poll_s: float = 2.0) -> None:
+    def __init__(
+        self, max_pollers: int = 10_000, slow_poll_s: float = 2.0, answers_bytes: int = 64 * 1024 * 1024
+    ) -> None:
         self._queues: dict[tuple[str, str], _Queue] = {}
         self._max_pollers = max_pollers
         self._slow_poll_s = slow_poll_s
         self._count = 0
         self._closed = False
+        self.room = JobRoom(answers_bytes)
+        """For the answers that are being built."""
         self._lost: dict[Subject, dict[UUID, float]] = {}
         """Under which tokens jobs may be leased to nobody, and until when (Trio's clock) that is looked for."""
 
     def __len__(self) -> int:
         """How many are waiting."""
         return self._count
+
+    def pause_s(self) -> float:
+        """How long the first of a queue waits before it looks by itself: longer, the more types are waited for."""
+        return max(self._slow_poll_s, len(self._queues) / LOOKS_PER_S)
 
     @contextmanager
     def register(self, ask: Ask) -> Iterator[Poller]:
@@ -229,7 +243,7 @@ class JobBoard:
             raise Overloaded(f"{self._count} requests wait for jobs already")
         subject = (ask.type, ask.tenant)
         queue = self._queues.setdefault(subject, _Queue(self._closed))
-        poller = Poller(queue, ask, self._slow_poll_s)
+        poller = Poller(queue, ask, self.pause_s)
         queue.pollers[poller] = None
         self._count += 1
         try:

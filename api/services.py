@@ -51,7 +51,7 @@ class Completes(Protocol):
 
 
 class Pools(Protocol):
-    """`storage.pool.Pool`: one for reads, and one for leasing jobs (`Services.leasing`)."""
+    """`storage.pool.Pool`: one for reads, one for leasing jobs, and one for reading large jobs."""
 
     def connection(self) -> AbstractAsyncContextManager[Connection]: ...
 
@@ -86,6 +86,7 @@ class Services:
     definitions: KeepsDefinitions
     pool: Pools
     leasing: Pools
+    large_jobs: Pools
     job_board: JobBoard
     status: Health
     settings: ApiSettings

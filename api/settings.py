@@ -57,7 +57,11 @@ class ApiSettings:
     max_jobs: int = 1000
     """What one activation gives at most, whatever it asks for."""
     max_activation_bytes: int = 4 * 1024 * 1024
-    """An activation gives no further job once its answer is this long."""
+    """An activation gives as many jobs as fit into this, or one that alone is larger."""
+    max_job_bytes: int = 16 * 1024 * 1024
+    """A job that is larger, with the variables that its worker fetches, is given to nobody and gets an incident."""
+    activations_bytes: int = 64 * 1024 * 1024
+    """Of the large answers of activations that are built at the same time."""
     slow_poll_s: float = 2.0
     """The fallback of a long poll, should a wake-up be lost."""
     max_pollers: int = 10_000

@@ -3,11 +3,13 @@
 Activation does not go through the log: any node may do it, in one autocommit statement each, or, for workers that wait
 already, at the end of the batch that makes their jobs (docs/adr/0011-lease-jobs-in-the-batch.md). A lease is a token
 and a time; a job whose time is over can be handed out again, without a sweeper.
-Why jobs mostly come with their lease: docs/adr/0008-hand-out-jobs-in-one-statement.md.
+Why jobs mostly come with their lease: docs/adr/0008-hand-out-jobs-in-one-statement.md. Why they are measured before:
+docs/adr/0013-measure-jobs-before-leasing.md.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import NamedTuple
@@ -16,7 +18,7 @@ from uuid import UUID, uuid4
 import msgspec
 
 from storage.driver import Call, Connection, Result
-from storage.sql_files import SQL_DIRECTORY, load
+from storage.sql_files import SQL_DIRECTORY, Statement, load, statement
 
 _sql = load(SQL_DIRECTORY / "activation.sql")
 
@@ -24,13 +26,50 @@ MAX_TIMEOUT_MS = 10 * 365 * 24 * 3600 * 1000
 """Ten years. Longer leases become that long: a date that PostgreSQL cannot hold would stop every activation."""
 
 
+AT_ONCE = 50
+"""Jobs that one statement leases at most."""
+NAMES_AT_ONCE = 5_000
+"""Names, of all its jobs together, that one statement looks up. Of the first job it looks up any number."""
+SMALL_BYTES = 60_000
+"""What jobs that come with their leases take together at most."""
+RIDERS_VARIABLES = 100
+"""Variables of a job that a statement on a batch looks at: more would cost the batch."""
+MAX_VARIABLES = 100_000
+"""Variables that a job may see. It cannot be shown to a worker that fetches more."""
+
+
 class Lease(msgspec.Struct, frozen=True, gc=False):
     """One activation of a job. The token, the activation's, tells it from every other of that job."""
 
     job_key: int
     token: str
+    size: int = 0
+    """Bytes that the job takes as the API shows it, about."""
     job: bytes | None = None
     """The job as the API shows it, in JSON, if it came with the lease; otherwise `activated_jobs` reads it."""
+
+
+class Unfit(NamedTuple):
+    """The first job that was not leased, because it did not fit.
+
+    `lease`: the token of its last lease, which is over; None: it had none. `size` None: it sees too many variables.
+    """
+
+    job_key: int
+    lease: str | None
+    size: int | None
+
+
+class Looked(NamedTuple):
+    """What one look for jobs gave."""
+
+    leases: list[Lease]
+    unfit: Unfit | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes that the jobs take together, about."""
+        return sum(lease.size for lease in self.leases)
 
 
 class Refusal(Enum):
@@ -56,26 +95,55 @@ class Ask(NamedTuple):
     with_token: bool = False
 
 
-def activation(ask: Ask, token: UUID) -> Call:
+_ALL_VARIABLES = re.compile(r"FROM variables\s+WHERE scope_key = ANY \((.*?)\) AND (\$\d)::text\[\] IS NULL")
+_BY_SCOPE_AND_NAME = r"""FROM (SELECT s, n FROM unnest(\1) s, unnest(\2::text[]) n OFFSET 0) wanted
+    JOIN variables ON scope_key = s AND name = n"""
+
+
+def _named(whole: Statement) -> Statement:
+    """The same statement for named variables: each is looked up by scope and name, however many others there are.
+
+    As a condition, names would be filtered, or be looked up among all the variables of that name (`variables_value`).
+    """
+    text, places = _ALL_VARIABLES.subn(_BY_SCOPE_AND_NAME, whole.text)
+    if places != 1:
+        raise ValueError(f"{whole.name} reads variables in {places} places")
+    return statement(f"{whole.name}_named", text, whole.why)
+
+
+ACTIVATE, ACTIVATE_NAMED = _sql["activate"], _named(_sql["activate"])
+ACTIVATED, ACTIVATED_NAMED = _sql["activated_jobs"], _named(_sql["activated_jobs"])
+
+
+def at_once(ask: Ask) -> int:
+    """Jobs that one statement leases at most."""
+    return min(ask.limit, AT_ONCE if not ask.names else max(1, min(AT_ONCE, NAMES_AT_ONCE // len(ask.names))))
+
+
+def activation(ask: Ask, token: UUID, room: int = SMALL_BYTES, variables: int = RIDERS_VARIABLES) -> Call:
     """The statement that leases jobs under this token: expired ones first, then by priority and age.
 
-    Few and small ones come with the lease, with the variables that they see, all or none.
+    It leases `at_once` of them at most, and only as many as fit into `room` bytes. It looks at no more than `variables`
+    of a job. If all are small, they come with their leases, with the variables that they see.
     """
-    type, tenant, limit, timeout_ms, worker, names, with_token = ask
+    type, tenant, _, timeout_ms, worker, names, with_token = ask
     wanted = None if names is None else list(names)
-    duration = min(timeout_ms, MAX_TIMEOUT_MS)
-    return _sql["activate"], (type, tenant, limit, duration, worker, wanted, with_token, str(token))
+    duration, limit = min(timeout_ms, MAX_TIMEOUT_MS), at_once(ask)
+    whose = (type, tenant, limit, duration, worker, wanted, with_token, str(token), room, variables)
+    return ACTIVATE if names is None else ACTIVATE_NAMED, whose
 
 
-def leases(result: Result) -> list[Lease]:
+def looked(result: Result) -> Looked:
     """What the statement of `activation` gave."""
-    return [Lease(*row) for row in result.rows]
+    leases = [Lease(key, token, size, job) for key, token, fits, size, job in result.rows if fits]
+    unfit = next((Unfit(key, token, size) for key, token, fits, size, _ in result.rows if not fits), None)
+    return Looked(leases, unfit)
 
 
-async def activate(connection: Connection, ask: Ask, token: UUID | None = None) -> list[Lease]:
+async def activate(connection: Connection, ask: Ask, room: int = SMALL_BYTES, token: UUID | None = None) -> Looked:
     """Lease jobs, in a transaction of their own. If it raises with `in_doubt`, jobs may have been leased to nobody:
     `take_back` makes them available again, or else the end of their time."""
-    return leases(await connection.execute(*activation(ask, token or uuid4())))
+    return looked(await connection.execute(*activation(ask, token or uuid4(), room, MAX_VARIABLES)))
 
 
 async def take_back(connection: Connection, type: str, tenant: str, tokens: Sequence[UUID]) -> int:
@@ -92,7 +160,8 @@ async def activated_jobs(
     """
     keys, tokens = _columns(leases)
     wanted = None if names is None else list(names)
-    result = await connection.execute(_sql["activated_jobs"], (keys, tokens, wanted, with_token))
+    statement = ACTIVATED if names is None else ACTIVATED_NAMED
+    result = await connection.execute(statement, (keys, tokens, wanted, with_token))
     return [job for (job,) in result.rows]
 
 

@@ -319,7 +319,7 @@ CORE: tuple[Mutant, ...] = (
         "core: a lost lease may report",
         "tests/core/test_jobs.py::test_a_lost_lease_is_told",
         "engine/core/commands/job.py",
-        ("    if command.lease is not None and at.leases.get(job.key) != command.lease:", "    if False:"),
+        ("    if asked and at.leases.get(job.key) != command.lease:", "    if False:"),
     ),
     mutant(
         "core: an incident of a job without retries is resolved",

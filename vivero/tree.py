@@ -194,6 +194,14 @@ def _chores(config: Config, connection: Connect, leads: Callable[[], bool]) -> I
     yield Child("retention", retention.run, retention.close)
 
 
+def _pools(connection: Callable[..., Callable[[float], Awaitable[Connection]]], size: int) -> tuple[Pool, Pool, Pool]:
+    """One for each kind of work: reads, leasing jobs, and reading large jobs."""
+    api = Pool(connection("api", statement_timeout=READ_TIMEOUT, **BY_INDEX), size)
+    leasing = Pool(connection("leasing", statement_timeout=READ_TIMEOUT, **ONCE), size)
+    large_jobs = Pool(connection("large-jobs", statement_timeout=READ_TIMEOUT, **ONCE), max(1, size // 4))
+    return api, leasing, large_jobs
+
+
 def build(
     config: Config, dsn: str, node: str, listeners: Sequence[trio.SocketListener], others: Sequence[Child] = ()
 ) -> Tree:
@@ -201,12 +209,11 @@ def build(
     drain = trio.Event()
 
     connection, before = partial(_connection, dsn), partial(_connection_before, dsn)
-    pool = Pool(before("api", statement_timeout=READ_TIMEOUT, **BY_INDEX), config.database.pool_size)
-    leasing = Pool(before("leasing", statement_timeout=READ_TIMEOUT, **ONCE), config.database.pool_size)
+    pool, leasing, large_jobs = pools = _pools(before, config.database.pool_size)
     completions = Completions(connection("completions"))
     limits = replace(LIMITS, feel=config.feel.limits)
     definitions = DefinitionCache(pool.connection, read=partial(parse, limits=limits))
-    job_board = JobBoard(config.api.max_pollers, config.api.slow_poll_s)
+    job_board = JobBoard(config.api.max_pollers, config.api.slow_poll_s, config.api.activations_bytes)
     announcer = Announcer(before("announcer"), needed=lambda: not listener.alone)
     switchboard = Switchboard(completions, definitions, job_board, announcer)
     consumer = Consumer(
@@ -238,7 +245,7 @@ def build(
 
     async def serve(beat: Beat) -> None:
         services = Services(
-            appender, completions, definitions, pool, leasing, job_board, supervisor, config.api,
+            appender, completions, definitions, pool, leasing, large_jobs, job_board, supervisor, config.api,
             supervisor.chaos if config.chaos else None,
             switchboard.clock_changed if config.control_clock else None,
             node,
@@ -248,7 +255,7 @@ def build(
 
     supervisor = Supervisor(
         [
-            Child("api", serve, partial(_abort, pool, leasing), finish),
+            Child("api", serve, partial(_abort, *pools), finish),
             Child("appender", appender.run, appender.close, appender.drain),
             Child("consumer", consumer.run, consumer.close),
             Child("timers", timers.run, timers.close),
@@ -260,7 +267,7 @@ def build(
         ],
         config.supervision,
     )
-    return Tree(supervisor, appender, consumer, completions, definitions, (pool, leasing), job_board, timers)
+    return Tree(supervisor, appender, consumer, completions, definitions, pools, job_board, timers)
 
 
 async def run(

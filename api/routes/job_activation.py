@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from uuid import uuid4
 
 import structlog
 import trio
 
+from api import commands
 from api.decoding import DEFAULT_TENANT, Body, Int64, Violations, as_int64, check_tenant, decode, decoder
 from api.job_board import JobBoard, Poller
+from api.job_room import Share
 from api.problems import unexpected_value
 from api.request import Request
 from api.response import JSON, Response
 from api.services import Services
 from api.settings import ApiSettings
+from engine.core.records.jobs import WithholdJob
 from storage import activation
-from storage.activation import Ask, Lease
+from storage.activation import MAX_VARIABLES, SMALL_BYTES, Ask, Lease, Looked, Unfit, at_once
 from storage.driver import Connection
 from storage.errors import StorageError
 
@@ -27,8 +30,6 @@ log = structlog.get_logger(__name__)
 MAX_NAME = 1000
 """Characters of a job type or a worker's name."""
 MAX_FETCHED = 1000
-JOBS_A_READ = 50
-"""Activated jobs are read so many at a time, so that the limit on the answer's size is not passed by much."""
 GIVE_BACK_S = 5.0
 TENANT_FILTERS = ("PROVIDED", "ASSIGNED")
 
@@ -48,21 +49,28 @@ class ActivationBody(Body, frozen=True):
 _activation_decoder = decoder(ActivationBody)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Given:
-    """What it gets: jobs in JSON, and their leases."""
+    """What a worker gets: jobs in JSON, and their leases."""
 
-    jobs: Sequence[bytes] = ()
-    leases: Sequence[Lease] = ()
+    jobs: list[bytes] = field(default_factory=list)
+    leases: list[Lease] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the jobs."""
+        return sum(map(len, self.jobs))
 
 
 async def activate(request: Request, services: Services) -> Response:
     """POST /v2/jobs/activation: the first available jobs of a type, as soon as there is one."""
     ask, until = _asked(decode(request, _activation_decoder, services.settings), services.settings)
-    with services.job_board.register(ask) as poller:
-        given = await _read(services, ask, await _lease(services, poller))
-        while not given.jobs and await _wait(request, poller, until) and not poller.gone:
-            given = await _read(services, ask, poller.take() or await _lease(services, poller))
+    board = services.job_board
+    with board.register(ask) as poller, board.room.share() as share:
+        worker = _Worker(request, services, poller, share, until)
+        given = await worker.look()
+        while not given.jobs and await worker.wait() and not poller.gone:
+            given = await worker.look()
         if left := poller.take():  # what a batch brought to a client that has left
             await _give_back(services, left)
     undelivered = partial(_give_back, services, given.leases) if given.leases else None
@@ -94,75 +102,129 @@ def _asked(body: ActivationBody, settings: ApiSettings) -> tuple[Ask, float]:
         min(limit or 0, settings.max_jobs),
         timeout_ms or 0,
         body.worker or "",
-        body.fetch_variable or None,
+        list(dict.fromkeys(body.fetch_variable)) if body.fetch_variable else None,
         body.with_lease or False,
     )
     return ask, trio.current_time() + min(poll_ms / 1000, settings.max_wait_s)
 
 
-async def _wait(request: Request, poller: Poller, until: float) -> bool:
-    """Wait for a reason to look; False if the time is over. A client that leaves is a reason to stop."""
-    return until > trio.current_time() and await poller.wait(until, request.disconnected)
+@dataclass(frozen=True, slots=True)
+class _Worker:
+    """One activation. `share`: of the room for answers; `until`: how long it waits (Trio's clock)."""
+
+    request: Request
+    services: Services
+    poller: Poller
+    share: Share
+    until: float
+
+    async def wait(self) -> bool:
+        """Wait for a reason to look; False if the time is over. A client that leaves is a reason to stop."""
+        return self.until > trio.current_time() and await self.poller.wait(self.until, self.request.disconnected)
+
+    async def look(self) -> Given:
+        """The jobs that are there, as many as are asked for and fit into an answer."""
+        given, brought = Given(), self.poller.take()
+        try:
+            if brought:
+                given.leases += brought
+                await self._read(given, brought)
+            else:
+                await self._look(given)
+        except BaseException:
+            await _give_back(self.services, given.leases)
+            raise
+        return given
+
+    async def _look(self, given: Given) -> None:
+        """Some jobs a statement: until there are no more, the answer is full, or has all that was asked for."""
+        self.poller.looking()
+        looked = await self._some(given)
+        while looked.unfit is not None and not given.leases and await self._make_fit(looked.unfit):
+            looked = await self._some(given)
+        some = at_once(self.poller.ask)
+        while looked.unfit is None and len(looked.leases) == some and len(given.leases) < self.poller.capacity:
+            looked = await self._some(given)
+
+    async def _some(self, given: Given) -> Looked:
+        """Lease jobs that fit into the room that there is for the answer, and read them."""
+        settings, share = self.services.settings, self.share
+        limit = self.poller.capacity - len(given.leases)
+        if share.size > settings.max_activation_bytes:  # of a job that is answered alone
+            limit = 1
+        share.take(settings.max_activation_bytes - share.size)
+        looked = await self._lease(given, limit, max(share.size, SMALL_BYTES) - given.size)
+        size = given.size + looked.size
+        share.keep(size if size > SMALL_BYTES else 0)
+        await self._read(given, looked.leases)
+        return looked
+
+    async def _lease(self, given: Given, limit: int, room: int) -> Looked:
+        """One look into the database: lease what is there; if nothing is, note when there may be."""
+        poller, board = self.poller, self.services.job_board
+        async with self.services.leasing.connection() as connection:
+            # Leased to nobody they would be, if this were cancelled half-way. The call has its own deadline.
+            with trio.CancelScope(shield=True):
+                if lost := board.lost(poller.subject):
+                    await activation.take_back(connection, *poller.subject, lost)
+                looked = await _activate(connection, board, poller.ask._replace(limit=limit), room)
+            given.leases += looked.leases
+            if looked.leases or looked.unfit is not None:
+                poller.found(len(given.leases), looked.unfit is not None)
+            elif poller.is_first:
+                due_ms = await activation.next_available_ms(connection, *poller.subject)
+                poller.found_nothing(None if due_ms is None else due_ms / 1000)
+        return looked
+
+    async def _read(self, given: Given, leases: list[Lease]) -> None:
+        """The leased jobs as the worker gets them. Large ones did not come with their leases."""
+        ask, small = self.poller.ask, sum(lease.size for lease in leases) <= SMALL_BYTES
+        if any(lease.job is None for lease in leases):
+            async with (self.services.leasing if small else self.services.large_jobs).connection() as connection:
+                given.jobs += await activation.activated_jobs(connection, leases, ask.names, ask.with_token)
+        else:
+            given.jobs += [lease.job for lease in leases if lease.job is not None]
+
+    async def _make_fit(self, unfit: Unfit) -> bool:
+        """Wait until there is room for the first job, or withhold it if it is too large for any answer. False: nobody
+        waits for it any more."""
+        settings = self.services.settings
+        most = min(settings.max_job_bytes, settings.activations_bytes)
+        if unfit.size is not None and unfit.size <= most:
+            return await self._wait_for_room(unfit.size)
+        limit = MAX_VARIABLES if unfit.size is None else most
+        await commands.done(self.services, WithholdJob(unfit.job_key, unfit.lease, unfit.size, limit), unfit.job_key)
+        return True
+
+    async def _wait_for_room(self, size: int) -> bool:
+        with trio.move_on_at(self.until):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._leave, nursery.cancel_scope)
+                await self.share.wait(size)
+                nursery.cancel_scope.cancel()
+        return self.share.size >= size and not self.poller.gone
+
+    async def _leave(self, waiting: trio.CancelScope) -> None:
+        """The client leaves while it waits for room."""
+        await self.request.disconnected()
+        self.poller.leave()
+        waiting.cancel()
 
 
-async def _lease(services: Services, poller: Poller) -> list[Lease]:
-    """One look into the database: lease what is there; if nothing is, note when there may be."""
-    ask, board = poller.ask, services.job_board
-    poller.looking()
-    async with services.leasing.connection() as connection:
-        # Leased to nobody they would be, if this were cancelled half-way. The call has its own deadline.
-        with trio.CancelScope(shield=True):
-            if lost := board.lost(poller.subject):
-                await activation.take_back(connection, *poller.subject, lost)
-            leases = await _activate(connection, board, ask)
-        if leases:
-            poller.found(len(leases))
-        elif poller.is_first:
-            due_ms = await activation.next_available_ms(connection, *poller.subject)
-            poller.found_nothing(None if due_ms is None else due_ms / 1000)
-    return leases
-
-
-async def _activate(connection: Connection, board: JobBoard, ask: Ask) -> list[Lease]:
+async def _activate(connection: Connection, board: JobBoard, ask: Ask, room: int) -> Looked:
     token = uuid4()
     try:
-        return await activation.activate(connection, ask, token)
+        return await activation.activate(connection, ask, room, token)
     except StorageError as error:
         if error.in_doubt:
             board.leased_to_nobody((ask.type, ask.tenant), token)
         raise
 
 
-async def _read(services: Services, ask: Ask, leases: list[Lease]) -> Given:
-    """The leased jobs as the worker gets them. Large ones did not come with their leases."""
-    jobs = [lease.job for lease in leases if lease.job is not None]
-    if len(jobs) == len(leases) and sum(map(len, jobs)) <= services.settings.max_activation_bytes:
-        return Given(jobs, leases)
-    try:
-        return await _read_large(services, ask, leases)
-    except BaseException:
-        await _give_back(services, leases)
-        raise
-
-
-async def _read_large(services: Services, ask: Ask, leases: list[Lease]) -> Given:
-    """The leased jobs with their variables, as many as one answer takes; the others are given back."""
-    jobs: list[bytes] = []
-    size = taken = 0
-    async with services.leasing.connection() as connection:
-        while taken < len(leases) and size < services.settings.max_activation_bytes:
-            some = leases[taken : taken + JOBS_A_READ]
-            read = await activation.activated_jobs(connection, some, ask.names, ask.with_token)
-            jobs += read
-            size += sum(map(len, read))
-            taken += len(some)
-    if taken < len(leases):
-        await _give_back(services, leases[taken:])
-    return Given(jobs, leases[:taken])
-
-
 async def _give_back(services: Services, leases: Sequence[Lease]) -> None:
     """Make jobs available again that did not reach their worker. If that fails, they are when their time is over."""
+    if not leases:
+        return
     with trio.CancelScope(shield=True, deadline=trio.current_time() + GIVE_BACK_S):
         try:
             async with services.leasing.connection() as connection:

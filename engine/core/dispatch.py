@@ -51,7 +51,7 @@ from engine.core.records.base import Command
 from engine.core.records.catalogue import DeleteResource, Deploy, RetireDefinition
 from engine.core.records.effects import Effects, Rejection
 from engine.core.records.instances import CancelInstance, ContinueWork, CreateInstance, ResolveIncident, SetVariables
-from engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, WithholdJob
 from engine.core.records.messages import (
     AcknowledgeCorrelation,
     CloseSubscription,
@@ -136,6 +136,7 @@ COMMANDS: dict[type[Command], Handler] = {
     FailJob: Handler(job.needs, job.fail),
     ThrowJobError: Handler(job.needs, job.throw_error),
     UpdateJob: Handler(job.needs_update, job.update),
+    WithholdJob: Handler(job.needs_withhold, job.withhold),
     ResolveIncident: Handler(incident.needs, incident.resolve),
     TriggerTimer: Handler(timer.needs, timer.trigger),
     FireTimer: Handler(timer.needs, timer.fire),

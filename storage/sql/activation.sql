@@ -2,24 +2,53 @@
 -- Expired leases first, then what is ready: each by its own partial index, because one index on both makes a sort of all.
 -- SKIP LOCKED, because only the engine may wait for a job's row. clock_now() is stable and so an index condition. Keys as
 -- an array, here and below: a plan that was made for an empty table must not join, and so read, all of it later.
--- Few jobs with small variables are shown at once: an answer that fits into the socket keeps no row locked, whether it is
--- read or not. Where one of them does not fit, none is shown, and activated_jobs reads them.
+-- Jobs are measured before they are leased: octet_length reads no value that is stored elsewhere. At most $10 variables of
+-- the first job are looked at, at most 1,000 of another; a job that sees more does not fit. Few and small jobs are shown at
+-- once: an answer that fits into the socket keeps no row locked, whether it is read or not. Where one of them is not small,
+-- none is shown, and activated_jobs reads them; their texts, which are made in vain, take 240,000 bytes at most. The row
+-- that is false is of the first job that did not fit, and whose lease was over; without a size, it sees too many variables.
 WITH expired AS MATERIALIZED (
-    SELECT job_key
+    SELECT job_key, path, lease_token, octet_length(headers::text) AS headers
     FROM jobs
     WHERE type = $1 AND tenant_id = $2 AND NOT ready AND available_at IS NOT NULL AND available_at <= clock_now()
     ORDER BY available_at
     LIMIT $3::int
     FOR UPDATE SKIP LOCKED
 ), waiting AS MATERIALIZED (
-    SELECT job_key
+    SELECT job_key, path, lease_token, octet_length(headers::text) AS headers
     FROM jobs
     WHERE type = $1 AND tenant_id = $2 AND ready
     ORDER BY priority DESC, job_key
     LIMIT $3::int
     FOR UPDATE SKIP LOCKED
 ), chosen AS (
-    SELECT * FROM expired UNION ALL SELECT * FROM waiting LIMIT $3::int
+    SELECT *, row_number() OVER () AS place, least(60000, 240000 / count(*) OVER ()) AS small_size
+    FROM (SELECT * FROM expired UNION ALL SELECT * FROM waiting LIMIT $3::int) c
+), measured AS MATERIALIZED (
+    SELECT place, job_key, lease_token, seen.variables, CASE WHEN seen.complete THEN 700 + headers + seen.size END AS size,
+           seen.small AND seen.size <= small_size AS small,
+           bool_and(seen.complete) OVER places AND sum(700 + headers + seen.size) OVER places <= $9::bigint AS fits
+    FROM chosen CROSS JOIN LATERAL (
+        SELECT coalesce(max(so_far), 0) AS size,
+               coalesce(bool_and(octet_length(value) <= 2000), true) AS small,
+               coalesce(max(looked_at), 0) <= CASE WHEN place = 1 THEN $10::int ELSE least($10::int, 1000) END AS complete,
+               '{' || string_agg(CASE WHEN octet_length(value) <= 2000 AND so_far <= small_size
+                                 THEN to_json(name) || ':' || value END, ',') || '}' AS variables
+        FROM (
+            SELECT name, value, looked_at,
+                   sum(octet_length(to_json(name)::text) + octet_length(value) + 2) OVER (ROWS UNBOUNDED PRECEDING) AS so_far
+            FROM (
+                SELECT DISTINCT ON (name) name, value, count(*) OVER () AS looked_at
+                FROM (
+                    SELECT scope_key, name, value FROM variables
+                    WHERE scope_key = ANY (path) AND $6::text[] IS NULL
+                    LIMIT 1 + CASE WHEN place = 1 THEN $10::int ELSE least($10::int, 1000) END
+                ) v
+                ORDER BY name, array_position(path, scope_key)
+            ) w
+        ) x
+    ) seen
+    WINDOW places AS (ORDER BY place ROWS UNBOUNDED PRECEDING)
 ), leased AS (
     UPDATE jobs j
     SET ready = false,
@@ -27,26 +56,18 @@ WITH expired AS MATERIALIZED (
         worker = $5,
         lease_token = $8,
         expiries = j.expiries + (NOT j.ready AND j.lease_token IS NOT NULL)::int
-    WHERE j.job_key = ANY (ARRAY (SELECT job_key FROM chosen))
+    WHERE j.job_key = ANY (ARRAY (SELECT job_key FROM measured WHERE fits))
     RETURNING j AS job
-), shown AS MATERIALIZED (
-    SELECT job, CASE WHEN seen.complete THEN job_as_shown(job, seen.variables, $7) END AS document
-    FROM leased CROSS JOIN LATERAL (
-        SELECT '{' || string_agg(to_json(name) || ':' || CASE WHEN octet_length(value) <= 2000 THEN value END, ',') || '}' AS variables,
-               (SELECT count(*) <= 50 FROM chosen) AND coalesce(bool_and(octet_length(value) <= 2000), true) AS complete
-        FROM (
-            SELECT DISTINCT ON (name) name, value
-            FROM variables
-            WHERE scope_key = ANY ((job).path) AND ($6::text[] IS NULL OR name = ANY ($6::text[]))
-                AND (SELECT count(*) <= 50 FROM chosen)
-            ORDER BY name, array_position((job).path, scope_key)
-        ) v
-    ) seen
 )
-SELECT (job).job_key, (job).lease_token::text,
-       CASE WHEN bool_and(document IS NOT NULL) OVER () AND sum(octet_length(document::text)) OVER () <= 60000 THEN document END
-FROM shown
-ORDER BY (job).priority DESC, (job).job_key;
+(
+    SELECT (job).job_key, (job).lease_token::text, true, size,
+           CASE WHEN (SELECT bool_and(small) AND sum(size) <= 60000 FROM measured WHERE fits)
+                THEN job_as_shown(job, variables, $7) END
+    FROM leased JOIN measured ON job_key = (job).job_key
+    ORDER BY (job).priority DESC, (job).job_key
+) UNION ALL (
+    SELECT job_key, lease_token::text, false, size, NULL FROM measured WHERE NOT fits ORDER BY place LIMIT 1
+);
 
 -- name: activated_jobs
 -- A statement of its own that locks nothing: a client that reads slowly holds no row. Only leases that are still the ones
@@ -58,7 +79,7 @@ LEFT JOIN LATERAL (
     FROM (
         SELECT DISTINCT ON (name) name, value
         FROM variables
-        WHERE scope_key = ANY (j.path) AND ($3::text[] IS NULL OR name = ANY ($3::text[]))
+        WHERE scope_key = ANY (j.path) AND $3::text[] IS NULL
         ORDER BY name, array_position(j.path, scope_key)
     ) v
 ) seen ON true

@@ -192,7 +192,7 @@ def health():
 
 @pytest.fixture
 def services(engine, settings, health):
-    return Services(engine, engine, Definitions(), NoPool(), NoPool(), JobBoard(), health, settings)
+    return Services(engine, engine, Definitions(), NoPool(), NoPool(), NoPool(), JobBoard(), health, settings)
 
 
 @pytest.fixture
@@ -340,7 +340,7 @@ async def stored(rows, database, services):
         return await driver.connect(database, name="vivero test", deadline=deadline)
 
     pool = Pool(connect, 3)
-    yield replace(services, pool=pool, leasing=pool)
+    yield replace(services, pool=pool, leasing=pool, large_jobs=pool)
     pool.close()
 
 

@@ -1,5 +1,6 @@
 """The board of long polls: nobody is woken for nothing, and no wake-up is lost."""
 
+from contextlib import ExitStack
 from uuid import uuid4
 
 import pytest
@@ -211,11 +212,13 @@ async def test_nobody_waits_at_a_closed_board(board, start, nursery, mock_clock)
 # On a batch
 
 
-LEASE = (7, "0b8a4a3e-0000-4000-8000-000000000001", b"{}")
+LEASE = (7, "0b8a4a3e-0000-4000-8000-000000000001", 700, b"{}")
 
 
-def brings(*rows):
-    return Result(list(rows), len(rows), "UPDATE")
+def brings(*leases, unfit=()):
+    rows = [(key, token, True, size, job) for key, token, size, job in leases]
+    rows += [(key, None, False, size, None) for key, size in unfit]
+    return Result(rows, len(rows), "SELECT")
 
 
 async def test_the_longest_waiting_of_each_type_rides(board, start, nursery, mock_clock):
@@ -321,9 +324,52 @@ async def test_what_is_brought_to_somebody_who_has_left_is_taken_back(board, sta
     (ride,) = board.riders({("t", "x"): 1})
     if when == "before":
         first.poller.leave()
-    assert not ride.arrived(brings((7, str(ride.token), b"{}")))
+    assert not ride.arrived(brings((7, str(ride.token), 700, b"{}")))
     await settle()
     first.leave.set()
     assert await settle(second) == [True]
     assert board.lost(("t", "x")) == [ride.token]
     nursery.cancel_scope.cancel()
+
+
+async def test_a_rider_that_found_only_a_large_job_looks_itself(board, start, nursery, mock_clock):
+    """Outside of the batch. Meanwhile the batch tells others, too, of what it made."""
+    poll = await start(board, capacity=5)
+    await settle()
+    (ride,) = board.riders({("t", "x"): 1})
+    assert not ride.arrived(brings(unfit=[(7, 3_900_000)]))
+    assert await settle(poll) == [True]
+    assert poll.poller.take() == []
+    nursery.cancel_scope.cancel()
+
+
+async def test_a_job_that_comes_while_somebody_looks_is_looked_for_again(board, start, nursery, mock_clock):
+    first, second = await start(board, capacity=9), await start(board)
+    first.poller.looking()
+    board.available("t", "x", 1)  # the look may have been too early for it
+    first.poller.found(1)
+    first.leave.set()
+    assert await settle(first, second) == [True, True]
+    nursery.cancel_scope.cancel()
+
+
+async def test_whatever_did_not_fit_is_for_the_next(board, start, nursery, mock_clock):
+    first, second = await start(board, capacity=9), await start(board)
+    first.poller.looking()
+    first.poller.found(2, more=True)
+    first.poller.nudge()
+    first.leave.set()
+    assert await settle(second) == [True]
+    nursery.cancel_scope.cancel()
+
+
+def test_many_types_are_looked_for_less_often():
+    """By those who wait, by themselves: so that all together are no more looks a second than for two hundred."""
+    board = JobBoard(slow_poll_s=2.0)
+    pauses = []
+    with ExitStack() as stack:
+        for number in range(1000):
+            stack.enter_context(board.register(Ask(f"t{number}", "x", 1, 60_000, "w")))
+            pauses.append(board.pause_s())
+    assert (pauses[0], pauses[199], pauses[299], pauses[999]) == (2.0, 2.0, 3.0, 10.0)
+    assert board.pause_s() == 2.0

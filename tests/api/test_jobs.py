@@ -22,6 +22,7 @@ def services(services):
         services.definitions,
         services.pool,
         services.leasing,
+        services.large_jobs,
         JobBoard(slow_poll_s=3600),
         services.status,
         services.settings,
@@ -298,16 +299,6 @@ async def test_an_activation_that_cannot_be_read_gives_the_jobs_back(rows, reade
     answer = await reader("POST", "/v2/jobs/activation", ASK)
     assert (answer.status, answer.problem["title"]) == (503, "UNAVAILABLE")
     assert ready(rows) == [(True,)]
-
-
-async def test_an_answer_has_a_limit_and_the_rest_is_given_back(rows, reader, stored, settings):
-    large = '"' + "x" * (settings.max_activation_bytes // 40) + '"'
-    rows.variable(name="large", value=large)
-    for n in range(60):
-        rows.job(KEY + 100 + n)
-    answer = await reader("POST", "/v2/jobs/activation", ASK | {"maxJobsToActivate": 2_000_000_000})
-    assert len(answer.json["jobs"]) == 50
-    assert sum(flag for (flag,) in ready(rows)) == 10
 
 
 async def test_too_many_polls_are_refused(make_client):

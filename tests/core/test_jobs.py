@@ -8,7 +8,7 @@ from engine.core.needs import NotLoaded
 from engine.core.outcomes import Entry
 from engine.core.records.effects import RejectionCode
 from engine.core.records.instances import CancelInstance
-from engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, WithholdJob
 from engine.core.step import Limits
 
 TOKEN = "0b5bd8a5-6a9d-4b1b-b2d4-8b0f6a4c9f11"
@@ -215,3 +215,52 @@ def test_a_job_of_an_element_that_is_ending_is_not_found():
         slow.engine._handle(one.command, one.tenant, one.request)
     rejection = slow.engine._handle(CompleteJob(job), "<default>", None)[0].rejection
     assert rejection.reason == f"Expected to complete job with key '{job}', but no such job was found"
+
+
+# Withholding: a job that is too large for any answer
+
+
+def withhold(bench, lease=None, size=9_000, leased=None):
+    job = bench.job("work")
+    command = Entry(900, "<default>", WithholdJob(job.key, lease, size, 8_000), 0)
+    (handled,) = bench.engine.processor.process(command, 1, {job.key: leased})
+    return handled
+
+
+def test_a_withheld_job_is_given_to_nobody_and_named_by_an_incident(working):
+    handled = withhold(working)
+    assert [type(event).__name__ for event in handled.events] == ["JobWithheld", "IncidentRaised"]
+    job = working.job("work")
+    assert job.lease == "closed"
+    incident = next(iter(job.element.open_incidents.values()))
+    assert (incident.type, incident.job) == ("MESSAGE_SIZE_EXCEEDED", job.key)
+    assert "takes 9000 bytes, and an answer takes at most 8000" in incident.message
+
+
+def test_a_job_that_sees_too_many_variables_is_withheld(working):
+    withhold(working, size=None)
+    job = working.job("work")
+    assert "sees more than 8000 variables" in next(iter(job.element.open_incidents.values())).message
+
+
+def test_a_withheld_job_is_offered_again_when_its_incident_is_resolved(working):
+    withhold(working)
+    working.engine.processor.notices.available.clear()
+    working.resolve()
+    job = working.job("work")
+    assert (job.state, job.lease) == ("CREATED", "ready")
+    assert working.engine.processor.notices.available == {("work", "<default>"): 1}
+    working.complete("work")
+    assert working.state_of(working.key) == "COMPLETED"
+
+
+def test_a_job_is_withheld_once(working):
+    withhold(working)
+    assert withhold(working).rejection.code is RejectionCode.INVALID_STATE
+
+
+@pytest.mark.parametrize(("lease", "leased"), [(None, TOKEN), (TOKEN, None), (TOKEN, "other")])
+def test_a_job_that_somebody_was_given_since_is_not_withheld(working, lease, leased):
+    """Who fetches less can work it."""
+    assert withhold(working, lease, leased=leased).rejection.code is RejectionCode.INVALID_STATE
+    assert withhold(working, TOKEN, leased=TOKEN).rejection is None

@@ -231,7 +231,7 @@ async def test_a_job_lost_to_a_new_lease_cannot_be_completed(migrated, connectio
 
 async def lease(connection, job):
     await connection.execute("UPDATE jobs SET ready = true WHERE job_key = $1", (job,))
-    (given,) = await activation.activate(connection, Ask("work", "<default>", 1, 60_000, "w"))
+    (given,) = (await activation.activate(connection, Ask("work", "<default>", 1, 60_000, "w"))).leases
     return given.token
 
 

@@ -347,7 +347,7 @@ async def test_a_change_of_a_leased_job_leaves_its_lease_alone(migrated, connect
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         await ears.reached(base)
-        leases = await activation.activate(connection, Ask("work", TENANT, 10, 60_000, "worker-1"))
+        leases = (await activation.activate(connection, Ask("work", TENANT, 10, 60_000, "worker-1"))).leases
         before = await connection.execute(
             "SELECT ready, available_at, lease_token FROM jobs WHERE job_key = $1", (job,)
         )
@@ -384,7 +384,7 @@ async def test_a_finished_job_is_not_handed_out_again_when_its_lease_runs_out(mi
         nursery.cancel_scope.cancel()
     await connection.execute("UPDATE clock SET shift = '1 day', revision = revision + 1")
     assert await columns(connection, job) == (False, True, True, "worker-1")
-    again = await activation.activate(connection, Ask("work", TENANT, 10, 1_000, "worker-2"))
+    again = (await activation.activate(connection, Ask("work", TENANT, 10, 1_000, "worker-2"))).leases
     assert {lease.job_key for lease in again} == set(serial.job_keys) - {job}
 
 
@@ -400,7 +400,7 @@ async def test_a_cancelled_job_is_not_handed_out_again(migrated, connection, ser
         await ears.reached(last)
         nursery.cancel_scope.cancel()
     await connection.execute("UPDATE clock SET shift = '1 day', revision = revision + 1")
-    assert await activation.activate(connection, Ask("work", TENANT, 10, 1_000, "worker-2")) == []
+    assert (await activation.activate(connection, Ask("work", TENANT, 10, 1_000, "worker-2"))).leases == []
 
 
 async def test_a_failed_job_waits_for_its_backoff_and_then_is_handed_out(migrated, connection, serial):
@@ -412,7 +412,7 @@ async def test_a_failed_job_waits_for_its_backoff_and_then_is_handed_out(migrate
     consumer, ears = make_consumer(migrated, serial.resources)
     await lead_until(consumer, ears, last)
     assert await columns(connection, job) == (False, False, True, None)
-    early = await activation.activate(connection, Ask("work", TENANT, 10, 1_000, "w"))
+    early = (await activation.activate(connection, Ask("work", TENANT, 10, 1_000, "w"))).leases
     assert {lease.job_key for lease in early} == set(serial.job_keys) - {job}
     last = await put(connection, "JOB:COMPLETE", text(key=job).encode())
     await lead_until(consumer, ears, last)
@@ -420,7 +420,7 @@ async def test_a_failed_job_waits_for_its_backoff_and_then_is_handed_out(migrate
     assert refused is not None
     assert "in state 'FAILED'" in refused.reason
     await connection.execute("UPDATE clock SET pinned_at = pinned_at + interval '60 s', revision = revision + 1")
-    late = await activation.activate(connection, Ask("work", TENANT, 10, 1_000, "w"))
+    late = (await activation.activate(connection, Ask("work", TENANT, 10, 1_000, "w"))).leases
     assert job in {lease.job_key for lease in late}
     await connection.execute("UPDATE clock SET pinned_at = pinned_at - interval '60 s', revision = revision + 1")
     last = await put(connection, "JOB:COMPLETE", text(key=job).encode())
@@ -435,7 +435,7 @@ async def test_a_job_whose_incident_is_resolved_is_handed_out_at_once(migrated, 
     last = await append(connection, serial.commands)
     consumer, ears = make_consumer(migrated, serial.resources, batch_commands=1)
     await lead_until(consumer, ears, last)
-    leases = await activation.activate(connection, Ask("work", TENANT, 10, 1_000, "w"))
+    leases = (await activation.activate(connection, Ask("work", TENANT, 10, 1_000, "w"))).leases
     assert {lease.job_key for lease in leases} == set(serial.job_keys)
 
 

@@ -29,7 +29,7 @@ class Waits:
 
     def arrived(self, result):
         self._ears.waiting.remove(self)
-        self.told += activation.leases(result)
+        self.told += activation.looked(result).leases
         return len(result.rows) < self._limit
 
     def lost(self):
@@ -85,6 +85,15 @@ async def test_a_batch_that_makes_no_jobs_carries_nobody(migrated, connection, s
     rider, ears, _, _ = await run(migrated, connection, serial, Waits)
     assert rider.told == []
     assert ears.waiting == [rider]
+
+
+async def test_large_jobs_do_not_ride(migrated, connection, serial):
+    """The batch leases nothing of them, reads nothing of them, and tells who waits to look by himself."""
+    for _ in range(2):
+        serial.start(large="x" * 50_000, more="x" * 20_000)
+    rider, _, rows, _ = await run(migrated, connection, serial, lambda ears: Waits(ears, limit=2))
+    assert rider.told == []
+    assert [row[1] for row in rows] == [True, True]
 
 
 FAULTY = {

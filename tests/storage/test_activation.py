@@ -9,10 +9,13 @@ import pytest
 import trio
 
 from storage import activation, driver
-from storage.activation import MAX_TIMEOUT_MS, Ask, Lease, Refusal
+from storage.activation import AT_ONCE, MAX_TIMEOUT_MS, MAX_VARIABLES, Ask, Lease, Refusal, at_once
 from storage.errors import ConnectionLost
+from storage.plans import use_indexes
 
 PINNED = "2026-11-21T01:02:03Z"
+ROOM = 4_000_000
+"""Bytes that an answer may have."""
 PINNED_MS = 1795222923000
 
 
@@ -78,7 +81,7 @@ def columns(sync, key, *names):
 
 
 async def activate(connection, limit=10, type="work", timeout_ms=1000, worker="w"):
-    return await activation.activate(connection, Ask(type, "<default>", limit, timeout_ms, worker))
+    return (await activation.activate(connection, Ask(type, "<default>", limit, timeout_ms, worker), ROOM)).leases
 
 
 def keys(leases):
@@ -226,7 +229,8 @@ async def test_few_small_jobs_come_with_their_leases(sync, connection):
     put_variable(sync, 12, 3, 'quo"te\\', "1.50")
     put_variable(sync, 13, 4, "elsewhere", "true")
     for names, with_token in ((None, False), (["x"], True), ([], True)):
-        leases = await activation.activate(connection, Ask("work", "<default>", 5, 1000, "w", names, with_token))
+        ask = Ask("work", "<default>", 5, 1000, "w", names, with_token)
+        leases = (await activation.activate(connection, ask)).leases
         assert [lease.job_key for lease in leases] == [2, 1]
         assert [lease.job for lease in leases] == await activation.activated_jobs(connection, leases, names, with_token)
         await activation.release(connection, leases)
@@ -234,10 +238,10 @@ async def test_few_small_jobs_come_with_their_leases(sync, connection):
 
 @pytest.mark.parametrize(
     ("jobs", "size", "together"),
-    [(50, 100, True), (51, 100, False), (1, 1998, True), (1, 1999, False), (40, 1500, False)],
+    [(50, 100, True), (1, 1998, True), (1, 1999, False), (40, 1500, False)],
 )
-async def test_many_or_large_ones_do_not(sync, connection, jobs, size, together):
-    """A value of 2,000 bytes may be stored elsewhere; 50 jobs are read at once; 60 kB fit into a socket."""
+async def test_large_ones_do_not(sync, connection, jobs, size, together):
+    """A value of 2,000 bytes may be stored elsewhere; 60 kB fit into a socket."""
     for key in range(jobs):
         put_job(sync, key)
     put_variable(sync, 1, 1, "x", '"' + "y" * size + '"')
@@ -245,6 +249,123 @@ async def test_many_or_large_ones_do_not(sync, connection, jobs, size, together)
     assert len(leases) == jobs
     assert [lease.job is not None for lease in leases] == [together] * jobs
     assert len(await activation.activated_jobs(connection, leases, None, False)) == jobs
+
+
+async def test_one_statement_leases_fifty_jobs_at_most(sync, connection):
+    for key in range(AT_ONCE + 10):
+        put_job(sync, key)
+    assert len(await activate(connection, 1000)) == AT_ONCE
+    assert len(await activate(connection, 1000)) == 10
+
+
+async def test_a_statement_looks_up_so_many_names_at_most(sync, connection):
+    for key in range(10):
+        put_job(sync, key)
+    names = [f"v{number}" for number in range(1000)]
+    leases, _ = await look(connection, ROOM, names)
+    assert len(leases) == 5
+    assert at_once(Ask("work", "<default>", 50, 1, "w", names * 6)) == 1
+
+
+async def look(connection, room, names=None, variables=MAX_VARIABLES, limit=50):
+    ask, token = Ask("work", "<default>", limit, 1000, "w", names), uuid4()
+    return activation.looked(await connection.execute(*activation.activation(ask, token, room, variables)))
+
+
+def put_large(sync, job, size, name="large"):
+    put_job(sync, job, path=[job])
+    put_variable(sync, job, job, name, '"' + "x" * (size - 2) + '"')
+
+
+async def test_only_as_many_are_leased_as_fit(sync, connection):
+    for job in range(1, 6):
+        put_large(sync, job, 1_000_000)
+    leases, unfit = await look(connection, 3_500_000)
+    assert keys(leases) == [1, 2, 3]
+    assert 1_000_000 < unfit.size < 1_001_000
+    assert (unfit.job_key, unfit.lease) == (4, None)
+    assert [columns(sync, job, "ready") for job in (4, 5)] == [(True,), (True,)]
+
+
+async def test_what_follows_a_large_job_waits_behind_it(sync, connection):
+    """By priority and age as ever; it is told of, for whoever has room for it."""
+    put_large(sync, 1, 10)
+    put_large(sync, 2, 3_900_000)
+    put_large(sync, 3, 10)
+    assert keys((await look(connection, 60_000)).leases) == [1]
+    leases, unfit = await look(connection, 60_000)
+    assert (leases, unfit.job_key) == ([], 2)
+    assert keys((await look(connection, unfit.size)).leases) == [2]
+    assert keys((await look(connection, 60_000)).leases) == [3]
+
+
+async def test_sizes_are_those_of_the_answer(sync, connection):
+    """Large in what counts: headers, names that are escaped, and what is hidden by another of its name."""
+    put_job(sync, 1, headers=json.dumps({"h": "x" * 50_000}))
+    put_variable(sync, 10, 1, '"\x01' * 400, '"' + "é" * 100_000 + '"')
+    put_variable(sync, 11, 1, "hidden", '"' + "y" * 500_000 + '"')
+    put_variable(sync, 12, 2, "hidden", "1")
+    (lease,), _ = await look(connection, ROOM)
+    (job,) = await activation.activated_jobs(connection, [lease], None, False)
+    assert abs(lease.size - len(job)) < 300
+
+
+async def test_only_named_variables_count(sync, connection):
+    put_large(sync, 1, 3_900_000)
+    put_variable(sync, 100, 1, "x", "1")
+    (lease,), _ = await look(connection, 60_000, ["x", "unknown"])
+    assert json.loads(lease.job)["variables"] == {"x": 1}
+
+
+async def test_named_variables_are_found_by_scope_and_name(sync, connection):
+    """Not by name alone, which may be that of a variable of every instance, nor by scope, which may have thousands."""
+    put_job(sync, 1)
+    sync.execute(
+        "INSERT INTO variables SELECT n, n / 50, 1, 1, '<default>', 'v' || n % 50, '1' FROM generate_series(1, 20000) n"
+    )
+    sync.execute("ANALYZE variables")
+    await use_indexes(connection)
+    statement, values = activation.activation(Ask("work", "<default>", 10, 1000, "w", ["v5"]), uuid4())
+    for first in (statement.text, activation.ACTIVATED_NAMED.text):
+        await connection.script(f"PREPARE planned AS {first}")
+        values = ["NULL"] * (10 if first is statement.text else 4)
+        rows = (await connection.execute(f"EXPLAIN EXECUTE planned ({', '.join(values)})")).rows
+        plan = "\n".join(row[0] for row in rows)
+        assert "variables_scope_key_name_key" in plan, plan
+        assert "Index Cond: ((scope_key = s.s) AND (name = n.n))" in plan.replace("wanted.", ""), plan
+        await connection.script("DEALLOCATE planned")
+
+
+async def test_a_job_with_more_variables_than_are_looked_at_does_not_fit(sync, connection):
+    """Unless others hide none of them: the look stops early, and knows no size then."""
+    for job in (1, 2):
+        put_job(sync, job, path=[job * 10, job])
+        for number in range(5):
+            put_variable(sync, job * 100 + number, job, f"v{number}", "1")
+        put_variable(sync, job * 100 + 9, job * 10, "v0", "1")
+    assert await look(connection, ROOM, variables=5) == ([], (1, None, None))
+    assert keys((await look(connection, ROOM, variables=6)).leases) == [1, 2]
+    assert keys((await look(connection, ROOM, ["v0", "v1"], variables=2)).leases) == []
+
+
+async def test_behind_the_first_job_only_a_thousand_variables_are_looked_at(sync, connection):
+    for job in (1, 2):
+        put_job(sync, job, path=[job])
+    sync.execute(
+        "INSERT INTO variables SELECT n, 1 + n % 2, 1, 1, '<default>', 'v' || n, '1' FROM generate_series(1, 2002) n"
+    )
+    leases, unfit = await look(connection, ROOM)
+    assert (keys(leases), unfit) == ([1], (2, None, None))
+    assert keys((await look(connection, ROOM)).leases) == [2]
+
+
+async def test_the_lease_of_a_job_that_does_not_fit_is_told_of(sync, connection):
+    """That was over: whoever is given the job meanwhile has another."""
+    put_large(sync, 1, 3_900_000)
+    (lease,), _ = await look(connection, ROOM)
+    assert await look(connection, 60_000) == ([], None)
+    move_clock(sync, 2)
+    assert (await look(connection, 60_000)).unfit.lease == lease.token
 
 
 async def test_a_job_that_is_no_longer_leased_is_left_out(sync, connection):
@@ -271,8 +392,8 @@ async def test_what_was_leased_to_nobody_is_taken_back(sync, connection):
     lost, held = uuid4(), uuid4()
     for number in (1, 2, 3):
         put_job(sync, number)
-    await activation.activate(connection, Ask("work", "<default>", 2, 1000, "w"), lost)
-    await activation.activate(connection, Ask("work", "<default>", 1, 1000, "w"), held)
+    await activation.activate(connection, Ask("work", "<default>", 2, 1000, "w"), token=lost)
+    await activation.activate(connection, Ask("work", "<default>", 1, 1000, "w"), token=held)
     sync.execute(
         "UPDATE jobs SET ready = false, available_at = NULL, lease_token = NULL, state = 'COMPLETED' WHERE job_key = 2"
     )
@@ -286,7 +407,7 @@ async def test_taking_back_waits_for_no_job(sync, connection, database):
     token = uuid4()
     for number in (1, 2):
         put_job(sync, number)
-    await activation.activate(connection, Ask("work", "<default>", 2, 1000, "w"), token)
+    await activation.activate(connection, Ask("work", "<default>", 2, 1000, "w"), token=token)
     with psycopg.connect(database) as engine:
         engine.execute("UPDATE jobs SET retries = 5 WHERE job_key = 1")
         assert await activation.take_back(connection, "work", "<default>", [token]) == 1
@@ -331,16 +452,16 @@ async def test_what_cannot_be_extended(sync, connection):
 
 
 async def test_who_leases_large_jobs_and_does_not_read_the_answer_holds_no_row(sync, database, proxy, nursery):
-    for key in range(8):
+    for key in range(50):
         put_job(sync, key)
-    put_variable(sync, 1, 1, "large", '"' + "x" * 4_000_000 + '"')
+    put_variable(sync, 1, 1, "large", '"' + "x" * 70_000 + '"')
     slow = await driver.connect(proxy.dsn(database), name="slow reader")
     assert await activate(slow, type="none") == []  # prepared: one message more will pass
     proxy.stall = True
 
     async def lease():
         with pytest.raises(ConnectionLost):
-            await activate(slow, 8)
+            await activate(slow, 50)
 
     nursery.start_soon(lease)
     with trio.fail_after(10):
@@ -356,7 +477,7 @@ async def test_a_client_that_does_not_read_its_jobs_holds_no_row(sync, database,
     put_job(sync, 1)
     for n in range(8):
         put_variable(sync, 10 + n, 1, f"large{n}", '"' + "x" * 4_000_000 + '"')
-    leases = await activate(connection)
+    leases, _ = await look(connection, 40_000_000)
     slow = await driver.connect(proxy.dsn(database), name="slow reader")
     assert await activation.activated_jobs(slow, [], None, False) == []  # prepared: one message more will pass
     proxy.stall = True

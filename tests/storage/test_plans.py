@@ -5,6 +5,7 @@ import re
 import psycopg
 import pytest
 
+from storage import activation
 from storage.plans import BY_INDEX
 from storage.sql_files import SQL_DIRECTORY, load
 
@@ -20,7 +21,11 @@ CONSUMER = [
     for statement in load(SQL_DIRECTORY / f"{name}.sql").values()
     if statement.name != "save.definitions_moved"
 ]
-ACTIVATION = list(load(SQL_DIRECTORY / "activation.sql").values())
+ACTIVATION = [
+    *load(SQL_DIRECTORY / "activation.sql").values(),
+    activation.ACTIVATE_NAMED,
+    activation.ACTIVATED_NAMED,
+]
 
 
 @pytest.fixture

@@ -40,6 +40,7 @@ from engine.core.records.jobs import (
     JobFailed,
     JobReleased,
     JobUpdated,
+    JobWithheld,
 )
 from engine.core.records.messages import (
     ChannelSubscribed,
@@ -103,6 +104,7 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     JobFailed: jobs.job_failed,
     JobErrorThrown: jobs.job_error_thrown,
     JobUpdated: jobs.job_updated,
+    JobWithheld: jobs.job_withheld,
     JobReleased: jobs.job_released,
     JobCanceled: jobs.job_canceled,
     UserTaskCreated: user_tasks.user_task_created,

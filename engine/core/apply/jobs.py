@@ -10,6 +10,7 @@ from engine.core.records.jobs import (
     JobFailed,
     JobReleased,
     JobUpdated,
+    JobWithheld,
 )
 from engine.core.state import State
 from engine.core.tree import JOB_WEIGHT, Job
@@ -74,6 +75,14 @@ def job_updated(state: State, event: JobUpdated) -> Job:
         job.retries = event.retries
     if event.priority is not None:
         job.priority = event.priority
+    return job
+
+
+def job_withheld(state: State, event: JobWithheld) -> Job:
+    job = state.jobs[event.key]
+    state.edit(job)
+    job.updated_at = state.now
+    job.lease = "closed"
     return job
 
 

@@ -12,8 +12,10 @@ from engine.core.records.jobs import (
     JobErrorThrown,
     JobFailed,
     JobUpdated,
+    JobWithheld,
     ThrowJobError,
     UpdateJob,
+    WithholdJob,
 )
 from engine.core.shared import events, listeners
 from engine.core.shared.jobs import ELEMENT, EXECUTION_LISTENER
@@ -85,6 +87,26 @@ def update(command: UpdateJob, at: View) -> Effects:
     yield JobUpdated(job.key, command.retries, command.priority)
 
 
+def needs_withhold(command: WithholdJob, tenant: str) -> Needs:
+    yield Need(NeedKind.JOB, command.key)
+    yield Need(NeedKind.LEASE, command.key)
+
+
+def withhold(command: WithholdJob, at: View) -> Effects:
+    """Otherwise it would be the first that every worker is to be given, for ever. Not if somebody was given it since,
+    who fetches less."""
+    job = _workable(command, "withhold", at)
+    has = f"takes {command.size} bytes, and an answer takes at most {command.most}"
+    if command.size is None:
+        has = f"sees more than {command.most} variables"
+    message = (
+        f"The job with key '{job.key}' cannot be activated: with the variables that its worker fetches it {has}. Name "
+        "fewer variables in fetchVariable, or make them smaller, and resolve this incident."
+    )
+    yield JobWithheld(job.key)
+    yield IncidentRaised(at.key(), job.element.key, "", IncidentType.MESSAGE_SIZE_EXCEEDED, message, job.key)
+
+
 def _known(key: int, doing: str, at: View) -> Job:
     job = at.job(key)
     if job is None or job.element.instance.tenant != at.tenant:
@@ -92,7 +114,7 @@ def _known(key: int, doing: str, at: View) -> Job:
     return job
 
 
-def _workable(command: CompleteJob | FailJob | ThrowJobError, doing: str, at: View) -> Job:
+def _workable(command: CompleteJob | FailJob | ThrowJobError | WithholdJob, doing: str, at: View) -> Job:
     """The job, if a worker may report on it: it waits for that, and the lease, where one is named, still holds."""
     job = _known(command.key, doing, at)
     if any(incident.job == job.key for incident in job.element.open_incidents.values()):
@@ -101,7 +123,8 @@ def _workable(command: CompleteJob | FailJob | ThrowJobError, doing: str, at: Vi
         raise reject_not_found("job", doing, command.key)
     if _waits_for_backoff(job, at):
         raise _in_state(job, doing)
-    if command.lease is not None and at.leases.get(job.key) != command.lease:
+    asked = command.lease is not None or isinstance(command, WithholdJob)
+    if asked and at.leases.get(job.key) != command.lease:
         raise Reject(
             RejectionCode.INVALID_STATE,
             f"Expected to {doing} job with key '{job.key}', but its lease was lost: the job timed out or was "

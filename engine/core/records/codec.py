@@ -10,7 +10,7 @@ import msgspec
 from engine.core.records.base import Command, Event
 from engine.core.records.catalogue import DeleteResource, Deploy, RetireDefinition
 from engine.core.records.instances import CancelInstance, ContinueWork, CreateInstance, ResolveIncident, SetVariables
-from engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, WithholdJob
 from engine.core.records.messages import (
     AcknowledgeCorrelation,
     CloseSubscription,
@@ -37,6 +37,7 @@ INTENTS: dict[str, type[Command]] = {
         FailJob,
         ThrowJobError,
         UpdateJob,
+        WithholdJob,
         ResolveIncident,
         SetVariables,
         TriggerTimer,

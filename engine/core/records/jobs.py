@@ -42,6 +42,17 @@ class UpdateJob(Command, frozen=True):
     priority: int | None = None
 
 
+class WithholdJob(Command, frozen=True):
+    """The job is larger than what may be shown to a worker. `lease`: the token of its last lease, which was over then;
+    `size` (bytes) None: it sees too many variables. `most`: the bytes, or the variables, that would do."""
+
+    intent: ClassVar[str] = "JOB:WITHHOLD"
+    key: int
+    lease: str | None
+    size: int | None
+    most: int
+
+
 class JobCreated(Event, frozen=True):
     key: int
     element: int
@@ -80,6 +91,12 @@ class JobUpdated(Event, frozen=True):
     key: int
     retries: int | None
     priority: int | None
+
+
+class JobWithheld(Event, frozen=True):
+    """Too large for a worker: nobody is given it until its incident is resolved."""
+
+    key: int
 
 
 class JobReleased(Event, frozen=True):

@@ -1,0 +1,113 @@
+"""The room for large answers: never more than there is, first come, first served, nothing forgotten."""
+
+import random
+
+import pytest
+import trio
+import trio.testing
+
+from api.job_room import JobRoom
+
+
+@pytest.fixture
+def room():
+    return JobRoom(100)
+
+
+def test_as_much_is_taken_as_there_is(room):
+    with room.share() as first, room.share() as second:
+        assert (first.take(70), second.take(70), second.take(1)) == (70, 30, 0)
+        assert room.used == 100
+        first.keep(50)
+        assert (first.size, second.take(70)) == (50, 20)
+    assert room.used == 0
+
+
+def test_taking_nothing_or_less_takes_nothing(room):
+    with room.share() as share:
+        assert (share.take(0), share.take(-5), share.size) == (0, 0, 0)
+
+
+def test_keeping_more_than_one_has_takes_nothing(room):
+    with room.share() as share:
+        share.take(10)
+        share.keep(80)
+        assert (share.size, room.used) == (10, 10)
+
+
+async def wait(room, size, served, name, leave):
+    with room.share() as share:
+        await share.wait(size)
+        assert share.size == size
+        served.append(name)
+        await leave.wait()
+
+
+async def test_the_first_is_served_first_and_nobody_takes_before(room, nursery):
+    served, leave, holder = [], trio.Event(), room.share()
+    share = holder.__enter__()
+    share.take(60)
+    nursery.start_soon(wait, room, 80, served, "large", leave)
+    await trio.testing.wait_all_tasks_blocked()
+    nursery.start_soon(wait, room, 10, served, "small", leave)
+    await trio.testing.wait_all_tasks_blocked()
+    with room.share() as late:
+        assert (served, late.take(5)) == ([], 0)
+    holder.__exit__(None, None, None)
+    await trio.testing.wait_all_tasks_blocked()
+    assert (served, room.used) == (["large", "small"], 90)
+    leave.set()
+    await trio.testing.wait_all_tasks_blocked()
+    assert room.used == 0
+
+
+async def test_whoever_gives_up_lets_the_next_in(room, nursery):
+    served, leave = [], trio.Event()
+    with room.share() as share:
+        share.take(60)
+        with trio.CancelScope() as scope:
+            nursery.start_soon(wait, room, 30, served, "behind", leave)
+            scope.cancel()
+            with room.share() as gone:
+                await gone.wait(90)
+        await trio.testing.wait_all_tasks_blocked()
+        assert served == ["behind"]
+    leave.set()
+
+
+async def test_room_that_is_there_is_given_without_waiting(room):
+    """Also to somebody whose time is over."""
+    with trio.CancelScope() as scope, room.share() as share:
+        scope.cancel()
+        await share.wait(100)
+        assert share.size == 100
+
+
+async def test_a_wait_gives_back_first_what_it_had(room):
+    with room.share() as share:
+        share.take(60)
+        await share.wait(100)
+        assert room.used == 100
+
+
+@pytest.mark.parametrize("seed", range(20))
+async def test_whatever_happens_all_is_given_back(room, seed):
+    chance = random.Random(seed)
+
+    async def one():
+        with trio.move_on_after(chance.uniform(0, 5)), room.share() as share:
+            share.take(chance.randrange(0, 120))
+            await trio.sleep(chance.uniform(0, 1))
+            await share.wait(chance.randrange(1, 101))
+            assert room.used <= room.most
+            await trio.sleep(chance.uniform(0, 1))
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(50):
+            nursery.start_soon(one)
+    assert (room.used, list(room._waiting)) == (0, [])
+
+
+@pytest.fixture(autouse=True)
+def clock(autojump_clock):
+    return autojump_clock
