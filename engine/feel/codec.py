@@ -20,6 +20,8 @@ from engine.feel.values import DEFAULT_LIMITS, MATH, BuiltinFunction, Function, 
 
 _decoder = msgspec.json.Decoder(float_hook=lambda text: _decimal(text))
 _encoder = msgspec.json.Encoder()
+SURE_DIGITS = 15
+"""A double keeps every decimal of so many digits."""
 LONGEST_PLAIN_INTEGER = 20
 """Characters."""
 _PLAIN = frozenset({str, bool, type(None)})
@@ -40,6 +42,8 @@ def from_json(text: str | bytes) -> Any:
 
 
 def _decimal(text: str) -> Decimal:
+    if len(text) <= SURE_DIGITS and text[-1] != "0" and "e" not in text and "E" not in text:
+        return Decimal(text)  # so few digits come back from a double as they were
     try:
         return from_float(float(text))
     except OverflowError:

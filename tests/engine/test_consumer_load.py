@@ -3,6 +3,7 @@
 from random import Random
 
 import pytest
+import trio
 from consumer_bench import Serial, save_serially
 from core_bench import snapshot
 from core_models import ONE_TASK
@@ -76,6 +77,34 @@ async def test_trees_are_read_back_as_they_were(connection, serial, kind):
     assert {key: row.revision for key, row in state.trees.items()} == {
         key: row.revision for key, row in serial.state.trees.items()
     }
+
+
+class Turns(trio.abc.Instrument):
+    """Counts the steps of all tasks between two looks of the loop at its sockets."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def before_io_wait(self, timeout):
+        self.looks += 1
+
+
+async def test_many_rows_are_taken_in_turn_by_turn(connection, serial, monkeypatch):
+    """Whatever the size of a turn, the rows are the same; and small turns let the loop look as often."""
+    await save_serially(connection, serial)
+    needs = [Need(NeedKind.INSTANCE, key) for key in serial.state.trees]
+    states, looks = [], []
+    for rows in (1_000_000, 1):
+        monkeypatch.setattr(load, "ROWS_A_TURN", rows)
+        state, turns = State(1), Turns()
+        trio.lowlevel.add_instrument(turns)
+        await load.fill(connection, state, needs)
+        trio.lowlevel.remove_instrument(turns)
+        states.append(comparable(state))
+        looks.append(turns.looks)
+    assert states[0] == states[1]
+    variables = sum(len(element.variables) for element in state.elements.values())
+    assert looks[1] >= len(state.elements) + variables
 
 
 @pytest.mark.parametrize("kind", [NeedKind.JOB, NeedKind.INCIDENT])

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.feel import EvaluationError, LimitExceeded, compile_expression, from_json, to_json, to_json_at_once
+from engine.feel.arithmetic import from_float
 from engine.feel.temporal import parse_temporal
 from engine.feel.values import Range
 
@@ -62,6 +63,13 @@ def test_from_json(text, value):
     assert result == value
     assert type(result) is type(value)
     assert from_json(text.encode()) == value
+
+
+@pytest.mark.parametrize(
+    "text", ["0.1", "-0.5", "1.50", "123456789.12345", "0.0000000000001", "1.0", "1e2", "0.10000000000000001"]
+)
+def test_a_fraction_has_the_shortest_text_of_its_double_however_it_is_read(text):
+    assert from_json(text).as_tuple() == from_float(float(text)).as_tuple()
 
 
 @pytest.mark.parametrize("text", ["", "{", "nul", "[1,]", "'a'", "NaN", b"\xff", "[" * 100_000])
