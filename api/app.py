@@ -15,7 +15,7 @@ import trio
 from api.decoding import check_json_type
 from api.origins import Gate
 from api.problems import Problem, bad_request, not_appended
-from api.request import Receive, Request
+from api.request import RELEASE, ClientLeft, Receive, Request, Send
 from api.response import Response
 from api.router import Match, Router
 from api.routes import ROUTES, Handler, Route
@@ -25,7 +25,6 @@ from storage.errors import DataPoison, DeadlineExceeded, Outage, Retry, StorageE
 from storage.pool import PoolExhausted
 
 Scope = MutableMapping[str, Any]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 GIVE_BACK_S = 5.0
@@ -47,16 +46,12 @@ def build(services: Services) -> App:
     return app
 
 
-class ClientLeft(Exception):
-    """The client went away before its request was complete: there is nobody to answer."""
-
-
 async def _serve(
     services: Services, router: Router[Route], gate: Gate, scope: Scope, receive: Receive, send: Send
 ) -> None:
     path = scope["path"]
     try:
-        response = await _respond(services, router, gate, scope, receive)
+        response = await _respond(services, router, gate, scope, receive, send)
     except ClientLeft:
         return
     except Problem as problem:
@@ -71,7 +66,9 @@ async def _serve(
     await _send(response, send)
 
 
-async def _respond(services: Services, router: Router[Route], gate: Gate, scope: Scope, receive: Receive) -> Response:
+async def _respond(
+    services: Services, router: Router[Route], gate: Gate, scope: Scope, receive: Receive, send: Send
+) -> Response:
     method, path = scope["method"], scope["path"]
     gate.check(method, scope["headers"])
     match = router.match(path, scope.get("raw_path"))
@@ -80,12 +77,14 @@ async def _respond(services: Services, router: Router[Route], gate: Gate, scope:
     route = match.methods.get("GET" if method == "HEAD" else method)
     if route is None:
         raise _not_allowed(method, match)
+    releases = send if RELEASE in scope.get("extensions", ()) else None
     body = await _read(receive, route.max_body_bytes(services.settings))
-    request = Request(method, path, scope["headers"], body, scope["query_string"], match.params, receive)
+    request = Request(method, path, scope["headers"], body, scope["query_string"], match.params, receive, releases)
+    del body  # the request alone holds it, and may let go of it
     encoding = request.header(b"content-encoding")
     if encoding is not None and encoding.lower() not in ("", "identity"):
         raise _not_encoded(encoding)
-    if body and route.takes_json:
+    if request.body and route.takes_json:
         check_json_type(request)
     return await route.handler(request, services)
 

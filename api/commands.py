@@ -15,7 +15,7 @@ import trio
 
 from api.decoding import DEFAULT_TENANT, any_decoder
 from api.problems import TIMED_OUT, Problem, bad_request, not_appended, rejected
-from api.request import Request
+from api.request import UNWATCHED_S, Request
 from api.response import Header, Response, iso_time, json_response, no_content, position_header
 from api.services import Services
 from engine.admission import Lost, NotAppended
@@ -97,7 +97,7 @@ async def submit(
         if not waits:
             return Submitted(appended, None)
         kept_from = 0.0 if flush or idempotency else trio.current_time() + FLUSHED_BY_ITSELF_S
-        outcome = await _outcome(services, appended.position, deadline, kept_from)
+        outcome = await _outcome(services, appended.position, deadline, kept_from, request)
         if outcome.rejection is None:
             return Submitted(appended, outcome)
         if idempotency is None or not _is_old_bug(appended, outcome.rejection) or repetitions == MAX_REPETITIONS:
@@ -156,11 +156,19 @@ async def _append(services: Services, item: Append, deadline: float) -> Appended
         raise not_appended(error) from error
 
 
-async def _outcome(services: Services, position: int, deadline: float, kept_from: float) -> Outcome:
-    """What came of the command. `kept_from`: when it is certain that no crash takes it back (Trio's clock)."""
+async def _outcome(
+    services: Services, position: int, deadline: float, kept_from: float, request: Request | None = None
+) -> Outcome:
+    """What came of the command. `kept_from`: when it is certain that no crash takes it back (Trio's clock).
+
+    Raises ClientLeft when nobody waits for the answer to `request` any more.
+    """
     try:
-        with services.completions.register(PARTITION, position) as waiter, trio.move_on_at(deadline):
-            return await waiter.wait()
+        with services.completions.register(PARTITION, position) as waiter:
+            with trio.move_on_at(min(deadline, trio.current_time() + UNWATCHED_S)):
+                return await waiter.wait()
+            with trio.move_on_at(deadline):
+                return await (waiter.wait() if request is None else request.unless_left(waiter.wait))
     except Lost as error:
         raise not_appended(error) from error
     except NotAppended as error:

@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl
+
+import trio
 
 from api.problems import bad_request
 
+T = TypeVar("T")
+
 Headers = list[tuple[bytes, bytes]]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+RELEASE = "http.request.release"
+"""An extension of ASGI: the application has let go of the request's body."""
+UNWATCHED_S = 1.0
+"""Waiting longer than this ends when the client leaves; before, watching costs more than it saves."""
 
 KEY = re.compile(r"-?[0-9]{1,25}", re.ASCII)
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 MAX_QUERY_FIELDS = 100
 
 
+class ClientLeft(Exception):
+    """The client went away before it was answered: there is nobody to answer."""
+
+
 class Request:
     """Method, path, the values of the path's parameters, headers (names in lower case), query and body."""
 
-    __slots__ = ("_query", "_receive", "body", "headers", "method", "params", "path", "query_string")
+    __slots__ = ("_query", "_receive", "_send", "body", "headers", "method", "params", "path", "query_string")
 
     def __init__(
         self,
@@ -31,6 +45,7 @@ class Request:
         query_string: bytes = b"",
         params: Mapping[str, str] | None = None,
         receive: Receive | None = None,
+        send: Send | None = None,
     ) -> None:
         self.method = method
         self.path = path
@@ -39,6 +54,7 @@ class Request:
         self.query_string = query_string
         self.params = params or {}
         self._receive = receive
+        self._send = send
         self._query: dict[str, str] | None = None
 
     def key(self, name: str) -> int:
@@ -78,6 +94,36 @@ class Request:
             raise RuntimeError("this request came without a connection")
         while (await self._receive())["type"] != "http.disconnect":
             pass
+
+    async def unless_left(self, wait: Callable[[], Awaitable[T]]) -> T:
+        """What `wait` gives. Raises ClientLeft as soon as the client has gone away."""
+        if self._receive is None:
+            return await wait()
+        found: list[T] = []
+        failed: list[Exception] = []
+
+        async def watch() -> None:
+            await self.disconnected()
+            nursery.cancel_scope.cancel()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(watch)
+            try:
+                found.append(await wait())
+            except Exception as error:
+                failed.append(error)  # raised outside of the nursery, which would make a group of it
+            nursery.cancel_scope.cancel()
+        if failed:
+            raise failed[0]
+        if not found:
+            raise ClientLeft
+        return found[0]
+
+    async def release_body(self) -> None:
+        """The body, and what was made of it, is not needed any more: the server need not count it."""
+        self.body = b""
+        if self._send is not None:
+            await self._send({"type": RELEASE})
 
 
 def parse_key(text: str) -> int | None:

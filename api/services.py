@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from api.job_board import JobBoard
 from api.settings import ApiSettings
+from api.waits import Waits
 from engine.appender import Append
 from engine.bpmn.parser import Parsed
 from engine.bpmn.xml import LIMITS, Limits
@@ -94,3 +95,4 @@ class Services:
     clock_changed: Callable[[], None] | None = None
     node: str = "node"
     limits: Limits = LIMITS
+    waits: Waits = field(default_factory=lambda: Waits(ApiSettings().max_waiting))

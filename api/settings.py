@@ -64,7 +64,8 @@ class ApiSettings:
     """Of the large answers of activations that are built at the same time."""
     slow_poll_s: float = 2.0
     """The fallback of a long poll, should a wake-up be lost."""
-    max_pollers: int = 10_000
+    max_waiting: int = 750
+    """Activations and awaited instances that may wait at once; never more than three quarters of the connections."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.max_variables <= MOST_VARIABLES:

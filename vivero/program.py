@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import resource
 import secrets
 import signal
 import socket
@@ -32,6 +33,8 @@ GC_THRESHOLDS = (5_000, 800, 50)
 ends or is forgotten is taken apart, so that it is no garbage; and to look through all that is held takes a tenth of a
 second, in which nobody is served. To look at what is new takes a millisecond or two; at 20,000 objects it took six."""
 
+OTHER_FILES = 200
+"""Open files beside those of connections: the database's sockets, listeners, pipes, logs, deployed files."""
 ONE_SIGNAL_S = 0.2
 """Signals so close are one: `timeout` and terminals tell the program, and its process group once more."""
 
@@ -66,6 +69,7 @@ async def up(
     stop = trio.Event() if stop is None else stop
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_stop_on_signal, stop, nursery.cancel_scope)
+        allow_files(config.http.max_connections + config.http.reserved_connections + OTHER_FILES)
         listeners = await open_listeners(config.api.host, config.api.port)
         try:
             port = listeners[0].socket.getsockname()[1]
@@ -187,6 +191,16 @@ def node_name(given: str | None = None) -> str:
     Unique, because a partition is led by name: a second program of the same name would take the lead for its own.
     """
     return f"{given or socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+def allow_files(needed: int) -> None:
+    """Raise the limit of open files, as far as the system lets us: shells often set 1,024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+    if soft != resource.RLIM_INFINITY and soft < allowed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    if allowed < needed:
+        log.warning("fewer files may be open than connections need", allowed=allowed, needed=needed)
 
 
 def tune_collector() -> None:

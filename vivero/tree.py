@@ -20,6 +20,7 @@ import trio
 from api import app, server
 from api.job_board import JobBoard
 from api.services import Services
+from api.waits import Waits
 from engine.appender import Appender
 from engine.bpmn.parser import parse
 from engine.bpmn.xml import LIMITS
@@ -213,7 +214,8 @@ def build(
     completions = Completions(connection("completions"))
     limits = replace(LIMITS, feel=config.feel.limits)
     definitions = DefinitionCache(pool.connection, read=partial(parse, limits=limits))
-    job_board = JobBoard(config.api.max_pollers, config.api.slow_poll_s, config.api.activations_bytes)
+    max_waiting = min(config.api.max_waiting, config.http.max_connections * 3 // 4)
+    job_board = JobBoard(max_waiting, config.api.slow_poll_s, config.api.activations_bytes)
     announcer = Announcer(before("announcer"), needed=lambda: not listener.alone)
     switchboard = Switchboard(completions, definitions, job_board, announcer)
     consumer = Consumer(
@@ -250,6 +252,7 @@ def build(
             switchboard.clock_changed if config.control_clock else None,
             node,
             limits,
+            Waits(max_waiting),
         )  # fmt: skip
         await server.serve(app.build(services), listeners, settings=config.http, drain=drain, beat=beat.beat)
 

@@ -5,6 +5,8 @@ handler costs no task and no cancel scope of its own, the body has backpressure,
 by a handler that waits in `receive`, and by nobody else. The handler is never cancelled for it.
 """
 
+from collections.abc import Mapping
+
 import structlog
 import trio
 
@@ -25,6 +27,8 @@ DISCARD_BYTES = 64 * 1024
 JOIN_BYTES = 64 * 1024
 
 DISCONNECT = "http.disconnect"
+RELEASE = "http.request.release"
+_EXTENSIONS: Mapping[str, Mapping[str, object]] = {RELEASE: {}}
 
 
 class Exchange:
@@ -96,19 +100,15 @@ class Exchange:
             "headers": request.headers,
             "client": client,
             "server": server,
+            "extensions": _EXTENSIONS,
         }
 
     # The request.
 
     async def receive(self) -> Message:
-        """ASGI `receive`: the body, whole if it is small, then `http.disconnect` when the client goes away.
-
-        A handler that waits for a disconnect has let go of the body: it is not counted as memory in use any more.
-        """
+        """ASGI `receive`: the body, whole if it is small, then `http.disconnect` when the client goes away."""
         request = self.request
         if self._body_taken or self._refused:
-            self.state.memory.give_back(self.wire, min(self._charged, self.wire.held))
-            self._charged = 0
             await self._wait_disconnect()
             return {"type": DISCONNECT}
         if not request.complete and not await self._gather():
@@ -197,12 +197,19 @@ class Exchange:
             return  # the server has answered in the application's place
         if kind == "http.response.body":
             await self._send_body(message.get("body", b""), message.get("more_body", False))
+        elif kind == RELEASE:
+            self._release_body()
         elif kind != "http.response.start":
             raise RuntimeError(f"the application sent {kind!r} in an HTTP exchange")
         elif self._start is not None:
             raise RuntimeError("the application started its response twice")
         else:
             self._start = message
+
+    def _release_body(self) -> None:
+        """The application has let go of the body: it is not counted as memory in use any more."""
+        self.state.memory.give_back(self.wire, min(self._charged, self.wire.held))
+        self._charged = 0
 
     async def _send_body(self, body: bytes, more: bool) -> None:
         if self._start is None or self._done:

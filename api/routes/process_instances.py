@@ -28,10 +28,10 @@ from api.decoding import (
 )
 from api.problems import Problem
 from api.reading import read
-from api.request import Request
+from api.request import UNWATCHED_S, Request
 from api.response import Response, json_response
 from api.search import getting, searching
-from api.services import Services
+from api.services import EndWaiter, Services
 from engine.admission import Overloaded
 from engine.completions import NotToldHere
 from engine.core.records.instances import CancelInstance, CreateInstance, InstanceReply
@@ -123,14 +123,27 @@ async def create(request: Request, services: Services) -> Response:
         body.process_definition_version_tag,
     )
     deadline = trio.current_time() + (_limit_s(request, body, services) if awaits else settings.response_timeout_s)
-    submitted = await commands.submit(request, services, command, deadline=deadline, insists=awaits)
+    if not awaits:
+        submitted = await commands.submit(request, services, command, deadline=deadline)
+        if submitted.outcome is None:
+            return await commands.accepted(services, submitted.appended)
+        return _created(_reply_decoder.decode(submitted.outcome.response or b""), _NO_VARIABLES, submitted)
+    with services.waits.entered():
+        submitted = await commands.submit(request, services, command, deadline=deadline, insists=True)
+        names = body.fetch_variables
+        del body, command  # they may be megabytes, and the instance may take an hour
+        return await _awaited(request, services, submitted, names, deadline)
+
+
+async def _awaited(
+    request: Request, services: Services, submitted: Submitted, names: list[str] | None, deadline: float
+) -> Response:
+    """The answer when the instance has ended."""
     if submitted.outcome is None:
         return await commands.accepted(services, submitted.appended)
     reply = _reply_decoder.decode(submitted.outcome.response or b"")
-    if not awaits:
-        return _created(reply, _NO_VARIABLES, submitted)
     try:
-        result = await _end(services, reply.process_instance_key, body.fetch_variables, deadline)
+        result = await _end(request, services, reply.process_instance_key, names, deadline)
     except Overloaded:  # no room for another who waits; but the instance is there, and this must not be repeated
         result = None
     if result is None:
@@ -214,7 +227,9 @@ def _limit_s(request: Request, body: CreationBody, services: Services) -> float:
     return min(asked_s, settings.max_wait_s) if asked_s > 0 else settings.response_timeout_s
 
 
-async def _end(services: Services, key: int, names: list[str] | None, deadline: float) -> Result | None:
+async def _end(
+    request: Request, services: Services, key: int, names: list[str] | None, deadline: float
+) -> Result | None:
     """How the instance ended; None if it has not by the deadline, or until the program stops.
 
     Registered first, then read, then awaited: so that an end in between is not missed, and a database that is away for
@@ -232,10 +247,19 @@ async def _end(services: Services, key: int, names: list[str] | None, deadline: 
             if result is not None:
                 return result
             try:
-                await end.wait()
+                await _wait(request, end)
             except NotToldHere:
                 return None
     return None
+
+
+async def _wait(request: Request, end: EndWaiter) -> None:
+    """For a moment without looking whether the client is still there, then until it leaves."""
+    with trio.move_on_after(UNWATCHED_S):
+        await end.wait()
+        return
+    await request.release_body()
+    await request.unless_left(end.wait)
 
 
 def _result(state: str, variables: Mapping[str, str], names: list[str] | None) -> Result:

@@ -6,6 +6,8 @@ from dataclasses import replace
 import pytest
 import trio
 
+from api import app
+from api.request import Request
 from engine.admission import Draining, InDoubt, Lost, Overloaded, Refused, Unavailable
 from engine.core.records.effects import Rejection, RejectionCode
 from engine.core.records.instances import CancelInstance, CreateInstance, InstanceReply, ResolveIncident, SetVariables
@@ -298,3 +300,52 @@ async def test_a_client_that_leaves_in_the_middle_of_its_body_is_not_answered(cl
     scope = {"type": "http", "method": "POST", "path": "/v2/process-instances", "query_string": b"", "headers": []}
     await client.app(scope, receive, send)
     assert not engine.appended
+
+
+async def test_a_client_that_leaves_is_not_answered(client, engine, nursery, monkeypatch, services):
+    monkeypatch.setattr("api.commands.UNWATCHED_S", 0)
+    client.app = app.build(replace(services, settings=replace(services.settings, response_timeout_s=3600)))
+    engine.silent = True
+    answers = []
+
+    async def complete():
+        answers.append(await client("POST", f"/v2/jobs/{KEY}/completion"))
+
+    nursery.start_soon(complete)
+    await trio.testing.wait_all_tasks_blocked(0.05)
+    assert answers == []
+    client.gone.set()
+    with trio.fail_after(5):
+        while not answers:
+            await trio.lowlevel.checkpoint()
+    assert answers == [None]
+    assert len(engine.appended) == 1
+
+
+@pytest.mark.parametrize("failing", [True, False])
+async def test_what_is_waited_for_comes_through_as_it_is(failing):
+    async def receive():
+        await trio.sleep_forever()
+
+    async def wait():
+        if failing:
+            raise Lost("a crash took it")
+        return 7
+
+    request = Request("GET", "/", [], receive=receive)
+    if failing:
+        with pytest.raises(Lost):
+            await request.unless_left(wait)
+    else:
+        assert await request.unless_left(wait) == 7
+
+
+async def test_a_body_is_let_go_and_the_server_told():
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    request = Request("POST", "/", [], b"x" * 100, send=send)
+    await request.release_body()
+    assert (request.body, sent) == (b"", [{"type": "http.request.release"}])

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 import trio
 
+from api.waits import Waits
 from engine import completions
 from engine.admission import Overloaded
 from engine.core.records.instances import InstanceReply
@@ -119,6 +120,38 @@ async def test_a_cancelled_instance_is_409_with_its_key(rows, reader, end):
     assert (answer.status, answer.headers[b"command-position"]) == (409, b"1")
     problem = answer.problem
     assert (problem["title"], problem["processInstanceKey"]) == ("INVALID_STATE", str(KEY))
+
+
+async def test_a_client_that_leaves_is_not_waited_for(rows, reader, end, nursery, monkeypatch):
+    monkeypatch.setattr("api.routes.process_instances.UNWATCHED_S", 0)
+    rows.instance()
+    answers = []
+
+    async def create():
+        answers.append(await reader("POST", "/v2/process-instances", CREATE | {"requestTimeout": 3_600_000}))
+
+    nursery.start_soon(create)
+    await end.registered.wait()
+    await trio.testing.wait_all_tasks_blocked(0.05)
+    assert not end.left
+    reader.gone.set()
+    with trio.fail_after(5):
+        while not answers:
+            await trio.lowlevel.checkpoint()
+    assert (answers, end.left) == ([None], True)
+
+
+async def test_those_who_wait_are_bounded_and_nothing_is_written(services, make_client, engine, end):
+    end.value = completions.End("COMPLETED", {})
+    waits = Waits(1)
+    client = make_client(waits=waits)
+    with waits.entered():
+        answer = await client("POST", "/v2/process-instances", CREATE)
+        assert (answer.status, answer.problem["title"]) == (503, "RESOURCE_EXHAUSTED")
+        assert engine.appended == []
+        assert (await client("POST", "/v2/process-instances", {"processDefinitionId": "order"})).status == 200
+    assert (await client("POST", "/v2/process-instances", CREATE)).status == 200
+    assert len(waits) == 0
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 import trio
 
 from api.job_board import JobBoard
+from api.waits import Waits
 from storage import activation
 from storage.errors import ConnectionLost
 
@@ -299,6 +300,11 @@ async def test_an_activation_that_cannot_be_read_gives_the_jobs_back(rows, reade
     answer = await reader("POST", "/v2/jobs/activation", ASK)
     assert (answer.status, answer.problem["title"]) == (503, "UNAVAILABLE")
     assert ready(rows) == [(True,)]
+
+
+async def test_polls_and_awaited_instances_together_are_bounded(make_client):
+    answer = await make_client(waits=Waits(0))("POST", "/v2/jobs/activation", ASK)
+    assert (answer.status, answer.problem["title"]) == (503, "RESOURCE_EXHAUSTED")
 
 
 async def test_too_many_polls_are_refused(make_client):
