@@ -76,7 +76,7 @@ class Work:
 
 @dataclass(slots=True)
 class Decoded:
-    """A log row with its command, or with why it is rejected; with both if somebody waits for it."""
+    """A log row with its command, or with why it is rejected; with both if that is to be said where it belongs."""
 
     row: LogRow
     command: Command | None
@@ -98,7 +98,7 @@ def decode(rows: Iterable[LogRow], refusals: Refusals) -> list[Decoded]:
 
 def _decode(row: LogRow, refusals: Refusals) -> Decoded:
     refused = refusals.positions.get(row.position)
-    if refused is not None and row.intent not in _WAITED_FOR:
+    if refused is not None and row.intent not in _WAITED_FOR and row.position not in refusals.slow:
         return Decoded(row, None, refused)
     try:
         row.payload.decode()  # values are kept as they are, so that nobody else would look into them
@@ -182,7 +182,7 @@ async def _follow_up(processor: Processor, collected: _Collected, fill: Fill) ->
 
 def _process(processor: Processor, one: Decoded, now: int, leases: Mapping[int, str | None]) -> list[Handled]:
     row = one.row
-    if one.rejection is not None and isinstance(one.command, WAITED_FOR):
+    if one.rejection is not None and one.command is not None:
         return processor.refuse(Entry(row.position, row.tenant, one.command, row.request), now, one.rejection)
     if one.command is None:
         processor.skip(row.position)

@@ -6,19 +6,22 @@ term begins with what the database says.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable
 
 import structlog
 import trio
 
 from engine.appender import Consumed
+from engine.attempts import DATA, Trials, symptom
 from engine.consumer_settings import ConsumerSettings, ConsumerStats
 from engine.core.rules import TIMER_RULES, TimerRules
 from engine.listeners import Listeners, Models
 from engine.refusals import Refusals, Suspected
 from engine.supervision import Beat, leaves
 from engine.term import Term
-from storage import partitions
+from storage import attempts, partitions
+from storage.attempts import Suspicion
 from storage.driver import Connection
 from storage.log import Tail
 from storage.partitions import Claim
@@ -59,6 +62,8 @@ class Consumer:
         self.look = True
         """There may be something in the log that nobody has handed over."""
         self.refusals = Refusals()
+        self._verdict: tuple[Suspicion, str] | None = None
+        """The attempt that the last term ended with, and its cause: recorded by the next term."""
 
     def wake(self) -> None:
         """There may be something new in the log."""
@@ -72,6 +77,16 @@ class Consumer:
         self._term.take(tail)
         self._wake_up.set()
         return True
+
+    def accuse(self, note: Callable[[Suspicion], None]) -> None:
+        """For the watchdog's thread, which is about to end the process: note down what has blocked the event loop.
+
+        An attempt is accused only if it is what computes now; a batch only makes the next term try one by one.
+        """
+        term = self._term
+        suspicion = term.suspicion if term is not None and term.leading else None
+        if term is not None and suspicion is not None and (term.computes or not suspicion.attempt):
+            note(suspicion)
 
     @property
     def leads(self) -> bool:
@@ -111,6 +126,8 @@ class Consumer:
                 await partitions.prepare(writer)
                 await partitions.prepare(reader)
             claim = await self._claim(writer, beat)
+            with beat.waiting(self.settings.call_timeout_s):
+                await self._take_stock(writer, claim)
             await self._lead(writer, reader, claim, beat)
         finally:
             for connection in (writer, reader):
@@ -129,9 +146,36 @@ class Consumer:
                     leader = owned.node
                 await beat.sleep(min(max(owned.seconds, 0.1), 1.0))
 
+    async def _take_stock(self, writer: Connection, claim: Claim) -> None:
+        """Record how the last attempt ended, and read what is known of the commands that come next.
+
+        When a term has been before without any progress, and nobody has said why, commands are tried one by one.
+        """
+        verdict, self._verdict = self._verdict, None
+        if verdict is not None:
+            await attempts.end(writer, *verdict)
+        self.refusals.learn(claim.position, await attempts.known(writer, claim.partition, claim.position))
+        if claim.stands and self.refusals.careful_until <= claim.position:
+            most = self.settings.batch_commands
+            last = await attempts.waiting(writer, claim.partition, claim.position, most)
+            self.refusals.doubt(Suspicion(claim.partition, claim.epoch, claim.position + 1, last, False))
+
+    def _judge(self, term: Term, trials: Trials, error: BaseException | None, beat: Beat) -> None:
+        """A term has ended: was it the fault of what it did?"""
+        suspicion = term.suspicion
+        if suspicion is None:
+            return
+        if suspicion.attempt:
+            cause = trials.cause(error, beat)
+            self._verdict = None if cause is None else (suspicion, cause)
+        elif symptom(error, beat) not in (None, DATA):  # of that `Refusals.suspect` is told
+            self.refusals.doubt(suspicion)
+
     async def _lead(self, writer: Connection, reader: Connection, claim: Claim, beat: Beat) -> None:
         self.stats.terms += 1
-        self._term = term = Term(self, writer, reader, claim, beat)
+        sessions = [writer.backend_pid, reader.backend_pid]
+        trials = Trials(claim.partition, claim.epoch, self._connect, sessions, self.settings.call_timeout_s)
+        self._term = term = Term(self, writer, reader, claim, beat, trials)
         self.look = True
         beat.report_progress(term.progressing)
         log.info("leading the partition", partition=claim.partition, epoch=claim.epoch, position=claim.position)
@@ -143,6 +187,7 @@ class Consumer:
             raise _cause(group) from None
         finally:
             term.leading = False
+            self._judge(term, trials, sys.exception(), beat)
 
     async def expect(self, beat: Beat) -> None:
         """If commands are being appended, give them a moment to come."""

@@ -12,18 +12,17 @@ cancelled. All times are seconds of Trio's monotonic clock.
 
 from __future__ import annotations
 
-import types
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import structlog
 import trio
 
+from engine.freezing import freezable
 from engine.watchdog import hard_exit
 from storage.errors import Outage, Retry, SteppedDown
 
@@ -49,6 +48,8 @@ class SupervisionSettings:
     stuck_after_s: float = 5.0
     """A cancelled child that has not ended by then never will: the process ends."""
     check_every_s: float = 0.1
+    blocked_after_s: float = 10.0
+    """When the event loop has been blocked this long, the process ends itself (`engine.watchdog`)."""
 
 
 class Escalated(Exception):
@@ -73,31 +74,34 @@ class Beat:
     No beat by a helper task: it would keep a hung child alive.
     """
 
-    __slots__ = ("_deadlines", "_last", "_muted", "_progress", "_settings", "alive")
+    __slots__ = ("_deadlines", "_last", "_progress", "_settings", "alive", "given_up", "muted")
 
     def __init__(self, settings: SupervisionSettings) -> None:
         self._settings = settings
         self._last = trio.current_time()
         self._deadlines: list[float] = []
-        self._muted = False
+        self.muted = False
+        """Made to look hung, on purpose."""
+        self.given_up = False
+        """The child is ended because it was silent for too long. It may tell why it was."""
         self._progress: Callable[[], bool] = lambda: True
         self.alive = False
         """Whether the child has beaten at all."""
 
     def beat(self) -> None:
         """The child's loop turns."""
-        if not self._muted:
+        if not self.muted:
             self._last = trio.current_time()
             self.alive = True
 
     def _end_wait(self, deadline: float) -> None:
         self._deadlines.remove(deadline)
-        if not self._muted:
+        if not self.muted:
             self._last = trio.current_time()
 
     def mute(self) -> None:
         """Hear nothing more: the child is made to look hung, whichever of its tasks beats."""
-        self._muted = True
+        self.muted = True
 
     def report_progress(self, progress: Callable[[], bool]) -> None:
         """Have `progress()` asked for the health view: False means alive, but getting nowhere."""
@@ -125,6 +129,11 @@ class Beat:
         with trio.move_on_after(seconds):
             await self.idle(trio.sleep_forever)
         self.beat()
+
+    @property
+    def limit_s(self) -> float:
+        """How long a child may be silent."""
+        return self._settings.hang_after_s
 
     @property
     def age_s(self) -> float:
@@ -203,6 +212,10 @@ class _Life:
     """Set up when the child is to hang; set when it is ended."""
     cancelled_at: float | None = None
     silent: bool = False
+
+    def frozen_until(self) -> trio.Event | None:
+        """Whether the child is not to go on now. Waiting for PostgreSQL ends by its own deadline and is no hang."""
+        return None if self.beat.excused else self.thaw
 
 
 @dataclass(slots=True)
@@ -354,7 +367,7 @@ class Supervisor:
         try:
             with life.scope:
                 async with trio.open_nursery() as life.nursery:
-                    await _freezable(_coroutine(kept.child.run(life.beat)), life)
+                    await freezable(_coroutine(kept.child.run(life.beat)), life.frozen_until)
                     life.nursery.cancel_scope.cancel()
         except BaseExceptionGroup as group:
             failed, rest = group.split(Exception)
@@ -410,7 +423,7 @@ class Supervisor:
             )
 
     def _end_hung(self, kept: _Kept, life: _Life) -> None:
-        life.silent = True
+        life.silent = life.beat.given_up = True
         log.error("child gives no sign of life", child=kept.child.name, silent_s=round(life.beat.age_s, 3))
         try:
             kept.child.close()
@@ -471,29 +484,3 @@ async def _set_when_cancelled(event: trio.Event) -> None:
         await trio.sleep_forever()
     finally:
         event.set()
-
-
-@types.coroutine
-def _freezable(child: Coroutine[Any, Any, None], life: _Life) -> Generator[Any, Any, None]:
-    """Run `child`; once `life.thaw` is there, do not let it go on after what it waits for, until that is set.
-
-    Waiting for PostgreSQL ends by its own deadline and is no hang; the child is stopped in what comes next. What it
-    waited for is given to it then all the same: a lock it got in the meantime would else never be released.
-    """
-    resume: Callable[[], Any] = partial(child.send, None)
-    while True:
-        try:
-            trap = resume()
-        except StopIteration:
-            return
-        try:
-            resume = partial(child.send, (yield trap))
-        except BaseException as error:
-            resume = partial(child.throw, error)
-        if life.thaw is not None and not life.beat.excused:
-            yield from _frozen(life.thaw).__await__()
-
-
-async def _frozen(thaw: trio.Event) -> None:
-    with trio.CancelScope(shield=True):  # the timeout that woke the child may not wake it twice
-        await thaw.wait()

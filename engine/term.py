@@ -6,6 +6,8 @@ be told of a batch is told after its commit, with no checkpoint in between.
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from functools import partial
 from time import thread_time
 from typing import Protocol
@@ -14,6 +16,7 @@ import structlog
 import trio
 
 from engine import batch
+from engine.attempts import Trials, Unworkable
 from engine.batch import Work
 from engine.bpmn.model import Process
 from engine.consumer_settings import ConsumerSettings, ConsumerStats
@@ -28,13 +31,14 @@ from engine.definitions import UnreadableResource
 from engine.listeners import Listeners, Models, tell
 from engine.moment import Moment
 from engine.read_ahead import ReadAhead
-from engine.refusals import Refusals, Suspected
+from engine.refusals import SLICES_AWAY, Refusals, Suspected
 from engine.riders import Riders
 from engine.room import Room
 from engine.slices import Slices
 from engine.supervision import Beat
 from engine.tails import Tails
-from storage import load, partitions, save
+from storage import attempts, load, partitions, save
+from storage.attempts import Suspicion
 from storage.driver import Call, Connection
 from storage.errors import DataPoison, StorageError
 from storage.load import Batch
@@ -48,6 +52,8 @@ KEYS_SET_ASIDE = 1_000_000
 """For slices between commands: a batch with commands saves the next key with so many to spare."""
 KEYS_OF_A_SLICE = 100_000
 """More than one gives out. The fence refuses a slice that gives out more than were set aside."""
+LONG_S = 0.1
+"""Of the processor's time: so much has the step of an attempt used, at least, that blocks the event loop."""
 LOOK_EVERY_S = 0.1
 """While slices follow each other, the log is looked at so often, for what others append and for the time."""
 
@@ -71,12 +77,21 @@ class Handle(Protocol):
 class Term:
     """One leadership term: the cache, the cursor, and what is on its way."""
 
-    def __init__(self, consumer: Handle, writer: Connection, reader: Connection, claim: Claim, beat: Beat) -> None:
+    def __init__(
+        self,
+        consumer: Handle,
+        writer: Connection,
+        reader: Connection,
+        claim: Claim,
+        beat: Beat,
+        trials: Trials,
+    ) -> None:
         self._consumer = consumer
         self._settings = consumer.settings
         self._writer, self._reader = writer, reader
         self._claim = claim
         self._beat = beat
+        self._trials = trials
         self._state = State(claim.partition, claim.next_key)
         self._room = Room(self._state, self._settings.cache_bytes)
         settings = consumer.settings
@@ -101,7 +116,10 @@ class Term:
         self._moved = trio.current_time()
         self._idle = True
         self.leading = True
-        self.last = claim.position
+        self.last = self._committed = self._reached = claim.position
+        """Handed over to be committed; committed; decoded."""
+        self._between = False
+        """The latest work was a slice between commands."""
         self.per_second = 0.0
 
     def progressing(self) -> bool:
@@ -111,7 +129,8 @@ class Term:
     async def work(self, nursery: trio.Nursery) -> None:
         while True:
             self._beat.beat()
-            if not await self.run_once(nursery):
+            turn = self.run_once(nursery)
+            if not await (self._trials.meter.run(turn) if self._careful else turn):
                 self._idle = True
                 await self._consumer.wait(self._beat, self._settings.poll_s)
             await self._renew()
@@ -119,17 +138,20 @@ class Term:
     async def run_once(self, nursery: trio.Nursery) -> bool:
         """At most one batch: read, load, compute, and hand over to be committed. False when the log is worked off."""
         self._consumer.stats.evicted += self._room.make()
-        careful = self.last < self._consumer.refusals.careful_until
+        careful = self._careful
         if self._slices.due and not careful and await self._go_on(nursery, waited=True):
             return True
         limit = 1 if careful else self._settings.batch_commands
         read = await self._read(limit) if 2 * len(self._ahead) < limit else None
         if read is not None:
             await self._notice(read)
+            if careful and read.rows:
+                await self._try_alone(read.rows[0].position, nursery)
         decoded = self._ahead + ([] if read is None else batch.decode(read.rows, self._consumer.refusals))
         if not decoded:
             return not careful and await self._go_on(nursery, waited=False)
         self._begin_work()
+        self._reached, self._between = decoded[-1].row.position, False
         started = trio.current_time()
         try:
             with self._beat.waiting(self._settings.call_timeout_s):
@@ -141,7 +163,8 @@ class Term:
                 nursery.start_soon(self._reading.run, partial(self._read_log, last, most))
             self._processor.set_inline(not careful)
             self._processor.cut(self._slices.items)
-            work, missing = await batch.compute(self._processor, decoded, self._moment.ms, leases, self._fill)
+            with _bugs_told():
+                work, missing = await batch.compute(self._processor, decoded, self._moment.ms, leases, self._fill)
         except DataPoison as poison:
             await self._settled()
             raise Suspected(self.last + 1, decoded[-1].row.position, len(decoded), poison) from poison
@@ -160,6 +183,7 @@ class Term:
         if root is None or self._state.next_key + KEYS_OF_A_SLICE > self._keys_saved:
             return False
         self._begin_work()
+        self._between = True
         started = trio.current_time()
         self._processor.cut(self._slices.items)
         try:
@@ -169,7 +193,8 @@ class Term:
             if self._is_asked and not waited:
                 return True
             worked = thread_time()  # without what was read: a shorter slice reads no less
-            work = await batch.go_on(self._processor, root, self.last, self._moment.ms, self._fill)
+            with _bugs_told():
+                work = await batch.go_on(self._processor, root, self.last, self._moment.ms, self._fill)
         except DataPoison as poison:
             await self._settled()
             raise Suspected(self.last + 1, self.last, 0, poison) from poison
@@ -183,6 +208,32 @@ class Term:
     def _is_asked(self) -> bool:
         """Whether commands have come, as far as is known."""
         return bool(self._ahead or self._tails or self._consumer.look)
+
+    @property
+    def _careful(self) -> bool:
+        """Whether the next command is tried alone."""
+        return self.last < self._consumer.refusals.careful_until
+
+    async def _try_alone(self, position: int, nursery: trio.Nursery) -> None:
+        """Record the attempt before anything is done for it; nothing else is on its way meanwhile."""
+        await self._settled()
+        with self._beat.waiting(self._settings.call_timeout_s):
+            await self._trials.begin(self._writer, position, nursery)
+
+    @property
+    def suspicion(self) -> Suspicion | None:
+        """What the term is about: the attempt under way, or all that is not committed; None: nothing."""
+        first, last = self._committed + 1, self._reached
+        if self._between:
+            last = max(last, first + SLICES_AWAY)
+        if self._trials.under_way is not None or self._idle or last < first:
+            return self._trials.under_way
+        return Suspicion(self._claim.partition, self._claim.epoch, first, last, False)
+
+    @property
+    def computes(self) -> bool:
+        """For other threads: whether the attempt under way is what this process computes, and has for a while."""
+        return (self._trials.meter.step_s() or 0.0) > LONG_S
 
     def _begin_work(self) -> None:
         if self._idle:
@@ -285,6 +336,8 @@ class Term:
         await self._settled()
         riders = self._riders(work)
         calls = [self._fence(work), *work.calls, *riders.calls]
+        if self._careful:
+            calls.insert(1, attempts.clear(self._claim.partition, work.last))
         first, self.last = self.last + 1, work.last
         if work.moves_definitions:
             self._definitions_seq = (self._definitions_seq or 0) + 1
@@ -336,6 +389,9 @@ class Term:
 
     def _note_commit(self, work: Work, statements: int) -> None:
         self._state.committed(work.roots)
+        self._committed = work.last
+        if self._trials.under_way is not None:
+            self._trials.passed(more=self._careful)
         self._moved = trio.current_time()
         stats = self._consumer.stats
         stats.batches, stats.commands = stats.batches + 1, stats.commands + work.commands
@@ -361,3 +417,14 @@ class Term:
         with self._beat.waiting(self._settings.call_timeout_s):
             await partitions.renew(self._writer, self._claim)
         self._renewed = trio.current_time()
+
+
+@contextmanager
+def _bugs_told() -> Generator[None]:
+    """What our code raises while it computes, outside of a handler, is told from what the storage raises."""
+    try:
+        yield
+    except StorageError:
+        raise
+    except Exception as bug:
+        raise Unworkable(f"computing a batch raised {type(bug).__name__}: {bug}") from bug

@@ -18,6 +18,9 @@ import trio
 
 EXIT_CODE = 70
 """EX_SOFTWARE of sysexits.h."""
+LAST_WORDS_S = 4.0
+"""So long may somebody take to record what blocked the loop; the process ends all the same."""
+TICKS = 10
 
 
 def hard_exit(message: str) -> NoReturn:
@@ -31,9 +34,15 @@ class Watchdog:
     """Ends the process when `pat()` was not called for `limit_s`."""
 
     def __init__(
-        self, limit_s: float = 10.0, interval_s: float = 1.0, die: Callable[[str], object] = hard_exit
+        self,
+        limit_s: float = 10.0,
+        interval_s: float | None = None,
+        die: Callable[[str], object] = hard_exit,
+        last_words: Callable[[], None] | None = None,
     ) -> None:
-        self.interval_s = interval_s
+        """`last_words()` is called before `die(message)`, in a thread, for the loop is blocked: it may wait."""
+        self.interval_s = limit_s / TICKS if interval_s is None else interval_s
+        self._last_words = last_words
         self._limit_s = limit_s
         self._die = die
         self._missed = 0
@@ -47,7 +56,15 @@ class Watchdog:
         """An interval has passed."""
         self._missed += 1
         if self._missed * self.interval_s > self._limit_s:
+            self._record()
             self._die(f"the event loop has been blocked for more than {self._limit_s:g} s")
+
+    def _record(self) -> None:
+        if self._last_words is None:
+            return
+        thread = threading.Thread(target=self._last_words, name="last words", daemon=True)
+        thread.start()
+        thread.join(LAST_WORDS_S)
 
     def watch(self) -> None:
         """The thread's body: tick until stopped."""

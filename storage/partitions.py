@@ -21,12 +21,19 @@ TRANSACTION_TIMEOUT_VERSION = 170_000
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """A term of leadership. `position`: the last log position that was worked; `next_key`: the next key to give out."""
+    """A term of leadership. `position`: the last log position that was worked; `next_key`: the next key to give out;
+    `moved_by`: the epoch that has worked that position."""
 
     partition: int
     epoch: int
     position: int
     next_key: int
+    moved_by: int = 0
+
+    @property
+    def stands(self) -> bool:
+        """Whether a whole term, at least, has been before this one without any progress, be it for want of commands."""
+        return self.epoch - self.moved_by > 1
 
 
 class Owned(Exception):
@@ -63,8 +70,8 @@ async def claim(writer: Connection, partition: int, node: str) -> Claim:
     if not rows:
         _, owner, seconds = await _owner(writer, partition)
         raise Owned(partition, owner, max(seconds, 0.0))
-    position, next_key = (await writer.execute(_sql["cursor"], (partition,))).rows[0]
-    return Claim(partition, rows[0][0], position, next_key)
+    position, next_key, moved_by = (await writer.execute(_sql["cursor"], (partition,))).rows[0]
+    return Claim(partition, rows[0][0], position, next_key, moved_by)
 
 
 async def _owner(writer: Connection, partition: int) -> tuple[int, str | None, float]:

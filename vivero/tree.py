@@ -37,7 +37,7 @@ from engine.supervision import Beat, Child, Supervisor
 from engine.timers import Changes, Timers
 from engine.watchdog import Watchdog
 from storage import announcer as announcing
-from storage import driver
+from storage import attempts, driver
 from storage.announcer import Announcer
 from storage.clock import CLOCK_CHANNEL as CLOCK
 from storage.driver import Connection
@@ -290,7 +290,8 @@ async def run(
     tree = build(config, dsn, node, listeners, others)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_stop, tree, stop, config.drain_s, nursery.cancel_scope)
-        watchdog = Watchdog()
+        note = partial(tree.consumer.accuse, partial(attempts.leave_note, dsn))
+        watchdog = Watchdog(config.supervision.blocked_after_s, last_words=note)
         with watchdog.thread(), tree.probe.watching():
             nursery.start_soon(watchdog.run)
             started(tree)

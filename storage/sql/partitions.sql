@@ -40,4 +40,4 @@ RETURNING epoch, set_config('synchronous_commit', 'off', true);
 
 -- name: cursor
 -- Read after the claim: whatever the last term had in flight has been decided then.
-SELECT to_pos, next_key FROM batches WHERE partition_id = $1 ORDER BY from_pos DESC LIMIT 1;
+SELECT to_pos, next_key, epoch FROM batches WHERE partition_id = $1 ORDER BY from_pos DESC LIMIT 1;

@@ -26,6 +26,7 @@ LEASES = {"ready", "available_at", "worker", "lease_token", "expiries"}
 """Columns of `jobs` that belong to activation."""
 NO_STATE = {
     "appenders",
+    "attempts",
     "batches",
     "clock",
     "cluster",

@@ -59,10 +59,12 @@ class Program:
         self._arguments = arguments
         self._environment = os.environ | environment
         self._process = None
+        self.entry = ("-m", "vivero")
+        """What Python is to run."""
 
     def start(self):
         """Begin; `ready` waits for it."""
-        command = [sys.executable, "-m", "vivero", "up", "--port", str(self.port), "--chaos", "--log-format", "json"]
+        command = [sys.executable, *self.entry, "up", "--port", str(self.port), "--chaos", "--log-format", "json"]
         with self._log.open("ab") as log, self._out.open("ab") as out:
             self._process = subprocess.Popen(
                 [*command, *self._arguments], cwd=REPOSITORY, env=self._environment, stdout=out, stderr=log
