@@ -1,4 +1,4 @@
-"""Attempts at commands that are slow rather than refused, counted over terms and restarts (docs/adr/0012)."""
+"""Attempts at commands that are slow rather than refused, counted over terms and restarts (docs/adr/0014)."""
 
 import threading
 from functools import partial

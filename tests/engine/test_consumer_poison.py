@@ -120,7 +120,7 @@ async def test_a_deployed_file_that_cannot_be_read_any_more_stops_its_own_comman
     last = await append(connection, [(TENANT, CancelInstance(77))])
     consumer, ears = make_consumer(migrated, serial.resources)
 
-    async def unreadable(_sha256, _connection):
+    async def unreadable(sha256, _connection):
         raise UnreadableResource(sha256)
 
     consumer.definitions.cold.update(serial.resources)

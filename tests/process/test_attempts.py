@@ -1,4 +1,4 @@
-"""Commands that are too slow, in whole programs: rejected after three attempts; others are served (docs/adr/0012)."""
+"""Commands that are too slow, in whole programs: rejected after three attempts; others are served (docs/adr/0014)."""
 
 from functools import partial
 from pathlib import Path

@@ -1,4 +1,4 @@
--- Attempts at commands that may be what ends terms (docs/adr/0012-count-attempts.md). Written only while commands are tried
+-- Attempts at commands that may be what ends terms (docs/adr/0014-count-attempts.md). Written only while commands are tried
 -- one by one; a row goes in the commit that passes it.
 CREATE TABLE attempts (
     partition_id int NOT NULL,
