@@ -128,7 +128,7 @@ async def create(request: Request, services: Services) -> Response:
         if submitted.outcome is None:
             return await commands.accepted(services, submitted.appended)
         return _created(_reply_decoder.decode(submitted.outcome.response or b""), _NO_VARIABLES, submitted)
-    with services.waits.entered():
+    with services.waits.for_an_instance():
         submitted = await commands.submit(request, services, command, deadline=deadline, insists=True)
         names = body.fetch_variables
         del body, command  # they may be megabytes, and the instance may take an hour

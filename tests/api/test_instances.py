@@ -143,13 +143,15 @@ async def test_a_client_that_leaves_is_not_waited_for(rows, reader, end, nursery
 
 async def test_those_who_wait_are_bounded_and_nothing_is_written(services, make_client, engine, end):
     end.value = completions.End("COMPLETED", {})
-    waits = Waits(1)
+    waits = Waits(3)
     client = make_client(waits=waits)
-    with waits.entered():
+    with waits.for_an_instance(), waits.for_an_instance():
         answer = await client("POST", "/v2/process-instances", CREATE)
         assert (answer.status, answer.problem["title"]) == (503, "RESOURCE_EXHAUSTED")
         assert engine.appended == []
         assert (await client("POST", "/v2/process-instances", {"processDefinitionId": "order"})).status == 200
+        with waits.for_jobs(), pytest.raises(Overloaded), waits.for_jobs():
+            pass
     assert (await client("POST", "/v2/process-instances", CREATE)).status == 200
     assert len(waits) == 0
 
