@@ -117,10 +117,11 @@ class MemoryEngine:
     def _begin(self, need: Need) -> None:
         """There is nothing but what is in memory: what has not been there yet begins empty."""
         state = self.state
-        if need.kind is NeedKind.FAMILY and need.key not in state.families:
-            state.families[need.key] = {}
-        elif need.kind is NeedKind.CHANNEL and need.key not in state.channels:
-            state.channels[need.key] = Channel(*need.key)
+        if need.kind is NeedKind.FAMILY:
+            state.families.setdefault(need.key, {})
+        elif need.kind is NeedKind.CHANNEL:
+            if need.key not in state.channels:  # another follow-up of a full batch may have begun it
+                state.channels[need.key] = Channel(*need.key)
         elif need.kind is NeedKind.STARTS and state.starts is None:
             state.starts = Starts()
         elif need.kind is NeedKind.SIGNAL:

@@ -95,7 +95,8 @@ class State:
         self.models: dict[int, Process] = {}
         self.weight = 0
         self.written = 0
-        """How many characters of variables, items and results the batch has written so far, undone ones included."""
+        """How many characters the batch has written so far, of variables, items, results, headers, names and messages;
+        undone ones included."""
         self.dirty: dict[Row, None] = {}
         """Changed rows, in the order of their first change."""
         self.fresh: set[Row] = set()

@@ -191,6 +191,15 @@ def test_names_that_cannot_be_stored_are_an_incident(bench, name, expected):
     assert message.startswith(f"Expected result of the expression 'who' {expected}")
 
 
+def test_candidates_that_are_too_long_together_are_an_incident(bench):
+    bench.deploy(model(assignment={"candidateUsers": "=who"}))
+    bench.start(who=["x" * 1000] * 101)
+    text = "The names that the expression 'who' gives have more than 100000 characters together."
+    assert bench.incidents == [("decide", "EXTRACT_VALUE_ERROR", text)]
+    bench.start(who=["x" * 1000] * 100)
+    assert len(bench.incidents) == 1
+
+
 def test_resolving_evaluates_again(bench):
     bench.deploy(model(assignment={"assignee": "=who"}))
     key = bench.start()

@@ -17,6 +17,7 @@ def incident_raised(state: State, event: IncidentRaised) -> Incident:
     state.link(element.open_incidents, event.key, incident)
     state.edit(element)
     element.incident = event.key
+    state.written += len(event.message)
     _count(state, element, 1)
     return incident
 

@@ -36,6 +36,8 @@ def job_created(state: State, event: JobCreated) -> Job:
     state.link(state.jobs, event.key, job)
     state.link(element.jobs, event.key, job)
     state.weigh(element.root, JOB_WEIGHT)
+    if event.headers:
+        state.written += sum(map(len, event.headers.values()))
     return job
 
 

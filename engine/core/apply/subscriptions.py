@@ -31,6 +31,7 @@ def subscription_opened(state: State, event: SubscriptionOpened) -> Subscription
             state.link(state.signals, place, {})
         state.link(state.signals[place], event.key, subscription)
     state.weigh(element.root, SUBSCRIPTION_WEIGHT)
+    state.written += len(event.name) + len(event.correlation_key or "")
     return subscription
 
 

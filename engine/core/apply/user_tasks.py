@@ -28,6 +28,8 @@ def user_task_created(state: State, event: UserTaskCreated) -> UserTask:
     state.edit(element)
     element.user_task = task
     state.weigh(element.root, USER_TASK_WEIGHT)
+    for names in (event.candidate_groups, event.candidate_users, event.headers.values()):
+        state.written += sum(map(len, names))
     return task
 
 

@@ -24,6 +24,8 @@ DEFAULT_PRIORITY, HIGHEST_PRIORITY = 50, 100
 MAX_NAME_BYTES = 1024
 """Of a person, a group or a form: they stand in indexes, whose rows PostgreSQL limits to a third of a page."""
 MAX_CANDIDATES = 1000
+MAX_CANDIDATE_CHARACTERS = 100_000
+"""Of all names of a list together: each is an entry of an index."""
 FAILURE = IncidentType.EXTRACT_VALUE_ERROR
 
 
@@ -98,6 +100,12 @@ def _names(expression: Expression | None, task: Element, at: View) -> tuple[str,
     if len(names) > MAX_CANDIDATES:
         raise Fail(
             FAILURE, f"The expression '{_told(expression)}' gives {len(names)} names, more than {MAX_CANDIDATES}."
+        )
+    if sum(map(len, names)) > MAX_CANDIDATE_CHARACTERS:
+        raise Fail(
+            FAILURE,
+            f"The names that the expression '{_told(expression)}' gives have more than {MAX_CANDIDATE_CHARACTERS} "
+            "characters together.",
         )
     return tuple(_checked(name, expression) for name in names)
 
