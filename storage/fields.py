@@ -13,6 +13,8 @@ from storage import cursors
 INT64_MAX = 2**63 - 1
 MAX_IN = 1000
 """Values of an $in or $notIn."""
+MAX_LISTED = 10_000
+"""Values of all lists of a search."""
 MAX_PATTERN = 1000
 """Characters of the pattern of a $like."""
 
@@ -48,10 +50,15 @@ class Parameters:
 
     def __init__(self) -> None:
         self.values: list[Any] = []
+        self._listed = 0
 
     def add(self, value: Any, cast: str) -> str:
-        """The placeholder of a value that PostgreSQL is to read as `cast`."""
+        """The placeholder of a value that PostgreSQL is to read as `cast`. Raises Invalid: too many in lists."""
         self.values.append(value)
+        if type(value) is list:
+            self._listed += len(value)
+            if self._listed > MAX_LISTED:
+                raise Invalid(f"The lists of the filter have more than {MAX_LISTED} values together")
         return f"${len(self.values)}::{cast}"
 
 

@@ -485,6 +485,7 @@ def test_filters_that_ask_too_much():
     for filter in (
         {"incidentErrorHashCode": 1},
         {"businessId": {"$like": "*" * 1001}},
+        {"$or": [{"businessId": {"$in": ["x"] * 1000}}] * 11},
         {"businessId": {"$in": ["x"] * 1001}},
         {"$or": [{}] * 501},
         {"$or": [{"businessId": "x"}] * 500 + [{"businessId": "y"}]},
