@@ -122,7 +122,7 @@ class Trials:
         self.meter = Meter()
         self._probe = Probe(connect, sessions, self.meter, timeout_s)
         self._probing: trio.CancelScope | None = None
-        self._began_s = 0.0
+        self._began_s = self._began_at = 0.0
         self.under_way: Suspicion | None = None
         """The attempt that is not over: its command is not committed."""
 
@@ -136,7 +136,7 @@ class Trials:
             nursery.start_soon(self._probe.run, self._probing)
         await attempts.begin(writer, self._partition, self._epoch, position)
         self._probe.begin()
-        self._began_s = self.meter.seconds
+        self._began_s, self._began_at = self.meter.seconds, trio.current_time()
         self.under_way = Suspicion(self._partition, self._epoch, position, position, True)
 
     def passed(self, more: bool) -> None:
@@ -147,13 +147,17 @@ class Trials:
             self._probing = None
 
     def cause(self, error: BaseException | None, beat: Beat) -> str | None:
-        """What ended the attempt under way, if that counts."""
+        """What ended the attempt under way, if that counts.
+
+        Nobody can say of an attempt that hardly lasted what it waited for: PostgreSQL has not been asked meanwhile.
+        """
         seen = symptom(error, beat)
         if seen in (None, BUG, DATA):
             return seen
         own_s = self.meter.seconds - self._began_s
         limit_s = beat.limit_s if seen == BEAT else self._timeout_s
-        proved = own_s > limit_s / 2 or self._probe.serves
+        waited = trio.current_time() - self._began_at > limit_s / 2
+        proved = own_s > limit_s / 2 or (waited and self._probe.serves)
         log.warning(
             "an attempt took too long", position=self.under_way and self.under_way.first, error=describe(error),
             seen=seen, computed_s=round(own_s, 3), counts=proved,

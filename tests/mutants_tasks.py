@@ -17,7 +17,46 @@ SCHEDULE_TESTS = "tests/core/test_timers_schedules.py"
 MESSAGE_TESTS = "tests/core/test_messages.py"
 MESSAGE_START_TESTS = "tests/core/test_message_starts.py"
 
+ATTEMPT_TESTS = "tests/engine/test_attempts.py"
+
 TASKS: tuple[Mutant, ...] = (
+    # Attempts (docs/adr/0014-count-attempts.md)
+    mutant(
+        "attempts: an outage counts",
+        f"{ATTEMPT_TESTS}::test_a_black_hole_of_a_whole_deadline_counts_for_nothing",
+        "engine/attempts.py",
+        ("(waited and self._probe.serves)", "waited"),
+    ),
+    mutant(
+        "attempts: what fails at once counts",
+        f"{ATTEMPT_TESTS}::test_ten_minutes_of_outage_at_one_position_reject_nothing",
+        "engine/attempts.py",
+        ("(waited and self._probe.serves)", "self._probe.serves"),
+    ),
+    mutant(
+        "attempts: recorded after loading",
+        f"{ATTEMPT_TESTS}::test_an_attempt_is_recorded_before_anything_is_done_for_it",
+        "engine/term.py",
+        ("            if careful and read.rows:\n", "            if False:\n"),
+    ),
+    mutant(
+        "attempts: kept when the command is passed",
+        f"{ATTEMPT_TESTS}::test_a_slow_command_is_rejected_after_three_attempts_and_all_others_are_done_once",
+        "engine/term.py",
+        ("            calls.insert(1, attempts.clear(self._claim.partition, work.last))\n", "            pass\n"),
+    ),
+    mutant(
+        "attempts: what the last term ended with is not recorded",
+        f"{ATTEMPT_TESTS}::test_a_slow_command_is_rejected_after_three_attempts_and_all_others_are_done_once",
+        "engine/consumer.py",
+        ("            await attempts.end(writer, *verdict)\n", "            pass\n"),
+    ),
+    mutant(
+        "attempts: an old term counts the new one's",
+        f"{ATTEMPT_TESTS}::test_an_attempt_is_the_owners_and_counts_once",
+        "storage/sql/attempts.sql",
+        ("AND epoch = $2 AND open", "AND open"),
+    ),
     # Supervision
     mutant(
         "supervision: outages count as failures",
