@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from api.http1.problems import RETRY_AFTER
 from api.response import PROBLEM_JSON, Header, Response, encode, position_header
 from engine.admission import Draining, InDoubt, Lost, NotAppended, Overloaded, Refused, Unavailable
 from engine.core.records.base import Command
@@ -114,4 +115,5 @@ def not_appended(error: NotAppended) -> Problem:
     status, title = NOT_APPENDED[type(error)]
     if status == 504:
         return Problem(status, title, TIMED_OUT)
-    return Problem(status, title, f"Expected to handle request, but the command was not taken: {error}")
+    later = [(b"retry-after", RETRY_AFTER)] if isinstance(error, Overloaded) else []
+    return Problem(status, title, f"Expected to handle request, but the command was not taken: {error}", *later)

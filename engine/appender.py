@@ -23,12 +23,10 @@ import structlog
 import trio
 
 from engine.admission import Draining, InDoubt, NotAppended, Overloaded, Refused, Unavailable
+from engine.appender_settings import NEW, NEW_GO_TO, AppenderSettings, AppenderStats
 from engine.core.records.base import Command
-from engine.core.records.catalogue import Deploy
 from engine.core.records.codec import encode_command
-from engine.core.records.instances import CreateInstance
-from engine.core.records.messages import CorrelateMessage, PublishMessage
-from engine.core.records.signals import BroadcastSignal
+from engine.pace import Pace
 from engine.supervision import Beat
 from storage import log
 from storage.driver import CONNECT_TIMEOUT_S, Connection
@@ -50,9 +48,6 @@ __all__ = [
 ]
 
 _logger = structlog.get_logger(__name__)
-
-NEW: tuple[type[Command], ...] = (CreateInstance, Deploy, PublishMessage, CorrelateMessage, BroadcastSignal)
-"""What makes more work, and is therefore refused first. All else is accepted as long as there is room."""
 
 OVERHEAD_BYTES = 200
 """What an entry takes in a call besides its payload, about."""
@@ -83,43 +78,6 @@ class Consumed(NamedTuple):
     per_second: float
 
 
-@dataclass(frozen=True, slots=True)
-class AppenderSettings:
-    """Limits of the appender."""
-
-    work_channel: int = 10_000
-    new_channel: int = 1_000
-    call_count: int = 500
-    call_bytes: int = 1_000_000
-    """A call takes no further entry once it has this much."""
-    call_timeout_s: float = 5.0
-    lag_commands: int = 1_000
-    """`new` is refused when the owner is behind by more than this, and by more than it works off in `lag_s`."""
-    lag_s: float = 0.5
-    backlog: int = 1_000_000
-    """Without a live owner `new` is queued up to this many unprocessed commands."""
-    forward_count: int = 500
-    poll_s: float = 1.0
-    outage_patience_s: float = 2.0
-    """PostgreSQL away for this long: appends are refused at once instead of waiting for their deadlines."""
-
-
-@dataclass(slots=True)
-class AppenderStats:
-    """Counters for metrics and tests; they only grow."""
-
-    commands: int = 0
-    """Written to the log by this node, forwarded ones aside."""
-    replays: int = 0
-    calls: int = 0
-    repeated: int = 0
-    """Calls that were made again because nobody knew what had come of them."""
-    refused: int = 0
-    """Commands with a value that PostgreSQL refuses."""
-    overloaded: int = 0
-    """Commands that were turned away because a limit was reached."""
-
-
 @dataclass(slots=True, eq=False)
 class _Pending:
     """A command that was handed over; `result` is there when `done` is set."""
@@ -128,6 +86,8 @@ class _Pending:
     partition: int
     size: int
     flush: bool
+    since: float
+    new: bool
     done: trio.Event = field(default_factory=trio.Event)
     result: Appended | Exception | None = None
     call: _Call | None = None
@@ -194,6 +154,9 @@ class Appender:
         self._appended, self._handed, self._consumed, self._owned = appended, handed, consumed, owned
         self._send_work, self._work = trio.open_memory_channel[_Pending](settings.work_channel)
         self._send_new, self._new = trio.open_memory_channel[_Pending](settings.new_channel)
+        self._pace = Pace(settings.pace)
+        self._first: _Pending | None = None
+        """Of what is new, the first, which had no room in the log."""
         self._calls: deque[_Call] = deque()
         self._spilled: set[int] = set()
         self._last: dict[int, int] = {}
@@ -221,10 +184,10 @@ class Appender:
         new = isinstance(item.command, NEW)
         if new:
             self._check_lag(item.partition)
-        pending = _pending(item)
+        pending = _pending(item, new)
         with trio.move_on_after(max(deadline_s, 0.0)):
             await self._hand_over(pending, new)
-            await pending.done.wait()
+            await self._wait(pending)
         if isinstance(pending.result, Appended):
             return pending.result
         raise pending.result or self._give_up(pending)
@@ -253,6 +216,11 @@ class Appender:
         self._spilled.add(partition)
         self._wake.set()
 
+    def processed(self) -> None:
+        """The engine got on: there may be room for what is new."""
+        if self._room() and self._first is not None:
+            self._wake.set()
+
     def last_position(self, partition: int) -> int:
         """The highest position of the partition's log known here, 0 when none is."""
         return self._last.get(partition, 0)
@@ -260,7 +228,7 @@ class Appender:
     @property
     def busy(self) -> bool:
         """Whether something is being appended, or waits for it."""
-        return bool(self._calls) or any(
+        return bool(self._calls or self._first) or any(
             state.current_buffer_used or state.tasks_waiting_send
             for state in (self._work.statistics(), self._new.statistics())
         )
@@ -304,6 +272,17 @@ class Appender:
             await self._send_work.send(pending)
         self._wake.set()
 
+    async def _wait(self, pending: _Pending) -> None:
+        """Until it is appended. What is new waits for `new_wait_s`, and on only if it is not for want of room."""
+        while pending.result is None:
+            with trio.move_on_after(self._settings.new_wait_s if pending.new else float("inf")):
+                await pending.done.wait()
+            if pending.result is None and self._lacks_room(pending):
+                return
+
+    def _lacks_room(self, pending: _Pending) -> bool:
+        return pending.new and pending.call is None and self._first is not None
+
     def _give_up(self, pending: _Pending) -> NotAppended:
         """The deadline passed: withdraw the command if it is certain that it was not written."""
         if pending.call is not None and pending.call.in_doubt:
@@ -311,6 +290,8 @@ class Appender:
         pending.withdrawn = True
         if self._out_since is not None:
             return Unavailable("PostgreSQL was not available before the deadline")
+        if self._lacks_room(pending):
+            return self._overloaded("the engine has more to do than it finishes in time")
         return self._overloaded("the command was not appended before the deadline")
 
     def _overloaded(self, why: str) -> Overloaded:
@@ -389,23 +370,32 @@ class Appender:
     def _gather(self) -> None:
         """Make calls of what waits: `work` first, within the limits of a call, one call a partition."""
         groups: dict[int, list[_Pending]] = {}
-        count = size = 0
+        count, size, room = 0, 0, self._room()
         while count < self._settings.call_count and size < self._settings.call_bytes:
-            pending = self._next()
+            pending = _received(self._work) or self._next_new(room)
             if pending is None:
                 break
-            if not pending.withdrawn:
-                groups.setdefault(pending.partition, []).append(pending)
-                count, size = count + 1, size + pending.size
+            groups.setdefault(pending.partition, []).append(pending)
+            count, size, room = count + 1, size + pending.size, room - pending.new
         self._calls.extend(_Call(partition, items) for partition, items in groups.items())
 
-    def _next(self) -> _Pending | None:
-        for channel in (self._work, self._new):
-            try:
-                return channel.receive_nowait()
-            except trio.WouldBlock:
-                continue
-        return None
+    def _room(self) -> float:
+        """How many `new` commands the log of the partition that they go to has room for."""
+        consumed = self._consumed(NEW_GO_TO)
+        if consumed is None:
+            self._pace.forget()
+            return float("inf")
+        self._pace.processed(consumed.position, trio.current_time())
+        return self._pace.room()
+
+    def _next_new(self, room: float) -> _Pending | None:
+        """The first of them, if there is room for it; otherwise it is kept."""
+        first = self._first
+        if first is None or first.withdrawn:
+            first = _received(self._new)
+        self._first = first if room < 1 else None
+        self._pace.filled = self._first is not None
+        return None if room < 1 else first
 
     async def _make_call(self, connection: Connection, beat: Beat, call: _Call) -> None:
         """The first of the queued calls; it leaves the queue when its outcome is known."""
@@ -447,6 +437,10 @@ class Appender:
         self.stats.commands += len(fresh)
         self.stats.replays += len(appended) - len(fresh)
         if fresh:
+            if call.partition == NEW_GO_TO:
+                new = sum(item.new for item in call.items)
+                since = min(item.since for item in call.items if not item.new or new == len(call.items))
+                self._pace.appended(fresh[-1], new, len(call.items) - new, since, trio.current_time())
             self._note_appended(call.partition, fresh[-1], tail)
 
     def _note_appended(self, partition: int, position: int, tail: Tail | None = None) -> None:
@@ -477,12 +471,23 @@ class Appender:
             self._note_appended(partition, position)
 
 
-def _pending(item: Append) -> _Pending:
+def _received(channel: trio.MemoryReceiveChannel[_Pending]) -> _Pending | None:
+    """The next that still waits."""
+    while True:
+        try:
+            pending = channel.receive_nowait()
+        except trio.WouldBlock:
+            return None
+        if not pending.withdrawn:
+            return pending
+
+
+def _pending(item: Append, new: bool = False) -> _Pending:
     payload = encode_command(item.command).decode()
     entry = Entry(item.tenant, item.command.intent, payload, item.key, trace=item.trace)
     if item.idempotency is not None:
         entry.key, entry.sha = item.idempotency[0], item.idempotency[1].hex()
-    return _Pending(entry, item.partition, len(payload) + OVERHEAD_BYTES, item.flush)
+    return _Pending(entry, item.partition, len(payload) + OVERHEAD_BYTES, item.flush, trio.current_time(), new)
 
 
 def _bisect(call: _Call, error: DataPoison) -> list[_Call]:

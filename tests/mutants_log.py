@@ -271,7 +271,25 @@ LOG: tuple[Mutant, ...] = (
         "appender: new goes before work",
         f"{APPENDER_TESTS}::test_work_goes_before_new",
         "engine/appender.py",
-        ("for channel in (self._work, self._new):", "for channel in (self._new, self._work):"),
+        ("_received(self._work) or self._next_new(room)", "self._next_new(room) or _received(self._work)"),
+    ),
+    mutant(
+        "appender: new does not wait for room in the log",
+        "tests/engine/test_appender_room.py::test_what_runs_is_appended_before_what_is_new",
+        "engine/appender.py",
+        ("        return self._pace.room()\n", "        return 1000\n"),
+    ),
+    mutant(
+        "appender: new is not refused when it finds no room in time",
+        "tests/engine/test_appender_room.py::test_new_that_finds_no_room_in_time_is_refused_and_not_written",
+        "engine/appender.py",
+        ("            if pending.result is None and self._lacks_room(pending):\n", "            if False:\n"),
+    ),
+    mutant(
+        "pace: the window shrinks below what running work has in the log",
+        "tests/engine/test_pace.py::test_running_work_gets_on_as_fast_as_new_on_a_slow_machine",
+        "engine/pace.py",
+        ("max(float(self._settings.least), self._most_work)", "float(self._settings.least)"),
     ),
     mutant(
         "appender: no refusal when the engine is behind",

@@ -108,6 +108,8 @@ class Switchboard:
     def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[Ended]) -> None:
         self._completions.committed(partition, watermark, outcomes, ended)
         self._announcer.announce(PROCESSED, str(partition), watermark)
+        if self.appender is not None:
+            self.appender.processed()
         if self.timers is not None:
             self.timers.committed(watermark)
 
