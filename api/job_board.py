@@ -11,7 +11,7 @@ Who waits when a batch of this program makes jobs available need not look: its s
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from uuid import UUID, uuid4
 
@@ -29,7 +29,10 @@ MAX_RIDERS = 4
 LOOKS_PER_S = 100.0
 """Looks of pollers by themselves, of all types together, at most: a thousand types are looked for every ten seconds."""
 LOST_S = 30.0
-"""How long looks take back what was leased to nobody: a statement whose answer was lost may still be running."""
+"""How long looks go on to take back what was leased to nobody: the statement whose answer was lost may be running."""
+NEVER = float("inf")
+MAX_LOST = 10_000
+"""Tokens of those that are remembered until somebody looks. Of more, the types that wait longest are forgotten."""
 
 
 class Ride:
@@ -222,7 +225,7 @@ class JobBoard:
         self.room = JobRoom(answers_bytes)
         """For the answers that are being built."""
         self._lost: dict[Subject, dict[UUID, float]] = {}
-        """Under which tokens jobs may be leased to nobody, and until when (Trio's clock) that is looked for."""
+        """Under which tokens jobs may be leased to nobody, and until when (Trio's clock) looks take them back."""
 
     def __len__(self) -> int:
         """How many are waiting."""
@@ -285,20 +288,12 @@ class JobBoard:
         return rides
 
     def leased_to_nobody(self, subject: Subject, token: UUID) -> None:
-        """Perhaps: the next looks take it back."""
-        now = trio.current_time()
+        """Perhaps: the next look takes it back, whenever that comes, and those of the seconds after it."""
         self._lost[subject] = tokens = self._lost.pop(subject, {})
-        tokens[token] = now + LOST_S
-        self._forget_lost(now)
+        tokens[token] = NEVER
+        while sum(map(len, self._lost.values())) > MAX_LOST:
+            del self._lost[next(iter(self._lost))]
         self.available(*subject, 1)
-
-    def _forget_lost(self, now: float) -> None:
-        """Of types for which nobody looks any more; the first of them have waited longest."""
-        while self._lost:
-            subject, tokens = next(iter(self._lost.items()))
-            if next(reversed(tokens.values())) > now:
-                return
-            del self._lost[subject]
 
     def lost(self, subject: Subject) -> list[UUID]:
         """The tokens under which jobs of the type may be leased to nobody."""
@@ -309,6 +304,13 @@ class JobBoard:
         if still:
             self._lost[subject] = still
         return list(still)
+
+    def taken_back(self, subject: Subject, tokens: Sequence[UUID]) -> None:
+        """What comes under these tokens from now on leases nothing; what is running now may."""
+        lost, until = self._lost.get(subject, {}), trio.current_time() + LOST_S
+        for token in tokens:
+            if token in lost:
+                lost[token] = min(lost[token], until)
 
     def close(self) -> None:
         """The program is stopping: whoever waits for a job gets none, at once."""

@@ -22,9 +22,11 @@ from storage.driver import Connection
 log = structlog.get_logger(__name__)
 
 DAY_MS = 24 * 3600 * 1000
+FOR_EVER_DAYS = 365_000
+"""More makes no difference, but dates that PostgreSQL does not have."""
 
 Purge = Callable[[Connection, int, int], Awaitable[int]]
-"""(connection, before, limit): delete up to `limit` rows that ended before a moment (epoch ms); how many there were."""
+"""(connection, age, limit): delete up to `limit` rows that ended longer ago than that (ms); how many there were."""
 
 PURGES: Mapping[str, Purge] = {
     "subscriptions": channels.purge_subscriptions,
@@ -88,13 +90,11 @@ class Retention:
     async def run_once(self, connection: Connection, beat: Beat) -> bool:
         """A piece of each table; whether there is more."""
         settings, more = self.settings, False
-        with beat.waiting(settings.call_timeout_s):
-            now = (await timers.clock(connection)).now
-        before = max(now - int(settings.ended_days * DAY_MS), 0)
-        pieces = [(table, purge, before) for table, purge in PURGES.items() if settings.ended_days]
-        for table, purge, until in [*pieces, (KEYS, command_log.purge_keys, now - KEYS_MARGIN_MS)]:
+        kept_ms = int(min(settings.ended_days, FOR_EVER_DAYS) * DAY_MS)
+        pieces = [(table, purge, kept_ms) for table, purge in PURGES.items() if settings.ended_days]
+        for table, purge, age_ms in [*pieces, (KEYS, command_log.purge_keys, KEYS_MARGIN_MS)]:
             with beat.waiting(settings.call_timeout_s):
-                count = await purge(connection, until, settings.rows)
+                count = await purge(connection, age_ms, settings.rows)
             self.deleted[table] += count
             more = more or count == settings.rows
             if count:

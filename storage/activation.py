@@ -147,7 +147,10 @@ async def activate(connection: Connection, ask: Ask, room: int = SMALL_BYTES, to
 
 
 async def take_back(connection: Connection, type: str, tenant: str, tokens: Sequence[UUID]) -> int:
-    """Make available again what was leased under these tokens; how many jobs that was."""
+    """Make available again what was leased under these tokens; how many jobs that was.
+
+    An activation under one of them that begins later leases nothing. One that has begun may still lease: look again.
+    """
     return (await connection.execute(_sql["take_back"], (type, tenant, [str(token) for token in tokens]))).count
 
 
@@ -180,13 +183,18 @@ async def next_available_ms(connection: Connection, type: str, tenant: str) -> i
 async def extend(connection: Connection, job_key: int, timeout_ms: int, token: str | None) -> tuple[str, str] | Refusal:
     """Let a lease end `timeout_ms` from now; the job's type and tenant. With a token (a UUID), only the lease's."""
     duration = min(timeout_ms, MAX_TIMEOUT_MS)
-    extended = (await connection.execute(_sql["extend"], (job_key, duration, token))).rows
-    if extended:
-        return extended[0][0], extended[0][1]
-    leased = (await connection.execute(_sql["is_leased"], (job_key,))).rows
-    if not leased:
-        return Refusal.NO_JOB
-    return Refusal.OTHER_LEASE if leased[0][0] else Refusal.NOT_LEASED
+    while True:  # as often as others change the lease in between
+        found = (await connection.execute(_sql["lease"], (job_key,))).rows
+        if not found:
+            return Refusal.NO_JOB
+        leased, holder, until = found[0]
+        if not leased:
+            return Refusal.NOT_LEASED
+        if token not in (None, holder):
+            return Refusal.OTHER_LEASE
+        extended = (await connection.execute(_sql["extend"], (job_key, duration, holder, until))).rows
+        if extended:
+            return extended[0][0], extended[0][1]
 
 
 def _columns(leases: Iterable[Lease]) -> tuple[list[int], list[str]]:

@@ -215,14 +215,14 @@ def _take_signals(state: State, wanted: _Wanted, rows: Rows) -> set[tuple[int, i
     return {(row[4], row[5]) for row in rows}
 
 
-async def purge_subscriptions(connection: Connection, before_ms: int, limit: int) -> int:
-    """Delete up to `limit` subscriptions of elements that ended before this moment (epoch ms); how many there were."""
-    return (await connection.execute(_sql["purge_subscriptions"], (before_ms, limit))).count
+async def purge_subscriptions(connection: Connection, age_ms: int, limit: int) -> int:
+    """Delete up to `limit` subscriptions of elements that ended longer ago than this; how many there were."""
+    return (await connection.execute(_sql["purge_subscriptions"], (age_ms, limit))).count
 
 
-async def purge_correlations(connection: Connection, before_ms: int, limit: int) -> int:
-    """Delete up to `limit` rows about messages given before this moment (epoch ms); how many there were."""
-    return (await connection.execute(_sql["purge_correlations"], (before_ms, limit))).count
+async def purge_correlations(connection: Connection, age_ms: int, limit: int) -> int:
+    """Delete up to `limit` rows about messages that were given longer ago than this; how many there were."""
+    return (await connection.execute(_sql["purge_correlations"], (age_ms, limit))).count
 
 
 async def expire(connection: Connection, partition: int, limit: int) -> int:

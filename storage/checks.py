@@ -335,12 +335,19 @@ async def _hears_itself(connection: Connection, second: Connection) -> str | Non
     return None if heard else "a notification did not come"
 
 
+_THIS_BACKEND = "SELECT pid, backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()"
+_END_BACKEND = (
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_start = $2::timestamptz"
+)
+"""Not another that has got its number meanwhile."""
+
+
 async def _find_helpless(dsn: str, connection: Connection, end: float) -> StartupProblem | None:
     """Ends a session of our own, as a contender must when the owner of a partition is frozen."""
     victim = await _connect(dsn, conninfo.address(dsn), end)
     try:
-        (row,) = (await victim.execute("SELECT pg_backend_pid()")).rows
-        await connection.execute("SELECT pg_terminate_backend($1)", row)
+        (row,) = (await victim.execute(_THIS_BACKEND)).rows
+        await connection.execute(_END_BACKEND, row)
     except StorageBug as error:
         return CannotEndOwnSessions(
             f"{conninfo.address(dsn)}: this user may not end its own sessions ({error.message})."

@@ -17,7 +17,7 @@ CLOCK_CHANNEL = "vivero_clock"
 
 async def pin(connection: Connection, at_ms: int) -> None:
     """Stop the clock at this moment (epoch milliseconds, 1970 to 9999)."""
-    await connection.execute(_sql["pin"], (at_ms, CLOCK_CHANNEL))
+    await _set(connection, "pin", at_ms)
 
 
 async def reset(connection: Connection) -> None:
@@ -27,4 +27,12 @@ async def reset(connection: Connection) -> None:
 
 async def shift(connection: Connection, by_ms: int) -> None:
     """Let the clock run, so many milliseconds before the database's time (or, negative, behind it)."""
-    await connection.execute(_sql["shift"], (by_ms, CLOCK_CHANNEL))
+    await _set(connection, "shift", by_ms)
+
+
+async def _set(connection: Connection, how: str, value: int) -> None:
+    """Others may set it at the same time: then it is set after that."""
+    done = False
+    while not done:
+        revision = (await connection.execute(_sql["revision"])).rows[0][0]
+        done = bool((await connection.execute(_sql[how], (value, CLOCK_CHANNEL, revision))).rows)

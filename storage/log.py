@@ -225,12 +225,12 @@ async def last_position(connection: Connection, partition: int) -> int:
     return position
 
 
-async def purge_keys(connection: Connection, before_ms: int, limit: int) -> int:
-    """Delete up to `limit` idempotency keys that expired before this moment (epoch ms); how many there were.
+async def purge_keys(connection: Connection, age_ms: int, limit: int) -> int:
+    """Delete up to `limit` idempotency keys that expired longer ago than this; how many there were.
 
-    It must be well past: an append that has found a key valid still looks it up by its end.
+    It must be a good while: an append that has found a key valid still looks it up by its end.
     """
-    return (await connection.execute(_PURGE_KEYS, (before_ms, limit))).count
+    return (await connection.execute(_PURGE_KEYS, (age_ms, limit))).count
 
 
 async def cursor(connection: Connection, partition: int) -> int:

@@ -37,6 +37,6 @@ async def nearest(connection: Connection, partition: int, limit: int) -> list[Pe
     return [PendingTimer(*row) for row in (await connection.execute(_WINDOW, (partition, limit))).rows]
 
 
-async def purge(connection: Connection, before_ms: int, limit: int) -> int:
-    """Delete up to `limit` timers that ended before this moment (epoch ms); how many there were."""
-    return (await connection.execute(_PURGE, (before_ms, limit))).count
+async def purge(connection: Connection, age_ms: int, limit: int) -> int:
+    """Delete up to `limit` timers that ended longer ago than this; how many there were."""
+    return (await connection.execute(_PURGE, (age_ms, limit))).count

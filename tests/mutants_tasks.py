@@ -8,6 +8,7 @@ SUPERVISION_TESTS = "tests/engine/test_supervision.py"
 LISTENER_TESTS = "tests/storage/test_listener.py"
 CHAOS_TESTS = "tests/process/test_chaos.py"
 TWO_TESTS = "tests/process/test_two_programs.py"
+LATE_TESTS = "tests/storage/test_late_calls.py"
 CLOCK_TESTS = "tests/engine/test_clock_steps.py"
 TIMER_TESTS = "tests/engine/test_timers.py"
 TIMER_TASK_TESTS = "tests/engine/test_timers_task.py"
@@ -282,7 +283,7 @@ TASKS: tuple[Mutant, ...] = (
         "timers: cancelled ones are never deleted",
         f"{TIMER_TESTS}::test_old_timers_are_purged_whatever_their_end",
         "storage/sql/timers.sql",
-        ("WHERE ended_at IS NOT NULL AND ended_at < from_epoch_ms($1)", "WHERE triggered_at < from_epoch_ms($1)"),
+        ("WHERE ended_at IS NOT NULL AND ended_at <", "WHERE triggered_at <"),
     ),
     mutant(
         "messages: a process gets one twice",
@@ -357,7 +358,7 @@ TASKS: tuple[Mutant, ...] = (
         "messages: a correlation is deleted as soon as it is there",
         "tests/engine/test_retention.py::test_what_ended_stays_to_the_millisecond",
         "engine/retention.py",
-        ("        before = max(now - int(settings.ended_days * DAY_MS), 0)\n", "        before = now\n"),
+        ("int(min(settings.ended_days, FOR_EVER_DAYS) * DAY_MS)", "0"),
     ),
     mutant(
         "signals: a loop that waits again is told again",
@@ -414,9 +415,42 @@ TASKS: tuple[Mutant, ...] = (
     ),
     mutant(
         "board: tokens of types for which nobody looks are kept for ever",
-        "tests/api/test_job_board.py::test_what_was_lost_is_forgotten_although_nobody_looks",
+        "tests/api/test_job_board.py::test_what_was_lost_is_bounded_although_nobody_looks",
         "api/job_board.py",
-        ("        self._forget_lost(now)\n", ""),
+        ("> MAX_LOST:", "> 2 * MAX_LOST:"),
+    ),
+    mutant(
+        "activation: one that comes late leases jobs to nobody",
+        f"{LATE_TESTS}::test_a_call_that_comes_late_changes_nothing",
+        "storage/sql/activation.sql",
+        (
+            "AND ready\n        AND NOT EXISTS (SELECT FROM void_leases WHERE token = $8)",
+            "AND ready AND $8::uuid IS NOT NULL",
+        ),
+    ),
+    mutant(
+        "activation: an extension that comes late undoes a later one",
+        f"{LATE_TESTS}::test_a_call_that_comes_late_changes_nothing",
+        "storage/sql/activation.sql",
+        ("AND extract(epoch FROM available_at)::text = $4", "AND $4::text IS NOT NULL"),
+    ),
+    mutant(
+        "clock: a setting that comes late undoes a later one",
+        f"{LATE_TESTS}::test_a_call_that_comes_late_changes_nothing",
+        "storage/sql/clock.sql",
+        ("shift = '0'\n    WHERE revision = $3", "shift = '0'\n    WHERE $3::bigint IS NOT NULL"),
+    ),
+    mutant(
+        "claim: one that comes late deposes the term that followed it",
+        f"{LATE_TESTS}::test_a_call_that_comes_late_changes_nothing",
+        "storage/sql/partitions.sql",
+        ("AND epoch = $4 AND (", "AND $4::bigint IS NOT NULL AND ("),
+    ),
+    mutant(
+        "retention: a purge that comes late goes by a clock that was set back",
+        f"{LATE_TESTS}::test_a_call_that_comes_late_changes_nothing",
+        "storage/sql/log.sql",
+        ("< clock_now() - $1::bigint * interval '1 millisecond'", "< 'infinity'::timestamptz AND $1::bigint > 0"),
     ),
     mutant(
         "activation: what a client that has left was brought stays leased",

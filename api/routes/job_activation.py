@@ -167,6 +167,7 @@ class _Worker:
             with trio.CancelScope(shield=True):
                 if lost := board.lost(poller.subject):
                     await activation.take_back(connection, *poller.subject, lost)
+                    board.taken_back(poller.subject, lost)
                 looked = await _activate(connection, board, poller.ask._replace(limit=limit), room)
             given.leases += looked.leases
             if looked.leases or looked.unfit is not None:

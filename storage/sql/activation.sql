@@ -7,10 +7,12 @@
 -- once: an answer that fits into the socket keeps no row locked, whether it is read or not. Where one of them is not small,
 -- none is shown, and activated_jobs reads them; their texts, which are made in vain, take 240,000 bytes at most. The row
 -- that is false is of the first job that did not fit, and whose lease was over; without a size, it sees too many variables.
+-- Nothing for a token that was taken back: this comes late, and nobody waits for it any more.
 WITH expired AS MATERIALIZED (
     SELECT job_key, path, lease_token, octet_length(headers::text) AS headers
     FROM jobs
     WHERE type = $1 AND tenant_id = $2 AND NOT ready AND available_at IS NOT NULL AND available_at <= clock_now()
+        AND NOT EXISTS (SELECT FROM void_leases WHERE token = $8)
     ORDER BY available_at
     LIMIT $3::int
     FOR UPDATE SKIP LOCKED
@@ -18,6 +20,7 @@ WITH expired AS MATERIALIZED (
     SELECT job_key, path, lease_token, octet_length(headers::text) AS headers
     FROM jobs
     WHERE type = $1 AND tenant_id = $2 AND ready
+        AND NOT EXISTS (SELECT FROM void_leases WHERE token = $8)
     ORDER BY priority DESC, job_key
     LIMIT $3::int
     FOR UPDATE SKIP LOCKED
@@ -87,8 +90,14 @@ WHERE j.job_key = ANY ($1::bigint[]) AND j.lease_token = ANY ($2::uuid[])
 ORDER BY j.priority DESC, j.job_key;
 
 -- name: take_back
--- What was leased to nobody, because the answer was lost. The jobs of a type that are leased: their index has them. SKIP
+-- What was leased to nobody, because the answer was lost, or will be: an activation that comes late finds its token void. (The
+-- connections by which one could come live no day longer.) The jobs of a type that are leased: their index has them. SKIP
 -- LOCKED: while this holds one, it must not wait for another that the engine saves; the next look comes to that.
+WITH voided AS (
+    INSERT INTO void_leases (token) SELECT unnest($3::uuid[]) ON CONFLICT DO NOTHING
+), forgotten AS (
+    DELETE FROM void_leases WHERE at < clock_timestamp() - interval '1 day'
+)
 UPDATE jobs
 SET ready = true, available_at = NULL, worker = NULL, lease_token = NULL
 WHERE job_key = ANY (ARRAY (
@@ -112,15 +121,18 @@ ORDER BY available_at
 LIMIT 1;
 
 -- name: extend
--- The time of a lease is the lease's own: no command, no part of replay. Of a token that is given it must be the one. It
--- may wait for the engine to save this one job: it holds no other lock while it does.
+-- The time of a lease is the lease's own: no command, no part of replay. Only of the lease, and the end, that was read: what
+-- comes late must not undo what was done since. It may wait for the engine to save this one job: it holds no other lock while
+-- it does.
 UPDATE jobs
 SET available_at = clock_now() + $2::bigint * interval '1 millisecond'
-WHERE job_key = $1 AND NOT ready AND lease_token IS NOT NULL AND available_at > clock_now()
-    AND ($3::uuid IS NULL OR lease_token = $3::uuid)
+WHERE job_key = $1 AND NOT ready AND available_at > clock_now()
+    AND lease_token = $3::uuid AND extract(epoch FROM available_at)::text = $4
 RETURNING type, tenant_id;
 
--- name: is_leased
--- Tells a lease that is another's from one that is not there, and that from a job that is not there.
-SELECT NOT ready AND lease_token IS NOT NULL AND available_at > clock_now() FROM jobs
+-- name: lease
+-- Tells a lease that is another's from one that is not there, and that from a job that is not there. The end as a text: it is
+-- compared to the microsecond.
+SELECT NOT ready AND lease_token IS NOT NULL AND available_at > clock_now(), lease_token::text, extract(epoch FROM available_at)::text
+FROM jobs
 WHERE job_key = $1 AND ended_at IS NULL;

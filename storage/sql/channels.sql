@@ -94,13 +94,14 @@ DELETE FROM messages WHERE message_key = ANY (ARRAY(
     ORDER BY deadline_ms LIMIT $2 FOR UPDATE SKIP LOCKED));
 
 -- name: purge_subscriptions
--- Ended ones only, the oldest first, in pieces; whoever else deletes or is about to end is not waited for.
+-- Ended ones only, the oldest first, in pieces; whoever else deletes or is about to end is not waited for. By age, here and
+-- wherever something is purged: a moment that was read before would be wrong when the clock is set and this comes late.
 DELETE FROM subscriptions WHERE subscription_key = ANY (ARRAY(
-    SELECT subscription_key FROM subscriptions WHERE ended_at IS NOT NULL AND ended_at < from_epoch_ms($1)
+    SELECT subscription_key FROM subscriptions WHERE ended_at IS NOT NULL AND ended_at < clock_now() - $1::bigint * interval '1 millisecond'
     ORDER BY ended_at LIMIT $2 FOR UPDATE SKIP LOCKED));
 
 -- name: purge_correlations
 -- The history of messages, in pieces, the oldest first.
 DELETE FROM message_correlations WHERE message_correlation_key = ANY (ARRAY(
-    SELECT message_correlation_key FROM message_correlations WHERE correlated_at < from_epoch_ms($1)
+    SELECT message_correlation_key FROM message_correlations WHERE correlated_at < clock_now() - $1::bigint * interval '1 millisecond'
     ORDER BY correlated_at LIMIT $2 FOR UPDATE SKIP LOCKED));

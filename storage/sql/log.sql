@@ -35,7 +35,7 @@ SELECT count(*) FROM (
 -- name: purge_keys
 -- In pieces, the longest expired first; one that is being used again is passed over. By ctid: two columns make no array.
 DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM idempotency_keys WHERE expires_at < from_epoch_ms($1)
+    SELECT ctid FROM idempotency_keys WHERE expires_at < clock_now() - $1::bigint * interval '1 millisecond'
     ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED));
 
 -- name: outcomes

@@ -12,4 +12,5 @@ LIMIT $2;
 -- name: purge
 -- Ended ones only, the oldest first, in pieces: by their end, which every ended timer has, however it ended.
 DELETE FROM timers WHERE timer_key IN (
-    SELECT timer_key FROM timers WHERE ended_at IS NOT NULL AND ended_at < from_epoch_ms($1) ORDER BY ended_at LIMIT $2);
+    SELECT timer_key FROM timers WHERE ended_at IS NOT NULL AND ended_at < clock_now() - $1::bigint * interval '1 millisecond'
+    ORDER BY ended_at LIMIT $2);

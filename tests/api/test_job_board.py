@@ -7,7 +7,7 @@ import pytest
 import trio
 import trio.testing
 
-from api.job_board import LOST_S, MAX_RIDERS, JobBoard
+from api.job_board import LOST_S, MAX_LOST, MAX_RIDERS, JobBoard
 from engine.admission import Overloaded
 from storage.activation import Ask, Lease
 from storage.results import Result
@@ -301,20 +301,24 @@ async def test_a_rider_whose_batch_is_lost_looks_itself(board, start, nursery, m
     assert poll.poller.take() == []
     assert board.lost(("t", "x")) == [ride.token] == board.lost(("t", "x"))
     assert board.lost(("u", "x")) == []
-    mock_clock.jump(LOST_S)
+    mock_clock.jump(10 * LOST_S)
+    assert board.lost(("t", "x")) == [ride.token], "nobody has looked yet"
+    board.taken_back(("t", "x"), [ride.token, uuid4()])
+    mock_clock.jump(LOST_S / 2)
+    board.taken_back(("t", "x"), [ride.token])
+    assert board.lost(("t", "x")) == [ride.token], "it may have been running when it was taken back"
+    mock_clock.jump(LOST_S / 2)
     assert board.lost(("t", "x")) == []
     nursery.cancel_scope.cancel()
 
 
-async def test_what_was_lost_is_forgotten_although_nobody_looks(board, mock_clock):
-    for number in range(3):
+async def test_what_was_lost_is_bounded_although_nobody_looks(board):
+    for number in range(MAX_LOST):
         board.leased_to_nobody((str(number), "x"), uuid4())
-        mock_clock.jump(LOST_S / 2)
-    assert list(board._lost) == [("1", "x"), ("2", "x")]
-    board.leased_to_nobody(("1", "x"), uuid4())
-    mock_clock.jump(LOST_S * 3 / 4)
-    board.leased_to_nobody(("3", "x"), uuid4())
-    assert list(board._lost) == [("1", "x"), ("3", "x")]
+    board.leased_to_nobody(("0", "x"), uuid4())
+    assert sum(map(len, board._lost.values())) == MAX_LOST
+    assert board.lost(("1", "x")) == [], "nobody has asked for longest"
+    assert len(board.lost(("0", "x"))) == 2
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

@@ -80,9 +80,9 @@ async def test_nobody_is_waited_for(history, connection, connect, purge):
     async with holder.transaction():
         for table in ("subscriptions", "message_correlations"):
             await holder.execute(f"SELECT FROM {table} WHERE correlation_key IN ('0', '1') FOR UPDATE")
-        assert await purge(connection, PINNED_MS + 5 * DAY_MS, 10) == 3
+        assert await purge(connection, -DAY_MS, 10) == 3
     holder.close()
-    assert await purge(connection, PINNED_MS + 5 * DAY_MS, 10) == 2
+    assert await purge(connection, -DAY_MS, 10) == 2
 
 
 async def test_the_task_deletes_all_there_is_and_then_needs_no_connection(history, connection, connect):
@@ -137,13 +137,13 @@ async def test_a_key_that_is_being_used_again_is_passed_over(history, connection
     entry.key, entry.sha = "again", "00" * 32
     session = await log.begin(connection, uuid4(), 1)
     await log.append(connection, session, 1, uuid4(), None, [entry])
-    later = PINNED_MS + 10 * DAY_MS
+    await pin_clock(connection, PINNED_MS + 10 * DAY_MS)
     holder = await connect()
     async with holder.transaction():
         await holder.execute("SELECT FROM idempotency_keys FOR UPDATE")
-        assert await log.purge_keys(connection, later, 10) == 0
+        assert await log.purge_keys(connection, DAY_MS, 10) == 0
     holder.close()
-    assert await log.purge_keys(connection, later, 10) == 1
+    assert await log.purge_keys(connection, DAY_MS, 10) == 1
 
 
 async def test_on_a_node_that_does_not_lead_nothing_is_looked_for(autojump_clock):

@@ -12,7 +12,7 @@ from storage.sql_files import SQL_DIRECTORY, load
 GENERIC_PLANS = 160_000
 """The first version that explains a plan for any parameters."""
 
-SMALL = {"clock", "definitions_seq", "start_subscriptions", "pg_stat_activity"}
+SMALL = {"void_leases", "clock", "definitions_seq", "start_subscriptions", "pg_stat_activity"}
 """Tables that are read as a whole."""
 
 CONSUMER = [

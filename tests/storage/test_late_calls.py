@@ -1,0 +1,393 @@
+"""Every call that writes, on whatever connection, comes late: given up, and repeated or overtaken on another.
+
+Each case makes a call whose bytes the proxy keeps, lets happen what the program does then, and delivers: nothing
+changes any more. Appends are in `test_late.py`, whole terms of a consumer in `test_late_terms.py`.
+"""
+
+import os
+import re
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import trio
+
+from storage import (
+    activation,
+    announcer,
+    attempts,
+    channels,
+    clock,
+    definitions,
+    driver,
+    listener,
+    log,
+    maintenance,
+    migrate,
+    partitions,
+    save,
+    timers,
+)
+from storage.activation import Ask
+from storage.attempts import Suspicion
+from storage.errors import ConnectionLost
+from storage.migrate import Migration, MigrationError
+from storage.queries import label
+from storage.sql_files import SQL_DIRECTORY, load
+
+TIMES = int(os.environ.get("VIVERO_LATE", "1"))
+"""How often each call comes late."""
+DAY_MS = 24 * 3_600_000
+ASK = Ask("work", "<default>", 1, 60_000, "w")
+FENCED = ("save.", "attempts.clear")
+"""Statements of batches: the fence stands before each."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """`call` is made in vain; `then` is what the program, or others, do before it comes."""
+
+    statement: str
+    call: Any
+    then: Any
+    setup: str = ""
+    prime: bool = True
+    """Whether the call is made once before, so that its statement is prepared: then it leaves as one message."""
+
+
+JOB = """
+    DELETE FROM jobs;
+    INSERT INTO jobs (job_key, root_key, process_instance_key, element_instance_key, path, process_definition_key,
+        process_id, process_version, element_id, type, kind, listener_event, listener_index, state, retries, priority,
+        headers, tags, tenant_id, created_at, updated_at, ready)
+    SELECT n, 1, 1, 2, '{2,1}', 9, 'p', 1, 'task', 'work', 'BPMN_ELEMENT', 'UNSPECIFIED', 0, 'CREATED', 3, 0,
+        '{}', '{}', '<default>', now(), now(), true
+    FROM generate_series(1, 3) n;
+"""
+PIN = "UPDATE clock SET pinned_at = now() + interval '10 days', revision = revision + 1;"
+"""For what is purged: by this clock it has ended long ago."""
+KEYS = f"""{PIN}
+    DELETE FROM idempotency_keys;
+    INSERT INTO idempotency_keys SELECT 't', 'old' || n, '', 1, now() + interval '1 day' FROM generate_series(1, 3) n;
+"""
+TIMERS = f"""{PIN}
+    DELETE FROM timers;
+    INSERT INTO timers (timer_key, partition_id, process_definition_key, process_id, target_element_id, type, due_at_ms,
+        repetitions, state, tenant_id, created_at, ended_at)
+    SELECT n, 1, 9, 'p', 'e', 'START_EVENT', 0, 1, 'TRIGGERED', 't', now(), now() + interval '1 day'
+    FROM generate_series(1, 3) n;
+"""
+HISTORY = f"""{PIN}
+    DELETE FROM subscriptions; DELETE FROM message_correlations;
+    INSERT INTO subscriptions (subscription_key, root_key, part_key, process_instance_key, element_instance_key,
+        process_definition_key, process_id, process_name, process_version, target_element_id, type, kind, name,
+        correlation_key, interrupting, state, tenant_id, created_at, updated_at, ended_at)
+    SELECT n, 1, 1, 1, 2, 9, 'p', 'p', 1, 'e', 'BOUNDARY', 'MESSAGE', 'm', 'k', true, 'CORRELATED', 't', now(), now(),
+        now() + interval '1 day' FROM generate_series(1, 3) n;
+    INSERT INTO message_correlations (message_correlation_key, message_key, subscription_key, name, correlation_key,
+        root_key, process_instance_key, process_definition_key, process_id, element_id, element_instance_key, tenant_id,
+        correlated_at)
+    SELECT n, 1, 1, 'm', 'k', 1, 1, 9, 'p', 'e', 2, 't', now() + interval '1 day' FROM generate_series(1, 3) n;
+"""
+MESSAGES = """
+    DELETE FROM messages;
+    INSERT INTO messages (message_key, partition_id, tenant_id, name, correlation_key, message_id, deadline_ms,
+        variables, given)
+    SELECT n, 1, 't', 'm', 'k', '', 0, '{}', '{}' FROM generate_series(1, 3) n;
+"""
+NO_ATTEMPTS = "DELETE FROM attempts;"
+INBOX = """
+    INSERT INTO inbox (target_partition, tenant_id, intent, payload)
+    VALUES (1, 't', 'X:Y', '{}'), (1, 't', 'X:Y', '{}');
+"""
+COUNTS = """
+    INSERT INTO element_count_changes (partition_id, process_definition_key, element_id, active, completed, canceled)
+    SELECT 1, 9, 'e', 1, 0, 0 FROM generate_series(1, 5);
+"""
+
+
+async def again(case, connection):
+    """The call is repeated."""
+    await case.call(connection)
+
+
+async def claimed(case, connection):
+    """The next term of the same node."""
+    await partitions.claim(connection, 1, "a")
+
+
+async def worked_again(case, connection):
+    """The next term does what the batch in doubt would have done."""
+    await _batch(connection, fenced=save.fence)
+
+
+async def gone_on_again(case, connection):
+    await _batch(connection, fenced=between)
+
+
+def between(partition, epoch, position, _to, next_key):
+    return save.fence_between(partition, epoch, position, next_key, True)
+
+
+async def _batch(connection, fenced):
+    """A batch of the term that begins with it; what it does shows how often it was done."""
+    claim = await partitions.claim(connection, 1, "a")
+    fence = fenced(1, claim.epoch, claim.position, claim.position + 1, claim.next_key)
+    mark = "INSERT INTO resources (sha256, bytes) VALUES (gen_random_uuid()::text, '')"
+    await connection.pipeline([fence, (mark, ())])
+
+
+async def purged_and_set_back(case, connection):
+    """It is repeated, the clock is reset, and there are new rows that must stay."""
+    await case.call(connection)
+    await clock.reset(connection)
+    await connection.script(case.setup.removeprefix(PIN))
+
+
+async def renew(connection):
+    await partitions.renew(connection, await partitions.claim(connection, 1, "a"))
+
+
+async def begin_attempt(connection):
+    claim = await partitions.claim(connection, 1, "a")
+    await attempts.begin(connection, 1, claim.epoch, 1)
+
+
+async def end_attempt(connection):
+    claim = await partitions.claim(connection, 1, "a")
+    await attempts.begin(connection, 1, claim.epoch, 1)
+    await attempts.end(connection, Suspicion(1, claim.epoch, 1, 1, True), "late")
+
+
+async def ended_by_the_next_term(case, connection):
+    """It counts the attempt of the term before, and makes one itself."""
+    claim = await partitions.claim(connection, 1, "a")
+    await attempts.end(connection, Suspicion(1, claim.epoch - 1, 1, 1, True), "repeated")
+    await attempts.begin(connection, 1, claim.epoch, 1)
+
+
+async def suspect(connection):
+    claim = await partitions.claim(connection, 1, "a")
+    await connection.execute(attempts._sql["suspect"], (1, claim.epoch, 1, 9))
+
+
+async def end_owner(connection):
+    await connection.execute(partitions._sql["end_owner"], (1, partitions.LEASE_S))
+
+
+async def taken_back_and_leased(case, connection):
+    await activation.take_back(connection, ASK.type, ASK.tenant, [TOKEN])
+    await activation.activate(connection, ASK)
+
+
+async def given_back_and_leased(case, connection):
+    await activation.release(connection, [activation.Lease(1, str(TOKEN))])
+    await activation.activate(connection, ASK)
+
+
+async def taken_back(case, connection):
+    await activation.take_back(connection, ASK.type, ASK.tenant, [TOKEN])
+
+
+async def extended_by_less(case, connection):
+    await activation.extend(connection, 1, 30_000, None)
+
+
+async def reset(case, connection):
+    await clock.reset(connection)
+
+
+async def pinned(case, connection):
+    await clock.pin(connection, 1)
+
+
+async def leased(connection):
+    """Under the token, whatever happened before."""
+    await connection.script("DELETE FROM void_leases")
+    await activation.activate(connection, ASK, token=TOKEN)
+
+
+async def made(connection):
+    await connection.execute(maintenance._sql["make_pieces"], (50_000_000,))
+
+
+async def trimmed(connection):
+    await maintenance.trim_cursor(connection, 1, None)
+
+
+async def notified(connection):
+    await connection.execute(announcer._NOTIFY, (["channel"], ["{}"]))
+
+
+async def pinged(connection):
+    await connection.execute(listener._PING, ("channel", "name"))
+
+
+async def take_back_of(connection):
+    await activation.take_back(connection, ASK.type, ASK.tenant, [TOKEN])
+
+
+async def release_of(connection):
+    await activation.release(connection, [activation.Lease(1, str(TOKEN))])
+
+
+TOKEN = uuid4()
+LEASED = (
+    JOB
+    + f"""
+    DELETE FROM void_leases;
+    UPDATE jobs SET ready = false, available_at = now() + interval '1 h', lease_token = '{TOKEN}', worker = 'w'
+    WHERE job_key = 1;
+"""
+)
+CASES = [
+    Case("log.forward", lambda c: log.forward(c, 1, 10), again, INBOX),
+    Case("log.purge_keys", lambda c: log.purge_keys(c, 3_600_000, 10), purged_and_set_back, KEYS),
+    Case("timers.purge", lambda c: timers.purge(c, DAY_MS, 10), purged_and_set_back, TIMERS),
+    Case(
+        "channels.purge_subscriptions",
+        lambda c: channels.purge_subscriptions(c, DAY_MS, 10),
+        purged_and_set_back,
+        HISTORY,
+    ),
+    Case(
+        "channels.purge_correlations",
+        lambda c: channels.purge_correlations(c, DAY_MS, 10),
+        purged_and_set_back,
+        HISTORY,
+    ),
+    Case("channels.expire", lambda c: channels.expire(c, 1, 10), again, MESSAGES),
+    Case("partitions.claim", lambda c: partitions.claim(c, 1, "a"), claimed),
+    Case("partitions.renew", renew, claimed),
+    Case("attempts.begin", begin_attempt, claimed, NO_ATTEMPTS),
+    Case("attempts.end", end_attempt, ended_by_the_next_term, NO_ATTEMPTS),
+    Case("attempts.suspect", suspect, claimed, NO_ATTEMPTS),
+    Case("partitions.end_owner", end_owner, claimed),
+    Case("save.fence", partial(_batch, fenced=save.fence), worked_again),
+    Case("save.fence_between", partial(_batch, fenced=between), gone_on_again),
+    Case("maintenance.make_pieces", made, again),
+    Case("maintenance.trim", trimmed, again),
+    Case("maintenance.total_element_counts", lambda c: maintenance.total_element_counts(c, 1, 100), again, COUNTS),
+    Case("definitions.store_resources", lambda c: definitions.store_resources(c, [("aa", b"x")]), again),
+    Case("clock.pin", lambda c: clock.pin(c, 1_900_000_000_000), reset),
+    Case("clock.shift", lambda c: clock.shift(c, 3_600_000), pinned),
+    Case(
+        "activation.activate",
+        lambda c: activation.activate(c, ASK, token=TOKEN),
+        taken_back,
+        JOB + "DELETE FROM void_leases;",
+    ),
+    Case("activation.take_back", take_back_of, taken_back_and_leased, LEASED),
+    Case("activation.release", release_of, given_back_and_leased, LEASED),
+    Case("activation.extend", lambda c: activation.extend(c, 1, 3_600_000, None), extended_by_less, LEASED),
+    Case("announce", notified, again),
+    Case("ping", pinged, again),
+]
+APPENDS = {"log.append", "log.append_fresh", "log.begin_appends"}
+WRITES = re.compile(
+    r"\b(INSERT INTO|UPDATE \w+|DELETE FROM)\b|pg_notify|pg_terminate|\b(SELECT|FROM) (?!unnest|json|pg_|set_)\w+\(\$1"
+)
+
+
+def test_every_call_that_writes_is_tried_late():
+    statements = [one for path in sorted(SQL_DIRECTORY.glob("*.sql")) for one in load(path).values()]
+    writing = {one.name for one in statements if WRITES.search(one.text)}
+    fenced = {name for name in writing if name.startswith(FENCED)}
+    assert len(fenced) > 30
+    elsewhere = {"save.fence", "save.fence_between", "announce", "ping"}
+    assert writing - fenced - APPENDS == {case.statement for case in CASES} - elsewhere
+
+
+@pytest.fixture
+async def connection(database):
+    """A connection past the proxy."""
+    connection = await driver.connect(database)
+    yield connection
+    connection.close()
+
+
+async def state(connection):
+    """All rows of all tables, and which tables there are. (Storing what is there renews its date, no more.)"""
+    names = await connection.execute(
+        "SELECT relname::text FROM pg_class"
+        " WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace ORDER BY 1"
+    )
+    found = {}
+    for (name,) in names.rows:
+        rows = await connection.execute(f"SELECT (to_jsonb(t) - 'stored_at')::text FROM {name} t ORDER BY 1")
+        found[name] = [row for (row,) in rows.rows]
+    return found
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.statement)
+async def test_a_call_that_comes_late_changes_nothing(case, proxy, database, connection):
+    for _ in range(TIMES):
+        early = await driver.connect(proxy.dsn(database))
+        if case.setup:
+            await connection.script(case.setup)
+        await case.call(early)
+        if case.setup:
+            await connection.script(case.setup)
+        keep_from(early, proxy, case.statement)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(lost, case.call, early)
+            await proxy.until_kept()
+            early.abort()
+        await case.then(case, connection)
+        before = await state(connection)
+        said = await proxy.deliver()
+        assert said, "nothing came: the test did not bite"
+        assert await state(connection) == before
+
+
+def keep_from(connection, proxy, statement):
+    """The proxy keeps what this connection says from this statement on."""
+    execute, pipeline = connection.execute, connection.pipeline
+
+    async def executing(query, *arguments, **options):
+        if label(query) == statement:
+            proxy.hold()
+        return await execute(query, *arguments, **options)
+
+    async def pipelining(calls, **options):
+        proxy.hold()
+        return await pipeline(calls, **options)
+
+    connection.execute, connection.pipeline = executing, pipelining
+
+
+async def lost(call, connection):
+    with pytest.raises(ConnectionLost):
+        await call(connection)
+
+
+MIGRATION = Migration(1, "late", "CREATE TABLE late (); INSERT INTO late DEFAULT VALUES", "00")
+
+
+@pytest.mark.parametrize("at", ["SELECT pg_advisory_lock($1)", "BEGIN", "INSERT INTO schema_migrations", "COMMIT"])
+async def test_a_migration_that_comes_late_is_made_once(empty_database, proxy, at):
+    """The lock is the session's: nobody else migrates before that has ended, or said all that it has to say."""
+    early, later = await driver.connect(proxy.dsn(empty_database)), await driver.connect(empty_database)
+    execute = early.execute
+
+    async def executing(query, *arguments, **options):
+        if label(query).startswith(at):
+            proxy.hold()
+        return await execute(query, *arguments, **options)
+
+    early.execute = executing
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(lost, partial(migrate.migrate, migrations=[MIGRATION]), early)
+        await proxy.until_kept()
+        early.abort()
+    if at.startswith("SELECT"):
+        await migrate.migrate(later, [MIGRATION])
+    else:
+        with pytest.raises(MigrationError, match="another program"):
+            await migrate.migrate(later, [MIGRATION], lock_wait_s=0.1)
+    await proxy.deliver()
+    await migrate.migrate(later, [MIGRATION])
+    assert (await later.execute("SELECT count(*) FROM late")).rows == [(1,)]
+    later.close()

@@ -1,0 +1,91 @@
+"""Batches of a consumer that come late: its term was given up, and the next one has done the work."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+import trio
+from psycopg.conninfo import make_conninfo
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
+
+from consumer_bench import (
+    Ears,
+    Models,
+    Serial,
+    append,
+    dump,
+    event_log,
+    expected_event_log,
+    keep_leading,
+    pin_clock,
+    save_serially,
+)
+from core_messages import model
+from core_models import end, start, task
+
+from engine.consumer import Consumer
+from engine.consumer_settings import ConsumerSettings
+from storage import driver
+
+TIMES = int(os.environ.get("VIVERO_LATE", "3"))
+PROCESS = model(start(), task("work"), end(), "start > work > end", id="p")
+
+
+@pytest.fixture
+async def connection(database):
+    """A connection past the proxy."""
+    connection = await driver.connect(database)
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+async def second(connection, postgres_dsn):
+    """A connection to another database with the schema, for what it is compared with."""
+    await connection.execute("CREATE DATABASE second_of_late TEMPLATE template_for_tests STRATEGY file_copy")
+    other = await driver.connect(make_conninfo(postgres_dsn, dbname="second_of_late"))
+    yield other
+    other.close()
+    await connection.execute("DROP DATABASE second_of_late WITH (FORCE)")
+
+
+async def test_a_batch_that_comes_late_is_refused(proxy, database, connection, second):
+    """What the old term's writer said arrives when the next term has done the same work."""
+    await pin_clock(connection)
+    serial = Serial()
+    serial.deploy(PROCESS)
+    for _ in range(TIMES):
+        serial.start()
+        serial.complete("work")
+    dsn = {"vivero:consumer-writer": proxy.dsn(database)}
+    ears = Ears()
+    consumer = Consumer(
+        lambda name: driver.connect(dsn.get(name, database), name=name),
+        "node",
+        Models(serial.resources),
+        ears,
+        ConsumerSettings(poll_s=0.05),
+    )
+    refused = 0
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(keep_leading, consumer)
+        for number, command in enumerate(serial.commands):
+            await ears.until(lambda number=number: len(ears.terms) > number)
+            with trio.fail_after(20):
+                proxy.hold()
+                last = await append(connection, [command])
+                await proxy.until_kept()
+                consumer.close()
+            await ears.until(lambda number=number: len(ears.terms) > number + 1)
+            await ears.reached(last)
+            refused += b"VV001" in await proxy.deliver()
+        nursery.cancel_scope.cancel()
+    assert refused, "no batch came late: the test did not bite"
+    print(f"{refused} batches of {len(serial.commands)} came late")
+    assert ears.terms == sorted(set(ears.terms))
+    assert await event_log(connection) == expected_event_log(serial)
+    await save_serially(second, serial)
+    assert await dump(connection, without={"version"}) == await dump(second, without={"version"})
