@@ -130,7 +130,9 @@ class Term:
         while True:
             self._beat.beat()
             turn = self.run_once(nursery)
-            if not await (self._trials.meter.run(turn) if self._careful else turn):
+            with _bugs_told():
+                worked = await (self._trials.meter.run(turn) if self._careful else turn)
+            if not worked:
                 self._idle = True
                 await self._consumer.wait(self._beat, self._settings.poll_s)
             await self._renew()
@@ -163,8 +165,7 @@ class Term:
                 nursery.start_soon(self._reading.run, partial(self._read_log, last, most))
             self._processor.set_inline(not careful)
             self._processor.cut(self._slices.items)
-            with _bugs_told():
-                work, missing = await batch.compute(self._processor, decoded, self._moment.ms, leases, self._fill)
+            work, missing = await batch.compute(self._processor, decoded, self._moment.ms, leases, self._fill)
         except DataPoison as poison:
             await self._settled()
             raise Suspected(self.last + 1, decoded[-1].row.position, len(decoded), poison) from poison
@@ -193,8 +194,7 @@ class Term:
             if self._is_asked and not waited:
                 return True
             worked = thread_time()  # without what was read: a shorter slice reads no less
-            with _bugs_told():
-                work = await batch.go_on(self._processor, root, self.last, self._moment.ms, self._fill)
+            work = await batch.go_on(self._processor, root, self.last, self._moment.ms, self._fill)
         except DataPoison as poison:
             await self._settled()
             raise Suspected(self.last + 1, self.last, 0, poison) from poison
@@ -421,10 +421,10 @@ class Term:
 
 @contextmanager
 def _bugs_told() -> Generator[None]:
-    """What our code raises while it computes, outside of a handler, is told from what the storage raises."""
+    """What our code raises around handlers, at decoding and loading, too, is told from what the storage raises."""
     try:
         yield
-    except StorageError:
+    except (StorageError, Suspected, OSError):  # the last is the machine's: no thread, no file
         raise
     except Exception as bug:
-        raise Unworkable(f"computing a batch raised {type(bug).__name__}: {bug}") from bug
+        raise Unworkable(f"working a batch raised {type(bug).__name__}: {bug}") from bug

@@ -122,7 +122,7 @@ class Program:
                     nursery.cancel_scope.cancel()
             except* Ended:
                 self.restart()
-            except* (Outage, ConnectionLost, SteppedDown, Unworkable) as group:
+            except* (Outage, ConnectionLost, SteppedDown, Unworkable, OSError) as group:
                 self.ends.append(group.exceptions[0])
         self.told += self.ears.told
         self.ears.told.clear()
@@ -339,6 +339,42 @@ async def test_a_bug_outside_of_the_core_rejects_its_command_alone(migrated, con
     assert {type(error) for error in program.ends} == {Unworkable}
 
 
+@pytest.mark.parametrize("where", ["load.fill", "batch.decode", "batch.needs_of"])
+async def test_a_bug_around_the_computing_rejects_its_command_alone(migrated, connection, serial, monkeypatch, where):
+    """What the command needs is loaded, read and decoded by our code, too."""
+    key = serial.start()
+    first, last = await prepared(connection, serial, SetVariables(key, raw({"a": 1})), CreateInstance("p"))
+    program = Program(migrated, serial)
+    module, name = {"load": load, "batch": batch}[where.split(".")[0]], where.split(".")[1]
+    original, explosions = getattr(module, name), []
+
+    def explode():
+        explosions.append(where)
+        raise OverflowError("too large")
+
+    async def fill(reader, state, needs):
+        if any(need.key == key for need in needs) and len(explosions) < 2 * MOST_ATTEMPTS:
+            explode()
+        return await original(reader, state, needs)
+
+    def decode(rows, refusals):
+        rows = list(rows)
+        if any(row.position == first and first not in refusals.positions for row in rows):
+            explode()
+        return original(rows, refusals)
+
+    def needs_of(decoded):
+        if any(one.row.position == first and one.rejection is None for one in decoded):
+            explode()
+        return original(decoded)
+
+    monkeypatch.setattr(module, name, {"fill": fill, "decode": decode, "needs_of": needs_of}[name])
+    await program.lives(last, most=20)
+    assert [position for position, _ in await rows_of(connection, REJECTED)] == [first]
+    assert await rows_of(connection, "SELECT count(*) FROM process_instances") == [(2,)]
+    assert await rows_of(connection, RECORDED) == []
+
+
 # ---- what never counts
 
 
@@ -358,6 +394,23 @@ async def test_fifty_kills_at_one_position_reject_nothing(migrated, connection, 
     assert await rows_of(connection, REJECTED) == []
     assert await rows_of(connection, "SELECT count(*) FROM process_instances") == [(3,)]
     assert await rows_of(connection, RECORDED) == []
+
+
+async def test_a_machine_without_threads_rejects_nothing(migrated, connection, serial, monkeypatch):
+    first, last = await prepared(connection, serial, CreateInstance("p"))
+    program = Program(migrated, serial)
+
+    async def refuse():
+        raise OSError("no room for another thread")
+
+    slow = Slow(monkeypatch, refuse)
+    slow.positions = {first}
+    for _ in range(8):
+        assert not await program.live(last)
+    assert await counted(connection) == []
+    slow.positions = set()
+    await program.lives(last)
+    assert await rows_of(connection, REJECTED) == []
 
 
 FAULTS = {
