@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.core.rules import PAGED_FROM, STAGE_STEPS
+from engine.core.rules import STAGE_STEPS, TREE_RULES
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +18,12 @@ class ConsumerSettings:
     poll_s: float = 1.0
     call_timeout_s: float = 5.0
     slice_items: int = 500
-    paged_from: int = PAGED_FROM
-    """A loop over more items than this is loaded in pages."""
+    paged_from: int = TREE_RULES.paged_from
+    """A loop whose items and what is loaded with it are more is loaded in pages."""
+    max_part_rows: int = TREE_RULES.most_together
+    """Live elements of an instance that are loaded together."""
+    max_tree_rows: int = TREE_RULES.most
+    """Live elements of an instance with all that it calls."""
     stage_steps: int = STAGE_STEPS
     """Steps that all expressions of one stage of an element may take together."""
 

@@ -96,7 +96,12 @@ class Term:
         self._room = Room(self._state, self._settings.cache_bytes)
         settings = consumer.settings
         self._limits = Limits(
-            settings.slice_items, consumer.timer_rules, settings.paged_from, stage_steps=settings.stage_steps
+            settings.slice_items,
+            consumer.timer_rules,
+            settings.paged_from,
+            stage_steps=settings.stage_steps,
+            max_part_rows=settings.max_part_rows,
+            max_tree_rows=settings.max_tree_rows,
         )
         self._processor = Processor(self._state, self._limits, self._find_model)
         self._previous: trio.Event | None = None

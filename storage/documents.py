@@ -68,6 +68,7 @@ class NewElement(ChangedElement, kw_only=True, omit_defaults=True, gc=False):
 class ChangedInstance(ChangedElement, kw_only=True, omit_defaults=True, gc=False):
     revision: int
     work: Any = ()
+    in_parts: int = 0
 
 
 class NewInstance(ChangedInstance, kw_only=True, omit_defaults=True, gc=False):
@@ -194,7 +195,7 @@ def _part_of(element: Element) -> int | None:
 
 
 def changed_instance(row: Instance) -> ChangedInstance:
-    return ChangedInstance(*_changes_of_element(row), work=row.work, revision=row.revision)
+    return ChangedInstance(*_changes_of_element(row), work=row.work, revision=row.revision, in_parts=row.in_parts)
 
 
 def new_instance(row: Instance) -> NewInstance:
@@ -202,6 +203,7 @@ def new_instance(row: Instance) -> NewInstance:
         *_changes_of_element(row),
         work=row.work,
         revision=row.revision,
+        in_parts=row.in_parts,
         definition=row.definition_key,
         process_id=row.process_id,
         number=row.version_number,

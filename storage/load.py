@@ -37,6 +37,7 @@ from engine.core.tree import (
     Timer,
     UserTask,
     Variable,
+    still_to_come,
 )
 from storage import channels, pages
 from storage.driver import Call, Connection
@@ -282,7 +283,7 @@ def _take_families(state: State, asked: set[tuple[str, str]], rows: Rows, timers
     state.families.update(fresh)
 
 
-_INSTANCE_WIDTH = 27
+_INSTANCE_WIDTH = 28
 _STATES = {state.value: state for state in ElementState}
 
 
@@ -291,7 +292,7 @@ def _instance(state: State, row: tuple[Any, ...]) -> Instance:
         :13
     ]
     (status, tokens, live, then, interrupted, request, incidents, started, work, revision, position) = row[13:24]
-    start, lock, after = row[24:]
+    start, lock, after, in_parts = row[24:]
     instance = Instance(
         key,
         process_id,
@@ -324,6 +325,7 @@ def _instance(state: State, row: tuple[Any, ...]) -> Instance:
         terminate_after=tuple(after or ()),
         work=tuple((item[0], item[1], item[2]) for item in _decode(work)) if work else (),
         revision=revision,
+        in_parts=in_parts,
     )
     instance.instance = instance
     if key == root_key:
@@ -332,6 +334,7 @@ def _instance(state: State, row: tuple[Any, ...]) -> Instance:
         instance.root = state.trees[root_key]
         instance.part = None if instance.scope is None else instance.scope.part
     instance.root.weight += INSTANCE_WEIGHT
+    _count(instance)
     return instance
 
 
@@ -364,7 +367,13 @@ def _element(state: State, row: tuple[Any, ...]) -> Element:
     )
     instance.root.weight += ELEMENT_WEIGHT
     _place(state, element)
+    _count(element)
     return element
+
+
+def _count(element: Element) -> None:
+    together = element.root if element.part is None else element.part
+    together.rows += 1 + still_to_come(element)
 
 
 def _place(state: State, element: Element) -> None:

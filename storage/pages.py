@@ -12,6 +12,7 @@ from typing import Any
 
 from engine.core.loop_rows import texts_of
 from engine.core.rows import Row
+from engine.core.shared.deferred import next_work
 from engine.core.state import State
 from engine.core.tree import (
     ACTIVATING,
@@ -42,7 +43,7 @@ Rows = list[tuple[Any, ...]]
 def work_of(state: State, roots: Iterable[int]) -> set[int]:
     """Elements that the deferred work of trees names and the state lacks: not loaded, or ended."""
     trees = (state.trees[root] for root in roots if root in state.trees)
-    return {item[0] for root in trees for item in root.work if item[0] not in state.elements}
+    return {item[0] for root in trees for item in next_work(root) if item[0] not in state.elements}
 
 
 async def children(reader: Connection, state: State, roots: Iterable[int]) -> dict[int, int]:
@@ -111,7 +112,7 @@ def _going_on(state: State, roots: Iterable[int]) -> list[Element]:
     found: dict[int, Element] = {}
     for root in roots:
         tree = state.trees.get(root)
-        for key, stage, _ in () if tree is None else tree.work:
+        for key, stage, _ in () if tree is None else next_work(tree):
             if stage == "settle" and key in state.paged:
                 found[key] = state.paged[key]
     return list(found.values())
@@ -131,7 +132,7 @@ def _lacks_children(body: Element) -> bool:
 async def items(reader: Connection, state: State, roots: Iterable[int], named: Iterable[tuple[int, int]]) -> None:
     """Items that loops go on with, and those that are `named` by (body, index)."""
     missing = set(named)
-    for key in [item[0] for root in roots if root in state.trees for item in state.trees[root].work]:
+    for key in [item[0] for root in roots if root in state.trees for item in next_work(state.trees[root])]:
         missing.update(_untaken(state, key))
     missing = {(body, index) for body, index in missing if _lacks_item(state, body, index)}
     bodies = [body for body in _going_on(state, roots) if _next_item(body) is not None][:BODIES]

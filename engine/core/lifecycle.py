@@ -15,7 +15,7 @@ from engine.core.records.effects import Effects, LoadMore, Reply
 from engine.core.records.instances import ElementActivated, ElementTerminated, ElementTerminating, IncidentResolved
 from engine.core.records.jobs import JobCanceled
 from engine.core.records.user_tasks import UserTaskEnded
-from engine.core.shared import listeners, mappings, waits
+from engine.core.shared import listeners, mappings, room, waits
 from engine.core.shared.beginnings import begin_at
 from engine.core.tree import (
     ACTIVATED,
@@ -60,6 +60,7 @@ def activate(element: Element, at: View, begin: Sequence[str] | int) -> Effects:
     A scope that begins at its start event waits for its event sub-processes once that has completed.
     """
     behaviour = ELEMENTS[element.type]
+    room.check_others(element, at)
     if element.occurred is None and (behaviour.awaits or element.node.boundaries):
         yield from waits.open_own(element, behaviour.awaits, at)
     if begin == 0:

@@ -23,8 +23,22 @@ class TimerRules:
             raise ValueError("the limit of missed occurrences cannot be negative")
 
 
-PAGED_FROM = 500
-"""A loop over more items than this is paged: what belongs to its inner instances is loaded one by one, or in pages."""
+@dataclass(frozen=True, slots=True)
+class TreeRules:
+    """How large the trees of process instances may become, and what is loaded of them at once. In live rows: elements
+    and process instances."""
+
+    paged_from: int = 500
+    """A loop is paged when its items and what is loaded with it are more: what belongs to its inner instances is loaded
+    one by one, or in pages."""
+    most_together: int = 10_000
+    """Of what is loaded together. Beyond it nothing begins there."""
+    most: int = 1_000_000
+    """Of a tree."""
+
+
+TREE_RULES = TreeRules()
+"""The defaults."""
 
 MAX_LOOP_ITEMS = 200_000
 """A loop over more does not begin: all its items are saved with one batch, whose commit has a deadline."""

@@ -105,6 +105,8 @@ class State:
         """What the command changed: by row, what it was before, and whether it was dirty; None of a new one."""
         self._links: list[tuple[dict[Any, Any], Any, Any]] = []
         self._first_key = self.next_key
+        self._counted: dict[Instance | Part, int] = {}
+        """What is loaded together and whose number of rows the command changes, with what it was before."""
         self._weighed: dict[Instance, int] = {}
         """The trees whose weight the command changes, with what it was before."""
 
@@ -141,6 +143,16 @@ class State:
             self._weighed[root] = root.weight
         root.weight += by
 
+    def count(self, element: Element, by: int) -> None:
+        """Of what is loaded together with the element, there are so many rows more, or fewer."""
+        together: Instance | Part = element.root if element.part is None else element.part
+        if together not in self._counted:
+            self._counted[together] = together.rows
+        together.rows += by
+        if element.part is not None:
+            self.edit(element.root)
+            element.root.in_parts += by
+
     # ---- commands
 
     def changed(self) -> Iterable[Row]:
@@ -158,6 +170,7 @@ class State:
         self._links.clear()
         self._first_key = self.next_key
         self._weighed.clear()
+        self._counted.clear()
 
     def undo(self) -> None:
         """The command is not done: everything is as before it, the key generator included."""
@@ -180,6 +193,8 @@ class State:
                 setattr(row, name, getattr(image, name))
             if not was_dirty:
                 del self.dirty[row]
+        for together, before in self._counted.items():
+            together.rows = before
         self.next_key = self._first_key
         self._forget_changes()
 

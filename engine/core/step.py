@@ -23,7 +23,7 @@ from engine.core.records.instances import COMMAND_STAGE, ContinueWork, IncidentR
 from engine.core.records.messages import CloseSubscription, OpenSubscription
 from engine.core.records.timers import TimerFailed, TriggerTimer
 from engine.core.rows import Row
-from engine.core.rules import BATCH_CHARACTERS, PAGED_FROM, STAGE_STEPS, TIMER_RULES, TimerRules
+from engine.core.rules import BATCH_CHARACTERS, STAGE_STEPS, TIMER_RULES, TREE_RULES, TimerRules, TreeRules
 from engine.core.state import State
 from engine.core.tree import Element, Instance
 from engine.core.view import View
@@ -44,12 +44,13 @@ class Limits:
 
     slice_items: int = 500
     timers: TimerRules = TIMER_RULES
-    paged_from: int = PAGED_FROM
-    """A loop over more items than this is paged."""
+    paged_from: int = TREE_RULES.paged_from
     stage_steps: int = STAGE_STEPS
     """What all expressions of one stage may take together."""
     inline_follow_ups: bool = True
     """False: every follow-up goes through the log, so that the row that cannot be saved is itself a command."""
+    max_part_rows: int = TREE_RULES.most_together
+    max_tree_rows: int = TREE_RULES.most
 
 
 DEFAULT_LIMITS = Limits()
@@ -85,7 +86,8 @@ class Processor:
     ) -> None:
         """`find_model` gives the executable model of a definition if it is at hand, without waiting."""
         self.state = state
-        self.at = View(state, find_model, limits.timers, limits.paged_from, limits.stage_steps)
+        trees = TreeRules(limits.paged_from, limits.max_part_rows, limits.max_tree_rows)
+        self.at = View(state, find_model, limits.timers, trees, limits.stage_steps)
         self.notices = Notices()
         self._whole = limits.slice_items * ITEM_COST
         self._under_way: dict[int, UnderWay] = {}

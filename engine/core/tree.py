@@ -144,6 +144,10 @@ class Instance(Element, kw_only=True):
     """Of a root: batches that changed it and whose commit is not known yet."""
     weight: int = 0
     """Of a root: estimated bytes of the tree in memory."""
+    rows: int = 0
+    """Of a root: live elements and process instances that are loaded with it, with `still_to_come`."""
+    in_parts: int = 0
+    """Of a root: those that are loaded in parts, which may be in memory or not."""
 
     def outer(self) -> Element | None:
         return None
@@ -244,6 +248,8 @@ class Part(Row):
     head: Element
     pins: int = 0
     """Batches that changed it and whose commit is not known yet."""
+    rows: int = 0
+    """Live elements and process instances that are loaded with it, with `still_to_come`."""
 
 
 class Job(Row):
@@ -393,6 +399,12 @@ def descendants(element: Element) -> Iterator[Element]:
         current = pending.pop()
         pending.extend(current.children.values())
         yield current
+
+
+def still_to_come(element: Element) -> int:
+    """How many inner instances a loop has yet to make that will be loaded with it."""
+    loop = element.loop
+    return 0 if loop is None or loop.paged else loop.size - loop.next
 
 
 def forget_links(element: Element) -> None:

@@ -12,11 +12,12 @@ from engine.core.needs import Need, NeedKind, NotLoaded
 from engine.core.records.effects import Fail, IncidentType, Reject, RejectionCode
 from engine.core.rules import (
     CHARACTERS_PER_STEP,
-    PAGED_FROM,
     STAGE_CHARACTERS_READ,
     STAGE_STEPS,
     TIMER_RULES,
+    TREE_RULES,
     TimerRules,
+    TreeRules,
 )
 from engine.core.state import State
 from engine.core.tree import MISSING, Element, Incident, Instance, Job, Subscription, Timer, UserTask, Variable
@@ -98,7 +99,6 @@ class View:
         "key",
         "leases",
         "now",
-        "paged_from",
         "position",
         "request",
         "rules",
@@ -108,6 +108,7 @@ class View:
         "steps",
         "steps_left",
         "tenant",
+        "trees",
     )
 
     def __init__(
@@ -115,7 +116,7 @@ class View:
         state: State,
         find_model: Callable[[Definition], Process | None],
         rules: TimerRules = TIMER_RULES,
-        paged_from: int = PAGED_FROM,
+        trees: TreeRules = TREE_RULES,
         stage_steps: int = STAGE_STEPS,
     ) -> None:
         self.state = state
@@ -123,8 +124,7 @@ class View:
         """Called, gives the next key of this partition."""
         self.find_model = find_model
         self.rules = rules
-        self.paged_from = paged_from
-        """A loop over more items than this is paged."""
+        self.trees = trees
         self.stage_steps = stage_steps
         """What the expressions of a stage may take together."""
         self.steps_left = stage_steps

@@ -287,7 +287,7 @@ class Worklist:
         self._touched.clear()
         self._unloaded.clear()
         for root, work in left.items():
-            self.take(iter((WorkDeferred(root, tuple(work)), Send(ContinueWork(root), later=True))))
+            self.take(iter((WorkDeferred(root, tuple(work)),)))
 
     def _waits_already(self, element: Element, item: tuple[int, str, Any]) -> bool:
         """A command that goes on with it is under way: one is enough, however many commands find too little loaded."""
@@ -409,8 +409,15 @@ class Worklist:
         self._ending.clear()
         self._touched.add(row.key)
 
-    def _resumed(self, _row: Element, event: WorkResumed) -> None:
+    def _goes_on(self, row: Instance, _event: Event) -> None:
+        """A later command is to go on with the work of the tree: one, however often that is found."""
+        following = Send(ContinueWork(row.key), later=True)
+        if row.work and following not in self.sends:
+            self.sends.append(following)
+
+    def _resumed(self, row: Instance, event: WorkResumed) -> None:
         """Scopes are touched at no cost: otherwise a slice full of them would defer them again, for ever."""
+        self._goes_on(row, event)
         for item in event.items:
             if item[1] == "settle":
                 self._touched.add(item[0])
@@ -475,6 +482,7 @@ FOLLOW: dict[type[Event], Callable[[Worklist, Any, Any], None]] = {
     ElementTerminated: Worklist._gone,
     ScopeInterrupted: Worklist._interrupted,
     LoopStarted: Worklist._touch,
+    WorkDeferred: Worklist._goes_on,
     WorkResumed: Worklist._resumed,
     IncidentResolved: Worklist._resolved,
     TimerScheduled: Worklist._timed,

@@ -50,7 +50,7 @@ SELECT job_key, lease_token::text FROM jobs WHERE job_key = ANY ($1::bigint[]);
 SELECT process_instance_key, root_key, parent_process_instance_key, parent_element_instance_key, process_definition_key,
        process_id, process_version, version_tag, process_name, tenant_id, business_id, tags, depth, state, tokens::text,
        live, then_::text, interrupted, request, incidents, to_epoch_ms(started_at), work::text, version, created_position,
-       start::text, start_lock, terminate_after
+       start::text, start_lock, terminate_after, in_parts
 FROM process_instances WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY process_instance_key;
 
 -- name: elements

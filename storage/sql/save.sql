@@ -31,25 +31,26 @@ ORDER BY x.ord;
 INSERT INTO process_instances (process_instance_key, root_key, part_key, parent_process_instance_key, parent_element_instance_key,
     process_definition_key, process_id, process_version, version_tag, process_name, tenant_id, business_id, tags, depth,
     state, tokens, live, then_, interrupted, request, incidents, started_at, ended_at, work, version, created_position,
-    start, start_lock, terminate_after)
+    start, start_lock, terminate_after, in_parts)
 SELECT x.key, coalesce(x.root, x.key), coalesce(x.part, x.root, x.key), x.parent, x.caller, x.definition, x.process_id, x.number, x.version_tag, x.name, x.tenant,
     x.business_id, coalesce(x.tags, '{}'), coalesce(x.depth, 1), x.state, coalesce(x.tokens, '{}'), coalesce(x.live, 0), x.then_,
     coalesce(x.interrupted, false), x.request, coalesce(x.incidents, 0),
     from_epoch_ms(x.started_at), from_epoch_ms(x.ended_at), x.work, x.revision, x.position,
-    x.start, x.start_lock, x.terminate_after
+    x.start, x.start_lock, x.terminate_after, coalesce(x.in_parts, 0)
 FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, parent bigint, caller bigint, definition bigint, process_id text,
     number int, version_tag text, name text, tenant text, business_id text, tags text[], depth int, state text,
     tokens json, live int, then_ json, interrupted boolean, request bigint, incidents int, started_at bigint, ended_at bigint, work json,
-    revision bigint, position bigint, start json, start_lock text, terminate_after text[]);
+    revision bigint, position bigint, start json, start_lock text, terminate_after text[],
+    in_parts int);
 
 -- name: instances
 -- What may change after birth; `ended_at` is the one indexed column among it.
 UPDATE process_instances t
 SET state = x.state, tokens = coalesce(x.tokens, '{}'), live = coalesce(x.live, 0), then_ = x.then_,
     interrupted = coalesce(x.interrupted, false), request = x.request, incidents = coalesce(x.incidents, 0),
-    ended_at = from_epoch_ms(x.ended_at), work = x.work, version = x.revision
+    ended_at = from_epoch_ms(x.ended_at), work = x.work, version = x.revision, in_parts = coalesce(x.in_parts, 0)
 FROM json_to_recordset($1) AS x(key bigint, state text, tokens json, live int, then_ json, interrupted boolean, request bigint, incidents int,
-    ended_at bigint, work json, revision bigint)
+    ended_at bigint, work json, revision bigint, in_parts int)
 WHERE t.process_instance_key = x.key;
 
 -- name: new_elements

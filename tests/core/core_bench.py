@@ -23,7 +23,7 @@ from engine.core.step import DEFAULT_LIMITS, Processor
 from engine.core.trace import Trace
 from engine.core.tree import Instance
 
-NOT_DURABLE = {"node", "decoded", "weight", "pins", "lease", "available_at"}
+NOT_DURABLE = {"node", "decoded", "weight", "rows", "pins", "lease", "available_at"}
 """Of a row: caches, and the job's lease, which is activation's."""
 
 

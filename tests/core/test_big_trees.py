@@ -16,6 +16,7 @@ from engine.core.records.instances import (
 )
 from engine.core.records.jobs import CompleteJob, ThrowJobError
 from engine.core.replay import replay
+from engine.core.shared import deferred
 from engine.core.state import State
 from engine.core.step import Limits
 
@@ -165,6 +166,25 @@ def test_a_deep_tree_ends_in_few_slices_that_put_little_off():
     assert bench.ended[root][0] == "TERMINATED"
     assert slices * SLICE < DEPTH * 10
     assert put_off(bench) < SLICE
+
+
+def test_a_slice_writes_what_it_has_taken_up_however_much_there_is(monkeypatch):
+    monkeypatch.setattr(deferred, "AT_ONCE", 30)
+    monkeypatch.setattr(deferred, "OF_MUCH", 10)
+    bench, root = begun(GROWING["two calls"], id="twice", slices=400)
+    assert len(bench.state.trees[root].work) > 200
+    assert put_off(bench) < 60
+    finish(bench, CancelInstance(root))
+    assert bench.ended[root][0] == "TERMINATED"
+
+
+def test_all_of_much_work_is_done(monkeypatch):
+    """A slice that does all that it has taken up leaves the rest to the next one."""
+    monkeypatch.setattr(deferred, "AT_ONCE", 3)
+    monkeypatch.setattr(deferred, "OF_MUCH", 2)
+    tasks = [task(f"t{number}") for number in range(40)]
+    bench, _ = begun(model(start(), *tasks, *(f"start > t{number}" for number in range(40))), slices=MOST_SLICES)
+    assert len(bench.jobs) == 40
 
 
 def test_an_error_from_the_depth_is_caught_at_the_top():

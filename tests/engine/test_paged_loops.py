@@ -247,6 +247,22 @@ async def test_a_loop_in_a_loop_is_cancelled(same_end):
     await same_end(serial)
 
 
+@pytest.mark.parametrize("slice_items", [3, 500])
+async def test_loops_in_a_loop_are_paged_by_what_is_loaded_with_them(same_end, slice_items):
+    """What the database gives is counted like what has happened in memory: the same loops are paged."""
+    serial = Serial(Limits(slice_items, paged_from=20))
+    inner = loop(task("deep"), collection="=[item, item, item]", item="twice")
+    serial.deploy(looped(sub("work", start("in"), inner, task("then"), "in > deep > then")))
+    serial.key = serial.start("p", **ITEMS)
+    bodies = [e for e in serial.state.elements.values() if e.element == "deep" and e.loop is not None]
+    assert {body.loop.paged for body in bodies} == {False, True}
+    for _ in range(4):
+        serial.complete("deep")
+    serial.cancel(serial.key)
+    assert not serial.state.elements
+    await same_end(serial)
+
+
 async def test_called_processes(same_end):
     serial = paged()
     serial.deploy(process(start("s"), task("deep"), "s > deep", id="called"))
@@ -352,7 +368,7 @@ class Listened(Attended, Serial):
     """A serial run in which everything has listeners, whose jobs are done at once."""
 
 
-@pytest.mark.parametrize("paged_from", [0, 500])
+@pytest.mark.parametrize("paged_from", [0, 8, 500])
 async def test_random_runs_with_listeners(same_end, monkeypatch, paged_from, seed):
     monkeypatch.setattr(consumer_bench, "Serial", lambda: Listened(Limits(paged_from=paged_from)))
     await same_end(mixed_runs(range(seed, seed + 3), Random(seed)))

@@ -34,6 +34,7 @@ def loop_started(state: State, event: LoopStarted) -> Element:
     if event.paged:
         return _paged_loop_started(state, body, event)
     body.loop = LoopState(len(event.items))
+    state.count(body, len(event.items))
     body.items = [LoopItem(index, body, item) for index, item in enumerate(event.items)]
     for item in body.items:
         state.add(item)

@@ -34,6 +34,7 @@ from engine.core.tree import (
     ElementState,
     Instance,
     Part,
+    still_to_come,
 )
 
 
@@ -76,6 +77,7 @@ def instance_created(state: State, event: InstanceCreated) -> Instance:
     state.link(state.elements, event.key, instance)
     _count(state, event.definition_key, 1)
     state.weigh(instance.root, INSTANCE_WEIGHT)
+    state.count(instance, 1)
     return instance
 
 
@@ -106,6 +108,8 @@ def element_activating(state: State, event: ElementActivating) -> Element:
     state.add(element)
     state.link(state.elements, event.key, element)
     state.weigh(scope.root, ELEMENT_WEIGHT)
+    if scope.loop is None or scope.loop.paged:  # else it was counted when the loop began
+        state.count(element, 1)
     return element
 
 
@@ -200,7 +204,7 @@ def work_deferred(state: State, event: WorkDeferred) -> Element:
 def work_resumed(state: State, event: WorkResumed) -> Element:
     root = state.trees[event.root]
     state.edit(root)
-    root.work = ()
+    root.work = root.work[: len(root.work) - len(event.items)]
     return root
 
 
@@ -248,6 +252,7 @@ def _end(state: State, key: int, to: ElementState, flows: tuple[str, ...] = ()) 
             state.unlink(state.trees, key)
             state.weigh(element.root, -element.root.weight)
             return element
+    state.count(element, -1 if element.loop is None else -1 - still_to_come(element))
     if element.part is not None:
         _end_part(state, element)
     weight = INSTANCE_WEIGHT if isinstance(element, Instance) else ELEMENT_WEIGHT

@@ -16,6 +16,7 @@ from engine.core.records.instances import (
     VariableSet,
     WorkResumed,
 )
+from engine.core.shared.deferred import next_work
 from engine.core.shared.variables import texts_of
 from engine.core.tree import TERMINATING
 from engine.core.view import View, reject_not_found
@@ -132,4 +133,4 @@ def go_on(command: ContinueWork, at: View) -> Effects:
     if root is None:
         raise reject_not_found("process instance", "continue", command.key)
     if root.work:
-        yield WorkResumed(root.key, root.work)
+        yield WorkResumed(root.key, next_work(root))

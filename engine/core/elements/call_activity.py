@@ -11,6 +11,7 @@ from engine.core.catalogue import Definition
 from engine.core.records.effects import Effects, Fail, IncidentType
 from engine.core.records.instances import InstanceCreated, VariableSet
 from engine.core.rules import MAX_STAGE_CHARACTERS
+from engine.core.shared import room
 from engine.core.shared.variables import merge_texts, set_texts, visible
 from engine.core.tree import Element
 from engine.core.view import View
@@ -26,6 +27,7 @@ def activate(call: Element, at: View) -> Effects:
             IncidentType.CALLED_ELEMENT_ERROR,
             f"The call activity has reached the maximum depth of {MAX_DEPTH} processes that call each other.",
         )
+    room.check(call, at, IncidentType.CALLED_ELEMENT_ERROR, 1, 1)
     definition = _definition(call, called, process_id, at)
     if at.model(definition.key).root.start is None:
         raise Fail(

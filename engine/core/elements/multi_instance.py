@@ -17,6 +17,7 @@ from engine.core.elements import defaults
 from engine.core.records.effects import Effects, Fail, IncidentType, LoadMore
 from engine.core.records.instances import ElementCompleting, ItemCollected, LoopResultSet, LoopStarted, ScopeInterrupted
 from engine.core.rules import MAX_LOOP_CHARACTERS, MAX_LOOP_ITEMS
+from engine.core.shared import room
 from engine.core.shared.flows import enter_inner
 from engine.core.shared.variables import owner_of
 from engine.core.tree import Element, LoopState
@@ -35,7 +36,8 @@ def activate(body: Element, at: View) -> Effects:
     items = at.typed(_loop(body, at).collection, body, list, IncidentType.EXTRACT_VALUE_ERROR)
     if len(items) > MAX_LOOP_ITEMS:
         raise _too_much("items", f"a loop has at most {MAX_LOOP_ITEMS}, and not {len(items)}")
-    paged = len(items) > at.paged_from
+    paged = bool(items) and room.rows_together(body) + len(items) > at.trees.paged_from
+    room.check(body, at, IncidentType.EXTRACT_VALUE_ERROR, len(items), 0 if paged else len(items))
     variable = _variable_of(body, items) if paged else None
     yield LoopStarted(body.key, () if variable else _texts_of(items, at), paged, variable)
 

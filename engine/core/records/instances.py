@@ -183,7 +183,7 @@ class WorkDeferred(Event, frozen=True):
 
 
 class WorkResumed(Event, frozen=True):
-    """The deferred work of a tree goes on, with the items that it consists of."""
+    """The deferred work of a tree goes on, with these items, which were put off last."""
 
     root: int
     items: tuple[tuple[int, str, Any], ...]

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from engine.core.tree import Element
+from typing import Any
+
+from engine.core.tree import Element, Instance
+
+AT_ONCE = 500
+"""So much work of a tree is taken up by a slice as a whole."""
+OF_MUCH = 100
+"""Of more than that so much, what was put off last: each slice writes what it has taken up."""
+
+
+def next_work(root: Instance) -> tuple[tuple[int, str, Any], ...]:
+    """What the next slice takes up."""
+    return root.work if len(root.work) <= AT_ONCE else root.work[-OF_MUCH:]
 
 
 def is_deferred(scope: Element, *stages: str) -> bool:
