@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from time import perf_counter
+from time import perf_counter, thread_time
 
 import msgspec
 import structlog
@@ -38,6 +38,8 @@ log = structlog.get_logger(__name__)
 CHECKPOINT_EVERY_S = 0.001
 """The API shares this thread: it waits no longer than this for the engine."""
 COMPUTE_S = 0.05
+FOLLOW_UP_S = 0.2
+"""Of computing follow-ups that had to wait for something to be loaded: what is left then goes through the log."""
 EMPTY_ANSWER = b"null"
 
 WAITED_FOR = (
@@ -166,17 +168,24 @@ async def go_on(processor: Processor, root: int, last: int, now: int, fill: Fill
 
 
 async def _follow_up(processor: Processor, collected: _Collected, fill: Fill) -> None:
-    """Follow-ups that wait for something to be loaded."""
+    """Follow-ups that wait for something to be loaded. The time of the processor decides when there are enough of
+    them, as another program's must not keep those from being done that somebody expects."""
+    spent_s = 0.0
+
+    def enough() -> bool:
+        return spent_s > FOLLOW_UP_S
+
     for _ in range(FOLLOW_UP_ROUNDS):
-        if not processor.parked or processor.is_full():
+        if not processor.parked or processor.is_full() or enough():
             break
         await fill([need for parked in processor.parked for need in parked.needs])
-        turn = perf_counter()
-        for handled in processor.go_on():
+        turn, began = perf_counter(), thread_time()
+        for handled in processor.go_on(enough):
             _collect_more(collected, handled)
             if perf_counter() - turn > CHECKPOINT_EVERY_S:
+                spent_s += thread_time() - began
                 await trio.lowlevel.checkpoint()
-                turn = perf_counter()
+                turn, began = perf_counter(), thread_time()
     processor.give_up_parked()
 
 

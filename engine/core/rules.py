@@ -61,10 +61,14 @@ in one transaction, whose commit has a deadline. What a client may send in one r
 SLICE_STEPS = 128_000
 """And when its expressions have taken more steps, which is some 10 ms. What it writes and what they take are charged to
 the same budget as its items: a slice that has used up half of each has used up all of it."""
+SLICE_ROWS = 2_000
+"""Of variables, that those who hear of a signal at once get together."""
 CHARACTERS_PER_STEP = 8
 """Of JSON that is decoded for expressions or made of their values."""
 BATCH_CHARACTERS = 2_000_000
 """A batch takes no further command when what it has written is longer."""
+BATCH_ROWS = 10_000
+"""Nor when it has changed more rows."""
 FOLLOW_UP_ROUNDS = 4
 """How often a batch loads what its follow-ups lack; what is still missing then goes through the log."""
 

@@ -23,7 +23,7 @@ from engine.core.records.instances import COMMAND_STAGE, ContinueWork, IncidentR
 from engine.core.records.messages import CloseSubscription, OpenSubscription
 from engine.core.records.timers import TimerFailed, TriggerTimer
 from engine.core.rows import Row
-from engine.core.rules import BATCH_CHARACTERS, STAGE_STEPS, TIMER_RULES, TREE_RULES, TimerRules, TreeRules
+from engine.core.rules import BATCH_CHARACTERS, BATCH_ROWS, STAGE_STEPS, TIMER_RULES, TREE_RULES, TimerRules, TreeRules
 from engine.core.state import State
 from engine.core.tree import Element, Instance
 from engine.core.view import View
@@ -196,16 +196,16 @@ class Processor:
         finally:
             self._work.limit, self._besides = self._whole, False
 
-    def go_on(self) -> Iterator[list[Handled]]:
+    def go_on(self, enough: Callable[[], bool] = lambda: False) -> Iterator[list[Handled]]:
         """Handle the follow-ups that were parked, now that what they need has been loaded: those of one command at a
-        time, so that others may have their turn in between.
+        time, so that others may have their turn in between. The rest is parked again when there is `enough`.
 
         Their rows belong to the last position that was processed, and name the request that they go back to: so the
         order of the rows is the order in which all of it happened.
         """
         parked, self.parked = self.parked, []
         for one in parked:
-            if self.is_full():
+            if self.is_full() or enough():
                 self.parked.append(one)
                 continue
             self._take_up(self._last, one.tenant, one.request, self.at.now)
@@ -213,8 +213,8 @@ class Processor:
             yield self._follow_up(deque(one.commands), loaded=len(one.commands))
 
     def is_full(self) -> bool:
-        """Whether the batch has written so much that the rest is for another one."""
-        return self.state.written > BATCH_CHARACTERS
+        """Whether the batch has written so much, or so many rows, that the rest is for another one."""
+        return self.state.written > BATCH_CHARACTERS or len(self.state.dirty) > BATCH_ROWS
 
     def give_up_parked(self) -> None:
         """What still is not there after several rounds goes through the log."""

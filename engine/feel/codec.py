@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 import msgspec
@@ -177,7 +178,5 @@ class _Plainer:
 def _plain_number(number: Decimal) -> Any:
     if number == number.to_integral_value() and number.adjusted() < 34:
         return msgspec.Raw(str(int(number)).encode())
-    try:
-        return float(from_float(float(number)))
-    except OverflowError:
-        return msgspec.Raw(str(number).encode())
+    nearest = float(number)
+    return nearest if isfinite(nearest) else msgspec.Raw(str(number).encode())

@@ -3,18 +3,20 @@
 A stage has a budget, too, as it cannot be cut: beyond it the element gets an incident, and all others go on.
 """
 
+import core_messages as messages
 import pytest
 from core_bench import Bench
 from core_events import boundary, call, inc, loop, mapped, model, run, script
 from core_models import end, flow, start, task, xor
 
-from engine.core import view, worklist
+from engine.core import step, view, worklist
 from engine.core.records.instances import ContinueWork, VariableSet
+from engine.core.records.messages import Offer, SubscriptionTriggered, TriggerSubscription
 from engine.core.rules import SLICE_STEPS, STAGE_CHANGES, STAGE_STEPS
-from engine.core.step import Limits
+from engine.core.step import Limits, Parked
 
 HEAVY = "every x in 1..30000 satisfies x > 0"
-"""Some 100,000 steps; and there are 400,000 for a stage."""
+"""180,000 steps; there are 400,000 for a stage."""
 MEASURED = {"heavy": HEAVY, "light": "1 + 1"}
 
 
@@ -53,7 +55,7 @@ def test_a_loop_whose_mappings_take_many_steps_is_cut(spent):
     key = run(bench, looped(manual(inputs=[(f"={HEAVY}", "found")])), items=list(range(20)))
     assert bench.state_of(key) == "COMPLETED"
     one = max(step for step in spent if step)
-    assert len(slices_of(bench)) >= 20 * 90_000 // (SLICE_STEPS + one)
+    assert len(slices_of(bench)) >= 20 * 180_000 // (SLICE_STEPS + one)
     assert max(spent) < 2 * SLICE_STEPS
 
 
@@ -231,3 +233,49 @@ def test_reading_the_same_again_is_no_more():
     reading = manual(inputs=[("=string length(a)", f"x{number}") for number in range(5)])
     key = run(bench, model(start(), reading, end(), "start > m > end"), a="x" * 3_900_000)
     assert bench.state_of(key) == "COMPLETED"
+
+
+# ----------------------------------------------------------------------------------------- batches and their follow-ups
+
+
+@pytest.mark.parametrize(("variables", "pages"), [(10, 1), (500, 2), (2_001, 8)])
+def test_a_page_of_a_signal_holds_fewer_when_it_brings_many_variables(variables, pages):
+    bench = Bench()
+    bench.deploy(messages.model(start(), messages.catch("wait", "signal"), task("work"), "start > wait > work"))
+    for _ in range(8):
+        bench.start()
+    bench.broadcast("alarm", **{f"v{number}": 1 for number in range(variables)})
+    told = [
+        any(isinstance(event, SubscriptionTriggered) for row in one.handled for event in row.events)
+        for one in bench.engine.log
+    ]
+    assert sum(told) == pages
+    assert bench.jobs == ["work"] * 8
+
+
+def parked_follow_ups(bench):
+    """A signal for six instances, each of which is to be looked for; what the processor parks."""
+    bench.deploy(messages.model(start(), messages.catch("wait", "signal"), task("work"), "start > wait > work"))
+    for _ in range(6):
+        bench.start()
+    processor = bench.engine.processor
+    keys = list(bench.state.subscriptions)
+    for key in keys:
+        processor.parked.append(Parked([TriggerSubscription(key, Offer("alarm", {"v": "1"}))], "<default>", 1, []))
+    return processor
+
+
+def test_follow_ups_end_when_the_batch_has_changed_enough_rows(monkeypatch):
+    monkeypatch.setattr(step, "BATCH_ROWS", 6)
+    processor = parked_follow_ups(Bench())
+    assert 1 <= len(list(processor.go_on())) < 6
+    assert processor.parked
+
+
+def test_follow_ups_end_when_there_are_enough():
+    processor, seen = parked_follow_ups(Bench()), []
+    for rows in processor.go_on(lambda: len(seen) == 2):
+        seen.append(rows)
+    assert (len(seen), len(processor.parked)) == (2, 4)
+    processor.give_up_parked()
+    assert len(processor.notices.spilled) == 4

@@ -10,7 +10,7 @@ from engine.core.needs import Need, NeedKind, Needs
 from engine.core.records.effects import Effects, Rejection, Reply, Send
 from engine.core.records.messages import CompleteThrow, Offer, StartInstance, TriggerSubscription
 from engine.core.records.signals import BroadcastSignal, DeliverSignal, SignalBroadcast, SignalReply
-from engine.core.rules import SLICE_CHARACTERS
+from engine.core.rules import SLICE_CHARACTERS, SLICE_ROWS
 from engine.core.shared.variables import texts_of
 from engine.core.view import View
 
@@ -78,7 +78,8 @@ def deliver(command: DeliverSignal, at: View) -> Effects:
 def _page_of(variables: dict[str, str]) -> int:
     """How many are told at once: each of them gets its own copy of the variables."""
     size = sum(map(len, variables.values()))
-    return min(SUBSCRIPTIONS_A_PAGE, max(SLICE_CHARACTERS // max(size, 1), 1))
+    most = min(SLICE_CHARACTERS // max(size, 1), SLICE_ROWS // max(len(variables), 1))
+    return min(SUBSCRIPTIONS_A_PAGE, max(most, 1))
 
 
 def _behind(command: DeliverSignal, after: int) -> DeliverSignal:
