@@ -17,6 +17,8 @@ _sql = load(SQL_DIRECTORY / "attempts.sql")
 
 CONNECT_S = 2
 NOTE_TIMEOUT = "2s"
+PACKETS = "vivero " * 2_500
+"""Some packets of a network."""
 WATCHDOG = "watchdog"
 """What ended an attempt: it blocked the event loop, and the process ended itself."""
 
@@ -73,12 +75,13 @@ def clear(partition: int, last: int) -> Call:
 
 
 async def prove(connection: Connection, sessions: Sequence[int], deadline: float) -> bool:
-    """Have PostgreSQL do a small commit with a flush; whether none of those sessions waits for a lock.
+    """Have PostgreSQL do a small commit with a flush; whether none of those sessions waits for a lock. What is said is
+    as large as what a batch says, for a network may lose large packets alone.
 
     Raises:
         StorageError: it did not, or not before the deadline.
     """
-    ((_, blocked),) = (await connection.execute(_sql["prove"], (list(sessions),), deadline=deadline)).rows
+    ((_, blocked, _),) = (await connection.execute(_sql["prove"], (list(sessions), PACKETS), deadline=deadline)).rows
     return not blocked
 
 

@@ -8,7 +8,7 @@ handled are never closed for others.
 
 import heapq
 from collections.abc import Iterable, Iterator
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import NamedTuple
 
 from api.http1.settings import networks
@@ -34,11 +34,14 @@ class Owners:
         if self._networks and self.trusts(address) and wire.slow_request is not None:
             for name, value in reversed(wire.slow_request.headers):
                 if name == b"x-forwarded-for":
-                    return _group(self._forwarded(value.decode("latin-1"), address))
-        return _group(address)
+                    address = self._forwarded(value.decode("latin-1"), address)
+                    break
+        return address if self.trusts(address) else _group(address)
 
     def trusts(self, address: str) -> bool:
         """Whether this is the address of a proxy, whose own connections are the last to be closed."""
+        if not self._networks:
+            return False
         try:
             parsed = ip_address(address)
         except ValueError:
@@ -48,7 +51,7 @@ class Owners:
     def _forwarded(self, value: str, address: str) -> str:
         """The last address of a list that is not a trusted proxy's: those before it are the client's own claims."""
         for part in reversed(value.split(",")):
-            address = part.strip()
+            address = _plain(part)
             if not self.trusts(address):
                 break
         return address
@@ -149,13 +152,29 @@ def _take(groups: Iterable[tuple[tuple[bool, str], list[_Seat]]], size: int) -> 
 
 def _address(wire: Wire) -> str:
     client = wire.stream.client if isinstance(wire.stream, SocketStream) else None
-    return "" if client is None else client[0]
+    return "" if client is None else _plain(client[0])
+
+
+def _plain(text: str) -> str:
+    """The address in what a proxy or the system writes: without a port, brackets and a zone, and of IPv4 as such."""
+    address = text.strip()
+    if address.startswith("["):
+        address = address[1:].partition("]")[0]
+    elif address.count(":") == 1:
+        address = address.partition(":")[0]
+    address = address.partition("%")[0]
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address
+    mapped = parsed.ipv4_mapped if isinstance(parsed, IPv6Address) else None
+    return str(mapped or parsed)
 
 
 def _group(address: str) -> str:
     if ":" not in address:
         return address
     try:
-        return str(ip_network(f"{address.partition('%')[0]}/64", strict=False).network_address)
+        return str(ip_network(f"{address}/64", strict=False).network_address)
     except ValueError:
         return address

@@ -32,5 +32,6 @@ DELETE FROM attempts WHERE partition_id = $1 AND until <= $2;
 
 -- name: prove
 -- A commit with a flush, as batches make them, which writes nothing; and whether one of these sessions waits for somebody's lock.
+-- The text comes back: it fills packets both ways, as batches do. A network may lose those alone.
 SELECT pg_logical_emit_message(true, 'vivero', '') IS NOT NULL,
-    EXISTS (SELECT FROM pg_stat_activity WHERE pid = ANY ($1::int[]) AND wait_event_type = 'Lock');
+    EXISTS (SELECT FROM pg_stat_activity WHERE pid = ANY ($1::int[]) AND wait_event_type = 'Lock'), $2::text;

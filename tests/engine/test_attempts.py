@@ -668,7 +668,7 @@ class Answering:
     async def execute(self, _statement, _parameters, *, deadline):
         with trio.move_on_at(deadline):
             await trio.sleep(self.delays.pop(0))
-            return type("Result", (), {"rows": [(True, False)]})
+            return type("Result", (), {"rows": [(True, False, "")]})
         raise DeadlineExceeded("no answer before the deadline")
 
     def abort(self):

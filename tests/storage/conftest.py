@@ -36,12 +36,14 @@ class Proxy:
 
     - `swallow`: reads and acknowledges at TCP level, and passes nothing on (a black hole that TCP does not notice);
     - `stall`: does not even read, so that buffers fill up;
+    - `lose_beyond`: of "requests" or "answers", passes on only what is no larger (a path whose packets are smaller);
     - `drop_answers`: passes requests on; at the first answer closes the client's connection instead (a lost COMMIT);
     - `hold()`: from now on keeps what the clients of today say; `deliver()` passes it on when they have long left.
     """
 
     def __init__(self) -> None:
         self.swallow = self.stall = self.drop_answers = False
+        self.lose_beyond = {}
         self.port = 0
         self.connections = 0
         self._target = {}
@@ -114,7 +116,8 @@ class Proxy:
                     continue
                 if not data or (answers and self.drop_answers):
                     break
-                if not self.swallow:
+                lost = len(data) > self.lose_beyond.get("answers" if answers else "requests", len(data))
+                if not (self.swallow or lost):
                     await sink.send_all(data)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             pass

@@ -1,5 +1,7 @@
 """Too many connections, over real sockets: who loses, who is served, and what everybody is told."""
 
+from types import SimpleNamespace
+
 import pytest
 import trio
 
@@ -194,6 +196,36 @@ class TestTrustedProxies:
         owners = Owners("")
         groups = {owners.of(played_wire(address)) for address in ("2001:db8::1", "2001:db8::2", "2001:db8:0:1::1")}
         assert len(groups) == 2
+
+    @pytest.mark.parametrize(
+        ("said", "meant"),
+        [
+            (b"192.0.2.7:40001", "192.0.2.7"),
+            (b"::ffff:192.0.2.7", "192.0.2.7"),
+            (b"[::ffff:192.0.2.7]:40001", "192.0.2.7"),
+            (b"[2001:db8::7]:40001", "2001:db8::"),
+            (b"2001:db8::7", "2001:db8::"),
+            (b"192.0.2.7, ::ffff:10.0.0.1", "192.0.2.7"),
+            (b"192.0.2.7, 10.0.0.1:443", "192.0.2.7"),
+            (b"unknown", "unknown"),
+        ],
+    )
+    def test_proxies_write_addresses_in_many_ways(self, said, meant):
+        """One client is one address, whatever its port; two clients of IPv4 are not one network of IPv6."""
+        wire = played_wire("10.0.0.1")
+        wire.slow_request = SimpleNamespace(headers=[(b"x-forwarded-for", said)])
+        assert Owners("10.0.0.0/8").of(wire) == meant
+
+    def test_a_trusted_proxy_that_is_seen_over_ipv6(self):
+        wire = played_wire("::ffff:10.0.0.1")
+        wire.slow_request = SimpleNamespace(headers=[(b"x-forwarded-for", b"192.0.2.7")])
+        assert Owners("10.0.0.0/8").of(wire) == "192.0.2.7"
+
+    def test_a_trusted_proxy_with_an_address_of_ipv6_is_the_last_to_lose(self):
+        """Trusted is the address, and not the network that it would count for."""
+        owners = Owners("2001:db8::1")
+        assert owners.trusts(owners.of(played_wire("2001:db8::1")))
+        assert not owners.trusts(owners.of(played_wire("2001:db8::2")))
 
     @pytest.mark.parametrize("value", ["nonsense", "10.0.0.1/8", "10.0.0.0/33"])
     def test_what_is_no_network(self, value):
