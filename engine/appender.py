@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 from uuid import UUID, uuid4
 
 import msgspec
@@ -26,6 +25,7 @@ from engine.admission import Draining, InDoubt, NotAppended, Overloaded, Refused
 from engine.appender_settings import NEW, NEW_GO_TO, AppenderSettings, AppenderStats
 from engine.core.records.base import Command
 from engine.core.records.codec import encode_command
+from engine.forwarding import Consumed, Forwarding
 from engine.pace import Pace
 from engine.supervision import Beat
 from storage import log
@@ -69,13 +69,6 @@ class Append(msgspec.Struct, frozen=True, gc=False):
     flush: bool = False
     """Whether somebody is told that it is in the log. Otherwise it survives a crash of PostgreSQL if what came of it
     does."""
-
-
-class Consumed(NamedTuple):
-    """How far a live owner of a partition is, and how many commands a second it was measured to process."""
-
-    position: int
-    per_second: float
 
 
 @dataclass(slots=True, eq=False)
@@ -159,6 +152,7 @@ class Appender:
         """Of what is new, the first, which had no room in the log."""
         self._calls: deque[_Call] = deque()
         self._spilled: set[int] = set()
+        self._forwarding = Forwarding(settings.forward_count, settings.lag_s)
         self._last: dict[int, int] = {}
         self._cursors: dict[int, int] = {}
         self._wake = trio.Event()
@@ -216,9 +210,9 @@ class Appender:
         self._spilled.add(partition)
         self._wake.set()
 
-    def processed(self) -> None:
-        """The engine got on: there may be room for what is new."""
-        if self._room() and self._first is not None:
+    def processed(self, partition: int) -> None:
+        """The engine got on: there may be room for what is new, and for more of the inbox."""
+        if (self._room() and self._first is not None) or partition in self._spilled:
             self._wake.set()
 
     def last_position(self, partition: int) -> int:
@@ -329,11 +323,9 @@ class Appender:
             self._gather()
         if self._calls:
             await self._make_call(connection, beat, self._calls[0])
-        elif not self._spilled:
-            return False
-        if self._spilled:
-            await self._forward(connection, beat, min(self._spilled))
-        return True
+            await self._forward(connection, beat)
+            return True
+        return await self._forward(connection, beat)
 
     async def _turn(self, connection: Connection, beat: Beat) -> None:
         beat.beat()
@@ -462,13 +454,20 @@ class Appender:
             item.finish(InDoubt(why) if call.in_doubt else Unavailable(why))
         raise error
 
-    async def _forward(self, connection: Connection, beat: Beat, partition: int) -> None:
-        with beat.waiting(self._settings.call_timeout_s):
-            position = await log.forward(connection, partition, self._settings.forward_count)
-        if position is None:
-            self._spilled.discard(partition)
-        else:
-            self._note_appended(partition, position)
+    async def _forward(self, connection: Connection, beat: Beat) -> bool:
+        """Move commands from one inbox to its log, if there are any, and room for them."""
+        for partition in sorted(self._spilled):
+            count = self._forwarding.room(partition, self._consumed(partition))
+            if count > 0:
+                with beat.waiting(self._settings.call_timeout_s):
+                    position = await log.forward(connection, partition, count)
+                if position is None:
+                    self._spilled.discard(partition)
+                else:
+                    self._forwarding.moved(partition, position, count)
+                    self._note_appended(partition, position)
+                return True
+        return False
 
 
 def _received(channel: trio.MemoryReceiveChannel[_Pending]) -> _Pending | None:

@@ -12,10 +12,10 @@ from collections.abc import Awaitable, Callable
 import structlog
 import trio
 
-from engine.appender import Consumed
 from engine.attempts import DATA, Trials, symptom
 from engine.consumer_settings import ConsumerSettings, ConsumerStats
 from engine.core.rules import TIMER_RULES, TimerRules
+from engine.forwarding import Consumed
 from engine.listeners import Listeners, Models
 from engine.refusals import Refusals, Suspected
 from engine.supervision import Beat, leaves

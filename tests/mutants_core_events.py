@@ -213,8 +213,8 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "tests/core/test_signals.py::test_it_starts_the_latest_version_each_time",
         "engine/core/commands/signal.py",
         (
-            "        yield Send(StartInstance(at.key(), start.definition, start.element, variables",
-            "        continue\n        yield Send(StartInstance(at.key(), start.definition, start.element, variables",
+            '    starts = at.starts().named(at.tenant, "SIGNAL", command.name)\n',
+            "    starts: list[Start] = []\n",
         ),
     ),
     mutant(
@@ -295,7 +295,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
     mutant(
         "core: a page of a signal holds as many however large its variables are",
         "tests/core/test_large_texts.py::test_a_page_of_a_signal_holds_fewer_when_its_variables_are_large",
-        "engine/core/commands/signal.py",
+        "engine/core/shared/deliveries.py",
         ("    size = sum(map(len, variables.values()))\n", "    size = 0\n"),
     ),
     mutant(
@@ -336,5 +336,38 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "tests/core/test_jobs.py::test_a_job_that_was_given_out_after_its_backoff_is_reported_on_though_the_clock_was_set_back",
         "engine/core/commands/job.py",
         ("    return at.leases[job.key] is None\n", "    return True\n"),
+    ),
+    mutant(
+        "messages: a boundary event's key sees what its host maps",
+        "tests/core/test_boundary_scopes.py::test_it_sees_what_scopes_around_the_host_have",
+        "engine/core/shared/waits.py",
+        ('element.scope if type_ == "BOUNDARY" else element', "element"),
+    ),
+    mutant(
+        "messages: a crowded channel forgets what is not committed",
+        "tests/core/test_crowded_channels.py::test_a_cache_keeps_what_the_database_does_not_have_yet",
+        "engine/core/channels.py",
+        ("        kept = set().union(*self.under_way)\n", "        kept: set[int] = set()\n"),
+    ),
+    mutant(
+        "messages: a crowded channel still counts as known as a whole",
+        "tests/core/test_crowded_channels.py::test_a_cache_forgets_the_messages_but_not_who_waits",
+        "engine/core/channels.py",
+        (
+            "        self.complete = False\n        self.known, self.asked, self.sought = {}, set(), set()\n",
+            "        self.known, self.asked, self.sought = {}, set(), set()\n",
+        ),
+    ),
+    mutant(
+        "events: what throws to many goes on before all have it",
+        "tests/core/test_large_events.py::test_whoever_throws_it_goes_on_when_all_have_it",
+        "engine/core/shared/deliveries.py",
+        ("    elif thrower is not None:\n", "    if thrower is not None:\n"),
+    ),
+    mutant(
+        "events: large variables are copied for all in one transaction",
+        "tests/core/test_large_events.py::test_all_that_wait_get_it_some_at_a_time",
+        "engine/core/shared/deliveries.py",
+        ("    return max(min(SLICE_CHARACTERS", "    return 10**6 + max(min(SLICE_CHARACTERS"),
     ),
 )

@@ -505,4 +505,16 @@ TASKS: tuple[Mutant, ...] = (
         "api/job_board.py",
         ("                self.leave()\n", "                self.wake()\n"),
     ),
+    mutant(
+        "appender: everything in the inbox is moved to the log",
+        "tests/engine/test_forwarding.py::test_as_many_are_under_way_as_the_owner_works_off_soon",
+        "engine/forwarding.py",
+        (" - under_way)", ")"),
+    ),
+    mutant(
+        "appender: nobody tells it that there is room for more of the inbox",
+        "tests/engine/test_forwarding.py::test_the_appender_waits_for_the_owner_without_turning",
+        "engine/appender.py",
+        (" or partition in self._spilled:\n", ":\n"),
+    ),
 )

@@ -109,7 +109,7 @@ class Switchboard:
         self._completions.committed(partition, watermark, outcomes, ended)
         self._announcer.announce(PROCESSED, str(partition), watermark)
         if self.appender is not None:
-            self.appender.processed()
+            self.appender.processed(partition)
         if self.timers is not None:
             self.timers.committed(watermark)
 

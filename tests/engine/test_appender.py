@@ -9,10 +9,11 @@ import trio
 import trio.testing
 
 from engine.admission import Draining, InDoubt, Overloaded, Refused, Unavailable
-from engine.appender import Append, Appended, Appender, AppenderSettings, Consumed
+from engine.appender import Append, Appended, Appender, AppenderSettings
 from engine.core.records.catalogue import Deploy
 from engine.core.records.instances import CancelInstance, CreateInstance
 from engine.core.records.jobs import CompleteJob
+from engine.forwarding import Consumed
 from engine.supervision import Beat, Child, SupervisionSettings, Supervisor
 from storage import driver
 from storage.errors import ConnectFailed, Outage, StorageBug

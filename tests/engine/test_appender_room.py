@@ -4,9 +4,10 @@ import pytest
 import trio
 import trio.testing
 
-from engine.appender import Append, Appender, AppenderSettings, Consumed, Overloaded
+from engine.appender import Append, Appender, AppenderSettings, Overloaded
 from engine.core.records.instances import CreateInstance
 from engine.core.records.jobs import CompleteJob
+from engine.forwarding import Consumed
 from engine.supervision import Child, Supervisor
 from storage.log import Appended
 
@@ -74,10 +75,10 @@ async def test_what_runs_is_appended_before_what_is_new(start, connection, nurse
     await appender.append(COMPLETE, deadline_s=SECONDS)
     assert await intents(connection) == [CREATED] * 2 + ["JOB:COMPLETE"]
     engine.position = max(answer.position for answer in answers)
-    appender.processed()
+    appender.processed(1)
     await until(lambda: len(answers) == 4)
     engine.position = appender.last_position(1)
-    appender.processed()
+    appender.processed(1)
     await until(lambda: len(answers) == 5)
 
 
@@ -90,7 +91,7 @@ async def test_new_that_finds_no_room_in_time_is_refused_and_not_written(start, 
                 await appender.append(CREATE, deadline_s=SECONDS)
     await appender.append(COMPLETE, deadline_s=SECONDS)
     engine.position = first.position
-    appender.processed()
+    appender.processed(1)
     await appender.append(CREATE, deadline_s=SECONDS)
     expected = [CREATED, "JOB:COMPLETE", CREATED]
     assert (await intents(connection), appender.stats.overloaded) == (expected, 3)
@@ -105,7 +106,7 @@ async def test_without_an_engine_there_is_room(start, connection, engine):
         await trio.testing.wait_all_tasks_blocked(0.05)
         assert answers == []
         engine.position = None  # it leads no longer
-        appender.processed()
+        appender.processed(1)
     assert isinstance(answers[0], Appended)
 
 
@@ -117,6 +118,6 @@ async def test_what_waits_for_room_is_in_the_log_before_the_program_ends(start, 
     appender.drain()
     assert appender.busy
     engine.position = None
-    appender.processed()
+    appender.processed(1)
     await until(lambda: len(answers) == 3)
     assert [type(answer) for answer in answers] == [Appended] * 3

@@ -7,10 +7,13 @@ begin to wait before it expires.
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterable
+
 import msgspec
 
 from engine.core.channels import OPEN, Channel, ChannelSubscription, Message, Start
 from engine.core.needs import Need, NeedKind, Needs, NotLoaded
+from engine.core.records.base import Event
 from engine.core.records.effects import Effects, Reject, Rejection, RejectionCode, Reply, ReplyLater, Send
 from engine.core.records.messages import (
     AcknowledgeCorrelation,
@@ -33,6 +36,7 @@ from engine.core.records.messages import (
     StartReleased,
     TriggerSubscription,
 )
+from engine.core.shared.deliveries import tell
 from engine.core.shared.variables import texts_of
 from engine.core.view import View
 
@@ -64,15 +68,10 @@ def publish(command: PublishMessage, at: View) -> Effects:
         command.business_id,
     )
     offer = Offer(command.name, variables, key, command.correlation_key, None, command.business_id)
-    for receiver in _receivers(command.name, channel, at, kept=deadline is not None).values():
-        if isinstance(receiver, Start):
-            yield from _start(offer, receiver, at.key())
-        else:
-            yield from _correlate(offer, receiver)
+    receivers = _receivers(command.name, channel, at, kept=deadline is not None).values()
+    yield from _give(offer, receivers, command.thrower, at)
     if command.thrower is None:
         yield Reply(MessageReply(at.tenant, key))
-    else:
-        yield Send(CompleteThrow(command.thrower))
 
 
 def publish_refused(command: PublishMessage, _rejection: Rejection, _at: View) -> Effects:
@@ -129,17 +128,36 @@ def _takes(subscription: ChannelSubscription, kept: bool) -> bool:
     return subscription.state == OPEN or not (subscription.interrupting or kept)
 
 
+def _give(offer: Offer, receivers: Iterable[ChannelSubscription | Start], thrower: int | None, at: View) -> Effects:
+    """The channel notes at once who gets it, and they are told. A client that waits hears of the first one."""
+    triggers: list[TriggerSubscription] = []
+    starts: list[StartInstance] = []
+    for receiver in receivers:
+        if isinstance(receiver, Start):
+            starts.append((yield from _chosen_to_start(offer, receiver, at.key())))
+        else:
+            triggers.append((yield from _chosen(offer, receiver)))
+        offer = msgspec.structs.replace(offer, request=None)
+    yield from tell(triggers, starts, offer.variables, thrower)
+
+
 def _correlate(offer: Offer, subscription: ChannelSubscription) -> Effects:
+    yield Send((yield from _chosen(offer, subscription)))
+
+
+def _chosen(offer: Offer, subscription: ChannelSubscription) -> Generator[Event, None, TriggerSubscription]:
     assert offer.message is not None
     yield MessageCorrelated(
         offer.message, subscription.channel.tenant, offer.correlation_key, subscription.process_id, subscription.key
     )
-    yield Send(
-        TriggerSubscription(subscription.key, msgspec.structs.replace(offer, process_id=subscription.process_id))
-    )
+    return TriggerSubscription(subscription.key, msgspec.structs.replace(offer, process_id=subscription.process_id))
 
 
 def _start(offer: Offer, start: Start, instance: int) -> Effects:
+    yield Send((yield from _chosen_to_start(offer, start, instance)))
+
+
+def _chosen_to_start(offer: Offer, start: Start, instance: int) -> Generator[Event, None, StartInstance]:
     """A new instance. With a correlation key it is the only one of its process until it ends."""
     assert offer.message is not None
     lock = offer.correlation_key or None
@@ -147,7 +165,7 @@ def _start(offer: Offer, start: Start, instance: int) -> Effects:
     if lock is not None:
         yield StartLocked(instance, start.tenant, offer.correlation_key, start.process_id)
     key, variables = start.key, offer.variables
-    yield Send(StartInstance(instance, start.definition, start.element, variables, lock, key, offer, start.process_id))
+    return StartInstance(instance, start.definition, start.element, variables, lock, key, offer, start.process_id)
 
 
 def correlate(command: CorrelateMessage, at: View) -> Effects:
@@ -160,12 +178,7 @@ def correlate(command: CorrelateMessage, at: View) -> Effects:
     yield MessagePublished(key, at.tenant, command.name, command.correlation_key, business_id=command.business_id)
     variables, business_id = texts_of(command.variables), command.business_id
     offer = Offer(command.name, variables, key, command.correlation_key, at.request, business_id)
-    for receiver in receivers.values():
-        if isinstance(receiver, Start):
-            yield from _start(offer, receiver, at.key())
-        else:
-            yield from _correlate(offer, receiver)
-        offer = msgspec.structs.replace(offer, request=None)
+    yield from _give(offer, receivers.values(), None, at)
     yield ReplyLater()
 
 

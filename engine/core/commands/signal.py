@@ -10,7 +10,7 @@ from engine.core.needs import Need, NeedKind, Needs
 from engine.core.records.effects import Effects, Rejection, Reply, Send
 from engine.core.records.messages import CompleteThrow, Offer, StartInstance, TriggerSubscription
 from engine.core.records.signals import BroadcastSignal, DeliverSignal, SignalBroadcast, SignalReply
-from engine.core.rules import SLICE_CHARACTERS, SLICE_ROWS
+from engine.core.shared.deliveries import page_of, tell
 from engine.core.shared.variables import texts_of
 from engine.core.view import View
 
@@ -34,8 +34,8 @@ def broadcast(command: BroadcastSignal, at: View) -> Effects:
     if command.thrower is not None:
         yield Send(CompleteThrow(command.thrower))
     yield Send(DeliverSignal(key, command.name, 0, variables, told))
-    for start in at.starts().named(at.tenant, "SIGNAL", command.name):
-        yield Send(StartInstance(at.key(), start.definition, start.element, variables))
+    starts = at.starts().named(at.tenant, "SIGNAL", command.name)
+    yield from tell((), [StartInstance(at.key(), one.definition, one.element, variables) for one in starts], variables)
     if command.thrower is None:
         yield Reply(SignalReply(at.tenant, key))
 
@@ -76,10 +76,8 @@ def deliver(command: DeliverSignal, at: View) -> Effects:
 
 
 def _page_of(variables: dict[str, str]) -> int:
-    """How many are told at once: each of them gets its own copy of the variables."""
-    size = sum(map(len, variables.values()))
-    most = min(SLICE_CHARACTERS // max(size, 1), SLICE_ROWS // max(len(variables), 1))
-    return min(SUBSCRIPTIONS_A_PAGE, max(most, 1))
+    """How many are told at once."""
+    return min(SUBSCRIPTIONS_A_PAGE, page_of(variables))
 
 
 def _behind(command: DeliverSignal, after: int) -> DeliverSignal:

@@ -8,6 +8,8 @@ from engine.core.records.effects import Effects, Rejection, Reply, Send
 from engine.core.records.instances import InstanceCreated, VariableSet
 from engine.core.records.messages import (
     AcknowledgeCorrelation,
+    CompleteThrow,
+    DeliverEvent,
     MessageReceived,
     MessageReply,
     Offer,
@@ -18,6 +20,7 @@ from engine.core.records.messages import (
     TriggerSubscription,
 )
 from engine.core.shared import events
+from engine.core.shared.deliveries import all_of, tell
 from engine.core.tree import Subscription
 from engine.core.view import View
 
@@ -66,6 +69,27 @@ def trigger_refused(command: TriggerSubscription, rejection: Rejection, at: View
 
 def _takes(subscription: Subscription) -> bool:
     return subscription.state == "CREATED" and events.can_happen(subscription.type, subscription.element)
+
+
+def needs_deliver(_command: DeliverEvent, _tenant: str) -> Needs:
+    """What is told has needs of its own."""
+    return iter(())
+
+
+def deliver(command: DeliverEvent, _at: View) -> Effects:
+    yield from tell(*all_of(command), command.variables, command.thrower)
+
+
+def deliver_refused(command: DeliverEvent, rejection: Rejection, at: View) -> Effects:
+    """Nobody of them gets it: each is dealt with as one that could not be told by itself."""
+    triggers, starts = all_of(command)
+    for trigger_ in triggers:
+        if trigger_.offer.message is not None:
+            yield Send(RejectCorrelation(trigger_.key, at.tenant, trigger_.offer))
+    for start_ in starts:
+        yield from start_refused(start_, rejection, at)
+    if command.thrower is not None:
+        yield Send(CompleteThrow(command.thrower))
 
 
 def needs_start(command: StartInstance, tenant: str) -> Needs:

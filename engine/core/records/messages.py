@@ -118,6 +118,19 @@ class StartInstance(Command, frozen=True):
     process_id: str = ""
 
 
+class DeliverEvent(Command, frozen=True):
+    """Internal: a message or signal is given to those that have been chosen for it and do not have it yet.
+
+    Their commands lack the variables, which would be there many times. `thrower`: the element that goes on then.
+    """
+
+    intent: ClassVar[str] = "EVENT:DELIVER"
+    variables: dict[str, str]
+    triggers: tuple[TriggerSubscription, ...] = ()
+    starts: tuple[StartInstance, ...] = ()
+    thrower: int | None = None
+
+
 class ReleaseStart(Command, frozen=True):
     """Internal, to a channel: the instance `key`, which a message has started, has ended; the next one may start."""
 

@@ -1,0 +1,57 @@
+"""An event is given to those that have been chosen for it: as many at a time as one transaction has room for, because
+each of them gets its own copy of the variables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from engine.core.records.effects import Effects, Send
+from engine.core.records.messages import CompleteThrow, DeliverEvent, Offer, StartInstance, TriggerSubscription
+from engine.core.rules import SLICE_CHARACTERS, SLICE_ROWS
+
+
+def page_of(variables: dict[str, str]) -> int:
+    """How many may get these variables (JSON text) in one transaction; one at least."""
+    size = sum(map(len, variables.values()))
+    return max(min(SLICE_CHARACTERS // max(size, 1), SLICE_ROWS // max(len(variables), 1)), 1)
+
+
+def tell(
+    triggers: Sequence[TriggerSubscription],
+    starts: Sequence[StartInstance],
+    variables: dict[str, str],
+    thrower: int | None = None,
+) -> Effects:
+    """What waits is told first, then what starts. `thrower`: the element that goes on when all have been told."""
+    page = page_of(variables)
+    room = max(page - len(triggers), 0)
+    yield from map(Send, triggers[:page])
+    yield from map(Send, starts[:room])
+    if len(triggers) > page or len(starts) > room:
+        later = tuple(_trigger_with({}, one) for one in triggers[page:])
+        yield Send(
+            DeliverEvent(variables, later, tuple(_start_with({}, one) for one in starts[room:]), thrower), later=True
+        )
+    elif thrower is not None:
+        yield Send(CompleteThrow(thrower))
+
+
+def all_of(command: DeliverEvent) -> tuple[list[TriggerSubscription], list[StartInstance]]:
+    """Those whom the command is for, with the variables."""
+    triggers = [_trigger_with(command.variables, one) for one in command.triggers]
+    return triggers, [_start_with(command.variables, one) for one in command.starts]
+
+
+def _trigger_with(variables: dict[str, str], command: TriggerSubscription) -> TriggerSubscription:
+    return msgspec.structs.replace(command, offer=_offer_with(variables, command.offer))
+
+
+def _start_with(variables: dict[str, str], command: StartInstance) -> StartInstance:
+    offer = None if command.offer is None else _offer_with(variables, command.offer)
+    return msgspec.structs.replace(command, variables=variables, offer=offer)
+
+
+def _offer_with(variables: dict[str, str], offer: Offer) -> Offer:
+    return msgspec.structs.replace(offer, variables=variables)
