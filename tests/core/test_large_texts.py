@@ -8,12 +8,11 @@ from core_messages import catch, model
 from core_models import end, start, task
 
 from engine.core import step, worklist
-from engine.core.commands import signal
 from engine.core.elements import call_activity
 from engine.core.records.instances import ContinueWork, CreateInstance, VariableSet
 from engine.core.records.messages import SubscriptionTriggered
 from engine.core.records.signals import BroadcastSignal
-from engine.core.shared import mappings
+from engine.core.shared import deliveries, mappings
 from engine.core.step import Limits
 
 CALLED = with_events(start(), task("inner"), end(), "start > inner > end", id="q")
@@ -67,7 +66,7 @@ def test_what_was_undone_does_not_end_the_next_batch(monkeypatch):
 
 @pytest.mark.parametrize(("size", "pages"), [(60, [3, 3, 1]), (200, [1] * 7), (1_000, [1] * 7), (0, [7])])
 def test_a_page_of_a_signal_holds_fewer_when_its_variables_are_large(monkeypatch, bench, size, pages):
-    monkeypatch.setattr(signal, "SLICE_CHARACTERS", 200)
+    monkeypatch.setattr(deliveries, "SLICE_CHARACTERS", 200)
     bench.deploy(model(start(), catch("wait", "signal"), task("work"), "start > wait > work"))
     for _ in range(7):
         bench.start()
