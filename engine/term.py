@@ -52,6 +52,8 @@ KEYS_SET_ASIDE = 1_000_000
 """For slices between commands: a batch with commands saves the next key with so many to spare."""
 KEYS_OF_A_SLICE = 100_000
 """More than one gives out. The fence refuses a slice that gives out more than were set aside."""
+PARSE_S = 60.0
+"""The largest file takes two seconds of a processor, of which others may leave little."""
 LONG_S = 0.1
 """Of the processor's time: so much has the step of an attempt used, at least, that blocks the event loop."""
 LOOK_EVERY_S = 0.1
@@ -310,7 +312,8 @@ class Term:
 
     async def _definitions_of(self, definition: Definition) -> None:
         try:
-            processes = await self._consumer.definitions.resource(definition.sha256, self._reader)
+            with self._beat.waiting(PARSE_S):  # its thread cannot be cancelled: a child that is given up would not end
+                processes = await self._consumer.definitions.resource(definition.sha256, self._reader)
         except UnreadableResource as error:  # of one definition: the others' instances go on
             log.error("a deployed file cannot be read any more", definition=definition.key, problems=str(error))
             return

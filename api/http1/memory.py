@@ -30,7 +30,8 @@ class Memory:
         """Count bytes of a body for `wire`, waiting for room if need be; False if there was none in time."""
         with trio.move_on_after(patience_s):
             while not self._make_room(size, trio.current_time() - SLOW_S):
-                await self._freed.wait()
+                with trio.move_on_after(SLOW_S):  # who stalls now is slow by then, and nobody tells
+                    await self._freed.wait()
             self._count(wire, size)
             return True
         return False

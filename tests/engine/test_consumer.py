@@ -250,6 +250,35 @@ async def test_a_model_that_is_not_in_memory_is_waited_for(migrated, connection)
     assert consumer.stats.not_loaded == 1
 
 
+async def test_parsing_a_large_model_is_no_hang_on_a_slow_machine(migrated, connection):
+    """10,000 nodes take two seconds of a processor, and so ten of a fifth of one. A thread cannot be cancelled."""
+    serial = Serial()
+    serial.deploy(ONE_TASK)
+    serial.start()
+    await append(connection, serial.commands)
+    consumer, ears = make_consumer(migrated, serial.resources)
+    models, sign, excused_s = consumer.definitions, beat(), []
+    models.cold.update(serial.resources)
+    resource = models.resource
+
+    async def slowly(sha256, reader):
+        excused_s.append(next(after for after in range(3600) if not still_excused(sign, after)))
+        return await resource(sha256, reader)
+
+    models.resource = slowly
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, sign)
+        await ears.reached(2)
+        nursery.cancel_scope.cancel()
+    assert excused_s
+    assert min(excused_s) >= 30
+
+
+def still_excused(sign, seconds):
+    """Whether somebody who is silent for so long from now on would still wait, as far as is known."""
+    return max(sign._deadlines) > trio.current_time() + seconds
+
+
 async def test_a_model_that_cannot_be_had_rejects_its_command_only(migrated, connection):
     serial = Serial()
     serial.deploy(ONE_TASK)

@@ -84,6 +84,18 @@ async def test_a_stalled_body_makes_room_for_another(holding, autojump_clock):
     assert server.state.memory.used == 0
 
 
+async def test_a_body_waits_until_one_that_stalls_is_slow_enough(holding, autojump_clock):
+    """Nothing else happens meanwhile that would tell that there may be room."""
+    server = holding(memory_bytes=700_000)
+    slow = server.connect()
+    await slow.send(HEAD % (b"/", SIZE), b"x" * (SIZE - 1))
+    await wait_all_tasks_blocked()
+    other = await held(server, b"/")
+    assert (await other.answer()).status == 200
+    assert (await slow.answer()).status == 503
+    assert server.state.memory.used == 0
+
+
 async def test_a_body_that_is_let_go_is_not_counted(start, apps, autojump_clock):
     async def app(scope, receive, send):
         await apps.read_body(receive)
