@@ -107,7 +107,9 @@ def _decode(row: LogRow, refusals: Refusals) -> Decoded:
         command = decode_command(row.intent, row.payload)
         final = refusals.final(row.position, command)
         return Decoded(row, command, refused) if final is None else Decoded(row, None, final)
-    except (KeyError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except MemoryError:  # of the machine's
+        raise
+    except Exception as error:  # whatever it is: a row is decoded before anybody could refuse it
         reason = f"the log row at position {row.position} ({row.intent}) cannot be read: {error}"
         return Decoded(row, None, Rejection(RejectionCode.PROCESSING_ERROR, reason))
 

@@ -8,6 +8,7 @@ from consumer_bench import Serial, append, beat, dump, keep_leading, make_consum
 from core_bench import raw
 from core_models import ONE_TASK, end, process, start, sub, task
 
+from engine import batch
 from engine.core import worklist
 from engine.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
 from engine.core.records.jobs import CompleteJob, JobCompleted
@@ -83,6 +84,26 @@ async def test_a_row_that_cannot_be_read_is_rejected_and_the_log_goes_on(migrate
     rejection = ears.outcomes[position].rejection
     assert rejection.code == "PROCESSING_ERROR"
     assert f"the log row at position {position} ({UNREADABLE[case][0]}) cannot be read" in rejection.reason
+    assert ears.outcomes[last].rejection is None
+    assert consumer.stats.terms == 1
+
+
+async def test_a_row_at_which_the_decoder_has_a_bug_is_rejected_alone(migrated, connection, serial, monkeypatch):
+    """It is decoded each time before anybody could refuse it."""
+    await append(connection, serial.commands)
+    position = await put(connection, "JOB:COMPLETE", b'{"key":4711}')
+    last = await append(connection, [(TENANT, CompleteJob(serial.job_keys[0]))])
+    decode = batch.decode_command
+
+    def explode(intent, payload):
+        if b"4711" in payload:
+            raise OverflowError("too large")
+        return decode(intent, payload)
+
+    monkeypatch.setattr(batch, "decode_command", explode)
+    consumer, ears = make_consumer(migrated, serial.resources)
+    await lead_until(consumer, ears, last)
+    assert "cannot be read: too large" in ears.outcomes[position].rejection.reason
     assert ears.outcomes[last].rejection is None
     assert consumer.stats.terms == 1
 
