@@ -5,11 +5,13 @@ to the session that was waiting for it. `docs/reliability.md` lists every call a
 """
 
 import os
+import signal
 from functools import partial
 from uuid import uuid4
 
 import pytest
 import trio
+import trio.testing
 
 from engine.appender import Append, Appender, AppenderSettings, InDoubt
 from engine.core.records.jobs import CompleteJob
@@ -80,6 +82,24 @@ async def test_an_append_that_comes_late_is_not_made_twice(appender, proxy, conn
             said = await proxy.deliver()
         assert sorted(await keys(connection)) == [at + each for at in range(0, number + 1, 10) for each in range(4)]
         assert b"VV002" in said
+
+
+async def test_a_backend_that_was_stopped_does_not_append_again(appender, connection):
+    """What was said to it stays in its socket until it goes on."""
+    await appender.append(command(1), deadline_s=SECONDS)
+    ((pid,),) = (await connection.execute("SELECT pid FROM appenders")).rows
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        async with trio.open_nursery() as callers:
+            callers.start_soon(partial(appender.append, command(2), deadline_s=SECONDS))
+            await trio.testing.wait_all_tasks_blocked()
+            appender.close()
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    with trio.fail_after(SECONDS):
+        while (await connection.execute("SELECT FROM pg_stat_activity WHERE pid = $1", (pid,))).rows:
+            await connection.execute("SELECT pg_sleep(0.005)")
+    assert await keys(connection) == [1, 2]
 
 
 async def test_what_is_in_doubt_stays_so_when_the_repeated_call_fails(appender, proxy, connection):
