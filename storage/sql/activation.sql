@@ -5,9 +5,8 @@
 -- Jobs are measured before they are leased: octet_length reads no value that is stored elsewhere. At most $10 variables of
 -- the first job are looked at, at most 1,000 of another; a job that sees more does not fit. Few and small jobs are shown at
 -- once: an answer that fits into the socket keeps no row locked, whether it is read or not. Where one of them is not small,
--- none is shown, and activated_jobs reads them; their texts, which are made in vain, take 240,000 bytes at most. The row
--- that is false is of the first job that did not fit, and whose lease was over; without a size, it sees too many variables.
--- Nothing for a token that was taken back: this comes late, and nobody waits for it any more.
+-- none is shown, and activated_jobs reads them; their texts, which are made in vain, take 240,000 bytes at most. A row that
+-- is false is of a job that did not fit, with the token of a lease that is over; without a size, it sees too many variables.
 WITH expired AS MATERIALIZED (
     SELECT job_key, path, lease_token, octet_length(headers::text) AS headers
     FROM jobs
@@ -29,27 +28,23 @@ WITH expired AS MATERIALIZED (
     FROM (SELECT * FROM expired UNION ALL SELECT * FROM waiting LIMIT $3::int) c
 ), measured AS MATERIALIZED (
     SELECT place, job_key, lease_token, seen.variables, CASE WHEN seen.complete THEN 700 + headers + seen.size END AS size,
-           seen.small AND seen.size <= small_size AS small,
            bool_and(seen.complete) OVER places AND sum(700 + headers + seen.size) OVER places <= $9::bigint AS fits
     FROM chosen CROSS JOIN LATERAL (
-        SELECT coalesce(max(so_far), 0) AS size,
-               coalesce(bool_and(octet_length(value) <= 2000), true) AS small,
-               coalesce(max(looked_at), 0) <= CASE WHEN place = 1 THEN $10::int ELSE least($10::int, 1000) END AS complete,
-               '{' || string_agg(CASE WHEN octet_length(value) <= 2000 AND so_far <= small_size
-                                 THEN to_json(name) || ':' || value END, ',') || '}' AS variables
+        SELECT coalesce(sum(octet_length(to_json(name)::text) + octet_length(value) + 2), 0) AS size,
+               coalesce(min(looked_at), 0) <= CASE WHEN place = 1 THEN $10::int ELSE least($10::int, 1000) END AS complete,
+               CASE WHEN coalesce(bool_and(small), true)
+                    THEN '{' || coalesce(string_agg(CASE WHEN small THEN to_json(name) || ':' || value END, ','), '') || '}'
+               END AS variables
         FROM (
-            SELECT name, value, looked_at,
-                   sum(octet_length(to_json(name)::text) + octet_length(value) + 2) OVER (ROWS UNBOUNDED PRECEDING) AS so_far
+            SELECT DISTINCT ON (name) name, value, count(*) OVER () AS looked_at,
+                   octet_length(value) <= 2000 AND sum(octet_length(name) + octet_length(value)) OVER () <= small_size AS small
             FROM (
-                SELECT DISTINCT ON (name) name, value, count(*) OVER () AS looked_at
-                FROM (
-                    SELECT scope_key, name, value FROM variables
-                    WHERE scope_key = ANY (path) AND $6::text[] IS NULL
-                    LIMIT 1 + CASE WHEN place = 1 THEN $10::int ELSE least($10::int, 1000) END
-                ) v
-                ORDER BY name, array_position(path, scope_key)
-            ) w
-        ) x
+                SELECT scope_key, name, value FROM variables
+                WHERE scope_key = ANY (path) AND $6::text[] IS NULL
+                LIMIT 1 + CASE WHEN place = 1 THEN $10::int ELSE least($10::int, 1000) END
+            ) v
+            ORDER BY name, array_position(path, scope_key)
+        ) w
     ) seen
     WINDOW places AS (ORDER BY place ROWS UNBOUNDED PRECEDING)
 ), leased AS (
@@ -62,15 +57,11 @@ WITH expired AS MATERIALIZED (
     WHERE j.job_key = ANY (ARRAY (SELECT job_key FROM measured WHERE fits))
     RETURNING j AS job
 )
-(
-    SELECT (job).job_key, (job).lease_token::text, true, size,
-           CASE WHEN (SELECT bool_and(small) AND sum(size) <= 60000 FROM measured WHERE fits)
-                THEN job_as_shown(job, variables, $7) END
-    FROM leased JOIN measured ON job_key = (job).job_key
-    ORDER BY (job).priority DESC, (job).job_key
-) UNION ALL (
-    SELECT job_key, lease_token::text, false, size, NULL FROM measured WHERE NOT fits ORDER BY place LIMIT 1
-);
+SELECT m.job_key, coalesce((job).lease_token, m.lease_token)::text, fits, size,
+       CASE WHEN fits AND bool_and(variables IS NOT NULL OR NOT fits) OVER () AND sum(size) FILTER (WHERE fits) OVER () <= 60000
+            THEN job_as_shown(job, variables, $7) END
+FROM measured m LEFT JOIN leased ON (job).job_key = m.job_key
+ORDER BY (job).priority DESC NULLS LAST, CASE WHEN fits THEN m.job_key ELSE place END;
 
 -- name: activated_jobs
 -- A statement of its own that locks nothing: a client that reads slowly holds no row. Only leases that are still the ones
