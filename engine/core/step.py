@@ -359,7 +359,10 @@ class Processor:
         if key is None:
             return None
         state = self.state
-        tables = (state.elements, state.jobs, state.incidents, state.user_tasks, state.subscriptions)
+        tables = (
+            *(state.elements, state.jobs, state.incidents),
+            *(state.user_tasks, state.subscriptions, state.timers),
+        )
         row: Row | None = next((table[key] for table in tables if key in table), None)
         element: Element | None = None if row is None else row.place()
         return element.root if element is not None and element.root.key in state.elements else None
