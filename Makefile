@@ -38,7 +38,7 @@ format: install  ## rewrite the code in the project's format
 	$(BIN)/ruff check --fix .
 
 bench: install   ## run the usual benchmarks (under three minutes; ARGS=timers, messages: more)
-	@$(BIN)/vivero bench $(ARGS)
+	@$(BIN)/python -m benchmarks $(ARGS)
 
 mutants: install ## prove that the tests see: each seeded mutant must be caught by its named test
 	$(BIN)/python tests/mutants.py $(ARGS)

@@ -12,17 +12,17 @@ from typing import Any
 import structlog
 import trio
 
-from api.decoding import check_json_type
-from api.origins import Gate
-from api.problems import Problem, bad_request, not_appended
-from api.request import RELEASE, ClientLeft, Receive, Request, Send
-from api.response import Response
-from api.router import Match, Router
-from api.routes import ROUTES, Handler, Route
-from api.services import Services
-from engine.admission import NotAppended
-from storage.errors import DataPoison, DeadlineExceeded, Outage, Retry, StorageError
-from storage.pool import PoolExhausted
+from vivero.api.decoding import check_json_type
+from vivero.api.origins import Gate
+from vivero.api.problems import Problem, bad_request, not_appended
+from vivero.api.request import RELEASE, ClientLeft, Receive, Request, Send
+from vivero.api.response import Response
+from vivero.api.router import Match, Router
+from vivero.api.routes import ROUTES, Handler, Route
+from vivero.api.services import Services
+from vivero.engine.runtime.appender.admission import NotAppended
+from vivero.storage.postgres.errors import DataPoison, DeadlineExceeded, Outage, Retry, StorageError
+from vivero.storage.postgres.pool import PoolExhausted
 
 Scope = MutableMapping[str, Any]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]

@@ -13,17 +13,17 @@ import re
 import msgspec
 import trio
 
-from api.decoding import DEFAULT_TENANT, any_decoder
-from api.problems import TIMED_OUT, Problem, bad_request, not_appended, rejected
-from api.request import UNWATCHED_S, Request
-from api.response import Header, Response, iso_time, json_response, no_content, position_header
-from api.services import Services
-from engine.admission import Lost, NotAppended
-from engine.appender import Append
-from engine.core.records.base import Command
-from engine.core.records.effects import Rejection, RejectionCode
-from storage import log
-from storage.log import Appended, Outcome
+from vivero.api.decoding import DEFAULT_TENANT, any_decoder
+from vivero.api.problems import TIMED_OUT, Problem, bad_request, not_appended, rejected
+from vivero.api.request import UNWATCHED_S, Request
+from vivero.api.response import Header, Response, iso_time, json_response, no_content, position_header
+from vivero.api.services import Services
+from vivero.engine.core.records.base import Command
+from vivero.engine.core.records.effects import Rejection, RejectionCode
+from vivero.engine.runtime.appender.admission import Lost, NotAppended
+from vivero.engine.runtime.appender.task import Append
+from vivero.storage import log
+from vivero.storage.log import Appended, Outcome
 
 IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
 MAX_REPETITIONS = 10

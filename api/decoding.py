@@ -15,10 +15,10 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from api.problems import Problem, bad_request, invalid_argument, unparsable
-from api.request import INT64_MAX, INT64_MIN, Request, parse_key
-from api.settings import ApiSettings
-from engine.core.records.base import Variables
+from vivero.api.problems import Problem, bad_request, invalid_argument, unparsable
+from vivero.api.request import INT64_MAX, INT64_MIN, Request, parse_key
+from vivero.api.settings import ApiSettings
+from vivero.engine.core.records.base import Variables
 
 T = TypeVar("T")
 

@@ -6,7 +6,8 @@ after all passes that on. The first of a queue, and only that one, also looks wh
 backoff ends, and now and then by itself: a wake-up is a hint, the table is the truth.
 
 Who waits when a batch of this program makes jobs available need not look: its statement rides on the batch
-(`engine/riders.py`). What may have been leased to nobody, because an answer was lost, is taken back by the next looks.
+(`engine.runtime.consumer.riders`). What may have been leased to nobody, because an answer was lost, is taken back by
+the next looks.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from uuid import UUID, uuid4
 
 import trio
 
-from api.job_room import JobRoom
-from engine.admission import Overloaded
-from engine.riders import Subject
-from storage import activation
-from storage.activation import Ask, Lease
-from storage.driver import Call, Result
+from vivero.api.job_room import JobRoom
+from vivero.engine.runtime.appender.admission import Overloaded
+from vivero.engine.runtime.consumer.riders import Subject
+from vivero.storage import activation
+from vivero.storage.activation import Ask, Lease
+from vivero.storage.postgres.driver import Call, Result
 
 MAX_RIDERS = 4
 """On one batch: each is a statement more in its transaction."""
@@ -36,7 +37,7 @@ MAX_LOST = 10_000
 
 
 class Ride:
-    """The statement of a poll on a batch; `engine.riders.Rider`."""
+    """The statement of a poll on a batch; `engine.runtime.consumer.riders.Rider`."""
 
     __slots__ = ("_board", "_most", "_settled", "call", "poller", "token")
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
-from api.problems import Problem, bad_request, invalid_argument
-from api.request import Request
+from vivero.api.problems import Problem, bad_request, invalid_argument
+from vivero.api.request import Request
 
 MAX_HEADERS = 20
 MAX_HEADER_BYTES = 8192

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from ipaddress import ip_address
 
-from api.problems import Problem
-from api.request import Headers
-from api.settings import ApiSettings, listed
+from vivero.api.problems import Problem
+from vivero.api.request import Headers
+from vivero.api.settings import ApiSettings, listed
 
 READING = ("GET", "HEAD", "OPTIONS")
 OWN_SITES = (b"same-origin", b"none")

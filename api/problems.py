@@ -8,11 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from api.http1.problems import RETRY_AFTER
-from api.response import PROBLEM_JSON, Header, Response, encode, position_header
-from engine.admission import Draining, InDoubt, Lost, NotAppended, Overloaded, Refused, Unavailable
-from engine.core.records.base import Command
-from engine.core.records.effects import Rejection, RejectionCode
+from vivero.api.http1.problems import RETRY_AFTER
+from vivero.api.response import PROBLEM_JSON, Header, Response, encode, position_header
+from vivero.engine.core.records.base import Command
+from vivero.engine.core.records.effects import Rejection, RejectionCode
+from vivero.engine.runtime.appender.admission import (
+    Draining,
+    InDoubt,
+    Lost,
+    NotAppended,
+    Overloaded,
+    Refused,
+    Unavailable,
+)
 
 TIMED_OUT = "Expected to handle request, but request timed out between gateway and broker"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from api.services import Services
-from storage.driver import Connection
-from storage.errors import DeadlineExceeded, Retry
+from vivero.api.services import Services
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.errors import DeadlineExceeded, Retry
 
 T = TypeVar("T")
 

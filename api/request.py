@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 
 import trio
 
-from api.problems import bad_request
+from vivero.api.problems import bad_request
 
 T = TypeVar("T")
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import msgspec
 
-from api.decoding import Body, Int64, as_int64, decode_optional, decoder
-from api.problems import Problem, bad_request, invalid_argument, not_found, unexpected_value, unparsable
-from api.reading import read
-from api.request import Request
-from api.response import Response, encode, json_response
-from api.services import Services
-from api.settings import ApiSettings
-from storage import search as storage_search
-from storage.fields import BadQuery, UnexpectedValue, Unparsable
-from storage.search import Page, Prepared, Query, Resource, Sort
+from vivero.api.decoding import Body, Int64, as_int64, decode_optional, decoder
+from vivero.api.problems import Problem, bad_request, invalid_argument, not_found, unexpected_value, unparsable
+from vivero.api.reading import read
+from vivero.api.request import Request
+from vivero.api.response import Response, encode, json_response
+from vivero.api.services import Services
+from vivero.api.settings import ApiSettings
+from vivero.storage.search import statements as storage_search
+from vivero.storage.search.fields import BadQuery, UnexpectedValue, Unparsable
+from vivero.storage.search.statements import Page, Prepared, Query, Resource, Sort
 
 Handler = Callable[[Request, Services], Awaitable[Response]]
 

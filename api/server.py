@@ -11,17 +11,17 @@ from collections.abc import Callable, Sequence
 import structlog
 import trio
 
-from api.http1.connection import serve_connection
-from api.http1.listeners import ListenError, open_listeners
-from api.http1.response import problem_response
-from api.http1.rooms import Room
-from api.http1.settings import ServerSettings
-from api.http1.socket_stream import SocketStream
-from api.http1.state import App, ServerState
+from vivero.api.http1.connection import serve_connection
+from vivero.api.http1.listeners import ListenError, open_listeners
+from vivero.api.http1.response import problem_response
+from vivero.api.http1.rooms import Room
+from vivero.api.http1.settings import ServerSettings
+from vivero.api.http1.socket_stream import SocketStream
+from vivero.api.http1.state import App, ServerState
 
 __all__ = ["ListenError", "ServerSettings", "open_listeners", "serve"]
 
-log = structlog.get_logger("api.server")
+log = structlog.get_logger("vivero.api.server")
 
 BEAT_S = 0.2
 ACCEPT_RETRY_S = 0.1

@@ -7,19 +7,19 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from api.job_board import JobBoard
-from api.settings import ApiSettings
-from api.waits import Waits
-from engine.appender import Append
-from engine.bpmn.parser import Parsed
-from engine.bpmn.xml import LIMITS, Limits
-from engine.completions import End
-from storage.driver import Connection
-from storage.log import Appended, Outcome
+from vivero.api.job_board import JobBoard
+from vivero.api.settings import ApiSettings
+from vivero.api.waits import Waits
+from vivero.engine.bpmn.parser import Parsed
+from vivero.engine.bpmn.xml import LIMITS, Limits
+from vivero.engine.runtime.appender.task import Append
+from vivero.engine.runtime.completions import End
+from vivero.storage.log import Appended, Outcome
+from vivero.storage.postgres.driver import Connection
 
 
 class Appends(Protocol):
-    """`engine.appender.Appender`."""
+    """`engine.runtime.appender.task.Appender`."""
 
     async def append(self, item: Append, *, deadline_s: float) -> Appended: ...
 
@@ -44,7 +44,7 @@ class EndWaiter(Protocol):
 
 
 class Completes(Protocol):
-    """`engine.completions.Completions`."""
+    """`engine.runtime.completions.Completions`."""
 
     def register(self, partition: int, position: int) -> AbstractContextManager[OutcomeWaiter]: ...
 
@@ -52,19 +52,19 @@ class Completes(Protocol):
 
 
 class Pools(Protocol):
-    """`storage.pool.Pool`: one for reads, one for leasing jobs, and one for reading large jobs."""
+    """`storage.postgres.pool.Pool`: one for reads, one for leasing jobs, and one for reading large jobs."""
 
     def connection(self) -> AbstractAsyncContextManager[Connection]: ...
 
 
 class KeepsDefinitions(Protocol):
-    """`engine.definitions.DefinitionCache`: keeps the parsed model, so that the consumer need not parse it again."""
+    """`engine.runtime.definitions.DefinitionCache`: keeps the parsed model, so that nobody parses it again."""
 
     def put(self, sha256: str, parsed: Parsed) -> None: ...
 
 
 class Health(Protocol):
-    """`engine.supervision.Supervisor`: whether every child runs, has beaten lately and makes progress."""
+    """`engine.runtime.supervision.supervisor`: whether every child runs, has beaten lately and makes progress."""
 
     @property
     def healthy(self) -> bool: ...

@@ -7,7 +7,7 @@ Awaited instances take at most half of the places: they end by the work of those
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from engine.admission import Overloaded
+from vivero.engine.runtime.appender.admission import Overloaded
 
 
 class Waits:

@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> list[str]:
 
     Gives the names of those that failed.
     """
-    parser = argparse.ArgumentParser(prog="vivero bench", description=DESCRIPTION)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=DESCRIPTION)
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help=f"the usual: {', '.join(USUAL)}; also: {', '.join(LARGE)}"
     )

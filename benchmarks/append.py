@@ -9,9 +9,9 @@ import trio
 
 from benchmarks.model import CREATE
 from benchmarks.server import fresh_database
-from engine.appender import Append, Appender, AppenderSettings
-from engine.supervision import Beat, SupervisionSettings
-from storage import driver
+from vivero.engine.runtime.appender.task import Append, Appender, AppenderSettings
+from vivero.engine.runtime.supervision.supervisor import Beat, SupervisionSettings
+from vivero.storage.postgres import driver
 
 CALLERS = (1, 16, 64)
 SECONDS = 3.0

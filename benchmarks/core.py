@@ -5,11 +5,11 @@ from __future__ import annotations
 from time import perf_counter
 
 from benchmarks.model import CREATE, ONE_TASK
-from engine.core.memory import DEFAULT_TENANT, MemoryEngine
-from engine.core.outcomes import Entry, Notices
-from engine.core.records.jobs import CompleteJob
-from engine.core.state import State
-from engine.core.step import Processor
+from vivero.engine.core.memory import DEFAULT_TENANT, MemoryEngine
+from vivero.engine.core.outcomes import Entry, Notices
+from vivero.engine.core.records.jobs import CompleteJob
+from vivero.engine.core.state.state import State
+from vivero.engine.core.step import Processor
 
 INSTANCES = 10_000
 RUNS = 3

@@ -17,21 +17,22 @@ import trio
 
 from benchmarks.model import CREATE, DEPLOY, ONE_TASK
 from benchmarks.server import fresh_database
-from engine.bpmn.model import Process
-from engine.bpmn.parser import parse
-from engine.consumer import Consumer
-from engine.consumer_settings import ConsumerSettings
-from engine.core.memory import DEFAULT_TENANT, MemoryEngine
-from engine.core.outcomes import Ended
-from engine.core.records.base import Command
-from engine.core.records.codec import encode_command
-from engine.core.records.jobs import CompleteJob
-from engine.riders import Rider, Subject
-from engine.supervision import Beat, SupervisionSettings
-from storage import driver, log
-from storage.driver import Connection
-from storage.log import Entry, Outcome
+from vivero.engine.bpmn.model import Process
+from vivero.engine.bpmn.parser import parse
+from vivero.engine.core.memory import DEFAULT_TENANT, MemoryEngine
+from vivero.engine.core.outcomes import Ended
+from vivero.engine.core.records.base import Command
+from vivero.engine.core.records.codec import encode_command
+from vivero.engine.core.records.jobs import CompleteJob
+from vivero.engine.runtime.consumer.leadership import Consumer
+from vivero.engine.runtime.consumer.riders import Rider, Subject
+from vivero.engine.runtime.consumer.settings import ConsumerSettings
+from vivero.engine.runtime.supervision.supervisor import Beat, SupervisionSettings
 from vivero.program import tune_collector
+from vivero.storage import log
+from vivero.storage.log import Entry, Outcome
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.driver import Connection
 
 INSTANCES = int(os.environ.get("VIVERO_BENCH_INSTANCES", "50000"))
 LAG = 500

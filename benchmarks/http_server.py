@@ -19,8 +19,8 @@ from typing import Any
 
 import trio
 
-from api.http1.state import Receive, Scope, Send
-from api.server import ServerSettings, open_listeners, serve
+from vivero.api.http1.state import Receive, Scope, Send
+from vivero.api.server import ServerSettings, open_listeners, serve
 
 CONNECTIONS = 32
 SECONDS = 2.0
@@ -152,5 +152,5 @@ def run(
 
 if __name__ == "__main__":
     if sys.argv[1:] != ["serve"]:
-        sys.exit("this is the server of the benchmark: vivero bench http_server")
+        sys.exit("this is the server of the benchmark: python -m benchmarks http_server")
     trio.run(serve_until_stdin_ends)

@@ -24,7 +24,7 @@ import trio
 from benchmarks.http_client import Channel, create_request
 from benchmarks.model import EMPTY
 from benchmarks.server import fresh_database, program
-from storage import driver
+from vivero.storage.postgres import driver
 
 ITEMS = int(os.environ.get("VIVERO_BENCH_ITEMS", "100000"))
 PER_SECOND = float(os.environ.get("VIVERO_BENCH_PER_SECOND", "40"))

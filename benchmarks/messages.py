@@ -18,28 +18,29 @@ import msgspec
 import trio
 
 from benchmarks.server import fresh_database
-from engine.appender import Append, Appender
-from engine.bpmn.parser import parse
-from engine.consumer import Consumer
-from engine.core.memory import DEFAULT_TENANT
-from engine.core.outcomes import Ended
-from engine.core.records.base import Command
-from engine.core.records.catalogue import Deploy, ResourceReference
-from engine.core.records.instances import CreateInstance
-from engine.core.records.messages import PublishMessage
-from engine.core.records.signals import BroadcastSignal
-from engine.core.shared.starts import metadata_of
-from engine.definitions import DefinitionCache
-from engine.expiry import Expiry
-from engine.riders import Rider, Subject
-from engine.supervision import Beat, SupervisionSettings
-from storage import clock, driver
-from storage.definitions import store_resources
-from storage.driver import Connection
-from storage.log import Outcome
-from storage.plans import CHORES
-from storage.pool import Pool
+from vivero.engine.bpmn.parser import parse
+from vivero.engine.core.memory import DEFAULT_TENANT
+from vivero.engine.core.outcomes import Ended
+from vivero.engine.core.records.base import Command
+from vivero.engine.core.records.catalogue import Deploy, ResourceReference
+from vivero.engine.core.records.instances import CreateInstance
+from vivero.engine.core.records.messages import PublishMessage
+from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.shared.starts import metadata_of
+from vivero.engine.runtime.appender.task import Append, Appender
+from vivero.engine.runtime.consumer.leadership import Consumer
+from vivero.engine.runtime.consumer.riders import Rider, Subject
+from vivero.engine.runtime.definitions import DefinitionCache
+from vivero.engine.runtime.expiry import Expiry
+from vivero.engine.runtime.supervision.supervisor import Beat, SupervisionSettings
 from vivero.program import tune_collector
+from vivero.storage import clock
+from vivero.storage.log import Outcome
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.plans import CHORES
+from vivero.storage.postgres.pool import Pool
+from vivero.storage.state.definitions import store_resources
 
 MESSAGES = int(os.environ.get("VIVERO_BENCH_MESSAGES", "1000000"))
 EXPIRING = ONE_KEY = MESSAGES // 10

@@ -18,9 +18,9 @@ import httpx
 import psutil
 import trio
 
-from storage import driver, migrate
-from storage.driver import Connection
 from vivero import embedded
+from vivero.storage.postgres import driver, migrate
+from vivero.storage.postgres.driver import Connection
 
 SETTINGS = ("server_version", "fsync", "synchronous_commit", "shared_buffers", "max_wal_size", "wal_level")
 

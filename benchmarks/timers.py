@@ -18,24 +18,25 @@ import msgspec
 import trio
 
 from benchmarks.server import fresh_database
-from engine.appender import Append, Appended, Appender
-from engine.bpmn.parser import parse
-from engine.consumer import Consumer
-from engine.core.memory import DEFAULT_TENANT
-from engine.core.outcomes import Ended
-from engine.core.records.catalogue import Deploy, ResourceReference
-from engine.core.records.instances import CreateInstance
-from engine.core.shared.starts import metadata_of
-from engine.definitions import DefinitionCache
-from engine.riders import Rider, Subject
-from engine.supervision import Beat, SupervisionSettings
-from engine.timers import Timers
-from storage import clock, driver
-from storage.definitions import store_resources
-from storage.driver import Connection
-from storage.log import Outcome
-from storage.pool import Pool
+from vivero.engine.bpmn.parser import parse
+from vivero.engine.core.memory import DEFAULT_TENANT
+from vivero.engine.core.outcomes import Ended
+from vivero.engine.core.records.catalogue import Deploy, ResourceReference
+from vivero.engine.core.records.instances import CreateInstance
+from vivero.engine.core.shared.starts import metadata_of
+from vivero.engine.runtime.appender.task import Append, Appended, Appender
+from vivero.engine.runtime.consumer.leadership import Consumer
+from vivero.engine.runtime.consumer.riders import Rider, Subject
+from vivero.engine.runtime.definitions import DefinitionCache
+from vivero.engine.runtime.supervision.supervisor import Beat, SupervisionSettings
+from vivero.engine.runtime.timers.task import Timers
 from vivero.program import tune_collector
+from vivero.storage import clock
+from vivero.storage.log import Outcome
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.pool import Pool
+from vivero.storage.state.definitions import store_resources
 
 OVERDUE = int(os.environ.get("VIVERO_BENCH_INSTANCES", "10000"))
 ON_TIME, PER_SECOND = 500, 100

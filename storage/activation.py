@@ -17,10 +17,10 @@ from uuid import UUID, uuid4
 
 import msgspec
 
-from storage.driver import Call, Connection, Result
-from storage.sql_files import SQL_DIRECTORY, Statement, load, statement
+from vivero.storage.postgres.driver import Call, Connection, Result
+from vivero.storage.postgres.sql_files import Statement, beside, statement
 
-_sql = load(SQL_DIRECTORY / "activation.sql")
+_sql = beside(__file__)
 
 MAX_TIMEOUT_MS = 10 * 365 * 24 * 3600 * 1000
 """Ten years. Longer leases become that long: a date that PostgreSQL cannot hold would stop every activation."""

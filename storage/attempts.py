@@ -8,12 +8,12 @@ import msgspec
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from storage import dsn as conninfo
-from storage.driver import Call, Connection
-from storage.errors import SteppedDown
-from storage.sql_files import SQL_DIRECTORY, load
+from vivero.storage.postgres import dsn as conninfo
+from vivero.storage.postgres.driver import Call, Connection
+from vivero.storage.postgres.errors import SteppedDown
+from vivero.storage.postgres.sql_files import beside
 
-_sql = load(SQL_DIRECTORY / "attempts.sql")
+_sql = beside(__file__)
 
 CONNECT_S = 2
 NOTE_TIMEOUT = "2s"

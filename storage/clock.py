@@ -6,10 +6,10 @@ are always real time.
 
 from __future__ import annotations
 
-from storage.driver import Connection
-from storage.sql_files import SQL_DIRECTORY, load
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import beside
 
-_sql = load(SQL_DIRECTORY / "clock.sql")
+_sql = beside(__file__)
 
 CLOCK_CHANNEL = "vivero_clock"
 """Every node hears here that the clock was set."""

@@ -13,12 +13,12 @@ from uuid import UUID
 import msgspec
 import trio
 
-from engine.core.records.effects import Rejection
-from storage.driver import Connection
-from storage.load import Batch, LogRow
-from storage.sql_files import SQL_DIRECTORY, load
+from vivero.engine.core.records.effects import Rejection
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import beside
+from vivero.storage.state.load import Batch, LogRow
 
-_sql = load(SQL_DIRECTORY / "log.sql")
+_sql = beside(__file__)
 _APPEND, _APPEND_FRESH, _FORWARD = _sql["append"], _sql["append_fresh"], _sql["forward"]
 _LAST_POSITION, _CURSOR, _BACKLOG = _sql["last_position"], _sql["cursor"], _sql["backlog"]
 _BEGIN = _sql["begin_appends"]

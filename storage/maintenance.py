@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from storage.driver import Connection
-from storage.sql_files import SQL_DIRECTORY, load
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import beside
 
-_sql = load(SQL_DIRECTORY / "maintenance.sql")
+_sql = beside(__file__)
 
 
 async def prepare(connection: Connection) -> None:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import msgspec
 
-from storage import plans
-from storage.driver import Connection
-from storage.errors import Conflict, SteppedDown
-from storage.sql_files import SQL_DIRECTORY, load
+from vivero.storage.postgres import plans
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.errors import Conflict, SteppedDown
+from vivero.storage.postgres.sql_files import beside
 
-_sql = load(SQL_DIRECTORY / "partitions.sql")
+_sql = beside(__file__)
 
 LEASE_S = 5.0
 RENEW_EVERY_S = 1.0

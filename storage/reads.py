@@ -1,4 +1,4 @@
-"""What the API reads apart from searches (`storage.search`): one statement each."""
+"""What the API reads apart from searches (`storage.search.statements`): one statement each."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from storage.driver import Connection
-from storage.sql_files import SQL_DIRECTORY, load
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import beside
 
-_sql = load(SQL_DIRECTORY / "reads.sql")
+_sql = beside(__file__)
 
 
 class Partition(msgspec.Struct, frozen=True, gc=False):

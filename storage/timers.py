@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from storage.driver import Connection
-from storage.sql_files import SQL_DIRECTORY, load
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import beside
 
-_sql = load(SQL_DIRECTORY / "timers.sql")
+_sql = beside(__file__)
 _NOW, _WINDOW, _PURGE = _sql["now"], _sql["window"], _sql["purge"]
 
 

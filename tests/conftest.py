@@ -25,8 +25,8 @@ import pytest
 import trio
 from psycopg import sql
 
-from storage import driver, migrate
 from vivero import embedded
+from vivero.storage.postgres import driver, migrate
 
 _numbers = itertools.count(1)
 _SEED = int(os.environ.get("VIVERO_SEED") or SystemRandom().randrange(2**31))

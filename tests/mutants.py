@@ -100,7 +100,7 @@ def main(words: Sequence[str]) -> int:
         return 1
     with tempfile.TemporaryDirectory(prefix="vivero-mutants-") as directory:
         root = Path(directory) / "tree"
-        shutil.copytree(ROOT, root, ignore=NOT_COPIED)
+        shutil.copytree(ROOT, root, ignore=NOT_COPIED, symlinks=True)
         code, output = run_tests(root, sorted({mutant.test for mutant in mutants}), TOGETHER_S)
         if code != PASSED:
             print(f"The named tests must pass without mutants:\n{output}")

@@ -2,14 +2,14 @@
 
 from mutants_words import Mutant, mutant
 
-KERNEL = "storage/sql/migrations/0001_kernel.sql"
+KERNEL = "storage/postgres/migrations/0001_kernel.sql"
 LEADERSHIP_TESTS = "tests/engine/test_consumer_leadership.py"
 OVERLAP_TESTS = "tests/engine/test_consumer_overlap.py"
 POISON_TESTS = "tests/engine/test_consumer_poison.py"
 CONSUMER_TESTS = "tests/engine/test_consumer.py"
 ACTIVATION_TESTS = "tests/storage/test_activation.py"
 PAGED_TESTS = "tests/engine/test_paged_loops.py"
-BETWEEN = "storage/sql/migrations/0014_batches_between_commands.sql"
+BETWEEN = "storage/postgres/migrations/0014_batches_between_commands.sql"
 BETWEEN_TESTS = "tests/engine/test_slices_between_commands.py"
 WRONG_TEST = f"{BETWEEN_TESTS}::test_a_slice_of_another_owner_or_place_writes_nothing_and_steps_down"
 
@@ -18,13 +18,13 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "an inner instance that ended leaves no tombstone",
         f"{PAGED_TESTS}::test_an_inner_instance_that_has_ended_is_not_read_again",
-        "engine/core/state.py",
+        "engine/core/state/state.py",
         ("        self.ended.update(self.ended_parts)\n", ""),
     ),
     mutant(
         "a part that a batch has changed is forgotten before the commit",
         f"{PAGED_TESTS}::test_what_a_batch_has_changed_is_not_forgotten_before_its_commit",
-        "engine/core/state.py",
+        "engine/core/state/state.py",
         ("            part.pins += 1\n", "            part.pins += 0\n"),
         ("            one.pins -= 1\n", "            one.pins -= not isinstance(one, Part)\n"),
     ),
@@ -43,26 +43,26 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "what put-off work is about is not loaded",
         f"{PAGED_TESTS}::test_it_begins_in_slices",
-        "storage/load.py",
+        "storage/state/load.py",
         ("    keys = pages.work_of(state, roots)\n", "    keys: set[int] = set()\n"),
     ),
     mutant(
         "what is loaded to be ended seems to have no variables",
         "tests/engine/test_unread_postgres.py::test_a_command_that_was_not_told_of_is_undone_and_finds_them_then",
-        "storage/pages.py",
+        "storage/state/pages.py",
         ("            element.variables = Unread(element.part.key)\n", "            element.variables = {}\n"),
     ),
     mutant(
         "rows that end alike are not told apart by what else they have",
         "tests/storage/test_save.py::test_the_largest_group_of_each_table_is_saved_by_keys",
-        "storage/alike.py",
+        "storage/state/alike.py",
         ('return "ended_jobs", row.state, row.retries, ', 'return "ended_jobs", row.state, 0, '),
     ),
     # Slices between commands (docs/adr/0009-slices-between-commands.md)
     mutant(
         "what is read for a slice counts as its work",
         "tests/engine/test_slices_between_commands.py::test_what_is_read_for_a_slice_does_not_make_the_next_one_shorter",
-        "engine/term.py",
+        "engine/runtime/consumer/term.py",
         ("            worked = thread_time()  # without what was read: a shorter slice reads no less\n", ""),
         (
             "            await self._fill(batch.needs_of_work(root))\n",
@@ -90,7 +90,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "no keys are set aside for slices",
         f"{BETWEEN_TESTS}::test_a_loop_begins_and_ends_without_a_further_command",
-        "engine/term.py",
+        "engine/runtime/consumer/term.py",
         ("aside = KEYS_SET_ASIDE if self._processor.deferred() is not None else 0", "aside = 0"),
     ),
     mutant(
@@ -111,25 +111,25 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "slices follow each other for what commands took before there was work",
         "tests/engine/test_slices.py::test_commands_that_no_work_has_waited_for_give_it_no_turn",
-        "engine/slices.py",
+        "engine/runtime/consumer/slices.py",
         (" if deferred else 0.0\n", "\n"),
     ),
     mutant(
         "commands wait for many slices in a row",
         "tests/engine/test_slices.py::test_commands_wait_for_few_slices_in_a_row_whatever_others_took",
-        "engine/slices.py",
+        "engine/runtime/consumer/slices.py",
         ("min(self._credit_s + SHARE * (now - began), MOST_CREDIT_S)", "self._credit_s + SHARE * (now - began)"),
     ),
     mutant(
         "a slice does not wait for what is being appended",
         f"{BETWEEN_TESTS}::test_a_slice_waits_for_commands_that_are_being_appended",
-        "engine/term.py",
+        "engine/runtime/consumer/term.py",
         ("            if not (waited or self._is_asked):\n", "            if False:\n"),
     ),
     mutant(
         "slices make each other longer",
         f"{BETWEEN_TESTS}::test_what_commands_take_counts_while_work_waits_and_their_commits_alone",
-        "engine/term.py",
+        "engine/runtime/consumer/term.py",
         (
             "            if work.commands:\n                self._slices.note_commit",
             "            if True:\n                self._slices.note_commit",
@@ -138,25 +138,25 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "batches wait for the flush of the lease",
         f"{BETWEEN_TESTS}::test_the_lease_is_extended_without_a_flush",
-        "storage/sql/partitions.sql",
+        "storage/partitions.sql",
         (", set_config('synchronous_commit', 'off', true)", ""),
     ),
     mutant(
         "large variables are compressed slowly",
         "tests/storage/test_compression.py::test_large_texts_are_compressed_by_lz4_or_not_at_all",
-        "storage/sql/migrations/0018_large_texts.sql",
+        "storage/postgres/migrations/0018_large_texts.sql",
         ("        ALTER TABLE variables ALTER COLUMN value SET STORAGE EXTERNAL;\n", ""),
     ),
     mutant(
         "a trace has no large events",
         "tests/engine/test_large_texts_postgres.py::test_large_events_stand_by_themselves_and_are_read_all_the_same",
-        "storage/sql/log.sql",
+        "storage/log.sql",
         ("coalesce(e.events, e.large_events)::json", "e.events::json"),
     ),
     mutant(
         "the collector does not look at what a full cache has taken up",
         "tests/engine/test_room.py::test_the_collector_looks_at_what_is_new_each_time_that_so_much_was_forgotten",
-        "engine/room.py",
+        "engine/runtime/consumer/room.py",
         ("            gc.collect(0)\n", ""),
     ),
     mutant(
@@ -174,7 +174,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "a page begins behind children that were forgotten",
         f"{BETWEEN_TESTS}::test_a_child_that_was_forgotten_is_read_again",
-        "engine/core/state.py",
+        "engine/core/state/state.py",
         ("            head.scope.pages.read_again(head.key)\n", "            pass\n"),
     ),
     # The batch, the fence, the claim (KERNEL.md sections 2 and 9)
@@ -196,13 +196,13 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "a commit that fails at the Sync is taken for done",
         "tests/storage/test_driver.py::test_a_commit_that_fails_at_the_sync_is_no_success",
-        "storage/pipelines.py",
+        "storage/postgres/pipelines.py",
         ("            failure = failure or error\n", "            continue\n"),
     ),
     mutant(
         "fence last",
         f"{LEADERSHIP_TESTS}::test_a_loser_steps_down_and_rejects_nobody",
-        "engine/term.py",
+        "engine/runtime/consumer/term.py",
         (
             "calls = [self._fence(work), *work.calls, *riders.calls]",
             "calls = [*work.calls, *riders.calls, self._fence(work)]",
@@ -211,7 +211,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "claim: SELECT instead of UPDATE",
         f"{LEADERSHIP_TESTS}::test_a_claim_waits_for_a_backend_in_doubt",
-        "storage/sql/partitions.sql",
+        "storage/partitions.sql",
         (
             "UPDATE partitions p\nSET epoch = epoch + 1, owner_node = $2, owner_pid = pg_backend_pid(),\n"
             "    owner_backend_start = (SELECT backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()),\n"
@@ -224,13 +224,13 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "claim: a lease that holds is taken over",
         f"{LEADERSHIP_TESTS}::test_a_lease_keeps_others_off",
-        "storage/sql/partitions.sql",
+        "storage/partitions.sql",
         ("OR owner_node = $2\n", "OR owner_node <> $2\n"),
     ),
     mutant(
         "claim: a restart waits for the lease",
         f"{LEADERSHIP_TESTS}::test_of_two_consumers_one_leads_and_the_other_takes_over_at_once",
-        "storage/sql/partitions.sql",
+        "storage/partitions.sql",
         (
             "    OR NOT EXISTS (SELECT FROM pg_stat_activity a WHERE",
             "    OR EXISTS (SELECT FROM pg_stat_activity a WHERE false AND",
@@ -245,7 +245,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "eviction of a pinned aggregate",
         f"{OVERLAP_TESTS}::test_what_is_being_committed_is_not_evicted",
-        "engine/core/state.py",
+        "engine/core/state/state.py",
         (
             "for root in [root for root in self.trees.values() if not root.pins]:",
             "for root in list(self.trees.values()):",
@@ -254,13 +254,13 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "missing tombstone",
         f"{OVERLAP_TESTS}::test_what_is_being_ended_is_not_read_again",
-        "storage/load.py",
+        "storage/state/load.py",
         ("    gone = state.ended | state.ended_in_batch()", "    gone = state.ended_in_batch()"),
     ),
     mutant(
         "overlap deeper than one",
         f"{OVERLAP_TESTS}::test_a_batch_is_computed_while_the_one_before_it_commits",
-        "engine/term.py",
+        "engine/runtime/consumer/term.py",
         (
             "        await self._settled()\n        riders = self._riders(work)\n",
             "        riders = self._riders(work)\n",
@@ -269,13 +269,13 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "load: a column forgotten",
         f"{CONSUMER_TESTS}::test_evicting_everything_changes_nothing",
-        "storage/load.py",
+        "storage/state/load.py",
         ("    job.error_code, job.error_message, job.available_at = code, message, available_at\n", ""),
     ),
     mutant(
         "save: a column that changes is left out",
         "tests/storage/test_save.py::test_what_may_change_is_changed_to_what_it_would_be_at_birth",
-        "storage/sql/save.sql",
+        "storage/state/save.sql",
         (
             "error_message = x.error_message, updated_at = from_epoch_ms(x.updated_at)",
             "error_message = x.error_message",
@@ -284,19 +284,19 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "22P05 in the save",
         f"{POISON_TESTS}::test_what_cannot_be_saved_is_rejected_alone",
-        "storage/errors.py",
+        "storage/postgres/errors.py",
         ('    "22": DataPoison,', '    "2200": DataPoison,'),
     ),
     mutant(
         "poison: the whole batch is rejected",
         f"{POISON_TESTS}::test_what_cannot_be_saved_is_rejected_alone",
-        "engine/refusals.py",
+        "engine/runtime/consumer/refusals.py",
         ("if self.careful_until >= last and suspected.commands == 1:", "if True:"),
     ),
     mutant(
         "full-row job save",
         f"{POISON_TESTS}::test_a_change_of_a_leased_job_leaves_its_lease_alone",
-        "storage/sql/save.sql",
+        "storage/state/save.sql",
         (
             "    ready = CASE WHEN x.lease IS NULL THEN t.ready ELSE x.lease = 'ready' END,",
             "    ready = x.lease IS NULL OR x.lease = 'ready',",
@@ -311,7 +311,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "clock_timestamp() in activation",
         f"{ACTIVATION_TESTS}::test_an_activation_uses_the_partial_indexes",
-        "storage/sql/activation.sql",
+        "storage/activation.sql",
         (
             "available_at IS NOT NULL AND available_at <= clock_now()",
             "available_at IS NOT NULL AND available_at <= clock_timestamp()",
@@ -320,7 +320,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "an activation client that does not read",
         f"{ACTIVATION_TESTS}::test_a_client_that_does_not_read_its_jobs_holds_no_row",
-        "storage/sql/activation.sql",
+        "storage/activation.sql",
         (
             "AND j.lease_token = ANY ($2::uuid[])\nORDER BY j.priority DESC, j.job_key;",
             "AND j.lease_token = ANY ($2::uuid[])\nORDER BY j.priority DESC, j.job_key\nFOR UPDATE OF j;",
@@ -329,7 +329,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "batch: deferred work that is refused lies there for ever",
         "tests/engine/test_consumer_poison.py::test_deferred_work_that_cannot_be_saved_is_an_incident_and_goes_on_when_it_is_resolved",
-        "engine/batch.py",
+        "engine/runtime/consumer/batch.py",
         ("    ContinueWork,\n)\n", ")\n"),
     ),
     mutant(
@@ -347,7 +347,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "batch: it takes commands however much it has written",
         "tests/engine/test_large_texts_postgres.py::test_a_batch_ends_when_it_has_written_enough",
-        "engine/batch.py",
+        "engine/runtime/consumer/batch.py",
         ("moment - started > COMPUTE_S or processor.is_full()", "moment - started > COMPUTE_S"),
     ),
 )

@@ -55,13 +55,13 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: undo forgets the key generator",
         f"{INCIDENT_TESTS}::test_undo_leaves_the_state_as_it_was",
-        "engine/core/state.py",
+        "engine/core/state/state.py",
         ("        self.next_key = self._first_key\n", ""),
     ),
     mutant(
         "core: undo forgets links",
         f"{INCIDENT_TESTS}::test_undo_leaves_the_state_as_it_was",
-        "engine/core/state.py",
+        "engine/core/state/state.py",
         ("                where[key] = old\n", "                pass\n"),
     ),
     mutant(
@@ -252,7 +252,7 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: an event sub-process catches after its scope was interrupted",
         "tests/core/test_issue5_event_sub_processes.py::test_one_trigger_wins_and_later_ones_find_an_interrupted_scope",
-        "engine/core/tree.py",
+        "engine/core/state/tree.py",
         (
             "self.state is ACTIVATED and self.then is None and not self.interrupted",
             "self.state is ACTIVATED and self.then is None",

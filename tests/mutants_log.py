@@ -2,9 +2,9 @@
 
 from mutants_words import Mutant, mutant
 
-APPEND = "storage/sql/migrations/0025_append_in_a_session.sql"
-FRESH = "storage/sql/migrations/0024_sessions_of_appenders.sql"
-FORWARD = "storage/sql/migrations/0017_append_behind_what_was_lost.sql"
+APPEND = "storage/postgres/migrations/0025_append_in_a_session.sql"
+FRESH = "storage/postgres/migrations/0024_sessions_of_appenders.sql"
+FORWARD = "storage/postgres/migrations/0017_append_behind_what_was_lost.sql"
 LOG_TESTS = "tests/storage/test_log.py"
 LATE_TESTS = "tests/storage/test_late.py"
 DOUBT_TESTS = "tests/storage/test_log_in_doubt.py"
@@ -175,25 +175,25 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "appender: what was in doubt is certain when its repetition fails",
         f"{LATE_TESTS}::test_what_is_in_doubt_stays_so_when_the_repeated_call_fails",
-        "engine/appender.py",
+        "engine/runtime/appender/task.py",
         ("InDoubt(why) if call.in_doubt else Unavailable(why)", "Unavailable(why)"),
     ),
     mutant(
         "appender: each connection is the same session",
         f"{LATE_TESTS}::test_an_append_that_comes_late_is_not_made_twice",
-        "engine/appender.py",
+        "engine/runtime/appender/task.py",
         ("self._session.number + 1)", "1)"),
     ),
     mutant(
         "append: a second crash makes the same jump again",
         f"{LOG_TESTS}::test_the_jump_after_a_crash_is_flushed",
-        "storage/sql/migrations/0019_jump_by_itself.sql",
+        "storage/postgres/migrations/0019_jump_by_itself.sql",
         ("set_config('synchronous_commit', reset_val, true)", "reset_val"),
     ),
     mutant(
         "appender: a call is flushed only if all of its commands ask for it",
         f"{APPENDER_TESTS}::test_a_call_is_flushed_if_somebody_is_told_of_one_of_its_commands",
-        "engine/appender.py",
+        "engine/runtime/appender/task.py",
         ("flush = any(item.flush", "flush = all(item.flush"),
     ),
     mutant(
@@ -205,19 +205,19 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "completions: who waits for what a crash took waits on",
         f"{COMPLETIONS_TESTS}::test_who_waits_for_what_a_crash_took_is_told",
-        "engine/completions.py",
+        "engine/runtime/completions.py",
         ("                await self.give_up_lost(connection)\n", ""),
     ),
     mutant(
         "appender: a jump of the positions counts as a backlog",
         f"{APPENDER_TESTS}::test_what_waits_is_counted_across_a_jump",
-        "engine/appender.py",
+        "engine/runtime/appender/task.py",
         ("return cursor if last - cursor < limit else ", "return cursor if last >= cursor else "),
     ),
     mutant(
         "completions: what a standby has not got yet is lost",
         f"{LOG_TESTS}::test_what_a_standby_has_not_got_yet_is_not_lost",
-        "storage/sql/log.sql",
+        "storage/log.sql",
         ("WHERE NOT pg_is_in_recovery() AND NOT EXISTS (", "WHERE NOT EXISTS ("),
     ),
     mutant(
@@ -236,31 +236,31 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "appender: a call in doubt is made as if it were new",
         f"{DOUBT_TESTS}::test_dropped_answers_double_and_lose_nothing",
-        "engine/appender.py",
+        "engine/runtime/appender/task.py",
         ("since = call.since if call.in_doubt else None", "since = None"),
     ),
     mutant(
         "appender: doubt is forgotten",
         f"{APPENDER_TESTS}::test_a_deadline_during_the_call_leaves_it_in_doubt",
-        "engine/appender.py",
+        "engine/runtime/appender/task.py",
         ("if pending.call is not None and pending.call.in_doubt:", "if pending.call is None and False:"),
     ),
     mutant(
         "appender: withdrawn while the call is prepared, and written",
         f"{APPENDER_TESTS}::test_a_command_withdrawn_while_its_call_is_prepared_is_not_written",
-        "engine/appender.py",
+        "engine/runtime/appender/task.py",
         ("[item for item in call.items if not item.withdrawn]", "list(call.items)"),
     ),
     mutant(
         "appender: what timed out is appended all the same",
         f"{APPENDER_TESTS}::test_a_deadline_before_the_call_withdraws_the_command",
-        "engine/appender.py",
+        "engine/runtime/appender/task.py",
         ("        pending.withdrawn = True\n", ""),
     ),
     mutant(
         "appender: a refused command takes its neighbours with it",
         f"{APPENDER_TESTS}::test_only_the_refused_command_fails",
-        "engine/appender.py",
+        "engine/runtime/appender/task.py",
         ("if len(call.items) > 1:\n        middle", "if len(call.items) > 1_000:\n        middle"),
         (
             "    call.items[0].finish(Refused(error.message))",
@@ -270,38 +270,38 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "appender: new goes before work",
         f"{APPENDER_TESTS}::test_work_goes_before_new",
-        "engine/appender.py",
+        "engine/runtime/appender/task.py",
         ("_received(self._work) or self._next_new(room)", "self._next_new(room) or _received(self._work)"),
     ),
     mutant(
         "appender: new does not wait for room in the log",
         "tests/engine/test_appender_room.py::test_what_runs_is_appended_before_what_is_new",
-        "engine/appender.py",
+        "engine/runtime/appender/task.py",
         ("        return self._pace.room()\n", "        return 1000\n"),
     ),
     mutant(
         "appender: new is not refused when it finds no room in time",
         "tests/engine/test_appender_room.py::test_new_that_finds_no_room_in_time_is_refused_and_not_written",
-        "engine/appender.py",
+        "engine/runtime/appender/task.py",
         ("            if pending.result is None and self._lacks_room(pending):\n", "            if False:\n"),
     ),
     mutant(
         "pace: the window shrinks below what running work has in the log",
         "tests/engine/test_pace.py::test_running_work_gets_on_as_fast_as_new_on_a_slow_machine",
-        "engine/pace.py",
+        "engine/runtime/appender/pace.py",
         ("max(float(self._settings.least), self._most_work)", "float(self._settings.least)"),
     ),
     mutant(
         "appender: no refusal when the engine is behind",
         f"{APPENDER_TESTS}::test_new_is_refused_when_the_engine_is_behind",
-        "engine/appender.py",
+        "engine/runtime/appender/task.py",
         ("            self._check_lag(item.partition)\n", "            pass\n"),
     ),
     # Completions and definitions
     mutant(
         "completions without the watermark",
         f"{COMPLETIONS_TESTS}::test_who_registers_below_the_watermark_is_served_from_the_event_log",
-        "engine/completions.py",
+        "engine/runtime/completions.py",
         (
             "if not self._outcomes.add(waiter) and position <= self._watermarks.get(partition, position):",
             "if not self._outcomes.add(waiter) and position <= 0:",
@@ -310,13 +310,13 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "completions: outcomes in doubt are never asked for",
         f"{COMPLETIONS_TESTS}::test_everything_outstanding_is_asked_for_again",
-        "engine/completions.py",
+        "engine/runtime/completions.py",
         ("with trio.move_on_after(self._settings.sweep_s):", "with trio.move_on_after(1e6):"),
     ),
     mutant(
         "definitions: what was read before an invalidation is kept",
         f"{DEFINITIONS_TESTS}::test_what_was_read_before_an_invalidation_is_not_kept",
-        "engine/definitions.py",
+        "engine/runtime/definitions.py",
         ("        if row is not None and changes == self._changes:\n", "        if row is not None:\n"),
         ("if row is not None and changes == self._changes:  #", "if row is not None:  #"),
     ),

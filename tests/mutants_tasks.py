@@ -25,86 +25,86 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "attempts: an outage counts",
         f"{ATTEMPT_TESTS}::test_a_black_hole_of_a_whole_deadline_counts_for_nothing",
-        "engine/attempts.py",
+        "engine/runtime/consumer/attempts.py",
         ("(waited and self._probe.serves)", "waited"),
     ),
     mutant(
         "attempts: what fails at once counts",
         f"{ATTEMPT_TESTS}::test_ten_minutes_of_outage_at_one_position_reject_nothing",
-        "engine/attempts.py",
+        "engine/runtime/consumer/attempts.py",
         ("(waited and self._probe.serves)", "self._probe.serves"),
     ),
     mutant(
         "attempts: recorded after loading",
         f"{ATTEMPT_TESTS}::test_an_attempt_is_recorded_before_anything_is_done_for_it",
-        "engine/term.py",
+        "engine/runtime/consumer/term.py",
         ("            if careful and read.rows:\n", "            if False:\n"),
     ),
     mutant(
         "attempts: kept when the command is passed",
         f"{ATTEMPT_TESTS}::test_a_slow_command_is_rejected_after_three_attempts_and_all_others_are_done_once",
-        "engine/term.py",
+        "engine/runtime/consumer/term.py",
         ("            calls.insert(1, attempts.clear(self._claim.partition, work.last))\n", "            pass\n"),
     ),
     mutant(
         "attempts: what the last term ended with is not recorded",
         f"{ATTEMPT_TESTS}::test_a_slow_command_is_rejected_after_three_attempts_and_all_others_are_done_once",
-        "engine/consumer.py",
+        "engine/runtime/consumer/leadership.py",
         ("            await attempts.end(writer, *verdict)\n", "            pass\n"),
     ),
     mutant(
         "attempts: an old term counts the new one's",
         f"{ATTEMPT_TESTS}::test_an_attempt_is_the_owners_and_counts_once",
-        "storage/sql/attempts.sql",
+        "storage/attempts.sql",
         ("AND epoch = $2 AND open", "AND open"),
     ),
     # Supervision
     mutant(
         "supervision: outages count as failures",
         f"{SUPERVISION_TESTS}::test_outages_and_step_downs_never_count",
-        "engine/supervision.py",
+        "engine/runtime/supervision/supervisor.py",
         ("counts = not excused(error)", "counts = True"),
     ),
     mutant(
         "supervision: a hung child is not ended",
         f"{SUPERVISION_TESTS}::test_a_silent_child_is_closed_cancelled_and_restarted",
-        "engine/supervision.py",
+        "engine/runtime/supervision/supervisor.py",
         ("                    self._end_hung(kept, life)\n", "                    pass\n"),
     ),
     mutant(
         "supervision: existence taken for health",
         f"{SUPERVISION_TESTS}::test_health_is_progress_not_existence",
-        "engine/supervision.py",
+        "engine/runtime/supervision/supervisor.py",
         ("healthy=progressing and life is not None", "healthy=life is not None"),
     ),
     mutant(
         "supervision: the closed sockets of a hung child excuse it",
         f"{SUPERVISION_TESTS}::test_a_hung_child_is_not_excused_by_what_closing_its_sockets_raises",
-        "engine/supervision.py",
+        "engine/runtime/supervision/supervisor.py",
         ("return self._silent(life) or (", "return ("),
     ),
     mutant(
         "supervision: a pause of the whole process is a hang of everybody",
         f"{SUPERVISION_TESTS}::test_after_a_pause_of_the_whole_process_nobody_hangs",
-        "engine/supervision.py",
+        "engine/runtime/supervision/supervisor.py",
         ("            if not paused:\n", "            if True:\n"),
     ),
     mutant(
         "supervision: healthy without a connection",
         f"{LISTENER_TESTS}::test_it_waits_for_a_server_that_is_not_there_yet_and_shows_life_but_no_progress",
-        "storage/reconnect.py",
+        "storage/postgres/reconnect.py",
         ("    beats.report_progress(lambda: link.up)\n", "    beats.report_progress(lambda: True)\n"),
     ),
     mutant(
         "supervision: healthy without a claim",
         f"{CHAOS_TESTS}::test_a_node_that_gets_nowhere_says_so",
-        "engine/consumer.py",
+        "engine/runtime/consumer/leadership.py",
         ("        writer = reader = None\n", "        beat.beat()\n        writer = reader = None\n"),
     ),
     mutant(
         "completions: told before the commit",
         f"{TWO_TESTS}::test_both_serve_and_one_leads",
-        "engine/term.py",
+        "engine/runtime/consumer/term.py",
         (
             "            try:\n                results = await self._writer.finish_pipeline(",
             "            tell(self._consumer.listeners, self._claim.partition, work, {})\n"
@@ -118,32 +118,32 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "completions: who asks before the first commit waits for the sweep",
         f"{COMPLETIONS_TESTS}::test_a_program_that_was_just_started_looks_at_once",
-        "engine/completions.py",
+        "engine/runtime/completions.py",
         ("self._watermarks.get(partition, position)", "self._watermarks.get(partition, 0)"),
     ),
     # Timers (docs/timers.md)
     mutant(
         "moment: what was read before a step back holds",
         f"{CLOCK_TESTS}::test_what_is_set_after_a_step_goes_by_the_new_time",
-        "engine/moment.py",
+        "engine/runtime/consumer/moment.py",
         (" or self.ms > at_most", ""),
     ),
     mutant(
         "moment: readings overtake each other",
         f"{CLOCK_TESTS}::test_the_moment_goes_back_only_with_the_clock",
-        "engine/moment.py",
+        "engine/runtime/consumer/moment.py",
         ("self.ms = max(self.ms, read.now)", "self.ms = read.now"),
     ),
     mutant(
         "moment: what was asked for before a step back undoes it",
         f"{CLOCK_TESTS}::test_the_moment_goes_back_only_with_the_clock",
-        "engine/moment.py",
+        "engine/runtime/consumer/moment.py",
         (" or read.asked_at < self._asked_at", ""),
     ),
     mutant(
         "claim: a lease of the time before a step back holds",
         f"{CLOCK_TESTS}::test_a_lease_of_the_time_before_a_step_back_keeps_nobody_off",
-        "storage/sql/partitions.sql",
+        "storage/partitions.sql",
         (
             "OR lease_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + 2 * make_interval(secs => $3)",
             "OR lease_until < clock_timestamp()",
@@ -174,13 +174,13 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "timers: due by the server's clock",
         f"{TIMER_TESTS}::test_a_timer_fires_when_it_is_due_and_not_before",
-        "storage/sql/timers.sql",
+        "storage/timers.sql",
         ("SELECT to_epoch_ms(clock_now()), revision", "SELECT to_epoch_ms(clock_timestamp()), revision"),
     ),
     mutant(
         "timers: one timer for an activity",
         f"{TIMER_TESTS}::test_an_activity_has_several_timers_and_a_cycle_a_row_for_each_occurrence",
-        "storage/sql/migrations/0003_timers.sql",
+        "storage/postgres/migrations/0003_timers.sql",
         ("ON timers (element_instance_key, target_element_id)", "ON timers (element_instance_key)"),
     ),
     mutant(
@@ -210,31 +210,31 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "timers: what is behind the horizon is never read",
         f"{TIMER_TESTS}::test_overdue_timers_fire_in_due_order_in_bounded_batches",
-        "engine/timers.py",
+        "engine/runtime/timers/task.py",
         ("None if len(rows) < limit else rows[-1].due_at", "None"),
     ),
     mutant(
         "timers: a full window forgets where it ends",
         f"{TIMER_WINDOW_TESTS}::test_whatever_happens_the_nearest_are_taken_in_order_and_none_is_forgotten",
-        "engine/timer_window.py",
+        "engine/runtime/timers/window.py",
         ("            self.horizon = min(self._known[key][1].due_at for _, key in kept[self._size :])\n", ""),
     ),
     mutant(
         "timers: what commits while the window is read is lost",
         f"{TIMER_TASK_TESTS}::test_what_commits_while_the_window_is_read_is_not_lost",
-        "engine/timers.py",
+        "engine/runtime/timers/task.py",
         ("        self.changed(meanwhile)\n", ""),
     ),
     mutant(
         "timers: nobody is woken by a nearer date",
         f"{TIMER_TESTS}::test_a_timer_in_running_time_wakes_the_task_by_itself",
-        "engine/timers.py",
+        "engine/runtime/timers/task.py",
         ("and change[0] < memory.asleep_until:", "and change[0] < 0:"),
     ),
     mutant(
         "timers: triggers that were refused are taken for fired",
         f"{TIMER_TASK_TESTS}::test_triggers_that_were_not_or_perhaps_appended_come_again",
-        "engine/timers.py",
+        "engine/runtime/timers/task.py",
         (
             "        except NotAppended as error:\n            self._forget()\n",
             "        except NotAppended as error:\n",
@@ -243,7 +243,7 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "timers: as many in flight as are due",
         f"{TIMER_TASK_TESTS}::test_no_more_triggers_wait_in_the_log_than_may",
-        "engine/timers.py",
+        "engine/runtime/timers/task.py",
         (
             "        room = min(settings.batch, self._pace.allowed - len(memory.in_flight))\n",
             "        room = settings.batch\n",
@@ -252,13 +252,13 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "timers: the flight never shrinks",
         "tests/engine/test_timers_pace.py::test_it_follows_an_engine_that_gets_slower_and_faster",
-        "engine/timer_pace.py",
+        "engine/runtime/timers/pace.py",
         ("        if step < 1 or full:\n", "        if step > 1 and full:\n"),
     ),
     mutant(
         "timers: who does not lead fires, too",
         f"{TIMER_TASK_TESTS}::test_who_does_not_lead_the_partition_fires_nothing",
-        "engine/timers.py",
+        "engine/runtime/timers/task.py",
         ("        if not self._leads():\n", "        if False:\n"),
     ),
     mutant(
@@ -276,13 +276,13 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "timers: what can neither fire nor fail is tried for ever",
         f"{TIMER_TESTS}::test_a_timer_that_can_neither_fire_nor_fail_harms_nobody_else",
-        "engine/refusals.py",
+        "engine/runtime/consumer/refusals.py",
         ("        if position in self.positions:\n            self.hopeless.add(position)\n", ""),
     ),
     mutant(
         "timers: cancelled ones are never deleted",
         f"{TIMER_TESTS}::test_old_timers_are_purged_whatever_their_end",
-        "storage/sql/timers.sql",
+        "storage/timers.sql",
         ("WHERE ended_at IS NOT NULL AND ended_at <", "WHERE triggered_at <"),
     ),
     mutant(
@@ -294,13 +294,13 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "messages: one whose time has passed is given",
         f"{MESSAGE_TESTS}::test_an_expired_message_is_not_given_even_if_it_is_still_there",
-        "engine/core/channels.py",
+        "engine/core/state/channels.py",
         ("message.name == name and message.deadline > now and", "message.name == name and"),
     ),
     mutant(
         "messages: the wait that began last comes first",
         f"{MESSAGE_TESTS}::test_of_one_process_the_longest_wait_gets_it_and_every_process_once",
-        "engine/core/channels.py",
+        "engine/core/state/channels.py",
         (
             "return (one for one in self.subscriptions.values() if one.name == name)",
             "return (one for one in reversed(self.subscriptions.values()) if one.name == name)",
@@ -321,20 +321,20 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "messages: what cannot be saved is refused without a word to who waits",
         "tests/engine/test_message_refusals_postgres.py::test_a_start_that_cannot_be_saved_leaves_no_lock",
-        "engine/batch.py",
+        "engine/runtime/consumer/batch.py",
         ("    StartInstance,\n    TriggerSubscription,\n    PublishMessage,\n", ""),
     ),
     mutant(
         "messages: an id is looked for among the loaded ones alone",
         "tests/engine/test_messages_postgres.py::test_of_a_channel_with_many_messages_only_what_is_asked_for_is_loaded",
-        "storage/sql/channels.sql",
+        "storage/state/channels.sql",
         ("t.message_id = k.message_id AND t.name = k.name", "t.message_id = k.message_id AND false"),
     ),
     mutant(
         "messages: large bodies are loaded with the channel",
         "tests/engine/test_message_bodies.py"
         "::test_small_bodies_come_with_their_messages_and_large_ones_when_they_are_asked_for",
-        "storage/sql/channels.sql",
+        "storage/state/channels.sql",
         (
             "CASE WHEN pg_column_size(c.variables) <= $4 THEN c.variables::text END, c.given, c.business_id\n"
             "FROM unnest($1::text[], $2::text[]) k",
@@ -345,19 +345,19 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "messages: expiry waits for what a batch holds",
         "tests/engine/test_expiry.py::test_a_batch_that_holds_a_message_is_not_waited_for",
-        "storage/sql/channels.sql",
+        "storage/state/channels.sql",
         ("ORDER BY deadline_ms LIMIT $2 FOR UPDATE SKIP LOCKED", "ORDER BY deadline_ms LIMIT $2 FOR UPDATE"),
     ),
     mutant(
         "messages: what expires first is deleted last",
         "tests/engine/test_expiry.py::test_what_has_expired_is_deleted_piece_by_piece_the_first_first",
-        "storage/sql/channels.sql",
+        "storage/state/channels.sql",
         ("ORDER BY deadline_ms LIMIT $2 FOR", "ORDER BY deadline_ms DESC LIMIT $2 FOR"),
     ),
     mutant(
         "messages: a correlation is deleted as soon as it is there",
         "tests/engine/test_retention.py::test_what_ended_stays_to_the_millisecond",
-        "engine/retention.py",
+        "engine/runtime/retention.py",
         ("int(min(settings.ended_days, FOR_EVER_DAYS) * DAY_MS)", "0"),
     ),
     mutant(
@@ -380,25 +380,25 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "riders: one at fault rides again, and a command is rejected for it",
         f"{RIDERS_TESTS}::test_no_command_pays_for_a_rider",
-        "engine/term.py",
+        "engine/runtime/consumer/term.py",
         ("max(refusals.careful_until, refusals.ridden_until)", "refusals.ridden_until"),
     ),
     mutant(
         "riders: a batch is lost with its riders again and again",
         f"{RIDERS_TESTS}::test_a_batch_that_was_lost_is_done_again_without_riders",
-        "engine/term.py",
+        "engine/runtime/consumer/term.py",
         ("max(refusals.careful_until, refusals.ridden_until)", "refusals.careful_until"),
     ),
     mutant(
         "riders: nobody is told of a lost batch",
         f"{RIDERS_TESTS}::test_who_rides_on_a_batch_that_is_lost_is_told",
-        "engine/riders.py",
+        "engine/runtime/consumer/riders.py",
         ("            rider.lost()\n", "            pass\n"),
     ),
     mutant(
         "riders: others are told of jobs that are leased",
         f"{RIDERS_TESTS}::test_who_took_everything_lets_nobody_else_look",
-        "engine/riders.py",
+        "engine/runtime/consumer/riders.py",
         ("if subject not in served}", "}"),
     ),
     mutant(
@@ -422,7 +422,7 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "activation: one that comes late leases jobs to nobody",
         f"{LATE_TESTS}::test_a_call_that_comes_late_changes_nothing",
-        "storage/sql/activation.sql",
+        "storage/activation.sql",
         (
             "AND ready\n        AND NOT EXISTS (SELECT FROM void_leases WHERE token = $8)",
             "AND ready AND $8::uuid IS NOT NULL",
@@ -431,25 +431,25 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "activation: an extension that comes late undoes a later one",
         f"{LATE_TESTS}::test_a_call_that_comes_late_changes_nothing",
-        "storage/sql/activation.sql",
+        "storage/activation.sql",
         ("AND extract(epoch FROM available_at)::text = $4", "AND $4::text IS NOT NULL"),
     ),
     mutant(
         "clock: a setting that comes late undoes a later one",
         f"{LATE_TESTS}::test_a_call_that_comes_late_changes_nothing",
-        "storage/sql/clock.sql",
+        "storage/clock.sql",
         ("shift = '0'\n    WHERE revision = $3", "shift = '0'\n    WHERE $3::bigint IS NOT NULL"),
     ),
     mutant(
         "claim: one that comes late deposes the term that followed it",
         f"{LATE_TESTS}::test_a_call_that_comes_late_changes_nothing",
-        "storage/sql/partitions.sql",
+        "storage/partitions.sql",
         ("AND epoch = $4 AND (", "AND $4::bigint IS NOT NULL AND ("),
     ),
     mutant(
         "retention: a purge that comes late goes by a clock that was set back",
         f"{LATE_TESTS}::test_a_call_that_comes_late_changes_nothing",
-        "storage/sql/log.sql",
+        "storage/log.sql",
         ("< clock_now() - $1::bigint * interval '1 millisecond'", "< 'infinity'::timestamptz AND $1::bigint > 0"),
     ),
     mutant(
@@ -461,7 +461,7 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "activation: taking back waits for jobs that the engine saves",
         "tests/storage/test_activation.py::test_taking_back_waits_for_no_job",
-        "storage/sql/activation.sql",
+        "storage/activation.sql",
         (
             "lease_token = ANY ($3::uuid[])\n    FOR UPDATE SKIP LOCKED))",
             "lease_token = ANY ($3::uuid[])\n    FOR UPDATE))",
@@ -476,14 +476,14 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "activation: large jobs are shown by the statement that locks them",
         "tests/storage/test_activation.py::test_who_leases_large_jobs_and_does_not_read_the_answer_holds_no_row",
-        "storage/sql/activation.sql",
+        "storage/activation.sql",
         ("octet_length(value) <= 2000 AND sum(octet_length(name) + octet_length(value)) OVER () <= small_size", "true"),
         ("OVER () <= 60000\n", "OVER () <= 600000000\n"),
     ),
     mutant(
         "activation: jobs are leased that do not fit",
         "tests/storage/test_activation.py::test_only_as_many_are_leased_as_fit",
-        "storage/sql/activation.sql",
+        "storage/activation.sql",
         ("AND sum(700 + headers + seen.size) OVER places <= $9::bigint", ""),
     ),
     mutant(
@@ -507,13 +507,13 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "appender: everything in the inbox is moved to the log",
         "tests/engine/test_forwarding.py::test_as_many_are_under_way_as_the_owner_works_off_soon",
-        "engine/forwarding.py",
+        "engine/runtime/appender/forwarding.py",
         (" - under_way)", ")"),
     ),
     mutant(
         "appender: nobody tells it that there is room for more of the inbox",
         "tests/engine/test_forwarding.py::test_the_appender_waits_for_the_owner_without_turning",
-        "engine/appender.py",
+        "engine/runtime/appender/task.py",
         (" or partition in self._spilled:\n", ":\n"),
     ),
 )

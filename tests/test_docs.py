@@ -8,12 +8,12 @@ from pathlib import Path
 import click
 import pytest
 
-from engine.bpmn.elements import ELEMENTS as ELEMENT_KINDS
-from engine.bpmn.not_yet import ALL_KINDS
-from engine.bpmn.parser import parse
-from engine.core import dispatch
 from vivero import config
 from vivero.cli import COMMANDS, main
+from vivero.engine.bpmn.elements import ELEMENTS as ELEMENT_KINDS
+from vivero.engine.bpmn.not_yet import ALL_KINDS
+from vivero.engine.bpmn.parser import parse
+from vivero.engine.core import dispatch
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -1,6 +1,8 @@
 """Imports point one way (ARCHITECTURE.md):
 
-engine/feel < engine/bpmn < engine/core < storage < engine tasks and engine/jobs < api < vivero
+engine/feel < engine/bpmn < engine/core < storage < engine/runtime < api < vivero
+
+In code all of them are parts of one package: `vivero` links to the folders at the top.
 """
 
 from __future__ import annotations
@@ -15,8 +17,12 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 OURS = ("engine", "storage", "api", "vivero", "benchmarks")
-LAYERS = ("engine.feel", "engine.bpmn", "engine.core", "storage", "engine", "api", "vivero")
-"""From left to right; `engine` are the tasks: what is in it and in no layer further left."""
+LINKED = ("engine", "storage", "api")
+LAYERS = (
+    *("vivero.engine.feel", "vivero.engine.bpmn", "vivero.engine.core", "vivero.storage"),
+    *("vivero.engine.runtime", "vivero.api", "vivero"),
+)
+"""From left to right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +43,8 @@ def modules() -> dict[str, Path]:
     for package in OURS:
         for path in sorted((ROOT / package).rglob("*.py")):
             parts = path.relative_to(ROOT).with_suffix("").parts
-            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            found[f"vivero.{name}" if package in LINKED else name] = path
     return found
 
 
@@ -76,10 +83,12 @@ def told(imports: list[Import]) -> str:
 
 def test_the_walk_sees_what_there_is():
     assert len(MODULES) > 100
-    assert Import("vivero.tree", "engine.consumer", 0).name in {found.name for found in IMPORTS}
+    assert Import("vivero.tree", "vivero.engine.runtime.consumer.leadership", 0).name in {
+        found.name for found in IMPORTS
+    }
     assert {layer_of(name) for name in MODULES if not within(name, "benchmarks")} == set(LAYERS)
-    assert layer_of("engine.consumer") == "engine"
-    assert layer_of("engine.core.step") == "engine.core"
+    assert layer_of("vivero.engine.runtime.consumer.leadership") == "vivero.engine.runtime"
+    assert layer_of("vivero.engine.core.step") == "vivero.engine.core"
 
 
 def test_imports_point_one_way():
@@ -91,18 +100,32 @@ def test_imports_point_one_way():
     assert not wrong, told(wrong)
 
 
-def test_only_one_command_imports_the_benchmarks():
+def test_nothing_that_is_installed_imports_the_benchmarks():
     found = {found.importer for found in IMPORTS if within(found.name, "benchmarks")}
-    assert {name for name in found if not within(name, "benchmarks")} == {"vivero.cli.bench"}
+    assert {name for name in found if not within(name, "benchmarks")} == set()
+
+
+def test_our_packages_have_one_name():
+    """`engine.core` and `vivero.engine.core` would be two modules, with two classes of each name."""
+    wrong = [found for found in IMPORTS if any(within(found.name, package) for package in LINKED)]
+    assert not wrong, told(wrong)
+    for package in LINKED:
+        link = ROOT / "vivero" / package
+        assert link.is_symlink()
+        assert link.resolve() == ROOT / package
 
 
 def test_only_storage_names_psycopg():
-    wrong = [found for found in IMPORTS if within(found.name, "psycopg") and not within(found.importer, "storage")]
+    wrong = [
+        found for found in IMPORTS if within(found.name, "psycopg") and not within(found.importer, "vivero.storage")
+    ]
     assert not wrong, told(wrong)
 
 
 def test_only_the_parser_of_models_names_lxml():
-    wrong = [found for found in IMPORTS if within(found.name, "lxml") and not within(found.importer, "engine.bpmn")]
+    wrong = [
+        found for found in IMPORTS if within(found.name, "lxml") and not within(found.importer, "vivero.engine.bpmn")
+    ]
     assert not wrong, told(wrong)
 
 
@@ -110,7 +133,7 @@ IMPURE = ("trio", "asyncio", "threading", "socket", "select", "random", "secrets
 PURE_LIBRARIES = {"msgspec", "regex", "lxml", "tzdata"}
 
 
-@pytest.mark.parametrize("layer", ["engine.feel", "engine.bpmn", "engine.core"])
+@pytest.mark.parametrize("layer", ["vivero.engine.feel", "vivero.engine.bpmn", "vivero.engine.core"])
 def test_the_core_does_no_input_output(layer):
     """No Trio, no SQL, no sockets, no randomness: given the same commands it does the same."""
     wrong = [
@@ -121,16 +144,16 @@ def test_the_core_does_no_input_output(layer):
     assert not wrong, told(wrong)
 
 
-@pytest.mark.parametrize("layer", ["engine.feel", "engine.bpmn", "engine.core"])
+@pytest.mark.parametrize("layer", ["vivero.engine.feel", "vivero.engine.bpmn", "vivero.engine.core"])
 def test_the_core_needs_few_libraries(layer):
     roots = {found.name.partition(".")[0] for found in IMPORTS if layer_of(found.importer) == layer}
-    assert roots - set(sys.stdlib_module_names) - {"engine"} <= PURE_LIBRARIES
+    assert roots - set(sys.stdlib_module_names) - {"vivero"} <= PURE_LIBRARIES
 
 
 CLOCKS = {"time", "time_ns", "monotonic", "monotonic_ns", "now", "utcnow", "today"}
 
 
-@pytest.mark.parametrize("layer", ["engine.bpmn", "engine.core"])
+@pytest.mark.parametrize("layer", ["vivero.engine.bpmn", "vivero.engine.core"])
 def test_the_core_reads_no_clock(layer):
     """Time arrives with the command. (FEEL's `now()` is a function of what it is given; it measures its own cost.)"""
     wrong = [found for found in IMPORTS if layer_of(found.importer) == layer and within(found.name, "time")]
@@ -147,10 +170,15 @@ def test_the_api_never_runs_the_engine():
     wrong = [
         found
         for found in IMPORTS
-        if within(found.importer, "api")
+        if within(found.importer, "vivero.api")
         and any(
             within(found.name, module)
-            for module in ("engine.core.step", "engine.core.apply", "engine.consumer", "engine.term")
+            for module in (
+                "vivero.engine.core.step",
+                "vivero.engine.core.apply",
+                "vivero.engine.runtime.consumer.leadership",
+                "vivero.engine.runtime.consumer.term",
+            )
         )
     ]
     assert not wrong, told(wrong)
@@ -160,10 +188,15 @@ def test_appliers_know_neither_elements_nor_commands():
     wrong = [
         found
         for found in IMPORTS
-        if within(found.importer, "engine.core.apply")
+        if within(found.importer, "vivero.engine.core.apply")
         and any(
             within(found.name, module)
-            for module in ("engine.core.elements", "engine.core.commands", "engine.core.dispatch", "engine.bpmn")
+            for module in (
+                "vivero.engine.core.elements",
+                "vivero.engine.core.commands",
+                "vivero.engine.core.dispatch",
+                "vivero.engine.bpmn",
+            )
         )
     ]
     assert not wrong, told(wrong)
@@ -172,17 +205,17 @@ def test_appliers_know_neither_elements_nor_commands():
 def test_only_the_tree_puts_the_engine_and_the_api_together():
     """`vivero/tree.py` is the one place where their parts meet; the rest of the program takes settings and errors."""
     parts = (
-        "engine.consumer",
-        "engine.appender",
-        "engine.completions",
-        "engine.definitions",
-        "api.app",
-        "api.services",
+        "vivero.engine.runtime.consumer.leadership",
+        "vivero.engine.runtime.appender.task",
+        "vivero.engine.runtime.completions",
+        "vivero.engine.runtime.definitions",
+        "vivero.api.app",
+        "vivero.api.services",
     )
     wrong = [
         found
         for found in IMPORTS
-        if within(found.importer, "vivero")
+        if layer_of(found.importer) == "vivero"
         and found.importer not in ("vivero.tree", "vivero.config")
         and any(within(found.name, part) for part in parts)
     ]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.core import dispatch
+from vivero.engine.core import dispatch
 
 ROOT = Path(__file__).parents[1]
 CORE = ROOT / "engine" / "core"
@@ -34,7 +34,8 @@ def effect_functions(path: Path) -> set[str]:
 
 
 def module_name(path: Path) -> str:
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    """Of a module in `engine`, `storage` or `api`, which `vivero` links to."""
+    return ".".join(("vivero", *path.relative_to(ROOT).with_suffix("").parts))
 
 
 EFFECTS = {module_name(path): effect_functions(path) for path in sorted(CORE.rglob("*.py"))}
@@ -107,7 +108,7 @@ def test_no_effects_vanish(path):
 def test_the_check_sees(tmp_path, monkeypatch, statement, count):
     path = tmp_path / "some.py"
     path.write_text(
-        "from engine.core.shared import flows\nfrom engine.core.shared.flows import enter\n"
+        "from vivero.engine.core.shared import flows\nfrom vivero.engine.core.shared.flows import enter\n"
         f"def f(e, node, scope, at, names, other):\n    {statement}\n"
     )
     monkeypatch.setitem(globals(), "ROOT", tmp_path)

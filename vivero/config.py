@@ -16,16 +16,16 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from api.http1.settings import ServerSettings
-from api.settings import ApiSettings
-from engine.appender import AppenderSettings
-from engine.consumer_settings import ConsumerSettings
-from engine.expiry import ExpirySettings
-from engine.feel import DEFAULT_LIMITS, Limits
-from engine.maintenance import MaintenanceSettings
-from engine.retention import RetentionSettings
-from engine.supervision import SupervisionSettings
-from engine.timers import TimerSettings
+from vivero.api.http1.settings import ServerSettings
+from vivero.api.settings import ApiSettings
+from vivero.engine.feel import DEFAULT_LIMITS, Limits
+from vivero.engine.runtime.appender.task import AppenderSettings
+from vivero.engine.runtime.consumer.settings import ConsumerSettings
+from vivero.engine.runtime.expiry import ExpirySettings
+from vivero.engine.runtime.maintenance import MaintenanceSettings
+from vivero.engine.runtime.retention import RetentionSettings
+from vivero.engine.runtime.supervision.supervisor import SupervisionSettings
+from vivero.engine.runtime.timers.task import TimerSettings
 
 LOG_FORMATS = ("console", "json")
 LOG_LEVELS = ("debug", "info", "warning", "error")

@@ -17,14 +17,14 @@ from pathlib import Path
 import structlog
 import trio
 
-from api.http1.listeners import open_listeners
-from engine.supervision import Beat, Child, Escalated
-from storage import checks, driver, migrate
-from storage.checks import Server
-from storage.migrate import Migration
 from vivero import embedded, tree
+from vivero.api.http1.listeners import open_listeners
 from vivero.config import Config
 from vivero.embedded import Lease
+from vivero.engine.runtime.supervision.supervisor import Beat, Child, Escalated
+from vivero.storage.postgres import checks, driver, migrate
+from vivero.storage.postgres.checks import Server
+from vivero.storage.postgres.migrate import Migration
 
 log = structlog.get_logger(__name__)
 

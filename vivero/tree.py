@@ -17,36 +17,37 @@ from functools import partial
 import structlog
 import trio
 
-from api import app, server
-from api.job_board import JobBoard
-from api.services import Services
-from api.waits import Waits
-from engine.appender import Appender
-from engine.bpmn.parser import parse
-from engine.bpmn.xml import LIMITS
-from engine.completions import Completions
-from engine.consumer import Consumer
-from engine.core.outcomes import Ended
-from engine.definitions import DefinitionCache
-from engine.expiry import Expiry
-from engine.loop_probe import LoopProbe
-from engine.maintenance import Maintenance
-from engine.retention import Retention
-from engine.riders import Rider, Subject
-from engine.supervision import Beat, Child, Supervisor
-from engine.timers import Changes, Timers
-from engine.watchdog import Watchdog
-from storage import announcer as announcing
-from storage import attempts, driver
-from storage.announcer import Announcer
-from storage.clock import CLOCK_CHANNEL as CLOCK
-from storage.driver import Connection
-from storage.listener import Listener
-from storage.log import Outcome
-from storage.plans import BY_INDEX, CHORES, ONCE
-from storage.pool import Pool
-from storage.save import DEFINITIONS_CHANNEL as DEFINITIONS
+from vivero.api import app, server
+from vivero.api.job_board import JobBoard
+from vivero.api.services import Services
+from vivero.api.waits import Waits
 from vivero.config import Config
+from vivero.engine.bpmn.parser import parse
+from vivero.engine.bpmn.xml import LIMITS
+from vivero.engine.core.outcomes import Ended
+from vivero.engine.runtime.appender.task import Appender
+from vivero.engine.runtime.completions import Completions
+from vivero.engine.runtime.consumer.leadership import Consumer
+from vivero.engine.runtime.consumer.riders import Rider, Subject
+from vivero.engine.runtime.definitions import DefinitionCache
+from vivero.engine.runtime.expiry import Expiry
+from vivero.engine.runtime.maintenance import Maintenance
+from vivero.engine.runtime.retention import Retention
+from vivero.engine.runtime.supervision.loop_probe import LoopProbe
+from vivero.engine.runtime.supervision.supervisor import Beat, Child, Supervisor
+from vivero.engine.runtime.supervision.watchdog import Watchdog
+from vivero.engine.runtime.timers.task import Changes, Timers
+from vivero.storage import attempts
+from vivero.storage.clock import CLOCK_CHANNEL as CLOCK
+from vivero.storage.log import Outcome
+from vivero.storage.postgres import announcer as announcing
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.announcer import Announcer
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.listener import Listener
+from vivero.storage.postgres.plans import BY_INDEX, CHORES, ONCE
+from vivero.storage.postgres.pool import Pool
+from vivero.storage.state.save import DEFINITIONS_CHANNEL as DEFINITIONS
 
 log = structlog.get_logger(__name__)
 

@@ -3,16 +3,16 @@
 import structlog
 import trio
 
-from api.http1.exchange import Exchange
-from api.http1.problems import Refusal
-from api.http1.request import Request
-from api.http1.response import problem_response
-from api.http1.rooms import Room
-from api.http1.socket_stream import Address, SocketStream
-from api.http1.state import ServerState
-from api.http1.wire import ClientGone, Wire
+from vivero.api.http1.exchange import Exchange
+from vivero.api.http1.problems import Refusal
+from vivero.api.http1.request import Request
+from vivero.api.http1.response import problem_response
+from vivero.api.http1.rooms import Room
+from vivero.api.http1.socket_stream import Address, SocketStream
+from vivero.api.http1.state import ServerState
+from vivero.api.http1.wire import ClientGone, Wire
 
-log = structlog.get_logger("api.http1")
+log = structlog.get_logger("vivero.api.http1")
 
 
 async def serve_connection(state: ServerState, stream: trio.abc.HalfCloseableStream, room: Room | None = None) -> None:

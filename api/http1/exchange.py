@@ -10,14 +10,14 @@ from collections.abc import Mapping
 import structlog
 import trio
 
-from api.http1 import response
-from api.http1.problems import RETRY_AFTER, Refusal, problem_body
-from api.http1.request import Request
-from api.http1.socket_stream import Address
-from api.http1.state import Message, Scope, ServerState
-from api.http1.wire import ClientGone, Wire
+from vivero.api.http1 import response
+from vivero.api.http1.problems import RETRY_AFTER, Refusal, problem_body
+from vivero.api.http1.request import Request
+from vivero.api.http1.socket_stream import Address
+from vivero.api.http1.state import Message, Scope, ServerState
+from vivero.api.http1.wire import ClientGone, Wire
 
-log = structlog.get_logger("api.http1")
+log = structlog.get_logger("vivero.api.http1")
 
 # A body of known length up to this is handed over in one message.
 WHOLE_BODY_BYTES = 64 * 1024

@@ -7,8 +7,8 @@ of connections bounds them.
 
 import trio
 
-from api.http1.rooms import Owners, Room
-from api.http1.wire import Wire
+from vivero.api.http1.rooms import Owners, Room
+from vivero.api.http1.wire import Wire
 
 SLOW_S = 1.0
 """A client that is slow for this long makes room for the body of another one."""

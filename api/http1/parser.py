@@ -11,9 +11,9 @@ from typing import Any
 
 import httptools
 
-from api.http1.problems import Refusal
-from api.http1.request import Headers, Request, check_host
-from api.http1.settings import ServerSettings
+from vivero.api.http1.problems import Refusal
+from vivero.api.http1.request import Headers, Request, check_host
+from vivero.api.http1.settings import ServerSettings
 
 # At most this much is parsed ahead of the handler, which bounds the requests of a pipeline that wait in memory.
 SLICE_BYTES = 4096

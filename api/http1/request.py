@@ -3,7 +3,7 @@
 import re
 from urllib.parse import unquote_to_bytes
 
-from api.http1.problems import Refusal
+from vivero.api.http1.problems import Refusal
 
 Headers = list[tuple[bytes, bytes]]
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from http import HTTPStatus
 
-from api.http1.problems import RETRY_AFTER, problem_body
+from vivero.api.http1.problems import RETRY_AFTER, problem_body
 
 STATUS_LINES = {status.value: b"HTTP/1.1 %d %b\r\n" % (status.value, status.phrase.encode()) for status in HTTPStatus}
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import NamedTuple
 
-from api.http1.settings import networks
-from api.http1.socket_stream import SocketStream
-from api.http1.wire import Wire
+from vivero.api.http1.settings import networks
+from vivero.api.http1.socket_stream import SocketStream
+from vivero.api.http1.wire import Wire
 
 PLAN_SHARE = 8
 """One look through all connections chooses 1 of 8 of them: a look at each eviction would cost more than it saves."""

@@ -6,9 +6,9 @@ from typing import Any
 
 import trio
 
-from api.http1.memory import Memory
-from api.http1.rooms import Owners, Room
-from api.http1.settings import ServerSettings
+from vivero.api.http1.memory import Memory
+from vivero.api.http1.rooms import Owners, Room
+from vivero.api.http1.settings import ServerSettings
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

@@ -8,11 +8,11 @@ from typing import Protocol
 
 import trio
 
-from api.http1.parser import RequestParser
-from api.http1.problems import Refusal
-from api.http1.request import Request
-from api.http1.settings import ServerSettings
-from api.http1.socket_stream import SocketStream
+from vivero.api.http1.parser import RequestParser
+from vivero.api.http1.problems import Refusal
+from vivero.api.http1.request import Request
+from vivero.api.http1.settings import ServerSettings
+from vivero.api.http1.socket_stream import SocketStream
 
 RECEIVE_BYTES = 64 * 1024
 SEND_BYTES = 64 * 1024

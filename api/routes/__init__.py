@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from api.request import Request
-from api.response import Response
-from api.routes import (
+from vivero.api.request import Request
+from vivero.api.response import Response
+from vivero.api.routes import (
     chaos,
     clock,
     cluster,
@@ -29,8 +29,8 @@ from api.routes import (
     user_tasks,
     variables,
 )
-from api.services import Services
-from api.settings import ApiSettings
+from vivero.api.services import Services
+from vivero.api.settings import ApiSettings
 
 Handler = Callable[[Request, Services], Awaitable[Response]]
 

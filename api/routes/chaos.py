@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from api.decoding import Body, decode_optional, decoder
-from api.problems import Problem, unexpected_value
-from api.request import Request
-from api.response import Response, no_content
-from api.services import Services
+from vivero.api.decoding import Body, decode_optional, decoder
+from vivero.api.problems import Problem, unexpected_value
+from vivero.api.request import Request
+from vivero.api.response import Response, no_content
+from vivero.api.services import Services
 
 KINDS = ("raise", "cancel", "hang")
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from api.decoding import Body, Int64, as_int64, decode, decoder
-from api.problems import Problem, invalid_argument
-from api.request import Request
-from api.response import Response, no_content
-from api.services import Services
-from engine.core.shared.schedules import LATEST_MS
-from storage import clock
-from storage.driver import Connection
+from vivero.api.decoding import Body, Int64, as_int64, decode, decoder
+from vivero.api.problems import Problem, invalid_argument
+from vivero.api.request import Request
+from vivero.api.response import Response, no_content
+from vivero.api.services import Services
+from vivero.engine.core.shared.schedules import LATEST_MS
+from vivero.storage import clock
+from vivero.storage.postgres.driver import Connection
 
 
 class PinBody(Body, frozen=True):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.decoding import DEFAULT_TENANT
-from api.problems import Problem
-from api.reading import read
-from api.request import Request
-from api.response import Response, json_response, no_content
-from api.services import Services
-from storage import reads
+from vivero.api.decoding import DEFAULT_TENANT
+from vivero.api.problems import Problem
+from vivero.api.reading import read
+from vivero.api.request import Request
+from vivero.api.response import Response, json_response, no_content
+from vivero.api.services import Services
+from vivero.storage import reads
 
 
 async def topology(_request: Request, services: Services) -> Response:

@@ -7,15 +7,15 @@ from typing import Any
 
 import msgspec
 
-from api.problems import not_found
-from api.reading import read
-from api.request import Request
-from api.response import Response, iso_time, json_response
-from api.services import Services
-from engine.core.records.base import PARTITION_SHIFT
-from engine.core.records.codec import decode_events
-from storage import log
-from storage.log import EventRow, LoggedCommand
+from vivero.api.problems import not_found
+from vivero.api.reading import read
+from vivero.api.request import Request
+from vivero.api.response import Response, iso_time, json_response
+from vivero.api.services import Services
+from vivero.engine.core.records.base import PARTITION_SHIFT
+from vivero.engine.core.records.codec import decode_events
+from vivero.storage import log
+from vivero.storage.log import EventRow, LoggedCommand
 
 _FIRST_KEY = 1 << PARTITION_SHIFT
 _UNDERSCORE = re.compile(r"_(\w)")

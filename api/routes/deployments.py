@@ -8,19 +8,19 @@ from typing import Any
 import msgspec
 import trio
 
-from api import commands
-from api.decoding import check_tenant
-from api.multipart import Part, read_parts
-from api.problems import Problem, bad_request, invalid_argument
-from api.request import Request
-from api.response import Response, json_response
-from api.services import Services
-from engine.bpmn.parser import Parsed
-from engine.bpmn.resources import read_resource
-from engine.bpmn.xml import Limits
-from engine.core.records.catalogue import Deploy, DeployedProcess, DeploymentReply, ResourceReference
-from engine.core.shared.starts import InvalidStart, metadata_of
-from storage.definitions import store_resources
+from vivero.api import commands
+from vivero.api.decoding import check_tenant
+from vivero.api.multipart import Part, read_parts
+from vivero.api.problems import Problem, bad_request, invalid_argument
+from vivero.api.request import Request
+from vivero.api.response import Response, json_response
+from vivero.api.services import Services
+from vivero.engine.bpmn.parser import Parsed
+from vivero.engine.bpmn.resources import read_resource
+from vivero.engine.bpmn.xml import Limits
+from vivero.engine.core.records.catalogue import Deploy, DeployedProcess, DeploymentReply, ResourceReference
+from vivero.engine.core.shared.starts import InvalidStart, metadata_of
+from vivero.storage.state.definitions import store_resources
 
 MAX_NAME = 500
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from api.search import getting, searching
-from storage.searchable import ELEMENT_INSTANCES
+from vivero.api.search import getting, searching
+from vivero.storage.search.resources import ELEMENT_INSTANCES
 
 get = getting(ELEMENT_INSTANCES, "elementInstanceKey")
 search = searching(ELEMENT_INSTANCES)

@@ -8,15 +8,15 @@ from typing import Any
 import msgspec
 import trio
 
-from api.decoding import Body, Key, Violations, as_key, as_variables, check_tenant, decode, decoder
-from api.problems import Problem, not_found
-from api.reading import read
-from api.request import Request
-from api.response import Response, json_response
-from api.services import Services
-from engine.core.records.base import Variables
-from engine.feel import Evaluation, FeelError, Limits, compile_attribute, from_json, to_json
-from storage import reads
+from vivero.api.decoding import Body, Key, Violations, as_key, as_variables, check_tenant, decode, decoder
+from vivero.api.problems import Problem, not_found
+from vivero.api.reading import read
+from vivero.api.request import Request
+from vivero.api.response import Response, json_response
+from vivero.api.services import Services
+from vivero.engine.core.records.base import Variables
+from vivero.engine.feel import Evaluation, FeelError, Limits, compile_attribute, from_json, to_json
+from vivero.storage import reads
 
 
 class EvaluationBody(Body, frozen=True):

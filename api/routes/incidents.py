@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from api import commands
-from api.decoding import Body, Int64, check_reference, decode_optional, decoder
-from api.problems import not_found
-from api.reading import read
-from api.request import Request
-from api.response import Response
-from api.search import found, getting, prepare, searching
-from api.services import Services
-from engine.core.records.instances import ResolveIncident
-from storage import reads
-from storage.searchable import ELEMENT_INSTANCES, PROCESS_INSTANCES
-from storage.searchable_incidents import INCIDENTS
+from vivero.api import commands
+from vivero.api.decoding import Body, Int64, check_reference, decode_optional, decoder
+from vivero.api.problems import not_found
+from vivero.api.reading import read
+from vivero.api.request import Request
+from vivero.api.response import Response
+from vivero.api.search import found, getting, prepare, searching
+from vivero.api.services import Services
+from vivero.engine.core.records.instances import ResolveIncident
+from vivero.storage import reads
+from vivero.storage.search.incidents import INCIDENTS
+from vivero.storage.search.resources import ELEMENT_INSTANCES, PROCESS_INSTANCES
 
 get = getting(INCIDENTS, "incidentKey")
 search = searching(INCIDENTS)

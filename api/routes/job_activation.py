@@ -10,20 +10,20 @@ from uuid import uuid4
 import structlog
 import trio
 
-from api import commands
-from api.decoding import DEFAULT_TENANT, Body, Int64, Violations, as_int64, check_tenant, decode, decoder
-from api.job_board import JobBoard, Poller
-from api.job_room import Share
-from api.problems import unexpected_value
-from api.request import Request
-from api.response import JSON, Response
-from api.services import Services
-from api.settings import ApiSettings
-from engine.core.records.jobs import WithholdJob
-from storage import activation
-from storage.activation import MAX_VARIABLES, SMALL_BYTES, Ask, Lease, Looked, Unfit, at_once
-from storage.driver import Connection
-from storage.errors import StorageError
+from vivero.api import commands
+from vivero.api.decoding import DEFAULT_TENANT, Body, Int64, Violations, as_int64, check_tenant, decode, decoder
+from vivero.api.job_board import JobBoard, Poller
+from vivero.api.job_room import Share
+from vivero.api.problems import unexpected_value
+from vivero.api.request import Request
+from vivero.api.response import JSON, Response
+from vivero.api.services import Services
+from vivero.api.settings import ApiSettings
+from vivero.engine.core.records.jobs import WithholdJob
+from vivero.storage import activation
+from vivero.storage.activation import MAX_VARIABLES, SMALL_BYTES, Ask, Lease, Looked, Unfit, at_once
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.errors import StorageError
 
 log = structlog.get_logger(__name__)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from api import commands
-from api.decoding import (
+from vivero.api import commands
+from vivero.api.decoding import (
     Body,
     Int32,
     Int64,
@@ -18,15 +18,15 @@ from api.decoding import (
     decode_optional,
     decoder,
 )
-from api.problems import Problem, invalid_argument
-from api.request import Request
-from api.response import Response, no_content
-from api.search import searching
-from api.services import Services
-from engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
-from storage import activation
-from storage.activation import MAX_TIMEOUT_MS, Refusal
-from storage.searchable import JOBS
+from vivero.api.problems import Problem, invalid_argument
+from vivero.api.request import Request
+from vivero.api.response import Response, no_content
+from vivero.api.search import searching
+from vivero.api.services import Services
+from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from vivero.storage import activation
+from vivero.storage.activation import MAX_TIMEOUT_MS, Refusal
+from vivero.storage.search.resources import JOBS
 
 search = searching(JOBS)
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import msgspec
 
-from api import commands
-from api.decoding import Body, Int64, Violations, as_int64, as_variables, check_tenant, decode, decoder
-from api.request import Request
-from api.response import Response, json_response
-from api.search import searching
-from api.services import Services
-from engine.core.records.messages import CorrelateMessage, MessageReply, PublishMessage
-from storage.searchable import MESSAGE_CORRELATIONS, MESSAGE_SUBSCRIPTIONS
+from vivero.api import commands
+from vivero.api.decoding import Body, Int64, Violations, as_int64, as_variables, check_tenant, decode, decoder
+from vivero.api.request import Request
+from vivero.api.response import Response, json_response
+from vivero.api.search import searching
+from vivero.api.services import Services
+from vivero.engine.core.records.messages import CorrelateMessage, MessageReply, PublishMessage
+from vivero.storage.search.resources import MESSAGE_CORRELATIONS, MESSAGE_SUBSCRIPTIONS
 
 search = searching(MESSAGE_SUBSCRIPTIONS)
 search_correlated = searching(MESSAGE_CORRELATIONS)

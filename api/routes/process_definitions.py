@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from api.problems import not_found
-from api.reading import read
-from api.request import Request
-from api.response import Response, no_content
-from api.search import getting, searching
-from api.services import Services
-from storage import reads
-from storage.search import get as get_one
-from storage.searchable import PROCESS_DEFINITIONS
+from vivero.api.problems import not_found
+from vivero.api.reading import read
+from vivero.api.request import Request
+from vivero.api.response import Response, no_content
+from vivero.api.search import getting, searching
+from vivero.api.services import Services
+from vivero.storage import reads
+from vivero.storage.search.resources import PROCESS_DEFINITIONS
+from vivero.storage.search.statements import get as get_one
 
 get = getting(PROCESS_DEFINITIONS, "processDefinitionKey")
 search = searching(PROCESS_DEFINITIONS)

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import trio
 
-from api import commands
-from api.commands import Submitted
-from api.decoding import (
+from vivero.api import commands
+from vivero.api.commands import Submitted
+from vivero.api.decoding import (
     Body,
     Int32,
     Int64,
@@ -26,19 +26,19 @@ from api.decoding import (
     decode_optional,
     decoder,
 )
-from api.problems import Problem
-from api.reading import read
-from api.request import UNWATCHED_S, Request
-from api.response import Response, json_response
-from api.search import getting, searching
-from api.services import EndWaiter, Services
-from engine.admission import Overloaded
-from engine.completions import NotToldHere
-from engine.core.records.instances import CancelInstance, CreateInstance, InstanceReply
-from storage import reads
-from storage.errors import Outage, Retry
-from storage.reads import Result
-from storage.searchable import PROCESS_INSTANCES
+from vivero.api.problems import Problem
+from vivero.api.reading import read
+from vivero.api.request import UNWATCHED_S, Request
+from vivero.api.response import Response, json_response
+from vivero.api.search import getting, searching
+from vivero.api.services import EndWaiter, Services
+from vivero.engine.core.records.instances import CancelInstance, CreateInstance, InstanceReply
+from vivero.engine.runtime.appender.admission import Overloaded
+from vivero.engine.runtime.completions import NotToldHere
+from vivero.storage import reads
+from vivero.storage.postgres.errors import Outage, Retry
+from vivero.storage.reads import Result
+from vivero.storage.search.resources import PROCESS_INSTANCES
 
 get = getting(PROCESS_INSTANCES, "processInstanceKey")
 search = searching(PROCESS_INSTANCES)

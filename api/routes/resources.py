@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from api import commands
-from api.decoding import Body, Int64, check_reference, decode_optional, decoder
-from api.problems import invalid_argument
-from api.request import Request
-from api.response import Response, json_response
-from api.services import Services
-from engine.core.records.catalogue import DeleteResource
+from vivero.api import commands
+from vivero.api.decoding import Body, Int64, check_reference, decode_optional, decoder
+from vivero.api.problems import invalid_argument
+from vivero.api.request import Request
+from vivero.api.response import Response, json_response
+from vivero.api.services import Services
+from vivero.engine.core.records.catalogue import DeleteResource
 
 
 class DeletionBody(Body, frozen=True):

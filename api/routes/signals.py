@@ -6,12 +6,12 @@ from typing import Any
 
 import msgspec
 
-from api import commands
-from api.decoding import Body, Violations, as_variables, check_tenant, decode, decoder
-from api.request import Request
-from api.response import Response, json_response
-from api.services import Services
-from engine.core.records.signals import BroadcastSignal, SignalReply
+from vivero.api import commands
+from vivero.api.decoding import Body, Violations, as_variables, check_tenant, decode, decoder
+from vivero.api.request import Request
+from vivero.api.response import Response, json_response
+from vivero.api.services import Services
+from vivero.engine.core.records.signals import BroadcastSignal, SignalReply
 
 MAX_NAME = 32_768
 

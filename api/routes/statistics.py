@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from api.problems import not_found
-from api.reading import read
-from api.request import Request
-from api.response import Response, json_response
-from api.search import prepare_statistics
-from api.services import Services
-from storage import reads
-from storage.search import run_statistics
-from storage.searchable import PROCESS_INSTANCES
+from vivero.api.problems import not_found
+from vivero.api.reading import read
+from vivero.api.request import Request
+from vivero.api.response import Response, json_response
+from vivero.api.search import prepare_statistics
+from vivero.api.services import Services
+from vivero.storage import reads
+from vivero.storage.search.resources import PROCESS_INSTANCES
+from vivero.storage.search.statements import run_statistics
 
 
 async def of_instance(request: Request, services: Services) -> Response:

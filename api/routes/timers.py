@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from api import commands
-from api.decoding import Body, decode, decode_optional, decoder
-from api.problems import invalid_argument, unparsable
-from api.request import Request
-from api.response import Response
-from api.search import getting, searching
-from api.services import Services
-from engine.core.records.timers import FireTimer, MoveTimer
-from storage.searchable import TIMERS
+from vivero.api import commands
+from vivero.api.decoding import Body, decode, decode_optional, decoder
+from vivero.api.problems import invalid_argument, unparsable
+from vivero.api.request import Request
+from vivero.api.response import Response
+from vivero.api.search import getting, searching
+from vivero.api.services import Services
+from vivero.engine.core.records.timers import FireTimer, MoveTimer
+from vivero.storage.search.resources import TIMERS
 
 get = getting(TIMERS, "timerKey")
 search = searching(TIMERS)

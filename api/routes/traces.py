@@ -5,16 +5,16 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
-from api.problems import bad_request, not_found
-from api.reading import read
-from api.request import INT64_MAX, Request
-from api.response import Response, iso_time, json_response
-from api.services import Services
-from engine.core.records.codec import decode_command, decode_events
-from engine.core.trace import Trace
-from storage import log, reads
-from storage.log import HistoryRow
-from storage.searchable import PROCESS_INSTANCES
+from vivero.api.problems import bad_request, not_found
+from vivero.api.reading import read
+from vivero.api.request import INT64_MAX, Request
+from vivero.api.response import Response, iso_time, json_response
+from vivero.api.services import Services
+from vivero.engine.core.records.codec import decode_command, decode_events
+from vivero.engine.core.trace import Trace
+from vivero.storage import log, reads
+from vivero.storage.log import HistoryRow
+from vivero.storage.search.resources import PROCESS_INSTANCES
 
 MAX_ROWS = 10_000
 

@@ -5,27 +5,27 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from api import commands
-from api.decoding import Body, Int32, Violations, as_variables, decode, decode_optional, decoder
-from api.problems import not_found
-from api.reading import read
-from api.request import Request
-from api.response import Response, no_content
-from api.search import found, getting, prepare, searching
-from api.services import Services
-from engine.core.records.user_tasks import (
+from vivero.api import commands
+from vivero.api.decoding import Body, Int32, Violations, as_variables, decode, decode_optional, decoder
+from vivero.api.problems import not_found
+from vivero.api.reading import read
+from vivero.api.request import Request
+from vivero.api.response import Response, no_content
+from vivero.api.search import found, getting, prepare, searching
+from vivero.api.services import Services
+from vivero.engine.core.records.user_tasks import (
     AssignUserTask,
     ClaimUserTask,
     CompleteUserTask,
     UpdateUserTask,
     UserTaskChanges,
 )
-from engine.core.shared.schedules import LATEST_MS
-from engine.feel.temporal.calendar import TemporalError
-from engine.feel.temporal.timers import parse_date_ms
-from storage import reads
-from storage.search import Resource
-from storage.searchable_tasks import USER_TASKS, effective_variables, variables_seen
+from vivero.engine.core.shared.schedules import LATEST_MS
+from vivero.engine.feel.temporal.calendar import TemporalError
+from vivero.engine.feel.temporal.timers import parse_date_ms
+from vivero.storage import reads
+from vivero.storage.search.statements import Resource
+from vivero.storage.search.user_tasks import USER_TASKS, effective_variables, variables_seen
 
 get = getting(USER_TASKS, "userTaskKey")
 search = searching(USER_TASKS)

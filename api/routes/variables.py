@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from api import commands
-from api.decoding import Body, Int64, as_variables, check_reference, decode, decoder
-from api.problems import invalid_argument
-from api.request import Request
-from api.response import Response
-from api.search import answer, getting
-from api.services import Services
-from engine.core.records.instances import SetVariables
-from storage.searchable import VARIABLE, VARIABLE_PREVIEWS, VARIABLES
+from vivero.api import commands
+from vivero.api.decoding import Body, Int64, as_variables, check_reference, decode, decoder
+from vivero.api.problems import invalid_argument
+from vivero.api.request import Request
+from vivero.api.response import Response
+from vivero.api.search import answer, getting
+from vivero.api.services import Services
+from vivero.engine.core.records.instances import SetVariables
+from vivero.storage.search.resources import VARIABLE, VARIABLE_PREVIEWS, VARIABLES
 
 get = getting(VARIABLE, "variableKey")
 

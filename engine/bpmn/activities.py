@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from engine.bpmn.extensions import Extensions, read_extensions
-from engine.bpmn.model import CalledDecision, CalledElement, Loop, Script
-from engine.bpmn.report import Report, quote
-from engine.bpmn.values import feel, flag, is_expression, text_or_expression, variable_name
-from engine.bpmn.xml import Element, bpmn_children, text_of
-from engine.feel import Expression, named_variable
+from vivero.engine.bpmn.extensions import Extensions, read_extensions
+from vivero.engine.bpmn.model import CalledDecision, CalledElement, Loop, Script
+from vivero.engine.bpmn.report import Report, quote
+from vivero.engine.bpmn.values import feel, flag, is_expression, text_or_expression, variable_name
+from vivero.engine.bpmn.xml import Element, bpmn_children, text_of
+from vivero.engine.feel import Expression, named_variable
 
 # Multi-instance -------------------------------------------------------------------------------------------------------
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.bpmn import messages
-from engine.bpmn.activities import called_decision, called_element, multi_instance, script
-from engine.bpmn.draft import Draft, Member, Place
-from engine.bpmn.events import event_of, is_interrupting, reading_of_task
-from engine.bpmn.extensions import Extensions, job_definition, mappings, properties
-from engine.bpmn.joins import join
-from engine.bpmn.listeners import execution_listeners
-from engine.bpmn.model import JobDefinition, Node
-from engine.bpmn.user_tasks import user_task, user_task_job
-from engine.bpmn.xml import line_of
+from vivero.engine.bpmn import messages
+from vivero.engine.bpmn.activities import called_decision, called_element, multi_instance, script
+from vivero.engine.bpmn.draft import Draft, Member, Place
+from vivero.engine.bpmn.events import event_of, is_interrupting, reading_of_task
+from vivero.engine.bpmn.extensions import Extensions, job_definition, mappings, properties
+from vivero.engine.bpmn.joins import join
+from vivero.engine.bpmn.listeners import execution_listeners
+from vivero.engine.bpmn.model import JobDefinition, Node
+from vivero.engine.bpmn.user_tasks import user_task, user_task_job
+from vivero.engine.bpmn.xml import line_of
 
 
 def plain(member: Member, extensions: Extensions, draft: Draft, **more: Any) -> Node:

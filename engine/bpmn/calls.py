@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from engine.bpmn.model import CalledElement, Node, Process
-from engine.bpmn.report import Report, quote
-from engine.bpmn.xml import Element, bpmn_children, split
+from vivero.engine.bpmn.model import CalledElement, Node, Process
+from vivero.engine.bpmn.report import Report, quote
+from vivero.engine.bpmn.xml import Element, bpmn_children, split
 
 GLOBAL_TASKS = ("globalTask", "globalUserTask", "globalManualTask", "globalScriptTask", "globalBusinessRuleTask")
 

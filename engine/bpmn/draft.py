@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from engine.bpmn.extensions import Extensions
-from engine.bpmn.model import Flow, FlowId, Node, NodeId
-from engine.bpmn.report import Report
-from engine.bpmn.xml import BPMN, Element, split
-from engine.feel import Expression
+from vivero.engine.bpmn.extensions import Extensions
+from vivero.engine.bpmn.model import Flow, FlowId, Node, NodeId
+from vivero.engine.bpmn.report import Report
+from vivero.engine.bpmn.xml import BPMN, Element, split
+from vivero.engine.feel import Expression
 
 
 class Place(Enum):

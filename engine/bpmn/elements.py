@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from engine.bpmn import builders
-from engine.bpmn.activities import LOOP_CHILDREN
-from engine.bpmn.draft import Build, Kind, Place
-from engine.bpmn.events import EVENTS
-from engine.bpmn.extensions import CALL, JOB, LISTENERS, MAPPINGS, PEOPLE, PUBLISH
-from engine.bpmn.user_tasks import EXTENSIONS as USER_TASK
+from vivero.engine.bpmn import builders
+from vivero.engine.bpmn.activities import LOOP_CHILDREN
+from vivero.engine.bpmn.draft import Build, Kind, Place
+from vivero.engine.bpmn.events import EVENTS
+from vivero.engine.bpmn.extensions import CALL, JOB, LISTENERS, MAPPINGS, PEOPLE, PUBLISH
+from vivero.engine.bpmn.user_tasks import EXTENSIONS as USER_TASK
 
 _LOOP = frozenset({"multiInstanceLoopCharacteristics"})
 _EVENTS = frozenset(EVENTS)

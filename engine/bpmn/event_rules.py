@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine.bpmn.draft import Draft, Member, Place, definition_of, event_definitions, is_none_event
-from engine.bpmn.references import find_root
-from engine.bpmn.report import quote
-from engine.bpmn.values import flag
-from engine.bpmn.xml import bpmn_children, split
+from vivero.engine.bpmn.draft import Draft, Member, Place, definition_of, event_definitions, is_none_event
+from vivero.engine.bpmn.references import find_root
+from vivero.engine.bpmn.report import quote
+from vivero.engine.bpmn.values import flag
+from vivero.engine.bpmn.xml import bpmn_children, split
 
 # Start events ---------------------------------------------------------------------------------------------------------
 

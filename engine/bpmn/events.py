@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from engine.bpmn import messages
-from engine.bpmn.draft import Draft, Member, Place, definition_of
-from engine.bpmn.extensions import JOB, PUBLISH, Extensions, read_extensions
-from engine.bpmn.model import (
+from vivero.engine.bpmn import messages
+from vivero.engine.bpmn.draft import Draft, Member, Place, definition_of
+from vivero.engine.bpmn.extensions import JOB, PUBLISH, Extensions, read_extensions
+from vivero.engine.bpmn.model import (
     ErrorEvent,
     EscalationEvent,
     EventDefinition,
@@ -19,12 +19,12 @@ from engine.bpmn.model import (
     SignalEvent,
     TerminateEvent,
 )
-from engine.bpmn.references import Reading, article
-from engine.bpmn.report import quote
-from engine.bpmn.timers import KINDS, timer
-from engine.bpmn.values import flag, is_expression, text_or_expression
-from engine.bpmn.xml import Element
-from engine.feel import Expression
+from vivero.engine.bpmn.references import Reading, article
+from vivero.engine.bpmn.report import quote
+from vivero.engine.bpmn.timers import KINDS, timer
+from vivero.engine.bpmn.values import flag, is_expression, text_or_expression
+from vivero.engine.bpmn.xml import Element
+from vivero.engine.feel import Expression
 
 STARTS = frozenset({Place.PROCESS_START, Place.EVENT_SUB_PROCESS_START})
 CAUGHT = STARTS | {Place.CATCH, Place.BOUNDARY}

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping as MappingOf
 
-from engine.bpmn.model import JobDefinition, Mapping
-from engine.bpmn.report import Report, quote
-from engine.bpmn.values import is_expression, path, text_or_expression, whole_number
-from engine.bpmn.xml import ZEEBE, Element, bpmn_children, split, zeebe_children
-from engine.feel import Expression, compile_attribute
+from vivero.engine.bpmn.model import JobDefinition, Mapping
+from vivero.engine.bpmn.report import Report, quote
+from vivero.engine.bpmn.values import is_expression, path, text_or_expression, whole_number
+from vivero.engine.bpmn.xml import ZEEBE, Element, bpmn_children, split, zeebe_children
+from vivero.engine.feel import Expression, compile_attribute
 
 Extensions = MappingOf[str, Element]
 """The executed extension elements of one BPMN element, by local name."""

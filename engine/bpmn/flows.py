@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from engine.bpmn.draft import Draft, Member
-from engine.bpmn.model import Flow, FlowId
-from engine.bpmn.report import quote
-from engine.bpmn.values import feel
-from engine.bpmn.xml import Element, bpmn_children, line_of, text_of
-from engine.feel import Expression
+from vivero.engine.bpmn.draft import Draft, Member
+from vivero.engine.bpmn.model import Flow, FlowId
+from vivero.engine.bpmn.report import quote
+from vivero.engine.bpmn.values import feel
+from vivero.engine.bpmn.xml import Element, bpmn_children, line_of, text_of
+from vivero.engine.feel import Expression
 
 
 def link_flows(draft: Draft) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from engine.bpmn.draft import Draft, Member
-from engine.bpmn.model import FlowId, NodeId
+from vivero.engine.bpmn.draft import Draft, Member
+from vivero.engine.bpmn.model import FlowId, NodeId
 
 Bits = dict[FlowId, int]
 Reach = dict[str, int]

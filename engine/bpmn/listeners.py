@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from engine.bpmn.draft import Draft, definition_of
-from engine.bpmn.extensions import Extensions, job_retries, job_type, task_headers
-from engine.bpmn.model import JobDefinition
-from engine.bpmn.report import quote
-from engine.bpmn.xml import ZEEBE, Element, split
+from vivero.engine.bpmn.draft import Draft, definition_of
+from vivero.engine.bpmn.extensions import Extensions, job_retries, job_type, task_headers
+from vivero.engine.bpmn.model import JobDefinition
+from vivero.engine.bpmn.report import quote
+from vivero.engine.bpmn.xml import ZEEBE, Element, split
 
 EVENTS = {"start": "START", "end": "END"}
 """`eventType` → the event as the REST API names it."""

@@ -6,16 +6,16 @@ a job for a worker (`zeebe:taskDefinition`) or publishes it natively (`zeebe:pub
 
 from __future__ import annotations
 
-from engine.bpmn.draft import Place
-from engine.bpmn.extensions import read_extensions
-from engine.bpmn.model import MessageEvent
-from engine.bpmn.references import Reading
-from engine.bpmn.report import quote
-from engine.bpmn.values import expression, feel, is_expression, text_or_expression
-from engine.bpmn.xml import Element
-from engine.feel import Expression
-from engine.feel.temporal.calendar import TemporalError
-from engine.feel.temporal.timers import parse_interval
+from vivero.engine.bpmn.draft import Place
+from vivero.engine.bpmn.extensions import read_extensions
+from vivero.engine.bpmn.model import MessageEvent
+from vivero.engine.bpmn.references import Reading
+from vivero.engine.bpmn.report import quote
+from vivero.engine.bpmn.values import expression, feel, is_expression, text_or_expression
+from vivero.engine.bpmn.xml import Element
+from vivero.engine.feel import Expression
+from vivero.engine.feel.temporal.calendar import TemporalError
+from vivero.engine.feel.temporal.timers import parse_interval
 
 
 def awaited(reading: Reading) -> MessageEvent | None:

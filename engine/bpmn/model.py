@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping as MappingOf
 from dataclasses import dataclass, field
 
-from engine.feel import Expression
+from vivero.engine.feel import Expression
 
 NodeId = str
 FlowId = str

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import deque
 
-from engine.bpmn.draft import Draft, Kind, Member
-from engine.bpmn.elements import (
+from vivero.engine.bpmn.draft import Draft, Kind, Member
+from vivero.engine.bpmn.elements import (
     ACCEPTED_EVERYWHERE,
     ACCEPTED_IN_NODES,
     ACCEPTED_IN_SCOPES,
@@ -19,10 +19,10 @@ from engine.bpmn.elements import (
     PARTS_NOT_YET,
     SCOPES_NOT_YET,
 )
-from engine.bpmn.model import NodeId
-from engine.bpmn.report import Report, quote
-from engine.bpmn.values import flag
-from engine.bpmn.xml import BPMN, Element, line_of, split
+from vivero.engine.bpmn.model import NodeId
+from vivero.engine.bpmn.report import Report, quote
+from vivero.engine.bpmn.values import flag
+from vivero.engine.bpmn.xml import BPMN, Element, line_of, split
 
 _COUNTED = frozenset((BPMN, tag) for tag in (*ELEMENTS, *NOT_YET, "sequenceFlow"))
 

@@ -10,22 +10,32 @@ from dataclasses import dataclass
 
 import regex
 
-from engine.bpmn.calls import check_calls
-from engine.bpmn.draft import Draft
-from engine.bpmn.elements import ACCEPTED_IN_FILES
-from engine.bpmn.events import allowed_extensions
-from engine.bpmn.extensions import Extensions, job_priority, properties, read_extensions, version_tag
-from engine.bpmn.flows import link_flows
-from engine.bpmn.joins import takes_joins
-from engine.bpmn.listeners import execution_listeners
-from engine.bpmn.model import Node, NodeId, Problem, Process
-from engine.bpmn.outline import Ids, check_children, outline, take_id
-from engine.bpmn.references import Roots, read_roots
-from engine.bpmn.report import Report, quote
-from engine.bpmn.structure import connect
-from engine.bpmn.validate import validate
-from engine.bpmn.values import flag
-from engine.bpmn.xml import BPMN, LIMITS, Element, Limits, Unreadable, bpmn_children, line_of, read_document, split
+from vivero.engine.bpmn.calls import check_calls
+from vivero.engine.bpmn.draft import Draft
+from vivero.engine.bpmn.elements import ACCEPTED_IN_FILES
+from vivero.engine.bpmn.events import allowed_extensions
+from vivero.engine.bpmn.extensions import Extensions, job_priority, properties, read_extensions, version_tag
+from vivero.engine.bpmn.flows import link_flows
+from vivero.engine.bpmn.joins import takes_joins
+from vivero.engine.bpmn.listeners import execution_listeners
+from vivero.engine.bpmn.model import Node, NodeId, Problem, Process
+from vivero.engine.bpmn.outline import Ids, check_children, outline, take_id
+from vivero.engine.bpmn.references import Roots, read_roots
+from vivero.engine.bpmn.report import Report, quote
+from vivero.engine.bpmn.structure import connect
+from vivero.engine.bpmn.validate import validate
+from vivero.engine.bpmn.values import flag
+from vivero.engine.bpmn.xml import (
+    BPMN,
+    LIMITS,
+    Element,
+    Limits,
+    Unreadable,
+    bpmn_children,
+    line_of,
+    read_document,
+    split,
+)
 
 _PROCESS_ID = regex.compile(r"[\p{L}_][\p{L}\p{N}_\-.]*")
 """What the REST API allows; its clients check it on what they receive, too."""

@@ -6,8 +6,8 @@ begins at its start events alone.
 
 from __future__ import annotations
 
-from engine.bpmn.draft import Draft
-from engine.bpmn.model import NodeId
+from vivero.engine.bpmn.draft import Draft
+from vivero.engine.bpmn.model import NodeId
 
 
 def tell_unreached(draft: Draft) -> None:

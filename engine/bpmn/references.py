@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.bpmn.draft import Draft, Place
-from engine.bpmn.extensions import Extensions
-from engine.bpmn.model import NodeId
-from engine.bpmn.report import Report, quote
-from engine.bpmn.values import text_or_expression
-from engine.bpmn.xml import Element, bpmn_children, line_of, split
-from engine.feel import Expression
+from vivero.engine.bpmn.draft import Draft, Place
+from vivero.engine.bpmn.extensions import Extensions
+from vivero.engine.bpmn.model import NodeId
+from vivero.engine.bpmn.report import Report, quote
+from vivero.engine.bpmn.values import text_or_expression
+from vivero.engine.bpmn.xml import Element, bpmn_children, line_of, split
+from vivero.engine.feel import Expression
 
 ROOTS = ("message", "signal", "error", "escalation")
 

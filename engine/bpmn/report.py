@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine.bpmn.model import Node, Problem
-from engine.bpmn.not_yet import NOT_EXECUTABLE_YET
-from engine.bpmn.xml import LIMITS, Element, Limits, line_of
+from vivero.engine.bpmn.model import Node, Problem
+from vivero.engine.bpmn.not_yet import NOT_EXECUTABLE_YET
+from vivero.engine.bpmn.xml import LIMITS, Element, Limits, line_of
 
 _QUOTED = 60
 

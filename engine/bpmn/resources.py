@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from engine.bpmn.model import Problem
-from engine.bpmn.parser import Parsed, parse
-from engine.bpmn.xml import LIMITS, Limits
+from vivero.engine.bpmn.model import Problem
+from vivero.engine.bpmn.parser import Parsed, parse
+from vivero.engine.bpmn.xml import LIMITS, Limits
 
 
 def read_resource(

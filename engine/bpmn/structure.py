@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine.bpmn.draft import Draft, Member, Place, definition_of
-from engine.bpmn.events import link_name
-from engine.bpmn.report import quote
-from engine.bpmn.xml import Element
+from vivero.engine.bpmn.draft import Draft, Member, Place, definition_of
+from vivero.engine.bpmn.events import link_name
+from vivero.engine.bpmn.report import quote
+from vivero.engine.bpmn.xml import Element
 
 
 def connect(draft: Draft) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from engine.bpmn.draft import Place
-from engine.bpmn.model import TimerEvent
-from engine.bpmn.references import Reading
-from engine.bpmn.report import quote
-from engine.bpmn.values import is_expression, text_or_expression
-from engine.bpmn.xml import Element, bpmn_children, text_of
-from engine.feel.temporal.calendar import TemporalError
-from engine.feel.temporal.cron import parse_cron
-from engine.feel.temporal.timers import LATEST_MS, fault_of, parse_cycle, parse_date_ms, parse_interval
+from vivero.engine.bpmn.draft import Place
+from vivero.engine.bpmn.model import TimerEvent
+from vivero.engine.bpmn.references import Reading
+from vivero.engine.bpmn.report import quote
+from vivero.engine.bpmn.values import is_expression, text_or_expression
+from vivero.engine.bpmn.xml import Element, bpmn_children, text_of
+from vivero.engine.feel.temporal.calendar import TemporalError
+from vivero.engine.feel.temporal.cron import parse_cron
+from vivero.engine.feel.temporal.timers import LATEST_MS, fault_of, parse_cycle, parse_date_ms, parse_interval
 
 TOO_LATE = "leads beyond the year 9999"
 KINDS = {"timeDate": "date", "timeDuration": "duration", "timeCycle": "cycle"}

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.bpmn.activities import binding_of
-from engine.bpmn.draft import Draft
-from engine.bpmn.extensions import JOB, PEOPLE, Extensions, job_priority, task_headers
-from engine.bpmn.model import JobDefinition, UserTask
-from engine.bpmn.report import Report, quote
-from engine.bpmn.values import is_expression, text_or_expression, whole_number
-from engine.bpmn.xml import Element
-from engine.feel import Expression, compile_attribute, constant
-from engine.feel.temporal.calendar import TemporalError
-from engine.feel.temporal.timers import parse_date_ms
+from vivero.engine.bpmn.activities import binding_of
+from vivero.engine.bpmn.draft import Draft
+from vivero.engine.bpmn.extensions import JOB, PEOPLE, Extensions, job_priority, task_headers
+from vivero.engine.bpmn.model import JobDefinition, UserTask
+from vivero.engine.bpmn.report import Report, quote
+from vivero.engine.bpmn.values import is_expression, text_or_expression, whole_number
+from vivero.engine.bpmn.xml import Element
+from vivero.engine.feel import Expression, compile_attribute, constant
+from vivero.engine.feel.temporal.calendar import TemporalError
+from vivero.engine.feel.temporal.timers import parse_date_ms
 
 JOB_TYPE = "io.camunda.zeebe:userTask"
 HEADER = "io.camunda.zeebe:"

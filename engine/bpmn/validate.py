@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine.bpmn import event_rules
-from engine.bpmn.draft import Draft, Member
-from engine.bpmn.model import Flow
-from engine.bpmn.reach import tell_unreached
-from engine.bpmn.report import quote
-from engine.bpmn.values import flag
-from engine.bpmn.xml import bpmn_children
+from vivero.engine.bpmn import event_rules
+from vivero.engine.bpmn.draft import Draft, Member
+from vivero.engine.bpmn.model import Flow
+from vivero.engine.bpmn.reach import tell_unreached
+from vivero.engine.bpmn.report import quote
+from vivero.engine.bpmn.values import flag
+from vivero.engine.bpmn.xml import bpmn_children
 
 
 def validate(draft: Draft) -> None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
-from engine.bpmn.report import Report, quote
-from engine.bpmn.xml import Element
-from engine.feel import Expression, FeelError, compile_attribute, constant
+from vivero.engine.bpmn.report import Report, quote
+from vivero.engine.bpmn.xml import Element
+from vivero.engine.feel import Expression, FeelError, compile_attribute, constant
 
 INT32_MAX = 2**31 - 1
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from engine.feel import DEFAULT_LIMITS
-from engine.feel import Limits as FeelLimits
+from vivero.engine.feel import DEFAULT_LIMITS
+from vivero.engine.feel import Limits as FeelLimits
 
 Element = etree._Element
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.core.records.effects import Fail, IncidentType, Send
-from engine.core.records.instances import ElementActivating, ElementCompleting, ElementTerminating, InstanceCreated
-from engine.core.rules import SEND_CHANGES, STAGE_CHANGES
+from vivero.engine.core.records.effects import Fail, IncidentType, Send
+from vivero.engine.core.records.instances import (
+    ElementActivating,
+    ElementCompleting,
+    ElementTerminating,
+    InstanceCreated,
+)
+from vivero.engine.core.rules import SEND_CHANGES, STAGE_CHANGES
 
 FREE_CHANGES = 8
 """So many rows of a stage its item has paid for; each further one costs as much as an ending."""

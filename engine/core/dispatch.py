@@ -10,8 +10,8 @@ from dataclasses import dataclass, fields
 from types import ModuleType
 from typing import Any
 
-from engine.bpmn.model import FlowId, Node, Process
-from engine.core.commands import (
+from vivero.engine.bpmn.model import FlowId, Node, Process
+from vivero.engine.core.commands import (
     catalogue,
     incident,
     instance,
@@ -23,8 +23,8 @@ from engine.core.commands import (
     timer,
     variable,
 )
-from engine.core.commands import user_task as user_task_commands
-from engine.core.elements import (
+from vivero.engine.core.commands import user_task as user_task_commands
+from vivero.engine.core.elements import (
     boundary_event,
     call_activity,
     defaults,
@@ -46,13 +46,19 @@ from engine.core.elements import (
     sub_process,
     user_task,
 )
-from engine.core.needs import Needs
-from engine.core.records.base import Command
-from engine.core.records.catalogue import DeleteResource, Deploy, RetireDefinition
-from engine.core.records.effects import Effects, Rejection
-from engine.core.records.instances import CancelInstance, ContinueWork, CreateInstance, ResolveIncident, SetVariables
-from engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, WithholdJob
-from engine.core.records.messages import (
+from vivero.engine.core.needs import Needs
+from vivero.engine.core.records.base import Command
+from vivero.engine.core.records.catalogue import DeleteResource, Deploy, RetireDefinition
+from vivero.engine.core.records.effects import Effects, Rejection
+from vivero.engine.core.records.instances import (
+    CancelInstance,
+    ContinueWork,
+    CreateInstance,
+    ResolveIncident,
+    SetVariables,
+)
+from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, WithholdJob
+from vivero.engine.core.records.messages import (
     AcknowledgeCorrelation,
     CloseSubscription,
     CompleteThrow,
@@ -65,11 +71,11 @@ from engine.core.records.messages import (
     StartInstance,
     TriggerSubscription,
 )
-from engine.core.records.signals import BroadcastSignal, DeliverSignal
-from engine.core.records.timers import FireTimer, MoveTimer, TriggerTimer
-from engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
-from engine.core.tree import Element
-from engine.core.view import View
+from vivero.engine.core.records.signals import BroadcastSignal, DeliverSignal
+from vivero.engine.core.records.timers import FireTimer, MoveTimer, TriggerTimer
+from vivero.engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from engine.core.dispatch import ELEMENTS
-from engine.core.records.effects import Effects, LoadMore, Reply
-from engine.core.records.instances import ElementActivated, ElementTerminated, ElementTerminating, IncidentResolved
-from engine.core.records.jobs import JobCanceled
-from engine.core.records.user_tasks import UserTaskEnded
-from engine.core.shared import listeners, mappings, room, waits
-from engine.core.shared.beginnings import begin_at
-from engine.core.tree import (
+from vivero.engine.core.dispatch import ELEMENTS
+from vivero.engine.core.records.effects import Effects, LoadMore, Reply
+from vivero.engine.core.records.instances import (
+    ElementActivated,
+    ElementTerminated,
+    ElementTerminating,
+    IncidentResolved,
+)
+from vivero.engine.core.records.jobs import JobCanceled
+from vivero.engine.core.records.user_tasks import UserTaskEnded
+from vivero.engine.core.shared import listeners, mappings, room, waits
+from vivero.engine.core.shared.beginnings import begin_at
+from vivero.engine.core.state.tree import (
     ACTIVATED,
     ACTIVATING,
     COMPLETED,
@@ -27,7 +32,7 @@ from engine.core.tree import (
     Element,
     ElementState,
 )
-from engine.core.view import View
+from vivero.engine.core.view import View
 
 TRANSITIONS: dict[ElementState, tuple[ElementState, ...]] = {
     ACTIVATING: (ACTIVATED, TERMINATING),

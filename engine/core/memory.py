@@ -9,18 +9,18 @@ from collections import deque
 from dataclasses import dataclass
 from hashlib import sha256
 
-from engine.bpmn.model import Problem, Process
-from engine.bpmn.resources import read_resource
-from engine.core.catalogue import Definition
-from engine.core.channels import Channel, Starts
-from engine.core.needs import Need, NeedKind, NotLoaded
-from engine.core.outcomes import Entry, Handled
-from engine.core.records.base import Command
-from engine.core.records.catalogue import Deploy, DeploymentReply, ResourceReference
-from engine.core.rules import FOLLOW_UP_ROUNDS
-from engine.core.shared.starts import metadata_of
-from engine.core.state import State
-from engine.core.step import DEFAULT_LIMITS, Limits, Processor
+from vivero.engine.bpmn.model import Problem, Process
+from vivero.engine.bpmn.resources import read_resource
+from vivero.engine.core.needs import Need, NeedKind, NotLoaded
+from vivero.engine.core.outcomes import Entry, Handled
+from vivero.engine.core.records.base import Command
+from vivero.engine.core.records.catalogue import Deploy, DeploymentReply, ResourceReference
+from vivero.engine.core.rules import FOLLOW_UP_ROUNDS
+from vivero.engine.core.shared.starts import metadata_of
+from vivero.engine.core.state.catalogue import Definition
+from vivero.engine.core.state.channels import Channel, Starts
+from vivero.engine.core.state.state import State
+from vivero.engine.core.step import DEFAULT_LIMITS, Limits, Processor
 
 DEFAULT_TENANT = "<default>"
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from engine.core.records.base import Command, Event
-from engine.core.records.effects import Rejection
-from engine.core.tree import Variable
+from vivero.engine.core.records.base import Command, Event
+from vivero.engine.core.records.effects import Rejection
+from vivero.engine.core.state.tree import Variable
 
 
 class Entry(msgspec.Struct):

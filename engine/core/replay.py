@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from engine.core.apply import apply
-from engine.core.records.base import Event
-from engine.core.state import State
+from vivero.engine.core.apply import apply
+from vivero.engine.core.records.base import Event
+from vivero.engine.core.state.state import State
 
 
 class Recorded(NamedTuple):

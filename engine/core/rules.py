@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.feel.temporal.zones import resolve_zone
+from vivero.engine.feel.temporal.zones import resolve_zone
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,23 +11,31 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from engine.bpmn.model import Process
-from engine.core.catalogue import Definition
-from engine.core.dispatch import COMMANDS
-from engine.core.needs import Need, NeedKind, NotLoaded
-from engine.core.outcomes import Entry, Handled, Notices, Spilled
-from engine.core.records.base import Command
-from engine.core.records.codec import encode_command
-from engine.core.records.effects import Effects, IncidentType, Reject, Rejection, RejectionCode, told
-from engine.core.records.instances import COMMAND_STAGE, ContinueWork, IncidentRaised
-from engine.core.records.messages import CloseSubscription, OpenSubscription
-from engine.core.records.timers import TimerFailed, TriggerTimer
-from engine.core.rows import Row
-from engine.core.rules import BATCH_CHARACTERS, BATCH_ROWS, STAGE_STEPS, TIMER_RULES, TREE_RULES, TimerRules, TreeRules
-from engine.core.state import State
-from engine.core.tree import Element, Instance
-from engine.core.view import View
-from engine.core.worklist import ITEM_COST, Worklist
+from vivero.engine.bpmn.model import Process
+from vivero.engine.core.dispatch import COMMANDS
+from vivero.engine.core.needs import Need, NeedKind, NotLoaded
+from vivero.engine.core.outcomes import Entry, Handled, Notices, Spilled
+from vivero.engine.core.records.base import Command
+from vivero.engine.core.records.codec import encode_command
+from vivero.engine.core.records.effects import Effects, IncidentType, Reject, Rejection, RejectionCode, told
+from vivero.engine.core.records.instances import COMMAND_STAGE, ContinueWork, IncidentRaised
+from vivero.engine.core.records.messages import CloseSubscription, OpenSubscription
+from vivero.engine.core.records.timers import TimerFailed, TriggerTimer
+from vivero.engine.core.rules import (
+    BATCH_CHARACTERS,
+    BATCH_ROWS,
+    STAGE_STEPS,
+    TIMER_RULES,
+    TREE_RULES,
+    TimerRules,
+    TreeRules,
+)
+from vivero.engine.core.state.catalogue import Definition
+from vivero.engine.core.state.rows import Row
+from vivero.engine.core.state.state import State
+from vivero.engine.core.state.tree import Element, Instance
+from vivero.engine.core.view import View
+from vivero.engine.core.worklist import ITEM_COST, Worklist
 
 PROMPT = (OpenSubscription, CloseSubscription)
 """Follow-ups that are never put off, also when the slice is used up: otherwise the tree could go on, and throw what it

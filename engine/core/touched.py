@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from heapq import heappop, heappush
 
-from engine.core.tree import Element
+from vivero.engine.core.state.tree import Element
 
 
 class Touched:

@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
-from engine.core.records.base import PARTITION_SHIFT, Command, Event
-from engine.core.records.catalogue import DefinitionAdded, DeploymentCreated
-from engine.core.records.effects import Rejection
-from engine.core.records.instances import (
+from vivero.engine.core.records.base import PARTITION_SHIFT, Command, Event
+from vivero.engine.core.records.catalogue import DefinitionAdded, DeploymentCreated
+from vivero.engine.core.records.effects import Rejection
+from vivero.engine.core.records.instances import (
     ElementActivating,
     ElementCompleted,
     IncidentRaised,
@@ -24,10 +24,10 @@ from engine.core.records.instances import (
     WorkDeferred,
     WorkResumed,
 )
-from engine.core.records.jobs import JobCreated
-from engine.core.records.messages import MessagePublished, SubscriptionOpened
-from engine.core.records.signals import SignalBroadcast
-from engine.core.records.user_tasks import UserTaskCreated
+from vivero.engine.core.records.jobs import JobCreated
+from vivero.engine.core.records.messages import MessagePublished, SubscriptionOpened
+from vivero.engine.core.records.signals import SignalBroadcast
+from vivero.engine.core.records.user_tasks import UserTaskCreated
 
 KEY_FIELDS = frozenset(
     {"key", "scope", "element", "body", "root", "job", "parent", "deployment", "definition_key"}

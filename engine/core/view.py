@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from engine.bpmn.model import Node, Process
-from engine.core.catalogue import Definition, Family
-from engine.core.channels import Channel, Starts
-from engine.core.needs import Need, NeedKind, NotLoaded
-from engine.core.records.effects import Fail, IncidentType, Reject, RejectionCode
-from engine.core.rules import (
+from vivero.engine.bpmn.model import Node, Process
+from vivero.engine.core.needs import Need, NeedKind, NotLoaded
+from vivero.engine.core.records.effects import Fail, IncidentType, Reject, RejectionCode
+from vivero.engine.core.rules import (
     CHARACTERS_PER_STEP,
     STAGE_CHARACTERS_READ,
     STAGE_STEPS,
@@ -19,11 +17,23 @@ from engine.core.rules import (
     TimerRules,
     TreeRules,
 )
-from engine.core.state import State
-from engine.core.tree import MISSING, Element, Incident, Instance, Job, Subscription, Timer, UserTask, Variable
-from engine.feel import Evaluation as FeelEvaluation
-from engine.feel import EvaluationError, Expression, from_json, to_json
-from engine.feel import Warning as FeelWarning
+from vivero.engine.core.state.catalogue import Definition, Family
+from vivero.engine.core.state.channels import Channel, Starts
+from vivero.engine.core.state.state import State
+from vivero.engine.core.state.tree import (
+    MISSING,
+    Element,
+    Incident,
+    Instance,
+    Job,
+    Subscription,
+    Timer,
+    UserTask,
+    Variable,
+)
+from vivero.engine.feel import Evaluation as FeelEvaluation
+from vivero.engine.feel import EvaluationError, Expression, from_json, to_json
+from vivero.engine.feel import Warning as FeelWarning
 
 EXTRACT = IncidentType.EXTRACT_VALUE_ERROR
 MAX_TEXT = 32_768

@@ -11,11 +11,11 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from engine.core.apply import APPLY
-from engine.core.changes import FREE_CHANGES, cost_of
-from engine.core.dispatch import ELEMENTS
-from engine.core.elements import inclusive_gateway
-from engine.core.lifecycle import (
+from vivero.engine.core.apply import APPLY
+from vivero.engine.core.changes import FREE_CHANGES, cost_of
+from vivero.engine.core.dispatch import ELEMENTS
+from vivero.engine.core.elements import inclusive_gateway
+from vivero.engine.core.lifecycle import (
     HEARD,
     LISTENERS,
     STAGES,
@@ -25,11 +25,11 @@ from engine.core.lifecycle import (
     most_told,
     next_stage,
 )
-from engine.core.outcomes import Ended
-from engine.core.records.base import Event
-from engine.core.records.catalogue import RetireDefinition
-from engine.core.records.effects import Effects, Fail, Happens, LoadMore, Reply, ReplyLater, Send
-from engine.core.records.instances import (
+from vivero.engine.core.outcomes import Ended
+from vivero.engine.core.records.base import Event
+from vivero.engine.core.records.catalogue import RetireDefinition
+from vivero.engine.core.records.effects import Effects, Fail, Happens, LoadMore, Reply, ReplyLater, Send
+from vivero.engine.core.records.instances import (
     COMMAND_STAGE,
     DEADLOCK_STAGE,
     ContinueWork,
@@ -47,16 +47,15 @@ from engine.core.records.instances import (
     WorkDeferred,
     WorkResumed,
 )
-from engine.core.records.jobs import JobCompleted, JobCreated, JobFailed, JobReleased
-from engine.core.records.messages import ReleaseStart
-from engine.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
-from engine.core.rules import SLICE_CHARACTERS, SLICE_STEPS
-from engine.core.shared import deadlocks
-from engine.core.shared.deferred import is_deferred
-from engine.core.shared.flows import enter
-from engine.core.state import State
-from engine.core.touched import Touched
-from engine.core.tree import (
+from vivero.engine.core.records.jobs import JobCompleted, JobCreated, JobFailed, JobReleased
+from vivero.engine.core.records.messages import ReleaseStart
+from vivero.engine.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
+from vivero.engine.core.rules import SLICE_CHARACTERS, SLICE_STEPS
+from vivero.engine.core.shared import deadlocks
+from vivero.engine.core.shared.deferred import is_deferred
+from vivero.engine.core.shared.flows import enter
+from vivero.engine.core.state.state import State
+from vivero.engine.core.state.tree import (
     ACTIVATED,
     ACTIVATING,
     MISSING,
@@ -68,7 +67,8 @@ from engine.core.tree import (
     Job,
     Timer,
 )
-from engine.core.view import View
+from vivero.engine.core.touched import Touched
+from vivero.engine.core.view import View
 
 ITEM_COST = 4
 TERMINATION_COST = 1

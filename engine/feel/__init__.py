@@ -11,10 +11,10 @@ FeelError > ParseError, EvaluationError             nothing else is raised
 `engine.feel.values` says what values are in Python and which limits there are.
 """
 
-from engine.feel.attribute import compile_attribute, constant
-from engine.feel.codec import from_json, is_compact, to_json, to_json_at_once
-from engine.feel.errors import EvaluationError, FeelError, LimitExceeded, ParseError
-from engine.feel.expression import (
+from vivero.engine.feel.attribute import compile_attribute, constant
+from vivero.engine.feel.codec import from_json, is_compact, to_json, to_json_at_once
+from vivero.engine.feel.errors import EvaluationError, FeelError, LimitExceeded, ParseError
+from vivero.engine.feel.expression import (
     Evaluation,
     Expression,
     UnaryTests,
@@ -22,7 +22,7 @@ from engine.feel.expression import (
     compile_unary_tests,
     named_variable,
 )
-from engine.feel.values import DEFAULT_LIMITS, Limits, Warning
+from vivero.engine.feel.values import DEFAULT_LIMITS, Limits, Warning
 
 __all__ = [
     "DEFAULT_LIMITS",

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from engine.feel import temporal
-from engine.feel.semantics import shown, warn_type
-from engine.feel.values import INVALID_TYPE, BuiltinFunction, Function, Range, Run, is_number
+from vivero.engine.feel import temporal
+from vivero.engine.feel.semantics import shown, warn_type
+from vivero.engine.feel.values import INVALID_TYPE, BuiltinFunction, Function, Range, Run, is_number
 
 MOST = 10**34  # whole numbers below are exact in 34 digits
 

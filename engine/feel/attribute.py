@@ -6,11 +6,11 @@ import decimal
 import re
 from typing import Any
 
-from engine.feel.arithmetic import MOST
-from engine.feel.ast import Literal
-from engine.feel.closures import compile_tree
-from engine.feel.expression import Expression, compile_expression
-from engine.feel.values import DEFAULT_LIMITS, Limits
+from vivero.engine.feel.arithmetic import MOST
+from vivero.engine.feel.ast import Literal
+from vivero.engine.feel.closures import compile_tree
+from vivero.engine.feel.expression import Expression, compile_expression
+from vivero.engine.feel.values import DEFAULT_LIMITS, Limits
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _WHOLE = re.compile(r"[+-]?[0-9]{1,34}")

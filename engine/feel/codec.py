@@ -13,11 +13,11 @@ from typing import Any
 
 import msgspec
 
-from engine.feel.arithmetic import MOST, from_float
-from engine.feel.errors import EvaluationError, LimitExceeded
-from engine.feel.semantics import display
-from engine.feel.temporal import iso_format
-from engine.feel.values import DEFAULT_LIMITS, MATH, BuiltinFunction, Function, Limits, Range
+from vivero.engine.feel.arithmetic import MOST, from_float
+from vivero.engine.feel.errors import EvaluationError, LimitExceeded
+from vivero.engine.feel.semantics import display
+from vivero.engine.feel.temporal import iso_format
+from vivero.engine.feel.values import DEFAULT_LIMITS, MATH, BuiltinFunction, Function, Limits, Range
 
 _decoder = msgspec.json.Decoder(float_hook=lambda text: _decimal(text))
 _encoder = msgspec.json.Encoder()

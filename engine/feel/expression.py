@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from engine.feel.ast import Name, Path
-from engine.feel.closures import Compiled, compile_tree
-from engine.feel.errors import EvaluationError, LimitExceeded, ParseError
-from engine.feel.parser import parse_expression, parse_unary_tests
-from engine.feel.values import ASSERT_FAILURE, DEFAULT_LIMITS, Limits, Run, Warning
+from vivero.engine.feel.ast import Name, Path
+from vivero.engine.feel.closures import Compiled, compile_tree
+from vivero.engine.feel.errors import EvaluationError, LimitExceeded, ParseError
+from vivero.engine.feel.parser import parse_expression, parse_unary_tests
+from vivero.engine.feel.values import ASSERT_FAILURE, DEFAULT_LIMITS, Limits, Run, Warning
 
 _NONE: Mapping[str, Any] = {}
 _new = tuple.__new__  # half the time of a NamedTuple's own __new__

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from engine.feel.errors import ParseError
+from vivero.engine.feel.errors import ParseError
 
 NAME, NUMBER, STRING, QUOTED_NAME, SIGN, BAD, END = range(1, 8)
 

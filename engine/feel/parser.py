@@ -7,10 +7,10 @@ sign, value with `.name` and `[filter]` behind it. That is the grammar of Camund
 
 from __future__ import annotations
 
-from engine.feel import ast
-from engine.feel.grammar import calls, comparisons, control, literals, unary
-from engine.feel.grammar.reader import Grammar, Reader
-from engine.feel.values import DEFAULT_LIMITS, Limits
+from vivero.engine.feel import ast
+from vivero.engine.feel.grammar import calls, comparisons, control, literals, unary
+from vivero.engine.feel.grammar.reader import Grammar, Reader
+from vivero.engine.feel.values import DEFAULT_LIMITS, Limits
 
 GRAMMAR = Grammar(
     signs={

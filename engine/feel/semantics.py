@@ -6,16 +6,9 @@ from decimal import Decimal
 from types import NoneType
 from typing import Any
 
-from engine.feel.errors import EvaluationError
-from engine.feel.temporal import TEMPORAL_TYPES
-from engine.feel.values import (
-    INVALID_TYPE,
-    NOT_COMPARABLE,
-    BuiltinFunction,
-    Function,
-    Range,
-    Run,
-)
+from vivero.engine.feel.errors import EvaluationError
+from vivero.engine.feel.temporal import TEMPORAL_TYPES
+from vivero.engine.feel.values import INVALID_TYPE, NOT_COMPARABLE, BuiltinFunction, Function, Range, Run
 
 _KINDS: dict[type, str] = {
     int: "number",

@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from engine.feel.errors import FunctionFailure, IllegalArguments, LimitExceeded
+from vivero.engine.feel.errors import FunctionFailure, IllegalArguments, LimitExceeded
 
 __all__ = [
     "DEFAULT_LIMITS",

@@ -10,15 +10,15 @@ import psycopg
 import pytest
 import trio
 
-from api import app as api_app
-from api.job_board import JobBoard
-from api.services import Services
-from api.settings import ApiSettings
-from engine.admission import Lost
-from engine.core.records.codec import encode_command
-from storage import driver
-from storage.log import Appended, Outcome
-from storage.pool import Pool
+from vivero.api import app as api_app
+from vivero.api.job_board import JobBoard
+from vivero.api.services import Services
+from vivero.api.settings import ApiSettings
+from vivero.engine.core.records.codec import encode_command
+from vivero.engine.runtime.appender.admission import Lost
+from vivero.storage.log import Appended, Outcome
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.pool import Pool
 
 KEY = 2251799813685249
 NOW_MS = 1_795_000_000_123

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from engine.core.records.catalogue import DeployedProcess, DeploymentReply
-from engine.core.records.instances import InstanceReply
+from vivero.engine.core.records.catalogue import DeployedProcess, DeploymentReply
+from vivero.engine.core.records.instances import InstanceReply
 
 models = pytest.importorskip("camunda_orchestration_sdk.models", reason="the official client is not installed")
 

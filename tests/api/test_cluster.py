@@ -3,8 +3,8 @@
 import pytest
 import structlog
 
-from storage.errors import ConnectFailed, ConnectionLost, DataPoison, DeadlineExceeded, StorageBug
-from storage.pool import PoolExhausted
+from vivero.storage.postgres.errors import ConnectFailed, ConnectionLost, DataPoison, DeadlineExceeded, StorageBug
+from vivero.storage.postgres.pool import PoolExhausted
 
 KEY = 2251799813685249
 

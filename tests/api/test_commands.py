@@ -6,12 +6,18 @@ from dataclasses import replace
 import pytest
 import trio
 
-from api import app
-from api.request import Request
-from engine.admission import Draining, InDoubt, Lost, Overloaded, Refused, Unavailable
-from engine.core.records.effects import Rejection, RejectionCode
-from engine.core.records.instances import CancelInstance, CreateInstance, InstanceReply, ResolveIncident, SetVariables
-from engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from vivero.api import app
+from vivero.api.request import Request
+from vivero.engine.core.records.effects import Rejection, RejectionCode
+from vivero.engine.core.records.instances import (
+    CancelInstance,
+    CreateInstance,
+    InstanceReply,
+    ResolveIncident,
+    SetVariables,
+)
+from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from vivero.engine.runtime.appender.admission import Draining, InDoubt, Lost, Overloaded, Refused, Unavailable
 
 KEY = 2251799813685249
 INSTANCE = InstanceReply(KEY + 1, KEY, "order", 3, "<default>", ("a",), None)
@@ -304,7 +310,7 @@ async def test_a_client_that_leaves_in_the_middle_of_its_body_is_not_answered(cl
 
 
 async def test_a_client_that_leaves_is_not_answered(client, engine, nursery, monkeypatch, services):
-    monkeypatch.setattr("api.commands.UNWATCHED_S", 0)
+    monkeypatch.setattr("vivero.api.commands.UNWATCHED_S", 0)
     client.app = app.build(replace(services, settings=replace(services.settings, response_timeout_s=3600)))
     engine.silent = True
     answers = []

@@ -9,16 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.decoding import (
-    Body,
-    as_int64,
-    as_key,
-    check_nesting,
-    decode_json,
-    decoder,
-)
-from api.problems import Problem
-from api.request import parse_key
+from vivero.api.decoding import Body, as_int64, as_key, check_nesting, decode_json, decoder
+from vivero.api.problems import Problem
+from vivero.api.request import parse_key
 
 anything = decoder(object)
 

@@ -4,7 +4,13 @@ import hashlib
 
 import pytest
 
-from engine.core.records.catalogue import Deploy, DeployedProcess, DeploymentReply, ProcessMetadata, ResourceReference
+from vivero.engine.core.records.catalogue import (
+    Deploy,
+    DeployedProcess,
+    DeploymentReply,
+    ProcessMetadata,
+    ResourceReference,
+)
 
 KEY = 2251799813685249
 TYPE = (b"content-type", b"multipart/form-data; boundary=xyz")

@@ -4,9 +4,9 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from api.problems import NOT_APPENDED, REJECTIONS
-from api.routes import ROUTES
-from api.settings import ApiSettings
+from vivero.api.problems import NOT_APPENDED, REJECTIONS
+from vivero.api.routes import ROUTES
+from vivero.api.settings import ApiSettings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "rest-api.md").read_text(encoding="utf-8")
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 import trio
 
-from api.waits import Waits
-from engine import completions
-from engine.admission import Overloaded
-from engine.core.records.instances import InstanceReply
-from storage import reads
-from storage.errors import ConnectFailed
+from vivero.api.waits import Waits
+from vivero.engine.core.records.instances import InstanceReply
+from vivero.engine.runtime import completions
+from vivero.engine.runtime.appender.admission import Overloaded
+from vivero.storage import reads
+from vivero.storage.postgres.errors import ConnectFailed
 
 KEY = 2251799813685249
 REPLY = InstanceReply(KEY, KEY + 1, "order", 1, "<default>", (), "b")
@@ -65,7 +65,7 @@ async def test_the_variables_of_an_end_that_is_awaited_need_no_look_either(clien
     async def not_yet(*_):
         return None
 
-    monkeypatch.setattr("api.routes.process_instances.read", not_yet)
+    monkeypatch.setattr("vivero.api.routes.process_instances.read", not_yet)
     async with trio.open_nursery() as nursery:
 
         async def finish_it():
@@ -123,7 +123,7 @@ async def test_a_cancelled_instance_is_409_with_its_key(rows, reader, end):
 
 
 async def test_a_client_that_leaves_is_not_waited_for(rows, reader, end, nursery, monkeypatch):
-    monkeypatch.setattr("api.routes.process_instances.UNWATCHED_S", 0)
+    monkeypatch.setattr("vivero.api.routes.process_instances.UNWATCHED_S", 0)
     rows.instance()
     answers = []
 

@@ -7,10 +7,10 @@ import pytest
 import trio
 import trio.testing
 
-from api.job_board import LOST_S, MAX_LOST, MAX_RIDERS, JobBoard
-from engine.admission import Overloaded
-from storage.activation import Ask, Lease
-from storage.results import Result
+from vivero.api.job_board import LOST_S, MAX_LOST, MAX_RIDERS, JobBoard
+from vivero.engine.runtime.appender.admission import Overloaded
+from vivero.storage.activation import Ask, Lease
+from vivero.storage.postgres.results import Result
 
 FOREVER = float("inf")
 

@@ -6,7 +6,7 @@ import pytest
 import trio
 import trio.testing
 
-from api.job_room import JobRoom
+from vivero.api.job_room import JobRoom
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ import json
 import pytest
 import trio
 
-from api.job_board import JobBoard
-from api.waits import Waits
-from storage import activation
-from storage.errors import ConnectionLost
+from vivero.api.job_board import JobBoard
+from vivero.api.waits import Waits
+from vivero.storage import activation
+from vivero.storage.postgres.errors import ConnectionLost
 
 KEY = 2251799813685249
 ASK = {"type": "work", "timeout": 60_000, "maxJobsToActivate": 5, "requestTimeout": 30_000}

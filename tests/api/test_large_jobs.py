@@ -6,9 +6,9 @@ from functools import partial
 import pytest
 import trio
 
-from api import app, commands
-from api.job_board import JobBoard
-from engine.core.records.jobs import WithholdJob
+from vivero.api import app, commands
+from vivero.api.job_board import JobBoard
+from vivero.engine.core.records.jobs import WithholdJob
 
 KEY = 2251799813685249
 MANY = {"type": "work", "timeout": 60_000, "maxJobsToActivate": 2_000_000_000, "requestTimeout": -1}

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from engine.core.records.catalogue import DefinitionAdded
-from engine.core.records.codec import encode_events
-from engine.core.records.instances import ElementActivating, IncidentRaised, VariableSet, WorkDeferred
-from engine.core.records.jobs import JobFailed
+from vivero.engine.core.records.catalogue import DefinitionAdded
+from vivero.engine.core.records.codec import encode_events
+from vivero.engine.core.records.instances import ElementActivating, IncidentRaised, VariableSet, WorkDeferred
+from vivero.engine.core.records.jobs import JobFailed
 
 KEY = 2251799813685249
 NOW = "2026-11-18T11:06:40.123Z"

@@ -14,8 +14,8 @@ import httpx
 import pytest
 import trio
 
-from api.http1.listeners import open_listeners
 from vivero import tree
+from vivero.api.http1.listeners import open_listeners
 from vivero.config import Config
 
 sdk = pytest.importorskip("camunda_orchestration_sdk", reason="the official client is not installed")

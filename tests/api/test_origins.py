@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from api import app
-from api.settings import ApiSettings
+from vivero.api import app
+from vivero.api.settings import ApiSettings
 
 KEY = 2251799813685249
 CANCEL = ("POST", f"/v2/process-instances/{KEY}/cancellation")

@@ -4,8 +4,8 @@ from urllib.parse import unquote_to_bytes
 
 import pytest
 
-from api.router import Router
-from api.routes import ROUTES
+from vivero.api.router import Router
+from vivero.api.routes import ROUTES
 
 
 def router(*templates):

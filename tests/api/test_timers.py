@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from api import app as api_app
-from engine.core.records.effects import Rejection, RejectionCode
-from engine.core.records.timers import FireTimer, MoveTimer
+from vivero.api import app as api_app
+from vivero.engine.core.records.effects import Rejection, RejectionCode
+from vivero.engine.core.records.timers import FireTimer, MoveTimer
 
 KEY = 2251799813685249
 NEW_YEAR_MS = 1_798_761_600_000

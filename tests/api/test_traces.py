@@ -2,9 +2,9 @@
 
 import pytest
 
-from engine.core.records.codec import encode_command, encode_events
-from engine.core.records.instances import ElementActivating, ElementCompleted, InstanceCreated
-from engine.core.records.jobs import CompleteJob
+from vivero.engine.core.records.codec import encode_command, encode_events
+from vivero.engine.core.records.instances import ElementActivating, ElementCompleted, InstanceCreated
+from vivero.engine.core.records.jobs import CompleteJob
 
 KEY = 2251799813685249
 NOW = "2026-11-18T11:06:40.123Z"
@@ -58,7 +58,7 @@ async def test_a_called_process_is_told_with_its_caller(happened, rows, reader):
 
 
 async def test_pages_never_tear_a_command(happened, reader, monkeypatch):
-    monkeypatch.setattr("api.routes.traces.MAX_ROWS", 3)
+    monkeypatch.setattr("vivero.api.routes.traces.MAX_ROWS", 3)
     happened(3, CREATED)
     for seq in range(3):
         happened(4, ElementCompleted(KEY + seq), seq=seq)
@@ -72,7 +72,7 @@ async def test_pages_never_tear_a_command(happened, reader, monkeypatch):
 
 
 async def test_a_command_of_more_rows_than_a_page_is_told_as_far_as_it_goes(happened, reader, monkeypatch):
-    monkeypatch.setattr("api.routes.traces.MAX_ROWS", 2)
+    monkeypatch.setattr("vivero.api.routes.traces.MAX_ROWS", 2)
     for seq in range(3):
         happened(4, ElementCompleted(KEY + seq), seq=seq)
     page = (await reader("GET", PATH)).json

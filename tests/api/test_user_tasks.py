@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from engine.core.records.effects import Rejection, RejectionCode
-from engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
+from vivero.engine.core.records.effects import Rejection, RejectionCode
+from vivero.engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
 
 KEY = 2251799813685249
 TASK = KEY + 9

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from api.settings import MOST_VARIABLES, ApiSettings
+from vivero.api.settings import MOST_VARIABLES, ApiSettings
 
 KEY = 2251799813685249
 REQUESTS = {

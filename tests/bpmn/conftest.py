@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.bpmn.not_yet import ALL_KINDS
-from engine.bpmn.parser import Parsed, parse
+from vivero.engine.bpmn.not_yet import ALL_KINDS
+from vivero.engine.bpmn.parser import Parsed, parse
 
 MODELS = Path(__file__).parent.parent / "models"
 

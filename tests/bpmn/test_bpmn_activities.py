@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.bpmn.model import CalledElement
-from engine.bpmn.parser import parse
+from vivero.engine.bpmn.model import CalledElement
+from vivero.engine.bpmn.parser import parse
 
 S = '<startEvent id="s" />'
 

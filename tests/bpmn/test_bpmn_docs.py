@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.bpmn import elements, events, extensions, not_yet
-from engine.bpmn.draft import Place
-from engine.bpmn.xml import LIMITS
+from vivero.engine.bpmn import elements, events, extensions, not_yet
+from vivero.engine.bpmn.draft import Place
+from vivero.engine.bpmn.xml import LIMITS
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "bpmn-support.md").read_text()
 

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.bpmn.model import (
-    ErrorEvent,
-    EscalationEvent,
-    LinkEvent,
-    SignalEvent,
-    TerminateEvent,
-)
-from engine.bpmn.not_yet import ALL_KINDS, NOT_EXECUTABLE_YET
-from engine.bpmn.parser import parse
+from vivero.engine.bpmn.model import ErrorEvent, EscalationEvent, LinkEvent, SignalEvent, TerminateEvent
+from vivero.engine.bpmn.not_yet import ALL_KINDS, NOT_EXECUTABLE_YET
+from vivero.engine.bpmn.parser import parse
 
 S = '<startEvent id="s" />'
 

@@ -10,7 +10,7 @@ import random
 
 import pytest
 
-from engine.bpmn.model import (
+from vivero.engine.bpmn.model import (
     ErrorEvent,
     EscalationEvent,
     LinkEvent,
@@ -21,8 +21,8 @@ from engine.bpmn.model import (
     TerminateEvent,
     TimerEvent,
 )
-from engine.bpmn.not_yet import ALL_KINDS
-from engine.bpmn.parser import Parsed, parse
+from vivero.engine.bpmn.not_yet import ALL_KINDS
+from vivero.engine.bpmn.parser import Parsed, parse
 
 RUNS = int(os.environ.get("BPMN_FUZZ_RUNS", "100"))
 PIECES = [

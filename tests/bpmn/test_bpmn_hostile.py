@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from engine.bpmn import xml
-from engine.bpmn.parser import parse
-from engine.bpmn.xml import Limits
+from vivero.engine.bpmn import xml
+from vivero.engine.bpmn.parser import parse
+from vivero.engine.bpmn.xml import Limits
 
 BPMN = "http://www.omg.org/spec/BPMN/20100524/MODEL"
 BODY = '<process id="p" isExecutable="true"><startEvent id="s" name="{}" /></process>'

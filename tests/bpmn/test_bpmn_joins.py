@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from engine.bpmn.parser import parse
-from engine.bpmn.xml import BPMN, Limits
+from vivero.engine.bpmn.parser import parse
+from vivero.engine.bpmn.xml import BPMN, Limits
 
 S = '<startEvent id="s" />'
 ERROR = "<errorEventDefinition />"

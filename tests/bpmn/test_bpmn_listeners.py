@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.bpmn.elements import ELEMENTS
-from engine.bpmn.listeners import NOT_YET, REFUSED
+from vivero.engine.bpmn.elements import ELEMENTS
+from vivero.engine.bpmn.listeners import NOT_YET, REFUSED
 
 S = '<startEvent id="s" />'
 JOB = '<zeebe:taskDefinition type="t" />'

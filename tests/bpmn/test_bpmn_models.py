@@ -8,12 +8,12 @@ import sys
 import pytest
 from lxml import etree
 
-from engine.bpmn.draft import Draft
-from engine.bpmn.not_yet import ALL_KINDS
-from engine.bpmn.outline import outline
-from engine.bpmn.parser import Parsed, parse
-from engine.bpmn.report import Report
-from engine.bpmn.xml import BPMN
+from vivero.engine.bpmn.draft import Draft
+from vivero.engine.bpmn.not_yet import ALL_KINDS
+from vivero.engine.bpmn.outline import outline
+from vivero.engine.bpmn.parser import Parsed, parse
+from vivero.engine.bpmn.report import Report
+from vivero.engine.bpmn.xml import BPMN
 
 
 def only(parsed: Parsed):
@@ -35,8 +35,8 @@ def test_every_model_of_ours_is_executable(model_file):
 
 PRINT = """
 import sys
-from engine.bpmn.not_yet import ALL_KINDS
-from engine.bpmn.parser import parse
+from vivero.engine.bpmn.not_yet import ALL_KINDS
+from vivero.engine.bpmn.parser import parse
 for path in sys.argv[1:]:
     print(repr(parse(open(path, "rb").read(), "x", enabled=ALL_KINDS)))
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.bpmn.xml import ZEEBE
+from vivero.engine.bpmn.xml import ZEEBE
 
 S = '<startEvent id="s" />'
 TASK = "<extensionElements><zeebe:taskDefinition type='t' /></extensionElements>"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.bpmn.parser import parse
-from engine.bpmn.xml import Limits
+from vivero.engine.bpmn.parser import parse
+from vivero.engine.bpmn.xml import Limits
 
 HEAD = (
     '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.bpmn.resources import read_resource
+from vivero.engine.bpmn.resources import read_resource
 
 
 @pytest.mark.parametrize("name", ["straight.bpmn", "straight.BPMN", "a/b/straight.xml"])

@@ -7,21 +7,21 @@ from typing import Any, Union, get_args, get_origin, get_type_hints, is_typeddic
 
 import msgspec
 
-from engine.core.channels import Channel
-from engine.core.memory import MemoryEngine
-from engine.core.records.codec import decode_events, encode_events
-from engine.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
-from engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
-from engine.core.records.messages import PublishMessage
-from engine.core.records.signals import BroadcastSignal
-from engine.core.records.timers import FireTimer
-from engine.core.records.user_tasks import CompleteUserTask
-from engine.core.replay import Recorded, replay
-from engine.core.rows import Row
-from engine.core.state import State
-from engine.core.step import DEFAULT_LIMITS, Processor
-from engine.core.trace import Trace
-from engine.core.tree import Instance
+from vivero.engine.core.memory import MemoryEngine
+from vivero.engine.core.records.codec import decode_events, encode_events
+from vivero.engine.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
+from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from vivero.engine.core.records.messages import PublishMessage
+from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.records.timers import FireTimer
+from vivero.engine.core.records.user_tasks import CompleteUserTask
+from vivero.engine.core.replay import Recorded, replay
+from vivero.engine.core.state.channels import Channel
+from vivero.engine.core.state.rows import Row
+from vivero.engine.core.state.state import State
+from vivero.engine.core.state.tree import Instance
+from vivero.engine.core.step import DEFAULT_LIMITS, Processor
+from vivero.engine.core.trace import Trace
 
 NOT_DURABLE = {"node", "decoded", "weight", "rows", "pins", "lease", "available_at"}
 """Of a row: caches, and the job's lease, which is activation's."""

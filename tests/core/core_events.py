@@ -7,7 +7,7 @@ from xml.sax.saxutils import quoteattr
 
 from core_models import chain, file, process_element
 
-from engine.core.step import Limits
+from vivero.engine.core.step import Limits
 
 LIMITS = {"whole": Limits(slice_items=500), "sliced": Limits(slice_items=1)}
 """Tests run with both: cut into slices of one item, everything must come to the same."""

@@ -8,11 +8,11 @@ from core_events import call, loop, model
 from core_listeners import listening_everywhere
 from core_models import end, process_element, start, sub, task
 
-from engine.core.records.jobs import CompleteJob, ThrowJobError
-from engine.core.records.messages import PublishMessage
-from engine.core.records.signals import BroadcastSignal
-from engine.core.records.timers import TriggerTimer
-from engine.core.records.user_tasks import CompleteUserTask
+from vivero.engine.core.records.jobs import CompleteJob, ThrowJobError
+from vivero.engine.core.records.messages import PublishMessage
+from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.records.timers import TriggerTimer
+from vivero.engine.core.records.user_tasks import CompleteUserTask
 
 SUBJECTS = {"x", "h", "host"}
 """The element that a variant is about; what it stands at, if it is a boundary event."""

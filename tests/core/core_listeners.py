@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 from core_bench import Bench
 
-from engine.core.records.jobs import CompleteJob
+from vivero.engine.core.records.jobs import CompleteJob
 
 BPMN = "{http://www.omg.org/spec/BPMN/20100524/MODEL}"
 ZEEBE = "{http://camunda.org/schema/zeebe/1.0}"

@@ -14,10 +14,10 @@ from core_variants_loops import PARALLEL
 from core_variants_timers import VARIANTS as TIMERS
 from core_variants_waits import VARIANTS as WAITS
 
-from engine.bpmn.draft import Place
-from engine.bpmn.elements import ELEMENTS
-from engine.bpmn.events import EVENTS
-from engine.bpmn.resources import read_resource
+from vivero.engine.bpmn.draft import Place
+from vivero.engine.bpmn.elements import ELEMENTS
+from vivero.engine.bpmn.events import EVENTS
+from vivero.engine.bpmn.resources import read_resource
 
 GOLDEN = Path(__file__).parent / "golden"
 FILES = {"issue5": PLAIN, "waits": WAITS, "timers": TIMERS, "looped": PARALLEL}

@@ -16,8 +16,8 @@ from core_blocks_bpmn import to_bpmn
 from core_paths import LONG, Run, expected, observe, perform, random_block
 from core_shrink import smaller
 
-from engine.core.memory import Refused
-from engine.core.step import DEFAULT_LIMITS, Limits
+from vivero.engine.core.memory import Refused
+from vivero.engine.core.step import DEFAULT_LIMITS, Limits
 
 PATHS = 5
 """Through each model."""

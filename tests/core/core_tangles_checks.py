@@ -9,16 +9,16 @@ from traceback import format_exception
 from core_bench import Bench, keep_rows, raw, recorded_batches
 from core_tangles import CODES, NAMES, tangle
 
-from engine.core.records.effects import RejectionCode
-from engine.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
-from engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
-from engine.core.records.messages import PublishMessage
-from engine.core.records.signals import BroadcastSignal
-from engine.core.records.timers import FireTimer
-from engine.core.records.user_tasks import CompleteUserTask
-from engine.core.replay import replay
-from engine.core.state import State
-from engine.core.tree import ACTIVATED, TERMINATING, Instance
+from vivero.engine.core.records.effects import RejectionCode
+from vivero.engine.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
+from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from vivero.engine.core.records.messages import PublishMessage
+from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.records.timers import FireTimer
+from vivero.engine.core.records.user_tasks import CompleteUserTask
+from vivero.engine.core.replay import replay
+from vivero.engine.core.state.state import State
+from vivero.engine.core.state.tree import ACTIVATED, TERMINATING, Instance
 
 SCOPES = {"PROCESS", "SUB_PROCESS", "EVENT_SUB_PROCESS"}
 MOST_EVENTS = 8_000

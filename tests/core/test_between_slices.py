@@ -9,11 +9,11 @@ from core_messages import event_sub, model
 from core_models import par, start, task
 from core_slices import run_rest, run_until, set_slice
 
-from engine.core.records.instances import CreateInstance
-from engine.core.records.jobs import CompleteJob
-from engine.core.records.messages import PublishMessage
-from engine.core.records.timers import FireTimer
-from engine.core.step import Limits
+from vivero.engine.core.records.instances import CreateInstance
+from vivero.engine.core.records.jobs import CompleteJob
+from vivero.engine.core.records.messages import PublishMessage
+from vivero.engine.core.records.timers import FireTimer
+from vivero.engine.core.step import Limits
 
 VARIABLES = {"v0": 0, "v1": 1, "v2": 2, "v3": 0}
 

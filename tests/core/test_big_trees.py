@@ -6,7 +6,7 @@ from core_events import TERMINATE, boundary, call, error, final, loop, model, on
 from core_models import flow, process, start, sub, task, xor
 from core_slices import run_next
 
-from engine.core.records.instances import (
+from vivero.engine.core.records.instances import (
     CancelInstance,
     CreateInstance,
     ElementActivating,
@@ -14,11 +14,11 @@ from engine.core.records.instances import (
     ResolveIncident,
     WorkDeferred,
 )
-from engine.core.records.jobs import CompleteJob, ThrowJobError
-from engine.core.replay import replay
-from engine.core.shared import deferred
-from engine.core.state import State
-from engine.core.step import Limits
+from vivero.engine.core.records.jobs import CompleteJob, ThrowJobError
+from vivero.engine.core.replay import replay
+from vivero.engine.core.shared import deferred
+from vivero.engine.core.state.state import State
+from vivero.engine.core.step import Limits
 
 SLICE = 10
 MOST_SLICES = 10_000

@@ -4,8 +4,8 @@ import pytest
 from core_messages import boundary, event_sub, message, model, signal
 from core_models import end, start, sub, task
 
-from engine.core.records.messages import PublishMessage
-from engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.records.messages import PublishMessage
+from vivero.engine.core.records.signals import BroadcastSignal
 
 MAPPED = {"inputs": [("=own", "k")]}
 LOOP = (

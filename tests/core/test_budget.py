@@ -9,11 +9,11 @@ from core_bench import Bench
 from core_events import boundary, call, inc, loop, mapped, model, run, script
 from core_models import end, flow, start, task, xor
 
-from engine.core import step, view, worklist
-from engine.core.records.instances import ContinueWork, VariableSet
-from engine.core.records.messages import Offer, SubscriptionTriggered, TriggerSubscription
-from engine.core.rules import SLICE_STEPS, STAGE_CHANGES, STAGE_STEPS
-from engine.core.step import Limits, Parked
+from vivero.engine.core import step, view, worklist
+from vivero.engine.core.records.instances import ContinueWork, VariableSet
+from vivero.engine.core.records.messages import Offer, SubscriptionTriggered, TriggerSubscription
+from vivero.engine.core.rules import SLICE_STEPS, STAGE_CHANGES, STAGE_STEPS
+from vivero.engine.core.step import Limits, Parked
 
 HEAVY = "every x in 1..30000 satisfies x > 0"
 """180,000 steps; there are 400,000 for a stage."""

@@ -4,9 +4,9 @@ import pytest
 from core_bench import Bench
 from core_models import ONE_TASK, end, flow, par, process, start, sub, task, xor
 
-from engine.core.records.effects import RejectionCode
-from engine.core.records.instances import CancelInstance, ContinueWork
-from engine.core.step import Limits
+from vivero.engine.core.records.effects import RejectionCode
+from vivero.engine.core.records.instances import CancelInstance, ContinueWork
+from vivero.engine.core.step import Limits
 
 SLICES = [1, 7, 500]
 ENDED = {"COMPLETED", "TERMINATED"}

@@ -4,10 +4,10 @@ import pytest
 from core_bench import raw
 from core_models import ONE_TASK, end, file, process, process_element, start, task
 
-from engine.core.memory import Refused
-from engine.core.records.catalogue import DeleteResource, RetireDefinition
-from engine.core.records.effects import RejectionCode
-from engine.core.records.instances import CancelInstance, CreateInstance
+from vivero.engine.core.memory import Refused
+from vivero.engine.core.records.catalogue import DeleteResource, RetireDefinition
+from vivero.engine.core.records.effects import RejectionCode
+from vivero.engine.core.records.instances import CancelInstance, CreateInstance
 
 NOTHING = process(start(), end(), "start > end")
 

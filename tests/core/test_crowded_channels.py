@@ -5,9 +5,9 @@ from core_bench import Bench, rebuilt
 from core_messages import catch, event_sub, message, model
 from core_models import end, start, task
 
-from engine.core.channels import MAX_MESSAGES_IN_MEMORY
-from engine.core.records.messages import PublishMessage
-from engine.core.state import State
+from vivero.engine.core.records.messages import PublishMessage
+from vivero.engine.core.state.channels import MAX_MESSAGES_IN_MEMORY
+from vivero.engine.core.state.state import State
 
 CHANNEL = ("<default>", "x")
 ASIDE = event_sub("aside", end("noted"), "aside-start > noted", interrupting=False)

@@ -5,16 +5,16 @@ from core_bench import Bench, keep_rows
 from core_events import LIMITS, boundary, call, catch, ended, error, final, inc, loop, model, on, run
 from core_models import chain, end, flow, par, start, sub, task, xor
 
-from engine.core import step, worklist
-from engine.core.dispatch import Handler
-from engine.core.records.codec import decode_events, encode_events
-from engine.core.records.instances import SetVariables, VariableSet
-from engine.core.records.jobs import CompleteJob
-from engine.core.records.signals import BroadcastSignal
-from engine.core.records.timers import FireTimer
-from engine.core.replay import Recorded, replay
-from engine.core.shared.flows import enter
-from engine.core.state import State
+from vivero.engine.core import step, worklist
+from vivero.engine.core.dispatch import Handler
+from vivero.engine.core.records.codec import decode_events, encode_events
+from vivero.engine.core.records.instances import SetVariables, VariableSet
+from vivero.engine.core.records.jobs import CompleteJob
+from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.records.timers import FireTimer
+from vivero.engine.core.replay import Recorded, replay
+from vivero.engine.core.shared.flows import enter
+from vivero.engine.core.state.state import State
 
 TIMER = '<timerEventDefinition><timeDuration>=duration("PT1H")</timeDuration></timerEventDefinition>'
 STUCK = (start(), xor("g", default="g-a"), task("a"), task("b"), par("j"), task("after"), end())

@@ -3,7 +3,7 @@
 import pytest
 from core_models import ONE_TASK, chain, end, flow, par, process, start, sub, task, xor
 
-from engine.core.records.jobs import CompleteJob
+from vivero.engine.core.records.jobs import CompleteJob
 
 
 def run(bench, model, **variables):

@@ -10,10 +10,10 @@ from core_messages import boundary, event_sub, model
 from core_models import end, par, start, sub, task
 from core_slices import run_rest, run_until, set_slice
 
-from engine.core.records.instances import CancelInstance, SetVariables
-from engine.core.records.jobs import CompleteJob
-from engine.core.records.messages import PublishMessage
-from engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.records.instances import CancelInstance, SetVariables
+from vivero.engine.core.records.jobs import CompleteJob
+from vivero.engine.core.records.messages import PublishMessage
+from vivero.engine.core.records.signals import BroadcastSignal
 
 HOST = sub("host", start("i"), par("f"), task("a1"), task("a2"), "i > f > a1", "f > a2")
 """Its end takes several slices."""

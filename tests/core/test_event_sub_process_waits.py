@@ -5,9 +5,9 @@ from core_bench import raw
 from core_messages import event_sub, message, model, outputs
 from core_models import end, start, sub, task
 
-from engine.core.records.instances import CreateInstance
-from engine.core.records.messages import PublishMessage
-from engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.records.instances import CreateInstance
+from vivero.engine.core.records.messages import PublishMessage
+from vivero.engine.core.records.signals import BroadcastSignal
 
 ROOTS = (message(), message("begin", None, "b"))
 ASIDE = event_sub("aside", task("handled"), "aside-start > handled", interrupting=False)

@@ -9,10 +9,10 @@ import pytest
 from core_bench import Bench, sample
 from core_models import end, flow, par, process, start, sub, task, xor
 
-from engine.core.records.codec import EVENTS
-from engine.core.records.instances import VariableSet
-from engine.core.step import Limits
-from engine.core.trace import Trace
+from vivero.engine.core.records.codec import EVENTS
+from vivero.engine.core.records.instances import VariableSet
+from vivero.engine.core.step import Limits
+from vivero.engine.core.trace import Trace
 
 MODELS = Path(__file__).parents[1] / "models"
 

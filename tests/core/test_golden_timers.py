@@ -11,7 +11,7 @@ from core_listeners import listening_everywhere
 from core_models import file, process_element, start, sub, task
 from core_variants_timers import VARIANTS
 
-from engine.core.records.timers import TriggerTimer
+from vivero.engine.core.records.timers import TriggerTimer
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -11,9 +11,9 @@ from core_listeners import listening_everywhere
 from core_models import end, file, process_element, start, sub, task
 from core_variants_waits import VARIANTS, message, person, signal
 
-from engine.core.records.messages import CorrelateMessage, PublishMessage
-from engine.core.records.signals import BroadcastSignal
-from engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
+from vivero.engine.core.records.messages import CorrelateMessage, PublishMessage
+from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
 
 MINUTE_MS = 60_000
 

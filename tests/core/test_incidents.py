@@ -5,10 +5,10 @@ import pytest
 from core_bench import raw, snapshot
 from core_models import ONE_TASK, end, flow, process, start, sub, task, xor
 
-from engine.core import worklist
-from engine.core.records.catalogue import DeleteResource
-from engine.core.records.effects import RejectionCode
-from engine.core.records.instances import (
+from vivero.engine.core import worklist
+from vivero.engine.core.records.catalogue import DeleteResource
+from vivero.engine.core.records.effects import RejectionCode
+from vivero.engine.core.records.instances import (
     CancelInstance,
     ContinueWork,
     CreateInstance,
@@ -18,7 +18,7 @@ from engine.core.records.instances import (
     SetVariables,
     VariableSet,
 )
-from engine.core.records.jobs import CompleteJob, FailJob, JobReleased, ThrowJobError, UpdateJob
+from vivero.engine.core.records.jobs import CompleteJob, FailJob, JobReleased, ThrowJobError, UpdateJob
 
 
 def kinds(handled):

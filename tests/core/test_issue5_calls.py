@@ -7,8 +7,8 @@ from core_bench import Bench
 from core_events import LIMITS, boundary, call, ended, error, model, run, script, states
 from core_models import end, file, process_element, start, sub, task
 
-from engine.core.elements import call_activity
-from engine.core.records.instances import CancelInstance, CreateInstance
+from vivero.engine.core.elements import call_activity
+from vivero.engine.core.records.instances import CancelInstance, CreateInstance
 
 
 @pytest.fixture(params=LIMITS, ids=LIMITS)

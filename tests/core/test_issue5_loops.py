@@ -5,7 +5,7 @@ from core_bench import Bench
 from core_events import LIMITS, boundary, call, ended, error, loop, model, run, script, states
 from core_models import end, start, sub, task
 
-from engine.core.step import Limits
+from vivero.engine.core.step import Limits
 
 
 @pytest.fixture(params=LIMITS, ids=LIMITS)
@@ -27,7 +27,7 @@ def jobs_of(bench, task):
 def complete_item(bench, item, **variables):
     from core_bench import raw
 
-    from engine.core.records.jobs import CompleteJob
+    from vivero.engine.core.records.jobs import CompleteJob
 
     job = next(j for j in bench.state.jobs.values() if bench.variables_of(j.element.key).get("item") == item)
     return bench.run(CompleteJob(job.key, raw(variables)))

@@ -1,8 +1,8 @@
 """What the parser reads and what the core runs are the same table."""
 
-from engine.bpmn.elements import ELEMENTS as READ
-from engine.bpmn.elements import EVENT_SUB_PROCESS
-from engine.core.dispatch import ELEMENTS as RUN
+from vivero.engine.bpmn.elements import ELEMENTS as READ
+from vivero.engine.bpmn.elements import EVENT_SUB_PROCESS
+from vivero.engine.core.dispatch import ELEMENTS as RUN
 
 MADE = {"PROCESS", "MULTI_INSTANCE_BODY", EVENT_SUB_PROCESS.type}
 """Types that no tag of a flow node stands for."""

@@ -6,12 +6,12 @@ from core_bench import Bench, keep_rows, raw, rebuilt, recorded_batches
 from core_events import loop, model
 from core_models import end, start, sub, task
 
-from engine.core.elements import multi_instance
-from engine.core.records.codec import decode_events, encode_events
-from engine.core.records.instances import CreateInstance, LoopStarted
-from engine.core.replay import replay
-from engine.core.state import State
-from engine.core.step import Limits
+from vivero.engine.core.elements import multi_instance
+from vivero.engine.core.records.codec import decode_events, encode_events
+from vivero.engine.core.records.instances import CreateInstance, LoopStarted
+from vivero.engine.core.replay import replay
+from vivero.engine.core.state.state import State
+from vivero.engine.core.step import Limits
 
 
 def compact(variables):

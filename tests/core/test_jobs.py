@@ -4,12 +4,12 @@ import pytest
 from core_bench import Bench
 from core_models import ONE_TASK, process, start, task
 
-from engine.core.needs import NotLoaded
-from engine.core.outcomes import Entry
-from engine.core.records.effects import RejectionCode
-from engine.core.records.instances import CancelInstance
-from engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, WithholdJob
-from engine.core.step import Limits
+from vivero.engine.core.needs import NotLoaded
+from vivero.engine.core.outcomes import Entry
+from vivero.engine.core.records.effects import RejectionCode
+from vivero.engine.core.records.instances import CancelInstance
+from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, WithholdJob
+from vivero.engine.core.step import Limits
 
 TOKEN = "0b5bd8a5-6a9d-4b1b-b2d4-8b0f6a4c9f11"
 

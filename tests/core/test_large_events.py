@@ -5,12 +5,12 @@ from core_bench import raw, rebuilt
 from core_messages import catch, inputs, message, publish, receive, signal, starts, throw
 from core_models import end, file, process_element, start, task
 
-from engine.core.outcomes import Entry
-from engine.core.records.effects import Rejection, RejectionCode
-from engine.core.records.instances import CancelInstance, VariableSet
-from engine.core.records.messages import CorrelateMessage, DeliverEvent, PublishMessage
-from engine.core.records.signals import BroadcastSignal
-from engine.core.shared import deliveries
+from vivero.engine.core.outcomes import Entry
+from vivero.engine.core.records.effects import Rejection, RejectionCode
+from vivero.engine.core.records.instances import CancelInstance, VariableSet
+from vivero.engine.core.records.messages import CorrelateMessage, DeliverEvent, PublishMessage
+from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.shared import deliveries
 
 ROOTS = (message(), signal(), message("begin", None, "b"))
 PROCESSES = 7

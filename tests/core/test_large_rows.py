@@ -6,9 +6,9 @@ from core_events import loop
 from core_messages import message
 from core_models import end, file, process_element, start, task
 
-from engine.core.records.codec import encode_events
-from engine.core.rules import SLICE_CHARACTERS
-from engine.core.step import Limits
+from vivero.engine.core.records.codec import encode_events
+from vivero.engine.core.rules import SLICE_CHARACTERS
+from vivero.engine.core.step import Limits
 
 TURNS = 400
 LONG = 200_000

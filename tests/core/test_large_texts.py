@@ -7,13 +7,13 @@ from core_events import model as with_events
 from core_messages import catch, model
 from core_models import end, start, task
 
-from engine.core import step, worklist
-from engine.core.elements import call_activity
-from engine.core.records.instances import ContinueWork, CreateInstance, VariableSet
-from engine.core.records.messages import SubscriptionTriggered
-from engine.core.records.signals import BroadcastSignal
-from engine.core.shared import deliveries, mappings
-from engine.core.step import Limits
+from vivero.engine.core import step, worklist
+from vivero.engine.core.elements import call_activity
+from vivero.engine.core.records.instances import ContinueWork, CreateInstance, VariableSet
+from vivero.engine.core.records.messages import SubscriptionTriggered
+from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.shared import deliveries, mappings
+from vivero.engine.core.step import Limits
 
 CALLED = with_events(start(), task("inner"), end(), "start > inner > end", id="q")
 LARGE = "x" * 58

@@ -20,12 +20,12 @@ from core_listeners import listeners_of, listening, tell_all
 from core_models import ONE_TASK, end, file, flow, process, process_element, start, sub, task, xor
 from core_slices import run_rest, run_until, set_slice
 
-from engine.core.records.effects import RejectionCode
-from engine.core.records.instances import CancelInstance, CreateInstance
-from engine.core.records.jobs import CompleteJob, ThrowJobError
-from engine.core.records.messages import PublishMessage
-from engine.core.step import Limits
-from engine.core.tree import ElementState
+from vivero.engine.core.records.effects import RejectionCode
+from vivero.engine.core.records.instances import CancelInstance, CreateInstance
+from vivero.engine.core.records.jobs import CompleteJob, ThrowJobError
+from vivero.engine.core.records.messages import PublishMessage
+from vivero.engine.core.state.tree import ElementState
+from vivero.engine.core.step import Limits
 
 
 def kinds(handled):

@@ -5,9 +5,9 @@ from core_bench import Bench, rebuilt
 from core_events import loop, model, run
 from core_models import end, start, task
 
-from engine.core.elements import multi_instance
-from engine.core.rules import MAX_LOOP_CHARACTERS, MAX_LOOP_ITEMS
-from engine.core.step import Limits
+from vivero.engine.core.elements import multi_instance
+from vivero.engine.core.rules import MAX_LOOP_CHARACTERS, MAX_LOOP_ITEMS
+from vivero.engine.core.step import Limits
 
 LIMITS = {"whole": Limits(), "sliced": Limits(slice_items=1), "paged": Limits(paged_from=0)}
 

@@ -6,10 +6,10 @@ from core_messages import boundary, event_sub, model, throw
 from core_models import end, start, sub, task
 from core_tangles_checks import bounded
 
-from engine.core.memory import MemoryEngine
-from engine.core.records.instances import CreateInstance
-from engine.core.records.jobs import CompleteJob
-from engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.memory import MemoryEngine
+from vivero.engine.core.records.instances import CreateInstance
+from vivero.engine.core.records.jobs import CompleteJob
+from vivero.engine.core.records.signals import BroadcastSignal
 
 MODELS = Path(__file__).parents[1] / "models"
 

@@ -5,9 +5,9 @@ from core_bench import raw
 from core_messages import boundary, catch, message, model, receive, signal, starts
 from core_models import end, start, task
 
-from engine.core import worklist
-from engine.core.records.instances import InstanceCreated
-from engine.core.records.messages import (
+from vivero.engine.core import worklist
+from vivero.engine.core.records.instances import InstanceCreated
+from vivero.engine.core.records.messages import (
     CorrelateMessage,
     MessageCorrelated,
     Offer,
@@ -15,7 +15,7 @@ from engine.core.records.messages import (
     SubscriptionTriggered,
     TriggerSubscription,
 )
-from engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.records.signals import BroadcastSignal
 
 ROOTS = (message(), message("begin", None, "b"), signal())
 WAYS = {

@@ -5,11 +5,11 @@ from core_bench import raw
 from core_messages import message, model, receive, starts
 from core_models import end, start, task
 
-from engine.core import step, worklist
-from engine.core.records.catalogue import DeleteResource
-from engine.core.records.effects import RejectionCode
-from engine.core.records.instances import InstanceCreated
-from engine.core.records.messages import (
+from vivero.engine.core import step, worklist
+from vivero.engine.core.records.catalogue import DeleteResource
+from vivero.engine.core.records.effects import RejectionCode
+from vivero.engine.core.records.instances import InstanceCreated
+from vivero.engine.core.records.messages import (
     CorrelateMessage,
     CorrelationAnswered,
     MessageCorrelated,

@@ -5,12 +5,12 @@ from core_bench import raw
 from core_messages import boundary, event_sub, message, model, receive, starts
 from core_models import ONE_TASK, end, start, task
 
-from engine.bpmn.parser import parse
-from engine.core.records.catalogue import DeleteResource
-from engine.core.records.effects import RejectionCode
-from engine.core.records.instances import CreateInstance
-from engine.core.records.messages import CorrelateMessage, PublishMessage
-from engine.core.shared.starts import InvalidStart, metadata_of
+from vivero.engine.bpmn.parser import parse
+from vivero.engine.core.records.catalogue import DeleteResource
+from vivero.engine.core.records.effects import RejectionCode
+from vivero.engine.core.records.instances import CreateInstance
+from vivero.engine.core.records.messages import CorrelateMessage, PublishMessage
+from vivero.engine.core.shared.starts import InvalidStart, metadata_of
 
 ROOTS = (message("begin", None, "b"), message("other", None, "o"), message())
 STARTED = model(starts("start", "m"), task("work"), end(), "start > work > end", roots=(message("begin", None),))

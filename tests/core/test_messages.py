@@ -5,8 +5,8 @@ from core_bench import Bench, raw
 from core_messages import boundary, catch, event_sub, inputs, message, model, outputs, publish, receive, throw
 from core_models import end, file, flow, par, process_element, start, sub, task
 
-from engine.core.records.effects import RejectionCode
-from engine.core.records.messages import (
+from vivero.engine.core.records.effects import RejectionCode
+from vivero.engine.core.records.messages import (
     AcknowledgeCorrelation,
     CloseSubscription,
     CorrelateMessage,
@@ -16,8 +16,8 @@ from engine.core.records.messages import (
     PublishMessage,
     TriggerSubscription,
 )
-from engine.core.records.signals import BroadcastSignal
-from engine.core.step import Limits
+from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.step import Limits
 
 WAITS = model(start(), receive(), end(), "start > receive > end")
 MANY = model(

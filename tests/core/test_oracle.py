@@ -13,8 +13,8 @@ from core_blocks import Edge, Guard, Seq, Sub, Task
 from core_pairs import PATHS, check_alone, check_in_parallel, check_many, check_model, first_difference
 from core_shrink import smaller
 
-from engine.core.elements import intermediate_throw_event
-from engine.core.records.instances import ElementCompleting
+from vivero.engine.core.elements import intermediate_throw_event
+from vivero.engine.core.records.instances import ElementCompleting
 
 MODELS = 700
 TORTURE_PAIRS = 1_000_000

@@ -10,10 +10,10 @@ from core_pairs import is_cut
 from core_paths import perform
 from core_runs import by_place, play, recorded
 
-from engine.core.records.effects import Fail
-from engine.core.records.instances import ResolveIncident
-from engine.core.step import Limits
-from engine.core.view import View
+from vivero.engine.core.records.effects import Fail
+from vivero.engine.core.records.instances import ResolveIncident
+from vivero.engine.core.step import Limits
+from vivero.engine.core.view import View
 
 COUNT = 40
 

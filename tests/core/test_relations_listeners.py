@@ -10,9 +10,9 @@ from core_pairs import DEFAULT_LIMITS, SIZES, check_many, difference, first_diff
 from core_paths import random_block
 from core_runs import by_place, play, recorded
 
-from engine.core.replay import replay
-from engine.core.state import State
-from engine.core.step import Limits
+from vivero.engine.core.replay import replay
+from vivero.engine.core.state.state import State
+from vivero.engine.core.step import Limits
 
 MODELS = 40
 

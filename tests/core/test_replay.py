@@ -11,10 +11,10 @@ from core_bench import Bench, keep_rows, recorded_batches, snapshot
 from core_models import ONE_TASK
 from core_runs import digest, play, recorded
 
-from engine.core.records.instances import ElementActivated
-from engine.core.replay import Recorded, replay
-from engine.core.state import State
-from engine.core.step import Limits
+from vivero.engine.core.records.instances import ElementActivated
+from vivero.engine.core.replay import Recorded, replay
+from vivero.engine.core.state.state import State
+from vivero.engine.core.step import Limits
 
 COUNT = 60
 SCRIPT = Path(__file__).parent / "core_runs.py"

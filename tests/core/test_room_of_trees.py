@@ -7,9 +7,9 @@ from core_models import flow, process, start, sub, task
 from core_runs import play, recorded
 from core_slices import run_next
 
-from engine.core.records.instances import CreateInstance, LoopStarted
-from engine.core.step import Limits
-from engine.core.tree import descendants, still_to_come
+from vivero.engine.core.records.instances import CreateInstance, LoopStarted
+from vivero.engine.core.state.tree import descendants, still_to_come
+from vivero.engine.core.step import Limits
 
 TWICE = process(start("in"), call("a", "twice"), call("b", "twice"), "in > a", "in > b", id="twice")
 LOOPED = process(start("in"), loop(call("a", "twice"), "=[1, 2, 3]"), "in > a", id="twice")

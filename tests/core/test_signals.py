@@ -5,9 +5,9 @@ from core_bench import Bench, raw
 from core_messages import boundary, catch, event_sub, inputs, model, signal, starts, throw
 from core_models import end, start, task
 
-from engine.core.commands.signal import SUBSCRIPTIONS_A_PAGE
-from engine.core.records.messages import SubscriptionTriggered
-from engine.core.records.signals import BroadcastSignal, DeliverSignal
+from vivero.engine.core.commands.signal import SUBSCRIPTIONS_A_PAGE
+from vivero.engine.core.records.messages import SubscriptionTriggered
+from vivero.engine.core.records.signals import BroadcastSignal, DeliverSignal
 
 WAITS = model(start(), catch("wait", "signal"), end(), "start > wait > end")
 
@@ -100,7 +100,7 @@ def test_a_page_of_those_who_wait_since_later_is_the_last(bench):
 
 @pytest.mark.parametrize("items", [1, 500])
 def test_a_loop_that_waits_again_is_not_hit_twice(items):
-    from engine.core.step import Limits
+    from vivero.engine.core.step import Limits
 
     bench = Bench(Limits(items))
     bench.deploy(model(start(), catch("wait", "signal"), "start > wait", "wait > wait"))

@@ -8,19 +8,19 @@ from core_messages import boundary, catch, event_sub, message, model, receive, s
 from core_models import end, start, sub, task
 from core_slices import run_first, run_until
 
-from engine.core.channels import CORRELATING, OPEN
-from engine.core.records.effects import RejectionCode
-from engine.core.records.instances import CancelInstance
-from engine.core.records.messages import (
+from vivero.engine.core.records.effects import RejectionCode
+from vivero.engine.core.records.instances import CancelInstance
+from vivero.engine.core.records.messages import (
     CorrelateMessage,
     Offer,
     PublishMessage,
     SubscriptionTriggered,
     TriggerSubscription,
 )
-from engine.core.records.signals import BroadcastSignal
-from engine.core.step import Limits
-from engine.core.tree import ElementState
+from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.state.channels import CORRELATING, OPEN
+from vivero.engine.core.state.tree import ElementState
+from vivero.engine.core.step import Limits
 
 ASIDE = event_sub("aside", end("e"), "aside-start > e")
 WAITS = {

@@ -4,9 +4,9 @@ import pytest
 from core_bench import raw
 from core_models import end, par, process, start, sub, task
 
-from engine.core.records.codec import decode_command, encode_command
-from engine.core.records.effects import RejectionCode
-from engine.core.records.instances import CreateInstance
+from vivero.engine.core.records.codec import decode_command, encode_command
+from vivero.engine.core.records.effects import RejectionCode
+from vivero.engine.core.records.instances import CreateInstance
 
 
 def begin(bench, *elements, **variables):

@@ -3,16 +3,16 @@
 import re
 from pathlib import Path
 
-import engine.core
-from engine.core.apply import APPLY
-from engine.core.dispatch import COMMANDS, ELEMENTS
-from engine.core.lifecycle import STAGES, TRANSITIONS
-from engine.core.records.base import Command
-from engine.core.records.codec import EVENTS, INTENTS
-from engine.core.tree import ElementState
-from engine.core.worklist import FOLLOW
+import vivero.engine.core
+from vivero.engine.core.apply import APPLY
+from vivero.engine.core.dispatch import COMMANDS, ELEMENTS
+from vivero.engine.core.lifecycle import STAGES, TRANSITIONS
+from vivero.engine.core.records.base import Command
+from vivero.engine.core.records.codec import EVENTS, INTENTS
+from vivero.engine.core.state.tree import ElementState
+from vivero.engine.core.worklist import FOLLOW
 
-CORE = Path(engine.core.__file__).parent
+CORE = Path(vivero.engine.core.__file__).parent
 
 
 def test_every_event_has_an_applier():

@@ -12,8 +12,8 @@ import pytest
 from core_tangles import tangle
 from core_tangles_checks import play_many
 
-from engine.bpmn.parser import parse
-from engine.core.step import Limits
+from vivero.engine.bpmn.parser import parse
+from vivero.engine.core.step import Limits
 
 LIMITS = {
     "whole": Limits(),

@@ -5,9 +5,9 @@ from core_bench import Bench, raw
 from core_events import LIMITS, boundary, call, error, loop, model, on, script, states
 from core_models import end, par, process, start, sub, task
 
-from engine.core.records.codec import decode_command, encode_command
-from engine.core.records.effects import RejectionCode
-from engine.core.records.instances import CreateInstance
+from vivero.engine.core.records.codec import decode_command, encode_command
+from vivero.engine.core.records.effects import RejectionCode
+from vivero.engine.core.records.instances import CreateInstance
 
 
 @pytest.fixture(params=LIMITS, ids=LIMITS)

@@ -3,8 +3,8 @@
 import pytest
 from core_models import end, flow, process, start, task
 
-from engine.core.records.effects import RejectionCode
-from engine.core.records.timers import FireTimer, MoveTimer, TriggerTimer
+from vivero.engine.core.records.effects import RejectionCode
+from vivero.engine.core.records.timers import FireTimer, MoveTimer, TriggerTimer
 
 HOUR = 3_600_000
 

@@ -11,11 +11,11 @@ from cronsim import CronSim
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.core.rules import TimerRules
-from engine.core.shared.schedules import LATEST_MS, Due, InvalidSchedule, due_date_of, next_due
-from engine.core.tree import Timer
-from engine.feel.temporal.calendar import TemporalError
-from engine.feel.temporal.cron import parse_cron
+from vivero.engine.core.rules import TimerRules
+from vivero.engine.core.shared.schedules import LATEST_MS, Due, InvalidSchedule, due_date_of, next_due
+from vivero.engine.core.state.tree import Timer
+from vivero.engine.feel.temporal.calendar import TemporalError
+from vivero.engine.feel.temporal.cron import parse_cron
 
 RULES = TimerRules()
 SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 from core_models import HEAD
 
-from engine.core.memory import MemoryEngine
-from engine.core.records.instances import CreateInstance
-from engine.core.records.timers import TriggerTimer
+from vivero.engine.core.memory import MemoryEngine
+from vivero.engine.core.records.instances import CreateInstance
+from vivero.engine.core.records.timers import TriggerTimer
 
 COUNT = int(os.environ.get("VIVERO_TIMERS", "100000"))
 TEN_YEARS = 3_652 * 86_400_000

@@ -27,7 +27,7 @@ from core_events import (
 )
 from core_models import end, file, flow, par, process_element, start, sub, task, xor
 
-from engine.core.records.timers import TriggerTimer
+from vivero.engine.core.records.timers import TriggerTimer
 
 WAITED_FOR = "".join(
     f'<message id="{name}" name="{name}"><extensionElements><zeebe:subscription correlationKey="=k"/>'

@@ -3,7 +3,7 @@
 from random import Random
 from types import SimpleNamespace
 
-from engine.core.touched import Touched
+from vivero.engine.core.touched import Touched
 
 
 def scope(key, processes, scopes):

@@ -6,10 +6,10 @@ import pytest
 from core_bench import document, raw
 from core_models import end, process, start, sub, task
 
-from engine.core.records.codec import decode_command, decode_events, encode_command, encode_events
-from engine.core.records.effects import RejectionCode
-from engine.core.records.instances import SetVariables
-from engine.core.records.user_tasks import (
+from vivero.engine.core.records.codec import decode_command, decode_events, encode_command, encode_events
+from vivero.engine.core.records.effects import RejectionCode
+from vivero.engine.core.records.instances import SetVariables
+from vivero.engine.core.records.user_tasks import (
     AssignUserTask,
     ClaimUserTask,
     CompleteUserTask,
@@ -18,7 +18,7 @@ from engine.core.records.user_tasks import (
     UserTaskCreated,
     UserTaskEnded,
 )
-from engine.core.state import State
+from vivero.engine.core.state.state import State
 
 MS_2030 = 1_893_456_000_000
 
@@ -448,7 +448,7 @@ def test_a_tree_that_is_evicted_takes_its_task_along(bench, open_task):
 
 
 def test_a_replay_makes_the_same_rows(bench, open_task):
-    from engine.core.replay import Recorded, replay
+    from vivero.engine.core.replay import Recorded, replay
 
     task = open_task({"who": "ada"}, assignment={"assignee": "=who"})
     bench.run(UpdateUserTask(task.key, {"priority": 3, "candidate_users": ("u",)}))

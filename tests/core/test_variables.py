@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from core_models import ONE_TASK, end, process, start, sub, task
 
-from engine.core.records.instances import CreateInstance, SetVariables
+from vivero.engine.core.records.instances import CreateInstance, SetVariables
 
 
 def tasked(**mappings):

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from storage import driver
-from storage.migrate import migrate
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.migrate import migrate
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "core")]
 

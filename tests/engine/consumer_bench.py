@@ -12,14 +12,16 @@ from core_bench import Bench
 from core_paths import perform
 from core_runs import recorded
 
-from engine.consumer import Consumer
-from engine.consumer_settings import ConsumerSettings
-from engine.core.memory import DEFAULT_TENANT
-from engine.core.records.base import Command
-from engine.core.records.codec import encode_command, encode_events
-from engine.supervision import Beat, SupervisionSettings
-from storage import driver, log, save
-from storage.errors import Retry, SteppedDown
+from vivero.engine.core.memory import DEFAULT_TENANT
+from vivero.engine.core.records.base import Command
+from vivero.engine.core.records.codec import encode_command, encode_events
+from vivero.engine.runtime.consumer.leadership import Consumer
+from vivero.engine.runtime.consumer.settings import ConsumerSettings
+from vivero.engine.runtime.supervision.supervisor import Beat, SupervisionSettings
+from vivero.storage import log
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.errors import Retry, SteppedDown
+from vivero.storage.state import save
 
 PINNED_MS = 1_795_222_923_000
 LEASES = {"ready", "available_at", "worker", "lease_token", "expiries"}

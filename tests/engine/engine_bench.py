@@ -7,20 +7,21 @@ from functools import partial
 import msgspec
 import trio
 
-from engine.appender import Append, Appender
-from engine.bpmn.not_yet import ALL_KINDS
-from engine.bpmn.parser import parse
-from engine.consumer import Consumer
-from engine.consumer_settings import ConsumerSettings
-from engine.core.records.catalogue import Deploy, ResourceReference
-from engine.core.records.instances import CreateInstance
-from engine.core.shared.starts import metadata_of
-from engine.definitions import DefinitionCache
-from engine.supervision import Beat, SupervisionSettings
-from engine.timers import Timers, TimerSettings
-from storage import clock, driver
-from storage.definitions import store_resources
-from storage.pool import Pool
+from vivero.engine.bpmn.not_yet import ALL_KINDS
+from vivero.engine.bpmn.parser import parse
+from vivero.engine.core.records.catalogue import Deploy, ResourceReference
+from vivero.engine.core.records.instances import CreateInstance
+from vivero.engine.core.shared.starts import metadata_of
+from vivero.engine.runtime.appender.task import Append, Appender
+from vivero.engine.runtime.consumer.leadership import Consumer
+from vivero.engine.runtime.consumer.settings import ConsumerSettings
+from vivero.engine.runtime.definitions import DefinitionCache
+from vivero.engine.runtime.supervision.supervisor import Beat, SupervisionSettings
+from vivero.engine.runtime.timers.task import Timers, TimerSettings
+from vivero.storage import clock
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.pool import Pool
+from vivero.storage.state.definitions import store_resources
 
 TENANT = "<default>"
 HEAD = (

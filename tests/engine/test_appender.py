@@ -8,16 +8,16 @@ import pytest
 import trio
 import trio.testing
 
-from engine.admission import Draining, InDoubt, Overloaded, Refused, Unavailable
-from engine.appender import Append, Appended, Appender, AppenderSettings
-from engine.core.records.catalogue import Deploy
-from engine.core.records.instances import CancelInstance, CreateInstance
-from engine.core.records.jobs import CompleteJob
-from engine.forwarding import Consumed
-from engine.supervision import Beat, Child, SupervisionSettings, Supervisor
-from storage import driver
-from storage.errors import ConnectFailed, Outage, StorageBug
-from storage.queries import label
+from vivero.engine.core.records.catalogue import Deploy
+from vivero.engine.core.records.instances import CancelInstance, CreateInstance
+from vivero.engine.core.records.jobs import CompleteJob
+from vivero.engine.runtime.appender.admission import Draining, InDoubt, Overloaded, Refused, Unavailable
+from vivero.engine.runtime.appender.forwarding import Consumed
+from vivero.engine.runtime.appender.task import Append, Appended, Appender, AppenderSettings
+from vivero.engine.runtime.supervision.supervisor import Beat, Child, SupervisionSettings, Supervisor
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.errors import ConnectFailed, Outage, StorageBug
+from vivero.storage.postgres.queries import label
 
 SECONDS = 20.0
 """Patience of callers that are expected to succeed."""

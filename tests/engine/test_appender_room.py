@@ -4,12 +4,12 @@ import pytest
 import trio
 import trio.testing
 
-from engine.appender import Append, Appender, AppenderSettings, Overloaded
-from engine.core.records.instances import CreateInstance
-from engine.core.records.jobs import CompleteJob
-from engine.forwarding import Consumed
-from engine.supervision import Child, Supervisor
-from storage.log import Appended
+from vivero.engine.core.records.instances import CreateInstance
+from vivero.engine.core.records.jobs import CompleteJob
+from vivero.engine.runtime.appender.forwarding import Consumed
+from vivero.engine.runtime.appender.task import Append, Appender, AppenderSettings, Overloaded
+from vivero.engine.runtime.supervision.supervisor import Child, Supervisor
+from vivero.storage.log import Appended
 
 SECONDS = 20.0
 CREATED = CreateInstance.intent

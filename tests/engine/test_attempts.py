@@ -10,17 +10,19 @@ from core_bench import raw
 from core_events import boundary, model
 from core_models import ONE_TASK, end, process, start, sub, task
 
-from engine import batch
-from engine.attempts import Probe, Unworkable, symptom
-from engine.core.records.instances import ContinueWork, CreateInstance, ResolveIncident, SetVariables
-from engine.core.records.timers import TriggerTimer
-from engine.meter import Meter
-from engine.refusals import MOST_ATTEMPTS
-from engine.supervision import Beat, SupervisionSettings
-from storage import attempts, driver, load, log, partitions
-from storage.attempts import Suspicion
-from storage.errors import ConnectionLost, DeadlineExceeded, Diagnosis, Outage, SteppedDown
-from storage.sql_files import Statement
+from vivero.engine.core.records.instances import ContinueWork, CreateInstance, ResolveIncident, SetVariables
+from vivero.engine.core.records.timers import TriggerTimer
+from vivero.engine.runtime.consumer import batch
+from vivero.engine.runtime.consumer.attempts import Probe, Unworkable, symptom
+from vivero.engine.runtime.consumer.meter import Meter
+from vivero.engine.runtime.consumer.refusals import MOST_ATTEMPTS
+from vivero.engine.runtime.supervision.supervisor import Beat, SupervisionSettings
+from vivero.storage import attempts, log, partitions
+from vivero.storage.attempts import Suspicion
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.errors import ConnectionLost, DeadlineExceeded, Diagnosis, Outage, SteppedDown
+from vivero.storage.postgres.sql_files import Statement
+from vivero.storage.state import load
 
 TENANT = "<default>"
 SHORT_S = 1.5
@@ -463,7 +465,7 @@ async def test_a_black_hole_of_a_whole_deadline_counts_for_nothing(migrated, con
     key = serial.start()
     _, last = await prepared(connection, serial, SetVariables(key, raw({"a": 1})))
     program = Program(migrated, serial, call_timeout_s=SHORT_S)
-    monkeypatch.setattr("engine.attempts.PROMPT_S", SHORT_S / 10)
+    monkeypatch.setattr("vivero.engine.runtime.consumer.attempts.PROMPT_S", SHORT_S / 10)
     fill, prove, proofs = load.fill, attempts.prove, []
 
     async def slow_fill(reader, state, needs):
@@ -520,7 +522,7 @@ async def test_what_the_watchdog_ends_is_known_to_the_next_process(migrated, con
 
     async def blocked():
         """The loop stands still, the watchdog's thread writes, and the process ends."""
-        monkeypatch.setattr("engine.term.LONG_S", -1.0)
+        monkeypatch.setattr("vivero.engine.runtime.consumer.term.LONG_S", -1.0)
         note = partial(program.consumer.accuse, partial(attempts.leave_note, migrated))
         thread = threading.Thread(target=note)
         thread.start()

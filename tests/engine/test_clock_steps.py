@@ -14,13 +14,13 @@ import trio
 sys.path.insert(0, str(Path(__file__).parent))
 from engine_bench import EngineBench, starts, waits
 
-from engine.appender import Append
-from engine.core.records.instances import CreateInstance
-from engine.core.records.jobs import FailJob
-from engine.moment import Moment
-from storage import activation, clock, partitions
-from storage.activation import Ask
-from storage.load import Batch
+from vivero.engine.core.records.instances import CreateInstance
+from vivero.engine.core.records.jobs import FailJob
+from vivero.engine.runtime.appender.task import Append
+from vivero.engine.runtime.consumer.moment import Moment
+from vivero.storage import activation, clock, partitions
+from vivero.storage.activation import Ask
+from vivero.storage.state.load import Batch
 
 HOUR = 3_600_000
 JOB = (

@@ -7,12 +7,12 @@ import pytest
 import trio
 import trio.testing
 
-from engine.admission import Lost, Overloaded
-from engine.completions import Completions, CompletionsSettings, End, NotToldHere, Outcome
-from engine.core.outcomes import Ended
-from engine.core.records.effects import Rejection, RejectionCode
-from engine.core.tree import Variable
-from engine.supervision import Child, Supervisor
+from vivero.engine.core.outcomes import Ended
+from vivero.engine.core.records.effects import Rejection, RejectionCode
+from vivero.engine.core.state.tree import Variable
+from vivero.engine.runtime.appender.admission import Lost, Overloaded
+from vivero.engine.runtime.completions import Completions, CompletionsSettings, End, NotToldHere, Outcome
+from vivero.engine.runtime.supervision.supervisor import Child, Supervisor
 
 NEVER_S = 1e6
 

@@ -20,14 +20,15 @@ from consumer_bench import (
 from core_bench import raw
 from core_models import ONE_TASK
 
-from engine.core.records.codec import decode_events
-from engine.core.records.instances import CancelInstance, CreateInstance
-from engine.core.records.jobs import CompleteJob
-from engine.core.replay import Recorded, replay
-from engine.core.state import State
-from storage import activation, save
-from storage.activation import Ask
-from storage.queries import label
+from vivero.engine.core.records.codec import decode_events
+from vivero.engine.core.records.instances import CancelInstance, CreateInstance
+from vivero.engine.core.records.jobs import CompleteJob
+from vivero.engine.core.replay import Recorded, replay
+from vivero.engine.core.state.state import State
+from vivero.storage import activation
+from vivero.storage.activation import Ask
+from vivero.storage.postgres.queries import label
+from vivero.storage.state import save
 
 
 @pytest.fixture
@@ -95,7 +96,7 @@ async def test_the_replay_of_the_event_log_gives_the_tables(migrated, connection
 @pytest.mark.parametrize("cache_bytes", [0, 48_000_000])
 async def test_statements_per_batch_do_not_depend_on_its_size(migrated, connection, monkeypatch, cache_bytes):
     """Creations, and then what ends them, in batches of 4, 40 and 400 commands: reads and writes alike."""
-    monkeypatch.setattr("engine.batch.COMPUTE_S", 60)
+    monkeypatch.setattr("vivero.engine.runtime.consumer.batch.COMPUTE_S", 60)
     serial = Serial()
     serial.deploy(ONE_TASK)
     base = await append(connection, serial.commands)

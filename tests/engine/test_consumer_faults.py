@@ -18,7 +18,7 @@ from consumer_bench import (
     save_serially,
 )
 
-from storage.errors import Conflict, ConnectionLost
+from vivero.storage.postgres.errors import Conflict, ConnectionLost
 
 RUNS = 14
 TORTURE_RUNS = 60

@@ -13,9 +13,10 @@ from consumer_bench import Serial, append, beat, keep_leading, make_consumer
 from core_models import ONE_TASK
 from structlog.testing import capture_logs
 
-from engine.consumer import Consumer
-from storage import partitions, save
-from storage.errors import Conflict, SteppedDown, StorageError
+from vivero.engine.runtime.consumer.leadership import Consumer
+from vivero.storage import partitions
+from vivero.storage.postgres.errors import Conflict, SteppedDown, StorageError
+from vivero.storage.state import save
 
 EXPIRE = "UPDATE partitions SET lease_until = clock_timestamp() - interval '1 s'"
 

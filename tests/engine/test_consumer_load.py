@@ -10,9 +10,9 @@ from core_models import ONE_TASK
 from core_paths import perform
 from core_runs import recorded
 
-from engine.core.needs import Need, NeedKind
-from engine.core.state import State
-from storage import load
+from vivero.engine.core.needs import Need, NeedKind
+from vivero.engine.core.state.state import State
+from vivero.storage.state import load
 
 NOT_LOADED = {"starts", "next_key"}
 """Of a snapshot: what comes with other needs, or from the cursor."""

@@ -11,10 +11,10 @@ from consumer_bench import Serial, append, beat, make_consumer
 from core_bench import raw
 from core_models import ONE_TASK
 
-from engine.core.records.catalogue import Deploy
-from engine.core.records.codec import decode_command, encode_command
-from engine.core.records.instances import CancelInstance, CreateInstance, SetVariables
-from engine.core.records.jobs import CompleteJob
+from vivero.engine.core.records.catalogue import Deploy
+from vivero.engine.core.records.codec import decode_command, encode_command
+from vivero.engine.core.records.instances import CancelInstance, CreateInstance, SetVariables
+from vivero.engine.core.records.jobs import CompleteJob
 
 TENANT = "<default>"
 GATE = 4_712

@@ -8,14 +8,14 @@ from consumer_bench import Serial, append, beat, dump, keep_leading, make_consum
 from core_bench import raw
 from core_models import ONE_TASK, end, process, start, sub, task
 
-from engine import batch
-from engine.core import worklist
-from engine.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
-from engine.core.records.jobs import CompleteJob, JobCompleted
-from engine.definitions import UnreadableResource
-from engine.refusals import Refusals
-from storage import activation, log
-from storage.activation import Ask
+from vivero.engine.core import worklist
+from vivero.engine.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
+from vivero.engine.core.records.jobs import CompleteJob, JobCompleted
+from vivero.engine.runtime.consumer import batch
+from vivero.engine.runtime.consumer.refusals import Refusals
+from vivero.engine.runtime.definitions import UnreadableResource
+from vivero.storage import activation, log
+from vivero.storage.activation import Ask
 
 TENANT = "<default>"
 

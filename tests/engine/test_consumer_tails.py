@@ -9,9 +9,9 @@ from consumer_bench import Serial, beat, dump, make_consumer, pin_clock, save_se
 from core_messages import model
 from core_models import end, start, task
 
-from engine.core.records.codec import encode_command
-from engine.core.records.instances import CreateInstance
-from storage import log
+from vivero.engine.core.records.codec import encode_command
+from vivero.engine.core.records.instances import CreateInstance
+from vivero.storage import log
 
 PROCESS = model(start(), task("work"), end(), "start > work > end", id="p")
 

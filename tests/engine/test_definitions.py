@@ -7,9 +7,9 @@ import pytest
 import trio
 import trio.testing
 
-from engine.bpmn.parser import Parsed, parse
-from engine.definitions import CacheSettings, DefinitionCache, SingleFlight, UnreadableResource
-from storage import definitions
+from vivero.engine.bpmn.parser import Parsed, parse
+from vivero.engine.runtime.definitions import CacheSettings, DefinitionCache, SingleFlight, UnreadableResource
+from vivero.storage.state import definitions
 
 BPMN = """<?xml version="1.0"?>
 <definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">

@@ -6,11 +6,11 @@ from core_bench import raw
 from core_messages import boundary, model
 from core_models import par, start, sub, task
 
-from engine import term
-from engine.core.records.instances import CreateInstance
-from engine.core.records.jobs import CompleteJob
-from engine.core.records.signals import BroadcastSignal
-from storage import log
+from vivero.engine.core.records.instances import CreateInstance
+from vivero.engine.core.records.jobs import CompleteJob
+from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.engine.runtime.consumer import term
+from vivero.storage import log
 
 MODEL = model(
     start(),

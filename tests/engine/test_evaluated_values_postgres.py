@@ -13,9 +13,9 @@ from core_listeners import listening
 from core_messages import inputs, message, signal
 from core_models import end, file, flow, process_element, start, task, xor
 
-from engine.core.memory import DEFAULT_TENANT
-from engine.core.records.effects import MAX_MESSAGE
-from engine.core.records.instances import CreateInstance
+from vivero.engine.core.memory import DEFAULT_TENANT
+from vivero.engine.core.records.effects import MAX_MESSAGE
+from vivero.engine.core.records.instances import CreateInstance
 
 NUL = "a\0b"
 NOISE = "".join(chr(code) for code in random.Random(7).sample(range(0x10000, 0x20000), 30_000))

@@ -5,9 +5,9 @@ import trio
 from consumer_bench import append, beat, make_consumer, pin_clock
 from core_bench import raw
 
-from engine.core.memory import DEFAULT_TENANT
-from engine.core.records.messages import PublishMessage
-from engine.expiry import Expiry, ExpirySettings
+from vivero.engine.core.memory import DEFAULT_TENANT
+from vivero.engine.core.records.messages import PublishMessage
+from vivero.engine.runtime.expiry import Expiry, ExpirySettings
 
 NOW_MS = 1_000_000
 

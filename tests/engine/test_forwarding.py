@@ -3,9 +3,9 @@
 import pytest
 import trio
 
-from engine.appender import Appender, AppenderSettings
-from engine.forwarding import AT_LEAST, Consumed, Forwarding
-from engine.supervision import Beat, SupervisionSettings
+from vivero.engine.runtime.appender.forwarding import AT_LEAST, Consumed, Forwarding
+from vivero.engine.runtime.appender.task import Appender, AppenderSettings
+from vivero.engine.runtime.supervision.supervisor import Beat, SupervisionSettings
 
 
 @pytest.fixture

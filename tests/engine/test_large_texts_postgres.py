@@ -12,13 +12,14 @@ from core_events import model as with_events
 from core_messages import catch, model, receive
 from core_models import ONE_TASK, start, task
 
-from engine import term
-from engine.core import step
-from engine.core.records.codec import decode_events
-from engine.core.records.instances import CreateInstance, VariableSet
-from engine.core.records.messages import PublishMessage
-from engine.core.records.signals import BroadcastSignal
-from storage import log, save
+from vivero.engine.core import step
+from vivero.engine.core.records.codec import decode_events
+from vivero.engine.core.records.instances import CreateInstance, VariableSet
+from vivero.engine.core.records.messages import PublishMessage
+from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.engine.runtime.consumer import term
+from vivero.storage import log
+from vivero.storage.state import save
 
 TENANT = "<default>"
 LARGE = msgspec.Raw(b'"%s"' % Random(1).randbytes(1_900_000).hex().encode())

@@ -4,8 +4,8 @@ import pytest
 import trio
 import trio.lowlevel
 
-from engine import loop_probe
-from engine.loop_probe import LONG_S, LoopProbe
+from vivero.engine.runtime.supervision import loop_probe
+from vivero.engine.runtime.supervision.loop_probe import LONG_S, LoopProbe
 
 
 class Clocks:

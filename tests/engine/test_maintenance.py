@@ -6,9 +6,9 @@ import psycopg
 import pytest
 from consumer_bench import beat
 
-from engine.maintenance import Maintenance, MaintenanceSettings
-from storage import maintenance
-from storage.errors import Outage
+from vivero.engine.runtime.maintenance import Maintenance, MaintenanceSettings
+from vivero.storage import maintenance
+from vivero.storage.postgres.errors import Outage
 
 
 @pytest.fixture

@@ -10,13 +10,13 @@ from core_bench import raw
 from core_messages import model, receive
 from core_models import end, start
 
-from engine.core.channels import BODY_WITH_MESSAGE
-from engine.core.memory import DEFAULT_TENANT
-from engine.core.needs import Need, NeedKind
-from engine.core.records.instances import CreateInstance
-from engine.core.records.messages import PublishMessage
-from engine.core.state import State
-from storage import channels
+from vivero.engine.core.memory import DEFAULT_TENANT
+from vivero.engine.core.needs import Need, NeedKind
+from vivero.engine.core.records.instances import CreateInstance
+from vivero.engine.core.records.messages import PublishMessage
+from vivero.engine.core.state.channels import BODY_WITH_MESSAGE
+from vivero.engine.core.state.state import State
+from vivero.storage.state import channels
 
 WAITS = model(start(), receive(), end(), "start > receive > end")
 TEXT = "".join(Random(7).choices(ascii_letters, k=8 * BODY_WITH_MESSAGE))

@@ -7,11 +7,11 @@ from core_bench import raw
 from core_messages import message, model, receive, starts
 from core_models import end, start, task
 
-from engine.core.memory import DEFAULT_TENANT
-from engine.core.records.codec import decode_command
-from engine.core.records.instances import CancelInstance, CreateInstance
-from engine.core.records.messages import CorrelateMessage, PublishMessage
-from engine.definitions import UnreadableResource
+from vivero.engine.core.memory import DEFAULT_TENANT
+from vivero.engine.core.records.codec import decode_command
+from vivero.engine.core.records.instances import CancelInstance, CreateInstance
+from vivero.engine.core.records.messages import CorrelateMessage, PublishMessage
+from vivero.engine.runtime.definitions import UnreadableResource
 
 STARTED = model(
     starts("begun", "b"), task("work"), end(), "begun > work > end", roots=(message("begin", None, "b"),), id="started"

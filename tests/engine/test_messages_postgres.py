@@ -20,14 +20,14 @@ from core_bench import raw
 from core_messages import boundary, catch, event_sub, message, model, publish, receive, signal, starts, throw
 from core_models import end, start, sub, task
 
-from engine.core.channels import MAX_MESSAGES_IN_MEMORY, MESSAGES_A_PAGE
-from engine.core.commands.signal import SUBSCRIPTIONS_A_PAGE
-from engine.core.records.codec import decode_command, decode_events
-from engine.core.records.instances import CreateInstance
-from engine.core.records.messages import CorrelateMessage, Offer, PublishMessage, RejectCorrelation
-from engine.core.records.signals import BroadcastSignal
-from engine.core.replay import Recorded, replay
-from engine.core.state import State
+from vivero.engine.core.commands.signal import SUBSCRIPTIONS_A_PAGE
+from vivero.engine.core.records.codec import decode_command, decode_events
+from vivero.engine.core.records.instances import CreateInstance
+from vivero.engine.core.records.messages import CorrelateMessage, Offer, PublishMessage, RejectCorrelation
+from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.replay import Recorded, replay
+from vivero.engine.core.state.channels import MAX_MESSAGES_IN_MEMORY, MESSAGES_A_PAGE
+from vivero.engine.core.state.state import State
 
 ROOTS = (message(), signal(), message("begin", None, "b"), message("none", None, "n"))
 BUSY = model(

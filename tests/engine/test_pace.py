@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from engine.pace import FORGOTTEN_S, Pace, PaceSettings
+from vivero.engine.runtime.appender.pace import FORGOTTEN_S, Pace, PaceSettings
 
 SETTINGS = PaceSettings(least=32, most=1_000, work_lag_s=0.025, lag_s=0.5)
 

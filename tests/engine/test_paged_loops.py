@@ -17,17 +17,19 @@ from core_listeners import Attended, listening
 from core_models import process, start, sub, task
 from psycopg.conninfo import make_conninfo
 
-from engine.core import loop_rows
-from engine.core.memory import DEFAULT_TENANT
-from engine.core.needs import Need, NeedKind
-from engine.core.outcomes import Entry
-from engine.core.records.instances import ContinueWork, CreateInstance
-from engine.core.records.jobs import CompleteJob, FailJob
-from engine.core.records.timers import FireTimer
-from engine.core.records.user_tasks import CompleteUserTask
-from engine.core.state import State
-from engine.core.step import Limits, Processor
-from storage import driver, load, log, pages
+from vivero.engine.core.memory import DEFAULT_TENANT
+from vivero.engine.core.needs import Need, NeedKind
+from vivero.engine.core.outcomes import Entry
+from vivero.engine.core.records.instances import ContinueWork, CreateInstance
+from vivero.engine.core.records.jobs import CompleteJob, FailJob
+from vivero.engine.core.records.timers import FireTimer
+from vivero.engine.core.records.user_tasks import CompleteUserTask
+from vivero.engine.core.state import loop_rows
+from vivero.engine.core.state.state import State
+from vivero.engine.core.step import Limits, Processor
+from vivero.storage import log
+from vivero.storage.postgres import driver
+from vivero.storage.state import load, pages
 
 OF_SLICES = {"version", "created_position", "request", "work"}
 """Depends on how the work was cut into commands."""

@@ -9,10 +9,11 @@ from core_bench import raw
 from core_messages import model, receive
 from core_models import end, start
 
-from engine.core.records.messages import PublishMessage
-from engine.retention import DAY_MS, KEYS, KEYS_MARGIN_MS, PURGES, Retention, RetentionSettings
-from storage import channels, log
-from storage.errors import ConnectionLost
+from vivero.engine.core.records.messages import PublishMessage
+from vivero.engine.runtime.retention import DAY_MS, KEYS, KEYS_MARGIN_MS, PURGES, Retention, RetentionSettings
+from vivero.storage import log
+from vivero.storage.postgres.errors import ConnectionLost
+from vivero.storage.state import channels
 
 LATE = (
     '<boundaryEvent id="late" attachedToRef="receive"><timerEventDefinition><timeDuration>P9D</timeDuration>'

@@ -8,11 +8,11 @@ from consumer_bench import Serial, append, beat, make_consumer
 from core_bench import raw
 from core_models import ONE_TASK
 
-from engine.core.records.jobs import CompleteJob
-from engine.riders import Riders
-from storage import activation
-from storage.activation import Ask
-from storage.errors import ConnectionLost
+from vivero.engine.core.records.jobs import CompleteJob
+from vivero.engine.runtime.consumer.riders import Riders
+from vivero.storage import activation
+from vivero.storage.activation import Ask
+from vivero.storage.postgres.errors import ConnectionLost
 
 SUBJECT = ("work", "<default>")
 

@@ -4,8 +4,8 @@ import gc
 
 import pytest
 
-from engine.core.state import State
-from engine.room import FORGOTTEN_BYTES, Room
+from vivero.engine.core.state.state import State
+from vivero.engine.runtime.consumer.room import FORGOTTEN_BYTES, Room
 
 
 class Cache(State):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.slices import (
+from vivero.engine.runtime.consumer.slices import (
     ALONE_S,
     COMPANY_S,
     FASTER,

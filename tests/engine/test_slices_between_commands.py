@@ -23,21 +23,23 @@ from consumer_bench import (
 from core_events import loop, model, script
 from core_models import process, start, task
 
-from engine import consumer as consumer_module
-from engine import term
-from engine.core import loop_rows
-from engine.core.dispatch import COMMANDS
-from engine.core.memory import DEFAULT_TENANT
-from engine.core.outcomes import Entry
-from engine.core.records.codec import decode_events
-from engine.core.records.instances import CancelInstance, ContinueWork, CreateInstance
-from engine.core.replay import Recorded, replay
-from engine.core.state import State
-from engine.core.step import Limits, Processor
-from engine.slices import Slices
-from storage import driver, load, log, pages, partitions, save
-from storage.errors import SteppedDown
-from storage.sql_files import SQL_DIRECTORY
+from vivero.engine.core.dispatch import COMMANDS
+from vivero.engine.core.memory import DEFAULT_TENANT
+from vivero.engine.core.outcomes import Entry
+from vivero.engine.core.records.codec import decode_events
+from vivero.engine.core.records.instances import CancelInstance, ContinueWork, CreateInstance
+from vivero.engine.core.replay import Recorded, replay
+from vivero.engine.core.state import loop_rows
+from vivero.engine.core.state.state import State
+from vivero.engine.core.step import Limits, Processor
+from vivero.engine.runtime.consumer import leadership as consumer_module
+from vivero.engine.runtime.consumer import term
+from vivero.engine.runtime.consumer.slices import Slices
+from vivero.storage import log, partitions
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.errors import SteppedDown
+from vivero.storage.postgres.migrate import MIGRATIONS_DIRECTORY
+from vivero.storage.state import load, pages, save
 
 ITEMS = list(range(30))
 KEYS = {
@@ -466,7 +468,7 @@ async def test_a_child_that_was_forgotten_is_read_again(connection, terminating)
 
 async def test_items_of_a_loop_that_began_before_there_were_rows_of_many(connection):
     """The migrations, on what a loop that is under way had."""
-    migrations = SQL_DIRECTORY / "migrations"
+    migrations = MIGRATIONS_DIRECTORY
     text = (migrations / "0015_items_of_paged_loops.sql").read_text()
     insert = re.search(r"INSERT INTO paged_loop_items.*?;", text, re.DOTALL).group()
     as_values = (migrations / "0021_items_as_values.sql").read_text()

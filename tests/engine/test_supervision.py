@@ -12,9 +12,18 @@ import pytest
 import trio
 import trio.testing
 
-from engine.supervision import Beat, Child, Escalated, State, SupervisionSettings, Supervisor, excused, leaves
-from engine.watchdog import EXIT_CODE, Watchdog
-from storage.errors import ConnectionLost, Outage, SteppedDown, StorageBug
+from vivero.engine.runtime.supervision.supervisor import (
+    Beat,
+    Child,
+    Escalated,
+    State,
+    SupervisionSettings,
+    Supervisor,
+    excused,
+    leaves,
+)
+from vivero.engine.runtime.supervision.watchdog import EXIT_CODE, Watchdog
+from vivero.storage.postgres.errors import ConnectionLost, Outage, SteppedDown, StorageBug
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs" / "supervision.md"
@@ -451,7 +460,7 @@ def test_the_watchdog_runs_in_a_thread():
 
 BLOCKED_LOOP = """
 import threading, trio
-from engine.watchdog import Watchdog
+from vivero.engine.runtime.supervision.watchdog import Watchdog
 
 async def main():
     dog = Watchdog(limit_s=0.05, interval_s=0.01)

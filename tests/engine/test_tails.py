@@ -2,9 +2,9 @@
 
 from random import Random
 
-from engine.tails import MAX_BYTES, MAX_COMMANDS, Tails
-from storage.load import Batch, LogRow
-from storage.log import Tail
+from vivero.engine.runtime.consumer.tails import MAX_BYTES, MAX_COMMANDS, Tails
+from vivero.storage.log import Tail
+from vivero.storage.state.load import Batch, LogRow
 
 
 def tail(behind, *positions, payload=b"{}", now=1, revision=2, seq=3):

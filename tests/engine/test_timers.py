@@ -8,11 +8,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from engine_bench import HEAD, START_MS, EngineBench, starts, waits
 
-from engine.appender import Append
-from engine.core.records.instances import CancelInstance, ResolveIncident
-from engine.core.records.timers import FireTimer, MoveTimer, TriggerTimer
-from engine.timers import TimerSettings
-from storage import clock, timers
+from vivero.engine.core.records.instances import CancelInstance, ResolveIncident
+from vivero.engine.core.records.timers import FireTimer, MoveTimer, TriggerTimer
+from vivero.engine.runtime.appender.task import Append
+from vivero.engine.runtime.timers.task import TimerSettings
+from vivero.storage import clock, timers
 
 HOUR = 3_600_000
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.timer_pace import FIRST, LEAST, Pace
+from vivero.engine.runtime.timers.pace import FIRST, LEAST, Pace
 
 DELAY_S = 0.1
 

@@ -8,14 +8,14 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from engine_bench import START_MS, EngineBench, starts, waits
 
-from engine.bpmn.parser import parse
-from engine.core.commands import timer as timer_commands
-from engine.core.records.catalogue import DeleteResource
-from engine.core.records.instances import ResolveIncident
-from engine.core.records.timers import FireTimer, MoveTimer, TriggerTimer
-from engine.core.shared.starts import InvalidStart, metadata_of
-from engine.timers import TimerSettings
-from storage import clock
+from vivero.engine.bpmn.parser import parse
+from vivero.engine.core.commands import timer as timer_commands
+from vivero.engine.core.records.catalogue import DeleteResource
+from vivero.engine.core.records.instances import ResolveIncident
+from vivero.engine.core.records.timers import FireTimer, MoveTimer, TriggerTimer
+from vivero.engine.core.shared.starts import InvalidStart, metadata_of
+from vivero.engine.runtime.timers.task import TimerSettings
+from vivero.storage import clock
 
 HOUR = 3_600_000
 
@@ -132,7 +132,7 @@ async def test_a_duplicate_trigger_of_a_start_starts_one_instance(migrated, conn
     second.timers.changed = second.timers.committed = lambda *_: None
     async with second.running():
         await clock.pin(connection, at)
-        from engine.appender import Append
+        from vivero.engine.runtime.appender.task import Append
 
         triggers = [Append(TriggerTimer(key, at), "<default>")] * 1_200
         await second.appender.append_all(triggers, deadline_s=10)

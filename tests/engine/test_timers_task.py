@@ -8,10 +8,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from engine_bench import START_MS, EngineBench, waits
 
-from engine.admission import Draining, InDoubt, Overloaded
-from engine.supervision import Beat, SupervisionSettings
-from engine.timers import Timers, TimerSettings
-from storage import clock, driver, timers
+from vivero.engine.runtime.appender.admission import Draining, InDoubt, Overloaded
+from vivero.engine.runtime.supervision.supervisor import Beat, SupervisionSettings
+from vivero.engine.runtime.timers.task import Timers, TimerSettings
+from vivero.storage import clock, timers
+from vivero.storage.postgres import driver
 
 HOUR = 3_600_000
 TRIGGERS = "SELECT count(*) FROM command_log WHERE intent = 'TIMER:TRIGGER'"

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from engine.timer_window import Window
-from storage.timers import PendingTimer
+from vivero.engine.runtime.timers.window import Window
+from vivero.storage.timers import PendingTimer
 
 
 class Table:

@@ -12,11 +12,11 @@ import trio
 sys.path.insert(0, str(Path(__file__).parent))
 from engine_bench import START_MS, EngineBench, starts, waits
 
-from engine.core.rules import TIMER_RULES
-from engine.core.shared.schedules import due_date_of, next_due
-from engine.core.tree import Timer
-from engine.timers import TimerSettings
-from storage import clock
+from vivero.engine.core.rules import TIMER_RULES
+from vivero.engine.core.shared.schedules import due_date_of, next_due
+from vivero.engine.core.state.tree import Timer
+from vivero.engine.runtime.timers.task import TimerSettings
+from vivero.storage import clock
 
 DAY = 86_400_000
 END_MS = START_MS + 3_652 * DAY

@@ -6,16 +6,16 @@ from consumer_bench import PINNED_MS, Serial, save_serially
 from core_events import loop, model
 from core_models import start, task
 
-from engine.core.dispatch import COMMANDS
-from engine.core.memory import DEFAULT_TENANT
-from engine.core.needs import Need, NeedKind, NotLoaded
-from engine.core.outcomes import Entry
-from engine.core.records.instances import CancelInstance, ContinueWork
-from engine.core.records.jobs import CompleteJob
-from engine.core.state import State
-from engine.core.step import Limits, Processor
-from engine.core.unread import Unread
-from storage import load, pages
+from vivero.engine.core.dispatch import COMMANDS
+from vivero.engine.core.memory import DEFAULT_TENANT
+from vivero.engine.core.needs import Need, NeedKind, NotLoaded
+from vivero.engine.core.outcomes import Entry
+from vivero.engine.core.records.instances import CancelInstance, ContinueWork
+from vivero.engine.core.records.jobs import CompleteJob
+from vivero.engine.core.state.state import State
+from vivero.engine.core.state.unread import Unread
+from vivero.engine.core.step import Limits, Processor
+from vivero.storage.state import load, pages
 
 RESULT = {"answer": msgspec.Raw(b"42")}
 

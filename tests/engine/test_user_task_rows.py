@@ -9,11 +9,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from engine_bench import HEAD, START_MS, EngineBench
 
-from engine.consumer_settings import ConsumerSettings
-from engine.core.records.effects import RejectionCode
-from engine.core.records.instances import CancelInstance, CreateInstance
-from engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
-from storage import clock
+from vivero.engine.core.records.effects import RejectionCode
+from vivero.engine.core.records.instances import CancelInstance, CreateInstance
+from vivero.engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
+from vivero.engine.runtime.consumer.settings import ConsumerSettings
+from vivero.storage import clock
 
 DECIDE = (
     f'{HEAD}<process id="p" name="Deciding" isExecutable="true"><startEvent id="start"/>'

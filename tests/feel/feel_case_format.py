@@ -12,9 +12,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from engine import feel
-from engine.feel import temporal
-from engine.feel.semantics import display
+from vivero.engine import feel
+from vivero.engine.feel import temporal
+from vivero.engine.feel.semantics import display
 
 _TCK_TOLERANCE = Decimal("1e-8")  # the runner of the TCK compares numbers with this precision
 NOW_MS = 1_750_000_000_000

@@ -6,8 +6,8 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
-from engine.feel.builtins import FUNCTIONS
-from engine.feel.temporal import parse_temporal
+from vivero.engine.feel.builtins import FUNCTIONS
+from vivero.engine.feel.temporal import parse_temporal
 
 VARIABLES: dict[str, Any] = {
     "a": 1,

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from engine.feel import ParseError, compile_attribute, compile_expression, named_variable, variables
+from vivero.engine.feel import ParseError, compile_attribute, compile_expression, named_variable, variables
 
 
 @pytest.mark.parametrize(

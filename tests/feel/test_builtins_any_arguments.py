@@ -5,10 +5,10 @@ from decimal import Decimal
 
 import pytest
 
-from engine.feel.builtins import FUNCTIONS
-from engine.feel.errors import EvaluationError, FunctionFailure
-from engine.feel.temporal import TEMPORAL_TYPES, parse_temporal
-from engine.feel.values import BuiltinFunction, Function, Limits, Range, Run
+from vivero.engine.feel.builtins import FUNCTIONS
+from vivero.engine.feel.errors import EvaluationError, FunctionFailure
+from vivero.engine.feel.temporal import TEMPORAL_TYPES, parse_temporal
+from vivero.engine.feel.values import BuiltinFunction, Function, Limits, Range, Run
 
 ANNOUNCED = (FunctionFailure, EvaluationError, ArithmeticError)
 CALLS = 150

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from engine.feel import LimitExceeded, Limits, compile_expression
+from vivero.engine.feel import LimitExceeded, Limits, compile_expression
 
 
 def call(expression, limits=None, **variables):

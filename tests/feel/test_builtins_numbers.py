@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from engine.feel import compile_expression
+from vivero.engine.feel import compile_expression
 
 
 def call(expression, **variables):

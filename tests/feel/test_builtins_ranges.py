@@ -5,9 +5,9 @@ from decimal import Decimal
 
 import pytest
 
-from engine.feel import compile_expression
-from engine.feel.builtins import FUNCTIONS
-from engine.feel.values import IllegalArguments, Range, Run
+from vivero.engine.feel import compile_expression
+from vivero.engine.feel.builtins import FUNCTIONS
+from vivero.engine.feel.values import IllegalArguments, Range, Run
 
 
 def call(expression, **variables):

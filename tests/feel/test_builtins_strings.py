@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from engine.feel import LimitExceeded, Limits, compile_expression
-from engine.feel.builtins import java_patterns
-from engine.feel.values import Run
+from vivero.engine.feel import LimitExceeded, Limits, compile_expression
+from vivero.engine.feel.builtins import java_patterns
+from vivero.engine.feel.values import Run
 
 
 def call(expression, limits=None, **variables):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.feel import EvaluationError, compile_expression
-from engine.feel.temporal import parse_temporal
+from vivero.engine.feel import EvaluationError, compile_expression
+from vivero.engine.feel.temporal import parse_temporal
 
 NOW_MS = 1_792_579_530_250  # 2026-10-21T10:45:30.250Z
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.feel import EvaluationError, LimitExceeded, compile_expression, from_json, to_json, to_json_at_once
-from engine.feel.arithmetic import from_float
-from engine.feel.temporal import parse_temporal
-from engine.feel.values import Range
+from vivero.engine.feel import EvaluationError, LimitExceeded, compile_expression, from_json, to_json, to_json_at_once
+from vivero.engine.feel.arithmetic import from_float
+from vivero.engine.feel.temporal import parse_temporal
+from vivero.engine.feel.values import Range
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.feel import Limits, compile_expression, from_json, to_json
-from engine.feel.builtins import FUNCTIONS
+from vivero.engine.feel import Limits, compile_expression, from_json, to_json
+from vivero.engine.feel.builtins import FUNCTIONS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "feel.md").read_text()
 ROW = re.compile(r"^\| `(.+?)` \| `(.+?)` \|", re.MULTILINE)

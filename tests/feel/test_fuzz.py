@@ -13,9 +13,9 @@ from random import Random
 import pytest
 from feel_generator import VARIABLES, Generator
 
-from engine.feel import FeelError, compile_expression, compile_unary_tests, to_json
-from engine.feel.parser import parse_expression
-from engine.feel.semantics import display
+from vivero.engine.feel import FeelError, compile_expression, compile_unary_tests, to_json
+from vivero.engine.feel.parser import parse_expression
+from vivero.engine.feel.semantics import display
 
 COUNT = 2_500
 TORTURE_COUNT = 1_000_000

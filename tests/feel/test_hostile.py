@@ -14,7 +14,7 @@ import time
 import pytest
 from feel_hostile import hostile_expressions, hostile_texts
 
-from engine.feel import FeelError, compile_expression, compile_unary_tests, to_json
+from vivero.engine.feel import FeelError, compile_expression, compile_unary_tests, to_json
 
 CALLS = 1_000_000
 """The greatest of today is 800,000."""

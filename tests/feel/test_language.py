@@ -4,9 +4,9 @@ from decimal import Decimal
 
 import pytest
 
-from engine.feel import EvaluationError, compile_expression
-from engine.feel.temporal import parse_temporal as temporal
-from engine.feel.values import Range
+from vivero.engine.feel import EvaluationError, compile_expression
+from vivero.engine.feel.temporal import parse_temporal as temporal
+from vivero.engine.feel.values import Range
 
 ITEMS = [{"price": 5, "qty": 2, "name": "a"}, {"price": 20, "qty": 1, "name": "b"}, {"price": 30, "name": "c"}]
 

@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from engine.feel import DEFAULT_LIMITS, LimitExceeded, Limits, ParseError, compile_expression, to_json
+from vivero.engine.feel import DEFAULT_LIMITS, LimitExceeded, Limits, ParseError, compile_expression, to_json
 
 
 def check(text, limits, variables=None):

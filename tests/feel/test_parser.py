@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.feel import ParseError, compile_expression, compile_unary_tests
+from vivero.engine.feel import ParseError, compile_expression, compile_unary_tests
 
 
 @pytest.mark.parametrize(

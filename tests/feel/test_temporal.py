@@ -7,8 +7,8 @@ import zoneinfo
 
 import pytest
 
-from engine.feel import temporal
-from engine.feel.temporal import (
+from vivero.engine.feel import temporal
+from vivero.engine.feel.temporal import (
     Date,
     DateTime,
     DayTimeDuration,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.feel import compile_unary_tests
-from engine.feel.values import Range
+from vivero.engine.feel import compile_unary_tests
+from vivero.engine.feel.values import Range
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.feel import Limits, compile_expression, compile_unary_tests
+from vivero.engine.feel import Limits, compile_expression, compile_unary_tests
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ import trio
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from engine import batch
-from engine.core.records.instances import SetVariables
 from vivero.cli import main
+from vivero.engine.core.records.instances import SetVariables
+from vivero.engine.runtime.consumer import batch
 
 BLOCKS_S = 600.0
 TURN_S = 0.005

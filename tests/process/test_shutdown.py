@@ -10,7 +10,7 @@ from process_http import Caller, Unanswered
 from process_load import Load, deploy
 from process_program import eventually
 
-from storage.migrate import LOCK_KEY
+from vivero.storage.postgres.migrate import LOCK_KEY
 
 STOPS_S = 30.0
 AWAITED = {"processDefinitionId": "one-task", "awaitCompletion": True, "requestTimeout": 600_000}

@@ -8,10 +8,11 @@ import psycopg
 import pytest
 import trio
 
-from storage import activation, driver
-from storage.activation import AT_ONCE, MAX_TIMEOUT_MS, MAX_VARIABLES, Ask, Lease, Refusal, at_once
-from storage.errors import ConnectionLost
-from storage.plans import use_indexes
+from vivero.storage import activation
+from vivero.storage.activation import AT_ONCE, MAX_TIMEOUT_MS, MAX_VARIABLES, Ask, Lease, Refusal, at_once
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.errors import ConnectionLost
+from vivero.storage.postgres.plans import use_indexes
 
 PINNED = "2026-11-21T01:02:03Z"
 ROOM = 4_000_000

@@ -6,11 +6,11 @@ from functools import partial
 import pytest
 import trio
 
-from storage import announcer as module
-from storage.announcer import Announcer, decode, encode
-from storage.driver import connect
-from storage.errors import ConnectionLost, DataPoison
-from storage.reconnect import Backoff
+from vivero.storage.postgres import announcer as module
+from vivero.storage.postgres.announcer import Announcer, decode, encode
+from vivero.storage.postgres.driver import connect
+from vivero.storage.postgres.errors import ConnectionLost, DataPoison
+from vivero.storage.postgres.reconnect import Backoff
 
 
 class Beats:

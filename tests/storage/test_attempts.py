@@ -3,8 +3,9 @@
 import pytest
 import trio
 
-from storage import attempts, driver
-from storage.errors import DeadlineExceeded
+from vivero.storage import attempts
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.errors import DeadlineExceeded
 
 PACKET = 1_500
 

@@ -8,8 +8,8 @@ import trio
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from storage import checks
-from storage.checks import (
+from vivero.storage.postgres import checks
+from vivero.storage.postgres.checks import (
     CannotEndOwnSessions,
     CommitsNotDurable,
     NotPermitted,
@@ -26,7 +26,7 @@ from storage.checks import (
     WrongEncoding,
     check,
 )
-from storage.driver import Result
+from vivero.storage.postgres.driver import Result
 
 SAFE = Server("18.4", 180004, "on", True, "db as user at host port 5432")
 

@@ -12,10 +12,10 @@ import trio
 from psycopg import generators, waiting
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from storage import connection as connection_module
-from storage import driver
-from storage.driver import connect
-from storage.errors import (
+from vivero.storage.postgres import connection as connection_module
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.driver import connect
+from vivero.storage.postgres.errors import (
     ConnectFailed,
     ConnectionLost,
     DataPoison,
@@ -25,7 +25,7 @@ from storage.errors import (
     StorageBug,
     StorageError,
 )
-from storage.sql_files import statement
+from vivero.storage.postgres.sql_files import statement
 
 ADD = statement("add", "SELECT $1::bigint + $2::bigint", "Something to compute.")
 PARTS = statement("parts", "SELECT $1::bigint, $2::text, $3::bytea, $4::json, $5::boolean", "One of each type.")

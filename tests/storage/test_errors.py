@@ -2,8 +2,8 @@
 
 import pytest
 
-from storage import errors
-from storage.errors import (
+from vivero.storage.postgres import errors
+from vivero.storage.postgres.errors import (
     Conflict,
     ConnectFailed,
     ConnectionLost,

@@ -13,12 +13,13 @@ import pytest
 import trio
 import trio.testing
 
-from engine.appender import Append, Appender, AppenderSettings, InDoubt
-from engine.core.records.jobs import CompleteJob
-from engine.supervision import Child, SupervisionSettings, Supervisor
-from storage import driver, log
-from storage.errors import ConnectionLost, Retry
-from storage.log import Entry
+from vivero.engine.core.records.jobs import CompleteJob
+from vivero.engine.runtime.appender.task import Append, Appender, AppenderSettings, InDoubt
+from vivero.engine.runtime.supervision.supervisor import Child, SupervisionSettings, Supervisor
+from vivero.storage import log
+from vivero.storage.log import Entry
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.errors import ConnectionLost, Retry
 
 TIMES = int(os.environ.get("VIVERO_LATE", "3"))
 """How often each call comes late."""

@@ -14,28 +14,15 @@ from uuid import uuid4
 import pytest
 import trio
 
-from storage import (
-    activation,
-    announcer,
-    attempts,
-    channels,
-    clock,
-    definitions,
-    driver,
-    listener,
-    log,
-    maintenance,
-    migrate,
-    partitions,
-    save,
-    timers,
-)
-from storage.activation import Ask
-from storage.attempts import Suspicion
-from storage.errors import ConnectionLost
-from storage.migrate import Migration, MigrationError
-from storage.queries import label
-from storage.sql_files import SQL_DIRECTORY, load
+from vivero.storage import activation, attempts, clock, log, maintenance, partitions, timers
+from vivero.storage.activation import Ask
+from vivero.storage.attempts import Suspicion
+from vivero.storage.postgres import announcer, driver, listener, migrate
+from vivero.storage.postgres.errors import ConnectionLost
+from vivero.storage.postgres.migrate import Migration, MigrationError
+from vivero.storage.postgres.queries import label
+from vivero.storage.postgres.sql_files import SQL_DIRECTORY, load
+from vivero.storage.state import channels, definitions, save
 
 TIMES = int(os.environ.get("VIVERO_LATE", "1"))
 """How often each call comes late."""

@@ -26,9 +26,9 @@ from consumer_bench import (
 from core_messages import model
 from core_models import end, start, task
 
-from engine.consumer import Consumer
-from engine.consumer_settings import ConsumerSettings
-from storage import driver
+from vivero.engine.runtime.consumer.leadership import Consumer
+from vivero.engine.runtime.consumer.settings import ConsumerSettings
+from vivero.storage.postgres import driver
 
 TIMES = int(os.environ.get("VIVERO_LATE", "3"))
 PROCESS = model(start(), task("work"), end(), "start > work > end", id="p")

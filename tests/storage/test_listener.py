@@ -6,10 +6,10 @@ from functools import partial
 import pytest
 import trio
 
-from storage.driver import connect
-from storage.errors import ConnectFailed, ConnectionLost
-from storage.listener import Listener, ListenerSettings
-from storage.reconnect import Backoff
+from vivero.storage.postgres.driver import connect
+from vivero.storage.postgres.errors import ConnectFailed, ConnectionLost
+from vivero.storage.postgres.listener import Listener, ListenerSettings
+from vivero.storage.postgres.reconnect import Backoff
 
 QUICK = ListenerSettings(ping_every_s=0.05, echo_within_s=0.2, turn_s=0.02, backoff=Backoff(0.01, 0.05))
 
@@ -240,8 +240,8 @@ async def test_a_receiver_that_raises_is_not_taken_for_a_lost_connection(databas
 
 async def test_a_full_notification_queue_makes_it_deaf_not_broken(heard):
     """PostgreSQL refuses a NOTIFY with 54000 when a listener elsewhere does not read; ours must survive that."""
-    from storage.errors import DataPoison
-    from storage.listener import Session
+    from vivero.storage.postgres.errors import DataPoison
+    from vivero.storage.postgres.listener import Session
 
     class Full:
         closed = False

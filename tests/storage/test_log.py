@@ -9,11 +9,13 @@ import msgspec
 import pytest
 import trio
 
-from engine.core.records.effects import Rejection, RejectionCode
-from storage import driver, load, log
-from storage.errors import Conflict, DataPoison, Retry
-from storage.log import Entry, Outcome
-from storage.migrate import migrate
+from vivero.engine.core.records.effects import Rejection, RejectionCode
+from vivero.storage import log
+from vivero.storage.log import Entry, Outcome
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.errors import Conflict, DataPoison, Retry
+from vivero.storage.postgres.migrate import migrate
+from vivero.storage.state import load
 
 SHA_A, SHA_B = "aa" * 32, "bb" * 32
 

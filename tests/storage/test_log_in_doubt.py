@@ -5,12 +5,12 @@ from functools import partial
 import pytest
 import trio
 
-from engine.admission import InDoubt
-from engine.appender import Append, Appender, AppenderSettings
-from engine.core.records.jobs import CompleteJob
-from engine.supervision import Child, SupervisionSettings, Supervisor
-from storage import driver
-from storage.migrate import migrate
+from vivero.engine.core.records.jobs import CompleteJob
+from vivero.engine.runtime.appender.admission import InDoubt
+from vivero.engine.runtime.appender.task import Append, Appender, AppenderSettings
+from vivero.engine.runtime.supervision.supervisor import Child, SupervisionSettings, Supervisor
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.migrate import migrate
 
 SECONDS = 20.0
 

@@ -3,10 +3,10 @@
 import pytest
 import trio
 
-from storage import migrate as module
-from storage.driver import connect
-from storage.errors import ConnectionLost
-from storage.migrate import MigrationError, migrate, pending, read_migrations
+from vivero.storage.postgres import migrate as module
+from vivero.storage.postgres.driver import connect
+from vivero.storage.postgres.errors import ConnectionLost
+from vivero.storage.postgres.migrate import MigrationError, migrate, pending, read_migrations
 
 FIRST = "CREATE TABLE a (n int);\nINSERT INTO a VALUES (1);\n"
 SECOND = """CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS $$

@@ -1,14 +1,16 @@
 """How PostgreSQL gets at rows for the engine: by index, also by plans that were made while the tables were empty."""
 
 import re
+from pathlib import Path
 
 import psycopg
 import pytest
 
-from storage import activation
-from storage.plans import BY_INDEX
-from storage.sql_files import SQL_DIRECTORY, load
+from vivero.storage import activation
+from vivero.storage.postgres.plans import BY_INDEX
+from vivero.storage.postgres.sql_files import load
 
+STORAGE = Path(__file__).parents[2] / "storage"
 GENERIC_PLANS = 160_000
 """The first version that explains a plan for any parameters."""
 
@@ -18,11 +20,11 @@ SMALL = {"void_leases", "clock", "definitions_seq", "start_subscriptions", "pg_s
 CONSUMER = [
     statement
     for name in ("load", "save")
-    for statement in load(SQL_DIRECTORY / f"{name}.sql").values()
+    for statement in load(STORAGE / "state" / f"{name}.sql").values()
     if statement.name != "save.definitions_moved"
 ]
 ACTIVATION = [
-    *load(SQL_DIRECTORY / "activation.sql").values(),
+    *load(STORAGE / "activation.sql").values(),
     activation.ACTIVATE_NAMED,
     activation.ACTIVATED_NAMED,
 ]

@@ -7,10 +7,10 @@ import msgspec
 import psycopg
 import pytest
 
-from storage import driver
-from storage.plans import BY_INDEX
-from storage.search import Query, Sort, statement
-from storage.searchable import (
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.plans import BY_INDEX
+from vivero.storage.search.incidents import INCIDENTS
+from vivero.storage.search.resources import (
     ELEMENT_INSTANCES,
     JOBS,
     MESSAGE_CORRELATIONS,
@@ -19,8 +19,8 @@ from storage.searchable import (
     TIMERS,
     VARIABLES,
 )
-from storage.searchable_incidents import INCIDENTS
-from storage.searchable_tasks import USER_TASKS
+from vivero.storage.search.statements import Query, Sort, statement
+from vivero.storage.search.user_tasks import USER_TASKS
 
 RESOURCES = (
     ELEMENT_INSTANCES,

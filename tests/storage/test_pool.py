@@ -5,9 +5,9 @@ from functools import partial
 import pytest
 import trio
 
-from storage.driver import connect
-from storage.errors import ConnectFailed, ConnectionLost, DeadlineExceeded
-from storage.pool import Pool, PoolClosed, PoolExhausted
+from vivero.storage.postgres.driver import connect
+from vivero.storage.postgres.errors import ConnectFailed, ConnectionLost, DeadlineExceeded
+from vivero.storage.postgres.pool import Pool, PoolClosed, PoolExhausted
 
 
 @pytest.fixture

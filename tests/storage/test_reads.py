@@ -5,8 +5,9 @@ import json
 import psycopg
 import pytest
 
-from storage import driver, reads
-from storage.reads import Partition
+from vivero.storage import reads
+from vivero.storage.postgres import driver
+from vivero.storage.reads import Partition
 
 PINNED, PINNED_MS = "2026-11-21T01:02:03Z", 1795222923000
 INSTANCE = (

@@ -12,11 +12,12 @@ from typing import get_type_hints
 
 import pytest
 
-from engine.core.state import State
-from engine.core.tree import MISSING, TERMINATED, Element, Instance, Job, LoopState
-from storage import documents as documents_of
-from storage import driver, save
-from storage.alike import Alike
+from vivero.engine.core.state.state import State
+from vivero.engine.core.state.tree import MISSING, TERMINATED, Element, Instance, Job, LoopState
+from vivero.storage.postgres import driver
+from vivero.storage.state import documents as documents_of
+from vivero.storage.state import save
+from vivero.storage.state.alike import Alike
 
 STATEMENTS = save._sql
 ELSEWHERE = {

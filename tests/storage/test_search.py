@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 import pytest
 
-from storage import driver
-from storage.fields import BadQuery, Invalid, UnexpectedValue, Unparsable
-from storage.search import MAX_TOTAL, Query, Sort, get, prepare, run, statement
-from storage.searchable import (
+from vivero.storage.postgres import driver
+from vivero.storage.search.fields import BadQuery, Invalid, UnexpectedValue, Unparsable
+from vivero.storage.search.incidents import INCIDENTS
+from vivero.storage.search.resources import (
     ELEMENT_INSTANCES,
     JOBS,
     PROCESS_DEFINITIONS,
@@ -20,7 +20,7 @@ from storage.searchable import (
     VARIABLE_PREVIEWS,
     VARIABLES,
 )
-from storage.searchable_incidents import INCIDENTS
+from vivero.storage.search.statements import MAX_TOTAL, Query, Sort, get, prepare, run, statement
 
 START = datetime(2026, 11, 21, 1, 2, 3, 456000, tzinfo=UTC)
 RESOURCES = [

@@ -5,9 +5,9 @@ Camunda's Java client sends `{"$eq": "x", "$in": [], "$notIn": []}` for `eq("x")
 
 import pytest
 
-from storage.fields import LISTS, Unparsable
-from storage.search import Query, statement
-from storage.searchable import (
+from vivero.storage.search.fields import LISTS, Unparsable
+from vivero.storage.search.incidents import INCIDENTS
+from vivero.storage.search.resources import (
     ELEMENT_INSTANCES,
     JOBS,
     MESSAGE_CORRELATIONS,
@@ -17,8 +17,8 @@ from storage.searchable import (
     TIMERS,
     VARIABLES,
 )
-from storage.searchable_incidents import INCIDENTS
-from storage.searchable_tasks import USER_TASKS
+from vivero.storage.search.statements import Query, statement
+from vivero.storage.search.user_tasks import USER_TASKS
 
 RESOURCES = (
     ELEMENT_INSTANCES,

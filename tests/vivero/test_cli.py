@@ -1,21 +1,28 @@
 """The command line without a server: help, and what is said when something is wrong."""
 
-import importlib
-import inspect
 import json
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import click
 import pytest
 from click.testing import CliRunner
 
-from benchmarks import __main__ as bench
 from vivero.cli import COMMANDS, main
 
 NAMES = [name for section in COMMANDS.values() for name in section]
-HEAVY = {"trio", "httpx", "rich", "structlog", "lxml", "psycopg", "msgspec", "engine", "api", "storage"}
+HEAVY = {
+    "trio",
+    "httpx",
+    "rich",
+    "structlog",
+    "lxml",
+    "psycopg",
+    "msgspec",
+    "vivero.engine",
+    "vivero.api",
+    "vivero.storage",
+}
 
 
 @pytest.fixture
@@ -53,7 +60,7 @@ def test_every_command_has_help(run, name):
     assert name in result.output
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("bench",)])
+@pytest.mark.parametrize("name", NAMES)
 def test_every_option_has_help_or_choices(name):
     command = main.get_command(click.Context(main), name)
     for parameter in command.params:
@@ -165,52 +172,3 @@ def test_feel_that_does_not_parse_is_one_line(run):
 
 def test_feel_reads_its_context_from_standard_input(run):
     assert run("feel", "a + 1", "--context", "@-", input='{"a": 41}').stdout == "42\n"
-
-
-@pytest.fixture
-def benchmarks(monkeypatch):
-    """Benchmarks that are played: each name stands for what its `run` does."""
-
-    def play(**runs):
-        monkeypatch.setattr(bench, "USUAL", tuple(runs))
-        for name, run in runs.items():
-            monkeypatch.setitem(sys.modules, f"benchmarks.{name}", SimpleNamespace(run=run))
-
-    return play
-
-
-def _breaks():
-    raise RuntimeError("the machine is too busy")
-
-
-def test_benchmarks_print_a_line_of_json_each_and_one_that_fails_stops_no_other(benchmarks):
-    benchmarks(first=lambda: ({"per_s": 2.0}, {}), broken=_breaks, last=lambda: ({"per_s": 3.0}, {"note": "n"}))
-    result = CliRunner().invoke(main, ["bench"])
-    assert result.exit_code == 1
-    found = [json.loads(line) for line in result.stdout.splitlines()]
-    assert [(line["benchmark"], line["figures"]) for line in found] == [("first", {"per_s": 2}), ("last", {"per_s": 3})]
-    assert "RuntimeError: the machine is too busy" in result.stderr
-    assert "Error: failed: broken" in result.stderr
-
-
-def test_benchmarks_are_compared_with_an_earlier_run(benchmarks, tmp_path):
-    earlier = tmp_path / "before.jsonl"
-    earlier.write_text('{"benchmark": "first", "figures": {"per_s": 4.0}}\n')
-    benchmarks(first=lambda: ({"per_s": 2.0}, {}))
-    assert "0.50" in CliRunner().invoke(main, ["bench", "--compare", str(earlier)]).stderr
-    missing = CliRunner().invoke(main, ["bench", "--compare", str(tmp_path / "nowhere")])
-    assert missing.exit_code == 2
-    assert "cannot be read" in missing.stderr
-
-
-@pytest.mark.parametrize("name", bench.NAMES)
-def test_every_benchmark_gives_figures_and_notes(name):
-    run = importlib.import_module(f"benchmarks.{name}").run
-    returned = inspect.signature(run).return_annotation
-    assert (returned if isinstance(returned, str) else str(returned)) == "tuple[dict[str, float], dict[str, str]]"
-
-
-def test_bench_forwards_its_arguments(run):
-    result = CliRunner().invoke(main, ["bench", "nonsense", "--compare", "/nowhere"])
-    assert result.exit_code == 2
-    assert "there is no benchmark 'nonsense'" in result.stderr

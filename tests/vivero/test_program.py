@@ -7,10 +7,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from storage.migrate import read_migrations
 from vivero import program
 from vivero.cli.failures import alone
 from vivero.config import Config, load
+from vivero.storage.postgres.migrate import read_migrations
 
 GREET = Path(__file__).parents[2] / "examples" / "first" / "greet.bpmn"
 

@@ -39,7 +39,6 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Tools": {
         "feel": ("feel:feel", "Evaluate a FEEL expression."),
-        "bench": ("bench:bench", "Measure this machine (see vivero bench --help)."),
     },
 }
 """Section → command → (`module:function` in this package, one line of help)."""

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from engine.feel import FeelError, compile_expression, from_json, to_json
 from vivero.cli.failures import Failure
 from vivero.cli.options import JSON_OBJECT
+from vivero.engine.feel import FeelError, compile_expression, from_json, to_json
 
 
 @click.command()

@@ -10,14 +10,14 @@ from typing import Any, TypeVar
 import click
 import structlog
 
-from api.http1.listeners import ListenError
-from engine.supervision import Escalated
-from storage.checks import Server, StartupProblem
-from storage.errors import Outage, Retry
-from storage.migrate import Migration, MigrationError
 from vivero import config, embedded, logs, program
+from vivero.api.http1.listeners import ListenError
 from vivero.cli.failures import Failure, GaveUp, run
 from vivero.config import Config, ConfigError
+from vivero.engine.runtime.supervision.supervisor import Escalated
+from vivero.storage.postgres.checks import Server, StartupProblem
+from vivero.storage.postgres.errors import Outage, Retry
+from vivero.storage.postgres.migrate import Migration, MigrationError
 
 log = structlog.get_logger(__name__)
 

@@ -9,10 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from engine.core.apply import catalogue, channels, data, elements, incidents, jobs, subscriptions, timers, user_tasks
-from engine.core.records.base import Event
-from engine.core.records.catalogue import DefinitionAdded, DefinitionDeleted, DefinitionDraining, DeploymentCreated
-from engine.core.records.instances import (
+from vivero.engine.core.apply import (
+    catalogue,
+    channels,
+    data,
+    elements,
+    incidents,
+    jobs,
+    subscriptions,
+    timers,
+    user_tasks,
+)
+from vivero.engine.core.records.base import Event
+from vivero.engine.core.records.catalogue import (
+    DefinitionAdded,
+    DefinitionDeleted,
+    DefinitionDraining,
+    DeploymentCreated,
+)
+from vivero.engine.core.records.instances import (
     ElementActivated,
     ElementActivating,
     ElementCompleted,
@@ -32,7 +47,7 @@ from engine.core.records.instances import (
     WorkDeferred,
     WorkResumed,
 )
-from engine.core.records.jobs import (
+from vivero.engine.core.records.jobs import (
     JobCanceled,
     JobCompleted,
     JobCreated,
@@ -42,7 +57,7 @@ from engine.core.records.jobs import (
     JobUpdated,
     JobWithheld,
 )
-from engine.core.records.messages import (
+from vivero.engine.core.records.messages import (
     ChannelSubscribed,
     ChannelUnsubscribed,
     CorrelationAnswered,
@@ -57,11 +72,11 @@ from engine.core.records.messages import (
     SubscriptionOpened,
     SubscriptionTriggered,
 )
-from engine.core.records.signals import SignalBroadcast
-from engine.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
-from engine.core.records.user_tasks import UserTaskChanged, UserTaskCreated, UserTaskEnded
-from engine.core.rows import Row
-from engine.core.state import State
+from vivero.engine.core.records.signals import SignalBroadcast
+from vivero.engine.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
+from vivero.engine.core.records.user_tasks import UserTaskChanged, UserTaskCreated, UserTaskEnded
+from vivero.engine.core.state.rows import Row
+from vivero.engine.core.state.state import State
 
 APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     InstanceCreated: elements.instance_created,

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from engine.core.catalogue import Definition, Deployment
-from engine.core.records.catalogue import DefinitionAdded, DefinitionDeleted, DefinitionDraining, DeploymentCreated
-from engine.core.state import State
+from vivero.engine.core.records.catalogue import (
+    DefinitionAdded,
+    DefinitionDeleted,
+    DefinitionDraining,
+    DeploymentCreated,
+)
+from vivero.engine.core.state.catalogue import Definition, Deployment
+from vivero.engine.core.state.state import State
 
 
 def deployment_created(state: State, event: DeploymentCreated) -> Deployment:

@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.core.channels import (
-    CLOSED,
-    CORRELATING,
-    OPEN,
-    Channel,
-    ChannelSubscription,
-    Message,
-    Start,
-    StartLock,
-    Starts,
-)
-from engine.core.records.messages import (
+from vivero.engine.core.records.messages import (
     ChannelSubscribed,
     ChannelUnsubscribed,
     CorrelationAnswered,
@@ -26,9 +15,20 @@ from engine.core.records.messages import (
     StartOpened,
     StartReleased,
 )
-from engine.core.records.signals import SignalBroadcast
-from engine.core.rows import Row
-from engine.core.state import State
+from vivero.engine.core.records.signals import SignalBroadcast
+from vivero.engine.core.state.channels import (
+    CLOSED,
+    CORRELATING,
+    OPEN,
+    Channel,
+    ChannelSubscription,
+    Message,
+    Start,
+    StartLock,
+    Starts,
+)
+from vivero.engine.core.state.rows import Row
+from vivero.engine.core.state.state import State
 
 
 def message_published(state: State, event: MessagePublished) -> Row:

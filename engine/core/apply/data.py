@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from engine.core.loop_rows import rows_of_texts, rows_of_values
-from engine.core.records.instances import ItemCollected, LoopResultSet, LoopStarted, VariableSet
-from engine.core.state import State
-from engine.core.tree import (
+from vivero.engine.core.records.instances import ItemCollected, LoopResultSet, LoopStarted, VariableSet
+from vivero.engine.core.state.loop_rows import rows_of_texts, rows_of_values
+from vivero.engine.core.state.state import State
+from vivero.engine.core.state.tree import (
     LOOP_TEXT_WEIGHT,
     MISSING,
     VARIABLE_WEIGHT,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from engine.core.catalogue import Usage
-from engine.core.records.instances import (
+from vivero.engine.core.records.instances import (
     ElementActivated,
     ElementActivating,
     ElementCompleted,
@@ -19,8 +18,9 @@ from engine.core.records.instances import (
     WorkDeferred,
     WorkResumed,
 )
-from engine.core.state import State
-from engine.core.tree import (
+from vivero.engine.core.state.catalogue import Usage
+from vivero.engine.core.state.state import State
+from vivero.engine.core.state.tree import (
     ACTIVATED,
     ACTIVATING,
     COMPLETED,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.core.records.instances import IncidentRaised, IncidentResolved
-from engine.core.state import State
-from engine.core.tree import INCIDENT_WEIGHT, Element, Incident
+from vivero.engine.core.records.instances import IncidentRaised, IncidentResolved
+from vivero.engine.core.state.state import State
+from vivero.engine.core.state.tree import INCIDENT_WEIGHT, Element, Incident
 
 
 def incident_raised(state: State, event: IncidentRaised) -> Incident:

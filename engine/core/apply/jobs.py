@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.core.records.jobs import (
+from vivero.engine.core.records.jobs import (
     JobCanceled,
     JobCompleted,
     JobCreated,
@@ -12,8 +12,8 @@ from engine.core.records.jobs import (
     JobUpdated,
     JobWithheld,
 )
-from engine.core.state import State
-from engine.core.tree import JOB_WEIGHT, Job
+from vivero.engine.core.state.state import State
+from vivero.engine.core.state.tree import JOB_WEIGHT, Job
 
 
 def job_created(state: State, event: JobCreated) -> Job:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from engine.core.channels import Correlation
-from engine.core.records.messages import MessageReceived, SubscriptionClosed, SubscriptionOpened, SubscriptionTriggered
-from engine.core.state import State
-from engine.core.tree import SUBSCRIPTION_WEIGHT, Instance, Subscription
+from vivero.engine.core.records.messages import (
+    MessageReceived,
+    SubscriptionClosed,
+    SubscriptionOpened,
+    SubscriptionTriggered,
+)
+from vivero.engine.core.state.channels import Correlation
+from vivero.engine.core.state.state import State
+from vivero.engine.core.state.tree import SUBSCRIPTION_WEIGHT, Instance, Subscription
 
 
 def subscription_opened(state: State, event: SubscriptionOpened) -> Subscription:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
-from engine.core.state import State
-from engine.core.tree import TIMER_WEIGHT, Timer
+from vivero.engine.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
+from vivero.engine.core.state.state import State
+from vivero.engine.core.state.tree import TIMER_WEIGHT, Timer
 
 
 def timer_scheduled(state: State, event: TimerScheduled) -> Timer:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.core.records.user_tasks import UserTaskChanged, UserTaskCreated, UserTaskEnded
-from engine.core.state import State
-from engine.core.tree import USER_TASK_WEIGHT, UserTask
+from vivero.engine.core.records.user_tasks import UserTaskChanged, UserTaskCreated, UserTaskEnded
+from vivero.engine.core.state.state import State
+from vivero.engine.core.state.tree import USER_TASK_WEIGHT, UserTask
 
 COST_OF_INDEXED = 8
 """A candidate is an entry of an index, too, which takes several times as long to write as its characters."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from engine.core.catalogue import Definition
-from engine.core.commands.instance import latest
-from engine.core.needs import Need, NeedKind, Needs
-from engine.core.records.catalogue import (
+from vivero.engine.core.commands.instance import latest
+from vivero.engine.core.needs import Need, NeedKind, Needs
+from vivero.engine.core.records.catalogue import (
     DefinitionAdded,
     DefinitionDeleted,
     DefinitionDraining,
@@ -21,11 +20,12 @@ from engine.core.records.catalogue import (
     RetireDefinition,
     StartMetadata,
 )
-from engine.core.records.effects import Effects, Reject, RejectionCode, Reply
-from engine.core.records.messages import StartClosed, StartOpened
-from engine.core.shared import start_timers
-from engine.core.shared.starts import starts_of
-from engine.core.view import View
+from vivero.engine.core.records.effects import Effects, Reject, RejectionCode, Reply
+from vivero.engine.core.records.messages import StartClosed, StartOpened
+from vivero.engine.core.shared import start_timers
+from vivero.engine.core.shared.starts import starts_of
+from vivero.engine.core.state.catalogue import Definition
+from vivero.engine.core.view import View
 
 
 def needs_deploy(command: Deploy, tenant: str) -> Needs:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from engine.core.needs import Need, NeedKind, Needs
-from engine.core.records.codec import decode_command
-from engine.core.records.effects import Effects, Reject, RejectionCode, Send
-from engine.core.records.instances import COMMAND_STAGE, IncidentResolved, ResolveIncident
-from engine.core.records.jobs import JobReleased
-from engine.core.view import View, reject_not_found
+from vivero.engine.core.needs import Need, NeedKind, Needs
+from vivero.engine.core.records.codec import decode_command
+from vivero.engine.core.records.effects import Effects, Reject, RejectionCode, Send
+from vivero.engine.core.records.instances import COMMAND_STAGE, IncidentResolved, ResolveIncident
+from vivero.engine.core.records.jobs import JobReleased
+from vivero.engine.core.view import View, reject_not_found
 
 
 def needs(command: ResolveIncident, tenant: str) -> Needs:

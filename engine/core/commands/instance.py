@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from engine.core.catalogue import Definition
-from engine.core.commands import start_instructions
-from engine.core.needs import Need, NeedKind, Needs
-from engine.core.records.effects import Effects, Reject, RejectionCode, Reply, ReplyLater
-from engine.core.records.instances import (
+from vivero.engine.core.commands import start_instructions
+from vivero.engine.core.needs import Need, NeedKind, Needs
+from vivero.engine.core.records.effects import Effects, Reject, RejectionCode, Reply, ReplyLater
+from vivero.engine.core.records.instances import (
     CancelInstance,
     ContinueWork,
     CreateInstance,
@@ -16,10 +15,11 @@ from engine.core.records.instances import (
     VariableSet,
     WorkResumed,
 )
-from engine.core.shared.deferred import next_work
-from engine.core.shared.variables import texts_of
-from engine.core.tree import TERMINATING
-from engine.core.view import View, reject_not_found
+from vivero.engine.core.shared.deferred import next_work
+from vivero.engine.core.shared.variables import texts_of
+from vivero.engine.core.state.catalogue import Definition
+from vivero.engine.core.state.tree import TERMINATING
+from vivero.engine.core.view import View, reject_not_found
 
 
 def needs_create(command: CreateInstance, tenant: str) -> Needs:

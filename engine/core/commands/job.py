@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine.core.needs import Need, NeedKind, Needs, NotLoaded
-from engine.core.records.effects import Effects, IncidentType, Reject, RejectionCode, told
-from engine.core.records.instances import ElementCompleting, IncidentRaised
-from engine.core.records.jobs import (
+from vivero.engine.core.needs import Need, NeedKind, Needs, NotLoaded
+from vivero.engine.core.records.effects import Effects, IncidentType, Reject, RejectionCode, told
+from vivero.engine.core.records.instances import ElementCompleting, IncidentRaised
+from vivero.engine.core.records.jobs import (
     CompleteJob,
     FailJob,
     JobCompleted,
@@ -17,11 +17,11 @@ from engine.core.records.jobs import (
     UpdateJob,
     WithholdJob,
 )
-from engine.core.shared import events, listeners
-from engine.core.shared.jobs import ELEMENT, EXECUTION_LISTENER
-from engine.core.shared.variables import set_locally, take_in, texts_of
-from engine.core.tree import ACTIVATED, ACTIVATING, COMPLETING, Job
-from engine.core.view import View, reject_not_found
+from vivero.engine.core.shared import events, listeners
+from vivero.engine.core.shared.jobs import ELEMENT, EXECUTION_LISTENER
+from vivero.engine.core.shared.variables import set_locally, take_in, texts_of
+from vivero.engine.core.state.tree import ACTIVATED, ACTIVATING, COMPLETING, Job
+from vivero.engine.core.view import View, reject_not_found
 
 NO_RETRIES = {
     ELEMENT: IncidentType.JOB_NO_RETRIES,

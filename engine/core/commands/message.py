@@ -11,11 +11,10 @@ from collections.abc import Generator, Iterable
 
 import msgspec
 
-from engine.core.channels import OPEN, Channel, ChannelSubscription, Message, Start
-from engine.core.needs import Need, NeedKind, Needs, NotLoaded
-from engine.core.records.base import Event
-from engine.core.records.effects import Effects, Reject, Rejection, RejectionCode, Reply, ReplyLater, Send
-from engine.core.records.messages import (
+from vivero.engine.core.needs import Need, NeedKind, Needs, NotLoaded
+from vivero.engine.core.records.base import Event
+from vivero.engine.core.records.effects import Effects, Reject, Rejection, RejectionCode, Reply, ReplyLater, Send
+from vivero.engine.core.records.messages import (
     AcknowledgeCorrelation,
     ChannelSubscribed,
     ChannelUnsubscribed,
@@ -36,9 +35,10 @@ from engine.core.records.messages import (
     StartReleased,
     TriggerSubscription,
 )
-from engine.core.shared.deliveries import tell
-from engine.core.shared.variables import texts_of
-from engine.core.view import View
+from vivero.engine.core.shared.deliveries import tell
+from vivero.engine.core.shared.variables import texts_of
+from vivero.engine.core.state.channels import OPEN, Channel, ChannelSubscription, Message, Start
+from vivero.engine.core.view import View
 
 # ---- publishing
 

@@ -6,13 +6,13 @@ its own tree hears first, before it goes on.
 
 from __future__ import annotations
 
-from engine.core.needs import Need, NeedKind, Needs
-from engine.core.records.effects import Effects, Rejection, Reply, Send
-from engine.core.records.messages import CompleteThrow, Offer, StartInstance, TriggerSubscription
-from engine.core.records.signals import BroadcastSignal, DeliverSignal, SignalBroadcast, SignalReply
-from engine.core.shared.deliveries import page_of, tell
-from engine.core.shared.variables import texts_of
-from engine.core.view import View
+from vivero.engine.core.needs import Need, NeedKind, Needs
+from vivero.engine.core.records.effects import Effects, Rejection, Reply, Send
+from vivero.engine.core.records.messages import CompleteThrow, Offer, StartInstance, TriggerSubscription
+from vivero.engine.core.records.signals import BroadcastSignal, DeliverSignal, SignalBroadcast, SignalReply
+from vivero.engine.core.shared.deliveries import page_of, tell
+from vivero.engine.core.shared.variables import texts_of
+from vivero.engine.core.view import View
 
 SUBSCRIPTIONS_A_PAGE = 50
 """Others wait for a page at most: twice as many took them twice as long, and were done hardly sooner."""

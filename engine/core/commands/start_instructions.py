@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.bpmn.model import Node, Process
-from engine.core.records.effects import Reject, RejectionCode
+from vivero.engine.bpmn.model import Node, Process
+from vivero.engine.core.records.effects import Reject, RejectionCode
 
 NOT_SUPPORTED = frozenset({"PROCESS", "START_EVENT", "BOUNDARY_EVENT"})
 

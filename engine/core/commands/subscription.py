@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from engine.core.commands.message import nobody
-from engine.core.needs import Need, NeedKind, Needs
-from engine.core.records.effects import Effects, Rejection, Reply, Send
-from engine.core.records.instances import InstanceCreated, VariableSet
-from engine.core.records.messages import (
+from vivero.engine.core.commands.message import nobody
+from vivero.engine.core.needs import Need, NeedKind, Needs
+from vivero.engine.core.records.effects import Effects, Rejection, Reply, Send
+from vivero.engine.core.records.instances import InstanceCreated, VariableSet
+from vivero.engine.core.records.messages import (
     AcknowledgeCorrelation,
     CompleteThrow,
     DeliverEvent,
@@ -19,10 +19,10 @@ from engine.core.records.messages import (
     SubscriptionTriggered,
     TriggerSubscription,
 )
-from engine.core.shared import events
-from engine.core.shared.deliveries import all_of, tell
-from engine.core.tree import Subscription
-from engine.core.view import View
+from vivero.engine.core.shared import events
+from vivero.engine.core.shared.deliveries import all_of, tell
+from vivero.engine.core.state.tree import Subscription
+from vivero.engine.core.view import View
 
 
 def needs(command: TriggerSubscription, tenant: str) -> Needs:

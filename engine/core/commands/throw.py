@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from engine.core.needs import Need, NeedKind, Needs
-from engine.core.records.effects import Effects
-from engine.core.records.instances import ElementCompleting
-from engine.core.records.messages import CompleteThrow
-from engine.core.tree import ACTIVATED, TERMINATING, Element
-from engine.core.view import View
+from vivero.engine.core.needs import Need, NeedKind, Needs
+from vivero.engine.core.records.effects import Effects
+from vivero.engine.core.records.instances import ElementCompleting
+from vivero.engine.core.records.messages import CompleteThrow
+from vivero.engine.core.state.tree import ACTIVATED, TERMINATING, Element
+from vivero.engine.core.view import View
 
 
 def needs(command: CompleteThrow, tenant: str) -> Needs:

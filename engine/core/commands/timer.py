@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from engine.core.needs import Need, NeedKind, Needs
-from engine.core.records.codec import decode_command
-from engine.core.records.effects import Effects, Reject, RejectionCode, Send
-from engine.core.records.instances import COMMAND_STAGE
-from engine.core.records.messages import StartInstance
-from engine.core.records.timers import (
+from vivero.engine.core.needs import Need, NeedKind, Needs
+from vivero.engine.core.records.codec import decode_command
+from vivero.engine.core.records.effects import Effects, Reject, RejectionCode, Send
+from vivero.engine.core.records.instances import COMMAND_STAGE
+from vivero.engine.core.records.messages import StartInstance
+from vivero.engine.core.records.timers import (
     FireTimer,
     MoveTimer,
     TimerCanceled,
@@ -16,11 +16,11 @@ from engine.core.records.timers import (
     TimerTriggered,
     TriggerTimer,
 )
-from engine.core.shared import events
-from engine.core.shared.schedules import LATEST_MS, next_due
-from engine.core.shared.start_timers import scheduled
-from engine.core.tree import ACTIVATED, COMPLETING, Element, Timer
-from engine.core.view import View, reject_not_found
+from vivero.engine.core.shared import events
+from vivero.engine.core.shared.schedules import LATEST_MS, next_due
+from vivero.engine.core.shared.start_timers import scheduled
+from vivero.engine.core.state.tree import ACTIVATED, COMPLETING, Element, Timer
+from vivero.engine.core.view import View, reject_not_found
 
 
 def needs(command: TriggerTimer | FireTimer | MoveTimer, tenant: str) -> Needs:

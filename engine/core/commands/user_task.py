@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine.core.needs import Need, NeedKind, Needs
-from engine.core.records.effects import Effects, Reject, RejectionCode
-from engine.core.records.instances import ElementCompleting
-from engine.core.records.user_tasks import (
+from vivero.engine.core.needs import Need, NeedKind, Needs
+from vivero.engine.core.records.effects import Effects, Reject, RejectionCode
+from vivero.engine.core.records.instances import ElementCompleting
+from vivero.engine.core.records.user_tasks import (
     AssignUserTask,
     ClaimUserTask,
     CompleteUserTask,
@@ -13,9 +13,9 @@ from engine.core.records.user_tasks import (
     UserTaskChanged,
     UserTaskEnded,
 )
-from engine.core.shared.variables import take_in
-from engine.core.tree import ACTIVATED, UserTask
-from engine.core.view import View, reject_not_found
+from vivero.engine.core.shared.variables import take_in
+from vivero.engine.core.state.tree import ACTIVATED, UserTask
+from vivero.engine.core.view import View, reject_not_found
 
 UserTaskCommand = AssignUserTask | ClaimUserTask | UpdateUserTask | CompleteUserTask
 

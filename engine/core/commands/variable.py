@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from engine.core.needs import Need, NeedKind, Needs
-from engine.core.records.effects import Effects, Reject, RejectionCode
-from engine.core.records.instances import SetVariables
-from engine.core.shared.variables import merge_upwards, set_locally
-from engine.core.view import View
+from vivero.engine.core.needs import Need, NeedKind, Needs
+from vivero.engine.core.records.effects import Effects, Reject, RejectionCode
+from vivero.engine.core.records.instances import SetVariables
+from vivero.engine.core.shared.variables import merge_upwards, set_locally
+from vivero.engine.core.view import View
 
 
 def needs(command: SetVariables, tenant: str) -> Needs:

@@ -6,11 +6,11 @@ Opening what it waits for is part of the host's activation (`shared/events.py` f
 
 from __future__ import annotations
 
-from engine.core.records.effects import Effects
-from engine.core.records.instances import ElementCompleting
-from engine.core.shared.events import take_occurred
-from engine.core.tree import Element
-from engine.core.view import View
+from vivero.engine.core.records.effects import Effects
+from vivero.engine.core.records.instances import ElementCompleting
+from vivero.engine.core.shared.events import take_occurred
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View
 
 
 def activate(event: Element, at: View) -> Effects:

@@ -6,15 +6,15 @@ The called process is the latest version, that of the caller's deployment, or th
 
 from __future__ import annotations
 
-from engine.bpmn.model import CalledElement
-from engine.core.catalogue import Definition
-from engine.core.records.effects import Effects, Fail, IncidentType
-from engine.core.records.instances import InstanceCreated, VariableSet
-from engine.core.rules import MAX_STAGE_CHARACTERS
-from engine.core.shared import room
-from engine.core.shared.variables import merge_texts, set_texts, visible
-from engine.core.tree import Element
-from engine.core.view import View
+from vivero.engine.bpmn.model import CalledElement
+from vivero.engine.core.records.effects import Effects, Fail, IncidentType
+from vivero.engine.core.records.instances import InstanceCreated, VariableSet
+from vivero.engine.core.rules import MAX_STAGE_CHARACTERS
+from vivero.engine.core.shared import room
+from vivero.engine.core.shared.variables import merge_texts, set_texts, visible
+from vivero.engine.core.state.catalogue import Definition
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View
 
 MAX_DEPTH = 1_000
 

@@ -6,13 +6,13 @@ outgoing sequence flow (implicit fork); with none, the token ends there (implici
 
 from __future__ import annotations
 
-from engine.bpmn.model import FlowId, Node
-from engine.core.records.effects import Effects
-from engine.core.records.instances import ElementCompleted, ElementCompleting, EventTriggered
-from engine.core.shared.flows import enter
-from engine.core.shared.variables import merge_texts, set_texts
-from engine.core.tree import Element
-from engine.core.view import View
+from vivero.engine.bpmn.model import FlowId, Node
+from vivero.engine.core.records.effects import Effects
+from vivero.engine.core.records.instances import ElementCompleted, ElementCompleting, EventTriggered
+from vivero.engine.core.shared.flows import enter
+from vivero.engine.core.shared.variables import merge_texts, set_texts
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View
 
 
 def arrive(node: Node, flow: FlowId, scope: Element, at: View) -> Effects:

@@ -8,13 +8,13 @@ Not here: compensation end events.
 
 from __future__ import annotations
 
-from engine.bpmn.model import ErrorEvent, TerminateEvent
-from engine.core.elements import intermediate_throw_event
-from engine.core.records.effects import Effects, Fail
-from engine.core.records.instances import ElementCompleted, ScopeInterrupted
-from engine.core.shared import events
-from engine.core.tree import Element
-from engine.core.view import View
+from vivero.engine.bpmn.model import ErrorEvent, TerminateEvent
+from vivero.engine.core.elements import intermediate_throw_event
+from vivero.engine.core.records.effects import Effects, Fail
+from vivero.engine.core.records.instances import ElementCompleted, ScopeInterrupted
+from vivero.engine.core.shared import events
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View
 
 
 def activate(event: Element, at: View) -> Effects:

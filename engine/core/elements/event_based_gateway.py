@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.bpmn.model import Node, Process
-from engine.core.records.effects import Effects
-from engine.core.records.instances import ElementCompleted, ElementCompleting, EventTriggered
-from engine.core.shared import waits
-from engine.core.shared.flows import enter
-from engine.core.tree import Element
-from engine.core.view import View
+from vivero.engine.bpmn.model import Node, Process
+from vivero.engine.core.records.effects import Effects
+from vivero.engine.core.records.instances import ElementCompleted, ElementCompleting, EventTriggered
+from vivero.engine.core.shared import waits
+from vivero.engine.core.shared.flows import enter
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View
 
 
 def awaits(node: Node, model: Process) -> Iterator[Node]:

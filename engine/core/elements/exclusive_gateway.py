@@ -4,10 +4,10 @@ condition is true, in the order of the file, else the default flow; with neither
 
 from __future__ import annotations
 
-from engine.core.records.effects import Effects, Fail, IncidentType
-from engine.core.records.instances import ElementCompleted
-from engine.core.tree import Element
-from engine.core.view import View
+from vivero.engine.core.records.effects import Effects, Fail, IncidentType
+from vivero.engine.core.records.instances import ElementCompleted
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View
 
 
 def leave(gateway: Element, at: View) -> Effects:

@@ -7,12 +7,12 @@ Tested at quiescence, whenever a token of the scope has moved, ended or was canc
 
 from __future__ import annotations
 
-from engine.bpmn.model import FlowId, Node
-from engine.core.records.effects import Effects, Fail, IncidentType
-from engine.core.records.instances import ElementCompleted
-from engine.core.shared.flows import enter
-from engine.core.tree import Element
-from engine.core.view import View
+from vivero.engine.bpmn.model import FlowId, Node
+from vivero.engine.core.records.effects import Effects, Fail, IncidentType
+from vivero.engine.core.records.instances import ElementCompleted
+from vivero.engine.core.shared.flows import enter
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View
 
 
 def arrive(gateway: Node, flow: FlowId, scope: Element, at: View) -> Effects:

@@ -8,14 +8,14 @@ Not here: compensation throw events.
 
 from __future__ import annotations
 
-from engine.bpmn.model import EscalationEvent, LinkEvent, MessageEvent, SignalEvent
-from engine.core.records.effects import Effects
-from engine.core.records.instances import ElementCompleted, ElementCompleting
-from engine.core.shared import events, throwing
-from engine.core.shared.flows import enter
-from engine.core.shared.jobs import create_job
-from engine.core.tree import Element
-from engine.core.view import View
+from vivero.engine.bpmn.model import EscalationEvent, LinkEvent, MessageEvent, SignalEvent
+from vivero.engine.core.records.effects import Effects
+from vivero.engine.core.records.instances import ElementCompleted, ElementCompleting
+from vivero.engine.core.shared import events, throwing
+from vivero.engine.core.shared.flows import enter
+from vivero.engine.core.shared.jobs import create_job
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View
 
 
 def activate(event: Element, at: View) -> Effects:

@@ -12,17 +12,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from engine.bpmn.model import Loop
-from engine.core.elements import defaults
-from engine.core.records.effects import Effects, Fail, IncidentType, LoadMore
-from engine.core.records.instances import ElementCompleting, ItemCollected, LoopResultSet, LoopStarted, ScopeInterrupted
-from engine.core.rules import MAX_LOOP_CHARACTERS, MAX_LOOP_ITEMS
-from engine.core.shared import room
-from engine.core.shared.flows import enter_inner
-from engine.core.shared.variables import owner_of
-from engine.core.tree import Element, LoopState
-from engine.core.view import View, json_of
-from engine.feel import Expression, from_json, is_compact, to_json_at_once
+from vivero.engine.bpmn.model import Loop
+from vivero.engine.core.elements import defaults
+from vivero.engine.core.records.effects import Effects, Fail, IncidentType, LoadMore
+from vivero.engine.core.records.instances import (
+    ElementCompleting,
+    ItemCollected,
+    LoopResultSet,
+    LoopStarted,
+    ScopeInterrupted,
+)
+from vivero.engine.core.rules import MAX_LOOP_CHARACTERS, MAX_LOOP_ITEMS
+from vivero.engine.core.shared import room
+from vivero.engine.core.shared.flows import enter_inner
+from vivero.engine.core.shared.variables import owner_of
+from vivero.engine.core.state.tree import Element, LoopState
+from vivero.engine.core.view import View, json_of
+from vivero.engine.feel import Expression, from_json, is_compact, to_json_at_once
 
 CHARACTERS_A_TEXT = 32
 """What making an item's text costs however short it is."""

@@ -4,11 +4,11 @@ consumes exactly one from each, leaves the surplus, and produces one on each out
 
 from __future__ import annotations
 
-from engine.bpmn.model import FlowId, Node
-from engine.core.records.effects import Effects
-from engine.core.shared.flows import enter
-from engine.core.tree import Element
-from engine.core.view import View
+from vivero.engine.bpmn.model import FlowId, Node
+from vivero.engine.core.records.effects import Effects
+from vivero.engine.core.shared.flows import enter
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View
 
 
 def arrive(gateway: Node, flow: FlowId, scope: Element, at: View) -> Effects:

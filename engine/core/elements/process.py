@@ -4,12 +4,12 @@ when all its tokens have ended.
 
 from __future__ import annotations
 
-from engine.core.elements import sub_process
-from engine.core.records.effects import Effects
-from engine.core.records.instances import ElementCompleted, ElementCompleting
-from engine.core.shared.flows import enter
-from engine.core.tree import ACTIVATED, Element, Instance
-from engine.core.view import View
+from vivero.engine.core.elements import sub_process
+from vivero.engine.core.records.effects import Effects
+from vivero.engine.core.records.instances import ElementCompleted, ElementCompleting
+from vivero.engine.core.shared.flows import enter
+from vivero.engine.core.state.tree import ACTIVATED, Element, Instance
+from vivero.engine.core.view import View
 
 
 def activate(process: Element, at: View) -> Effects:

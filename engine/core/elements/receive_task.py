@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.bpmn.model import Node, Process
-from engine.core.elements import boundary_event
-from engine.core.records.effects import Effects
-from engine.core.tree import Element
-from engine.core.view import View
+from vivero.engine.bpmn.model import Node, Process
+from vivero.engine.core.elements import boundary_event
+from vivero.engine.core.records.effects import Effects
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View
 
 
 def awaits(node: Node, model: Process) -> Iterator[Node]:

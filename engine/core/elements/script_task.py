@@ -4,12 +4,12 @@ expression (`zeebe:script`), whose value becomes a variable; or, with a task def
 
 from __future__ import annotations
 
-from engine.core.elements import service_task
-from engine.core.records.effects import Effects
-from engine.core.records.instances import ElementCompleting
-from engine.core.shared.variables import merge_texts, set_texts
-from engine.core.tree import Element
-from engine.core.view import View
+from vivero.engine.core.elements import service_task
+from vivero.engine.core.records.effects import Effects
+from vivero.engine.core.records.instances import ElementCompleting
+from vivero.engine.core.shared.variables import merge_texts, set_texts
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View
 
 
 def activate(task: Element, at: View) -> Effects:

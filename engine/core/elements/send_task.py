@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-from engine.bpmn.model import MessageEvent
-from engine.core.elements import service_task
-from engine.core.records.effects import Effects
-from engine.core.shared.throwing import publish
-from engine.core.tree import Element
-from engine.core.view import View
+from vivero.engine.bpmn.model import MessageEvent
+from vivero.engine.core.elements import service_task
+from vivero.engine.core.records.effects import Effects
+from vivero.engine.core.shared.throwing import publish
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View
 
 
 def activate(task: Element, at: View) -> Effects:

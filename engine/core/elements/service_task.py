@@ -5,10 +5,10 @@ Here the service is a job for a worker; the job's completion completes the task 
 
 from __future__ import annotations
 
-from engine.core.records.effects import Effects
-from engine.core.shared.jobs import create_job
-from engine.core.tree import Element
-from engine.core.view import View
+from vivero.engine.core.records.effects import Effects
+from vivero.engine.core.shared.jobs import create_job
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View
 
 
 def activate(task: Element, at: View) -> Effects:

@@ -6,11 +6,11 @@ From its end on the scope waits for its event sub-processes: so their expression
 
 from __future__ import annotations
 
-from engine.core.elements import boundary_event, defaults
-from engine.core.records.effects import Effects
-from engine.core.shared import waits
-from engine.core.tree import Element
-from engine.core.view import View
+from vivero.engine.core.elements import boundary_event, defaults
+from vivero.engine.core.records.effects import Effects
+from vivero.engine.core.shared import waits
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View
 
 activate = boundary_event.activate
 

@@ -6,10 +6,10 @@ Not here: event sub-processes, multi-instance.
 
 from __future__ import annotations
 
-from engine.core.records.effects import Effects
-from engine.core.shared.flows import enter
-from engine.core.tree import Element
-from engine.core.view import View
+from vivero.engine.core.records.effects import Effects
+from vivero.engine.core.shared.flows import enter
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View
 
 
 def activate(scope: Element, at: View) -> Effects:

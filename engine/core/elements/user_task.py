@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from engine.bpmn.model import UserTask
-from engine.core.records.effects import Effects, Fail, IncidentType
-from engine.core.records.user_tasks import UserTaskCreated
-from engine.core.shared.jobs import create_job, whole
-from engine.core.shared.schedules import LATEST_MS
-from engine.core.tree import Element
-from engine.core.view import View, column_text, json_of
-from engine.feel import Expression
-from engine.feel.temporal.calendar import TemporalError
-from engine.feel.temporal.timers import parse_date_ms
+from vivero.engine.bpmn.model import UserTask
+from vivero.engine.core.records.effects import Effects, Fail, IncidentType
+from vivero.engine.core.records.user_tasks import UserTaskCreated
+from vivero.engine.core.shared.jobs import create_job, whole
+from vivero.engine.core.shared.schedules import LATEST_MS
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View, column_text, json_of
+from vivero.engine.feel import Expression
+from vivero.engine.feel.temporal.calendar import TemporalError
+from vivero.engine.feel.temporal.timers import parse_date_ms
 
 DEFAULT_PRIORITY, HIGHEST_PRIORITY = 50, 100
 MAX_NAME_BYTES = 1024

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import msgspec
 
-from engine.core.records.base import Command, Event
+from vivero.engine.core.records.base import Command, Event
 
 
 class StartMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

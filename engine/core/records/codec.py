@@ -7,11 +7,17 @@ from operator import or_
 
 import msgspec
 
-from engine.core.records.base import Command, Event
-from engine.core.records.catalogue import DeleteResource, Deploy, RetireDefinition
-from engine.core.records.instances import CancelInstance, ContinueWork, CreateInstance, ResolveIncident, SetVariables
-from engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, WithholdJob
-from engine.core.records.messages import (
+from vivero.engine.core.records.base import Command, Event
+from vivero.engine.core.records.catalogue import DeleteResource, Deploy, RetireDefinition
+from vivero.engine.core.records.instances import (
+    CancelInstance,
+    ContinueWork,
+    CreateInstance,
+    ResolveIncident,
+    SetVariables,
+)
+from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, WithholdJob
+from vivero.engine.core.records.messages import (
     AcknowledgeCorrelation,
     CloseSubscription,
     CompleteThrow,
@@ -24,9 +30,9 @@ from engine.core.records.messages import (
     StartInstance,
     TriggerSubscription,
 )
-from engine.core.records.signals import BroadcastSignal, DeliverSignal
-from engine.core.records.timers import FireTimer, MoveTimer, TriggerTimer
-from engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
+from vivero.engine.core.records.signals import BroadcastSignal, DeliverSignal
+from vivero.engine.core.records.timers import FireTimer, MoveTimer, TriggerTimer
+from vivero.engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
 
 INTENTS: dict[str, type[Command]] = {
     command.intent: command

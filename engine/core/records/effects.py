@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import msgspec
 
-from engine.core.records.base import Command, Event
+from vivero.engine.core.records.base import Command, Event
 
 
 class RejectionCode(StrEnum):

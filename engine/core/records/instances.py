@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from engine.core.records.base import Command, Event, Variables
+from vivero.engine.core.records.base import Command, Event, Variables
 
 
 class CreateInstance(Command, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from engine.core.records.base import Command, Event
+from vivero.engine.core.records.base import Command, Event
 
 
 class TriggerTimer(Command, frozen=True):

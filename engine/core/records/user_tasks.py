@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, TypedDict
 
-from engine.core.records.base import Command, Event, Variables
+from vivero.engine.core.records.base import Command, Event, Variables
 
 
 class UserTaskChanges(TypedDict, total=False):

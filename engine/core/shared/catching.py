@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.bpmn.model import Node
-from engine.core.tree import Element
-from engine.core.view import View
+from vivero.engine.bpmn.model import Node
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View
 
 
 def boundaries_of(element: Element, at: View) -> Iterator[Node]:

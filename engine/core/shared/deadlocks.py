@@ -6,11 +6,11 @@ no event sub-process to wait for, keeps them for ever: its model is wrong, and n
 
 from __future__ import annotations
 
-from engine.core.records.effects import Effects, IncidentType
-from engine.core.records.instances import DEADLOCK_STAGE, IncidentRaised, IncidentResolved
-from engine.core.shared.deferred import is_deferred
-from engine.core.tree import Element, Subscription, Timer
-from engine.core.view import View
+from vivero.engine.core.records.effects import Effects, IncidentType
+from vivero.engine.core.records.instances import DEADLOCK_STAGE, IncidentRaised, IncidentResolved
+from vivero.engine.core.shared.deferred import is_deferred
+from vivero.engine.core.state.tree import Element, Subscription, Timer
+from vivero.engine.core.view import View
 
 
 def look(scope: Element, at: View) -> Effects:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.core.tree import Element, Instance
+from vivero.engine.core.state.tree import Element, Instance
 
 AT_ONCE = 500
 """So much work of a tree is taken up by a slice as a whole."""

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from engine.core.records.effects import Effects, Send
-from engine.core.records.messages import CompleteThrow, DeliverEvent, Offer, StartInstance, TriggerSubscription
-from engine.core.rules import SLICE_CHARACTERS, SLICE_ROWS
+from vivero.engine.core.records.effects import Effects, Send
+from vivero.engine.core.records.messages import CompleteThrow, DeliverEvent, Offer, StartInstance, TriggerSubscription
+from vivero.engine.core.rules import SLICE_CHARACTERS, SLICE_ROWS
 
 
 def page_of(variables: dict[str, str]) -> int:

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from engine.bpmn.model import ErrorEvent, EscalationEvent, Node
-from engine.core.records.effects import Effects, Happens, IncidentType
-from engine.core.records.instances import ElementTerminating, EventTriggered, ScopeInterrupted
-from engine.core.shared import waits
-from engine.core.shared.catching import boundaries_of, event_node, event_sub_processes_of
-from engine.core.shared.flows import enter
-from engine.core.shared.variables import merge_texts, set_texts
-from engine.core.tree import ACTIVATED, COMPLETING, TERMINATING, Element
-from engine.core.view import View
+from vivero.engine.bpmn.model import ErrorEvent, EscalationEvent, Node
+from vivero.engine.core.records.effects import Effects, Happens, IncidentType
+from vivero.engine.core.records.instances import ElementTerminating, EventTriggered, ScopeInterrupted
+from vivero.engine.core.shared import waits
+from vivero.engine.core.shared.catching import boundaries_of, event_node, event_sub_processes_of
+from vivero.engine.core.shared.flows import enter
+from vivero.engine.core.shared.variables import merge_texts, set_texts
+from vivero.engine.core.state.tree import ACTIVATED, COMPLETING, TERMINATING, Element
+from vivero.engine.core.view import View
 
 
 class Catcher(NamedTuple):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.bpmn.model import Node
-from engine.core.records.effects import Effects
-from engine.core.records.instances import ElementActivating
-from engine.core.tree import Element
-from engine.core.view import View
+from vivero.engine.bpmn.model import Node
+from vivero.engine.core.records.effects import Effects
+from vivero.engine.core.records.instances import ElementActivating
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View
 
 
 def enter(

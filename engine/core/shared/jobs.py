@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 
-from engine.bpmn.model import JobDefinition
-from engine.core.records.effects import Effects, Fail, IncidentType
-from engine.core.records.jobs import JobCreated
-from engine.core.tree import Element
-from engine.core.view import View, type_name, unexpected
-from engine.feel import Expression
+from vivero.engine.bpmn.model import JobDefinition
+from vivero.engine.core.records.effects import Effects, Fail, IncidentType
+from vivero.engine.core.records.jobs import JobCreated
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View, type_name, unexpected
+from vivero.engine.feel import Expression
 
 FAILURE = IncidentType.EXTRACT_VALUE_ERROR
 

@@ -7,12 +7,12 @@ events, with stages and jobs of their own.
 
 from __future__ import annotations
 
-from engine.core.records.base import Variables
-from engine.core.records.effects import Effects
-from engine.core.shared.jobs import EXECUTION_LISTENER, create_job
-from engine.core.shared.variables import merge_upwards, outside, set_locally
-from engine.core.tree import Element, Job
-from engine.core.view import View
+from vivero.engine.core.records.base import Variables
+from vivero.engine.core.records.effects import Effects
+from vivero.engine.core.shared.jobs import EXECUTION_LISTENER, create_job
+from vivero.engine.core.shared.variables import merge_upwards, outside, set_locally
+from vivero.engine.core.state.tree import Element, Job
+from vivero.engine.core.view import View
 
 START, END = "START", "END"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from engine.bpmn.model import Mapping
-from engine.core.records.effects import Effects, Fail, IncidentType
-from engine.core.rules import MAX_STAGE_CHARACTERS
-from engine.core.shared.variables import outside, owner_of, set_in
-from engine.core.tree import Element
-from engine.core.view import VariableScope, View
+from vivero.engine.bpmn.model import Mapping
+from vivero.engine.core.records.effects import Effects, Fail, IncidentType
+from vivero.engine.core.rules import MAX_STAGE_CHARACTERS
+from vivero.engine.core.shared.variables import outside, owner_of, set_in
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import VariableScope, View
 
 
 def take_inputs(element: Element, at: View) -> Effects:

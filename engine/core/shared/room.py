@@ -7,9 +7,9 @@ again, so that what runs can end.
 
 from __future__ import annotations
 
-from engine.core.records.effects import Fail, IncidentType
-from engine.core.tree import Element
-from engine.core.view import View
+from vivero.engine.core.records.effects import Fail, IncidentType
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View
 
 OTHERS = 2
 """Elements that make nothing grow by themselves begin up to so many times the limits."""

@@ -10,16 +10,16 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from engine.bpmn.model import TimerEvent
-from engine.core.records.effects import Fail, IncidentType
-from engine.core.rules import TimerRules
-from engine.core.tree import Element, Timer
-from engine.core.view import View
-from engine.feel import EvaluationError, to_json
-from engine.feel.temporal.calendar import TemporalError
-from engine.feel.temporal.cron import parse_cron
-from engine.feel.temporal.timers import LATEST_MS as LATEST_MS
-from engine.feel.temporal.timers import Interval, fault_of, parse_cycle, parse_date_ms, parse_interval
+from vivero.engine.bpmn.model import TimerEvent
+from vivero.engine.core.records.effects import Fail, IncidentType
+from vivero.engine.core.rules import TimerRules
+from vivero.engine.core.state.tree import Element, Timer
+from vivero.engine.core.view import View
+from vivero.engine.feel import EvaluationError, to_json
+from vivero.engine.feel.temporal.calendar import TemporalError
+from vivero.engine.feel.temporal.cron import parse_cron
+from vivero.engine.feel.temporal.timers import LATEST_MS as LATEST_MS
+from vivero.engine.feel.temporal.timers import Interval, fault_of, parse_cycle, parse_date_ms, parse_interval
 
 MAX_TEXT = 1_000
 """Characters of a date, duration or cycle."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from engine.bpmn.model import TimerEvent
-from engine.core.records.catalogue import StartMetadata
-from engine.core.records.effects import Effects, Reject, RejectionCode
-from engine.core.records.timers import TimerCanceled, TimerScheduled
-from engine.core.rules import TIMER_RULES, TimerRules
-from engine.core.shared.schedules import Due, InvalidSchedule, describe, due_date_of
-from engine.core.view import View
-from engine.feel import EvaluationError, compile_attribute
+from vivero.engine.bpmn.model import TimerEvent
+from vivero.engine.core.records.catalogue import StartMetadata
+from vivero.engine.core.records.effects import Effects, Reject, RejectionCode
+from vivero.engine.core.records.timers import TimerCanceled, TimerScheduled
+from vivero.engine.core.rules import TIMER_RULES, TimerRules
+from vivero.engine.core.shared.schedules import Due, InvalidSchedule, describe, due_date_of
+from vivero.engine.core.view import View
+from vivero.engine.feel import EvaluationError, compile_attribute
 
 KINDS = {"TIMER_DATE": "date", "TIMER_CYCLE": "cycle"}
 """Kind of a start event's metadata → kind of the timer. Its `name` is the text of the expression."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.bpmn.model import MessageEvent, Process, SignalEvent, TimerEvent
-from engine.core.records.catalogue import ProcessMetadata, StartMetadata
-from engine.core.shared import start_timers
-from engine.core.shared.schedules import InvalidSchedule
-from engine.core.view import MAX_TEXT
-from engine.feel import EvaluationError, Expression
+from vivero.engine.bpmn.model import MessageEvent, Process, SignalEvent, TimerEvent
+from vivero.engine.core.records.catalogue import ProcessMetadata, StartMetadata
+from vivero.engine.core.shared import start_timers
+from vivero.engine.core.shared.schedules import InvalidSchedule
+from vivero.engine.core.view import MAX_TEXT
+from vivero.engine.feel import EvaluationError, Expression
 
 
 class InvalidStart(Exception):

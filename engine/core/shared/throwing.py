@@ -10,17 +10,17 @@ from datetime import timedelta
 
 import msgspec
 
-from engine.bpmn.model import MessageEvent, SignalEvent
-from engine.core.records.base import Variables
-from engine.core.records.effects import Effects, Fail, IncidentType, Send
-from engine.core.records.messages import PublishMessage
-from engine.core.records.signals import BroadcastSignal
-from engine.core.shared.waits import key_of
-from engine.core.tree import Element
-from engine.core.view import View, json_of
-from engine.feel import Expression
-from engine.feel.temporal.calendar import TemporalError
-from engine.feel.temporal.timers import parse_interval
+from vivero.engine.bpmn.model import MessageEvent, SignalEvent
+from vivero.engine.core.records.base import Variables
+from vivero.engine.core.records.effects import Effects, Fail, IncidentType, Send
+from vivero.engine.core.records.messages import PublishMessage
+from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.shared.waits import key_of
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View, json_of
+from vivero.engine.feel import Expression
+from vivero.engine.feel.temporal.calendar import TemporalError
+from vivero.engine.feel.temporal.timers import parse_interval
 
 LONGEST_MS = int(timedelta(days=36_500).total_seconds() * 1000)
 

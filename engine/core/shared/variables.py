@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engine.core.records.base import Variables
-from engine.core.records.effects import Effects
-from engine.core.records.instances import VariableSet
-from engine.core.tree import Element
-from engine.core.view import View
+from vivero.engine.core.records.base import Variables
+from vivero.engine.core.records.effects import Effects
+from vivero.engine.core.records.instances import VariableSet
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View
 
 
 def set_in(scope: Element, name: str, value: str, at: View) -> VariableSet:

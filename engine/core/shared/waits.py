@@ -9,15 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from decimal import Decimal
 
-from engine.bpmn.model import MessageEvent, Node, Process, SignalEvent, TimerEvent
-from engine.core.records.effects import Effects, Fail, IncidentType, Send
-from engine.core.records.messages import CloseSubscription, OpenSubscription, SubscriptionClosed, SubscriptionOpened
-from engine.core.records.timers import TimerCanceled, TimerScheduled
-from engine.core.shared.catching import boundaries_of, event_node, event_sub_processes_of
-from engine.core.shared.schedules import due_date
-from engine.core.tree import Element
-from engine.core.view import View, column_text, type_name
-from engine.feel import Expression, to_json
+from vivero.engine.bpmn.model import MessageEvent, Node, Process, SignalEvent, TimerEvent
+from vivero.engine.core.records.effects import Effects, Fail, IncidentType, Send
+from vivero.engine.core.records.messages import (
+    CloseSubscription,
+    OpenSubscription,
+    SubscriptionClosed,
+    SubscriptionOpened,
+)
+from vivero.engine.core.records.timers import TimerCanceled, TimerScheduled
+from vivero.engine.core.shared.catching import boundaries_of, event_node, event_sub_processes_of
+from vivero.engine.core.shared.schedules import due_date
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View, column_text, type_name
+from vivero.engine.feel import Expression, to_json
 
 Awaits = Callable[[Node, Process], Iterator[Node]] | None
 

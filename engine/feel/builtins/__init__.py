@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from engine.feel.builtins import (
+from vivero.engine.feel.builtins import (
     aggregates,
     boolean,
     contexts,
@@ -16,7 +16,7 @@ from engine.feel.builtins import (
     temporals,
     zeebe,
 )
-from engine.feel.values import Overload
+from vivero.engine.feel.values import Overload
 
 __all__ = ["FUNCTIONS"]
 

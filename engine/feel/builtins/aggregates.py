@@ -9,10 +9,10 @@ from decimal import Decimal
 from functools import reduce
 from typing import Any
 
-from engine.feel.arithmetic import MOST, from_float
-from engine.feel.builtins.arguments import items
-from engine.feel.semantics import are_ordered, shown
-from engine.feel.values import FunctionFailure, IllegalArguments, Overload, Run, is_number
+from vivero.engine.feel.arithmetic import MOST, from_float
+from vivero.engine.feel.builtins.arguments import items
+from vivero.engine.feel.semantics import are_ordered, shown
+from vivero.engine.feel.values import FunctionFailure, IllegalArguments, Overload, Run, is_number
 
 Number = int | Decimal
 _NUMBER_TYPES = frozenset({int, Decimal})

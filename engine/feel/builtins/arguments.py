@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from engine.feel.temporal import Date, DateTime, DayTimeDuration
-from engine.feel.values import BuiltinFunction, Function, FunctionFailure, IllegalArguments, Run, is_number
+from vivero.engine.feel.temporal import Date, DateTime, DayTimeDuration
+from vivero.engine.feel.values import BuiltinFunction, Function, FunctionFailure, IllegalArguments, Run, is_number
 
 _MAX_DIGITS = 40
 _MOST: int = 10**_MAX_DIGITS

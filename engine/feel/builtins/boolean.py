@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.feel.builtins.equality import equality_key
-from engine.feel.errors import EvaluationError
-from engine.feel.temporal import TEMPORAL_TYPES, identical
-from engine.feel.values import ASSERT_FAILURE, IllegalArguments, Overload, Run
+from vivero.engine.feel.builtins.equality import equality_key
+from vivero.engine.feel.errors import EvaluationError
+from vivero.engine.feel.temporal import TEMPORAL_TYPES, identical
+from vivero.engine.feel.values import ASSERT_FAILURE, IllegalArguments, Overload, Run
 
 
 def not_(run: Run, negand: Any) -> Any:

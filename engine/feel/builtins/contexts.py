@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any
 
-from engine.feel.builtins.arguments import context, items
-from engine.feel.semantics import shown
-from engine.feel.values import FunctionFailure, IllegalArguments, Overload, Run
+from vivero.engine.feel.builtins.arguments import context, items
+from vivero.engine.feel.semantics import shown
+from vivero.engine.feel.values import FunctionFailure, IllegalArguments, Overload, Run
 
 
 def get_value(run: Run, of: Any, key: Any) -> Any:

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from engine.feel import temporal
-from engine.feel.builtins.arguments import date_of, number, string, whole
-from engine.feel.semantics import text_of
-from engine.feel.temporal import Date, DateTime, DayTimeDuration, TemporalError, Time
-from engine.feel.temporal.calendar import NANOS_PER_SECOND
-from engine.feel.values import FunctionFailure, IllegalArguments, Overload, Run
+from vivero.engine.feel import temporal
+from vivero.engine.feel.builtins.arguments import date_of, number, string, whole
+from vivero.engine.feel.semantics import text_of
+from vivero.engine.feel.temporal import Date, DateTime, DayTimeDuration, TemporalError, Time
+from vivero.engine.feel.temporal.calendar import NANOS_PER_SECOND
+from vivero.engine.feel.values import FunctionFailure, IllegalArguments, Overload, Run
 
 _NUMBER = re.compile(r"[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d{1,10})?", re.ASCII)
 """Digits that were read are not given back: a long text that is no number is read once."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from engine.feel.semantics import kind
-from engine.feel.values import BuiltinFunction, Function, FunctionFailure, Range, Run
+from vivero.engine.feel.semantics import kind
+from vivero.engine.feel.values import BuiltinFunction, Function, FunctionFailure, Range, Run
 
 
 def equality_key(run: Run, value: Any) -> Hashable:

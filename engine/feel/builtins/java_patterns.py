@@ -14,8 +14,8 @@ from functools import lru_cache
 
 import regex
 
-from engine.feel.errors import LimitExceeded
-from engine.feel.values import Run
+from vivero.engine.feel.errors import LimitExceeded
+from vivero.engine.feel.values import Run
 
 MAX_PATTERN = 1_000  # characters; compiling takes time that no timeout bounds, up to 20 us for each
 MAX_TRANSLATED = 2_500

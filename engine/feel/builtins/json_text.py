@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.feel import codec
-from engine.feel.builtins.arguments import string
-from engine.feel.errors import EvaluationError
-from engine.feel.values import FunctionFailure, Overload, Run
+from vivero.engine.feel import codec
+from vivero.engine.feel.builtins.arguments import string
+from vivero.engine.feel.errors import EvaluationError
+from vivero.engine.feel.values import FunctionFailure, Overload, Run
 
 
 def to_json(run: Run, value: Any) -> Any:

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from engine.feel.builtins import arguments
-from engine.feel.builtins.arguments import call, items, whole
-from engine.feel.builtins.equality import equality_key
-from engine.feel.semantics import contains, equal, shown
-from engine.feel.values import BuiltinFunction, Function, FunctionFailure, IllegalArguments, Overload, Run
+from vivero.engine.feel.builtins import arguments
+from vivero.engine.feel.builtins.arguments import call, items, whole
+from vivero.engine.feel.builtins.equality import equality_key
+from vivero.engine.feel.semantics import contains, equal, shown
+from vivero.engine.feel.values import BuiltinFunction, Function, FunctionFailure, IllegalArguments, Overload, Run
 
 
 def list_contains(run: Run, of: Any, element: Any) -> Any:

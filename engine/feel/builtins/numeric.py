@@ -9,10 +9,10 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from engine.feel import temporal
-from engine.feel.arithmetic import from_float
-from engine.feel.builtins.arguments import number, whole
-from engine.feel.values import FunctionFailure, IllegalArguments, Overload, Run, is_number
+from vivero.engine.feel import temporal
+from vivero.engine.feel.arithmetic import from_float
+from vivero.engine.feel.builtins.arguments import number, whole
+from vivero.engine.feel.values import FunctionFailure, IllegalArguments, Overload, Run, is_number
 
 MIN_SCALE, MAX_SCALE = -6111, 6176  # DMN 1.5, table 79: the exponents of an IEEE 754 decimal128
 

@@ -12,11 +12,11 @@ from decimal import Decimal
 from functools import total_ordering
 from typing import Any
 
-from engine.feel import temporal
-from engine.feel.builtins.arguments import string
-from engine.feel.lexer import unescape
-from engine.feel.semantics import kind
-from engine.feel.values import FunctionFailure, IllegalArguments, Overload, Range, Run, is_number
+from vivero.engine.feel import temporal
+from vivero.engine.feel.builtins.arguments import string
+from vivero.engine.feel.lexer import unescape
+from vivero.engine.feel.semantics import kind
+from vivero.engine.feel.values import FunctionFailure, IllegalArguments, Overload, Range, Run, is_number
 
 
 @total_ordering

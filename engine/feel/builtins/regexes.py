@@ -8,9 +8,9 @@ from time import perf_counter_ns
 
 import regex
 
-from engine.feel.builtins.java_patterns import InvalidPattern
-from engine.feel.errors import LimitExceeded
-from engine.feel.values import Run
+from vivero.engine.feel.builtins.java_patterns import InvalidPattern
+from vivero.engine.feel.errors import LimitExceeded
+from vivero.engine.feel.values import Run
 
 _NAMED_GROUP = re.compile(r"\{([A-Za-z][A-Za-z0-9]*)\}")
 _STEPS_PER_SEARCH = 50

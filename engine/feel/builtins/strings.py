@@ -11,9 +11,9 @@ from typing import Any
 
 import regex
 
-from engine.feel.builtins import java_patterns, regexes
-from engine.feel.builtins.arguments import string, whole
-from engine.feel.values import FunctionFailure, IllegalArguments, Overload, Run
+from vivero.engine.feel.builtins import java_patterns, regexes
+from vivero.engine.feel.builtins.arguments import string, whole
+from vivero.engine.feel.values import FunctionFailure, IllegalArguments, Overload, Run
 
 _TRIMMED = "".join(map(chr, range(0x21)))  # what Java's trim takes off: every character up to the space
 _JAVA_BLANK = regex.compile(r"[\t-\r\x1c-\x1f\p{Z}--[\xa0\u2007\u202f]]*", regex.VERSION1)  # Character.isWhitespace

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.feel.builtins.arguments import date_of
-from engine.feel.temporal import Date, DateTime
-from engine.feel.temporal.calendar import NANOS_PER_MILLI, epoch_day, month_length, week_of_year
-from engine.feel.values import FunctionFailure, Overload, Run
+from vivero.engine.feel.builtins.arguments import date_of
+from vivero.engine.feel.temporal import Date, DateTime
+from vivero.engine.feel.temporal.calendar import NANOS_PER_MILLI, epoch_day, month_length, week_of_year
+from vivero.engine.feel.values import FunctionFailure, Overload, Run
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.feel.builtins.arguments import whole
-from engine.feel.temporal import DayTimeDuration, YearMonthDuration
-from engine.feel.values import IllegalArguments, Overload, Run
+from vivero.engine.feel.builtins.arguments import whole
+from vivero.engine.feel.temporal import DayTimeDuration, YearMonthDuration
+from vivero.engine.feel.values import IllegalArguments, Overload, Run
 
 
 def cycle_forever(run: Run, interval: Any) -> Any:

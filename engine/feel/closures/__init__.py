@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from engine.feel import ast
-from engine.feel.closures import access, calls, filters, literals, loops, operators, unary
-from engine.feel.closures.scope import Closure, Compiler, Rule, Scope
-from engine.feel.values import Limits
+from vivero.engine.feel import ast
+from vivero.engine.feel.closures import access, calls, filters, literals, loops, operators, unary
+from vivero.engine.feel.closures.scope import Closure, Compiler, Rule, Scope
+from vivero.engine.feel.values import Limits
 
 RULES: Mapping[type, Rule] = {
     ast.Literal: literals.compile_literal,

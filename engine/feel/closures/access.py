@@ -6,17 +6,11 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
-from engine.feel import ast
-from engine.feel.closures.scope import Binding, Closure, Compiler, Scope
-from engine.feel.semantics import shown
-from engine.feel.temporal import TEMPORAL_TYPES
-from engine.feel.values import (
-    NO_CONTEXT_ENTRY_FOUND,
-    NO_PROPERTY_FOUND,
-    NO_VARIABLE_FOUND,
-    Range,
-    Run,
-)
+from vivero.engine.feel import ast
+from vivero.engine.feel.closures.scope import Binding, Closure, Compiler, Scope
+from vivero.engine.feel.semantics import shown
+from vivero.engine.feel.temporal import TEMPORAL_TYPES
+from vivero.engine.feel.values import NO_CONTEXT_ENTRY_FOUND, NO_PROPERTY_FOUND, NO_VARIABLE_FOUND, Range, Run
 
 _PROPERTY_STEPS = 10
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from engine.feel import ast
-from engine.feel.builtins import FUNCTIONS
-from engine.feel.closures.access import is_free, resolve
-from engine.feel.closures.scope import Closure, Compiler, Scope, ValueFailure
-from engine.feel.errors import FunctionFailure, IllegalArguments, LimitExceeded
-from engine.feel.semantics import shown, warn_type
-from engine.feel.values import (
+from vivero.engine.feel import ast
+from vivero.engine.feel.builtins import FUNCTIONS
+from vivero.engine.feel.closures.access import is_free, resolve
+from vivero.engine.feel.closures.scope import Closure, Compiler, Scope, ValueFailure
+from vivero.engine.feel.errors import FunctionFailure, IllegalArguments, LimitExceeded
+from vivero.engine.feel.semantics import shown, warn_type
+from vivero.engine.feel.values import (
     FUNCTION_INVOCATION_FAILURE,
     INVALID_TYPE,
     NO_FUNCTION_FOUND,

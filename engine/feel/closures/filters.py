@@ -5,10 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from engine.feel import ast
-from engine.feel.closures.scope import Closure, Compiler, Scope
-from engine.feel.semantics import warn_type
-from engine.feel.values import Run, is_number
+from vivero.engine.feel import ast
+from vivero.engine.feel.closures.scope import Closure, Compiler, Scope
+from vivero.engine.feel.semantics import warn_type
+from vivero.engine.feel.values import Run, is_number
 
 
 def compile_filter(c: Compiler, node: ast.Filter, scope: Scope) -> Closure:

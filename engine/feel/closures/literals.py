@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.feel import ast
-from engine.feel.closures.scope import Closure, Compiler, Scope, ValueFailure
-from engine.feel.semantics import are_ordered, shown, type_name
-from engine.feel.values import INVALID_TYPE, BuiltinFunction, Function, Range, Run
+from vivero.engine.feel import ast
+from vivero.engine.feel.closures.scope import Closure, Compiler, Scope, ValueFailure
+from vivero.engine.feel.semantics import are_ordered, shown, type_name
+from vivero.engine.feel.values import INVALID_TYPE, BuiltinFunction, Function, Range, Run
 
 _TYPE_ALIASES = {
     "date time": "date and time",

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
-from engine.feel import ast
-from engine.feel.closures.scope import TURN, Binding, Closure, Compiler, Scope
-from engine.feel.errors import LimitExceeded
-from engine.feel.semantics import warn_type
-from engine.feel.temporal import Date
-from engine.feel.values import Range, Run, is_number
+from vivero.engine.feel import ast
+from vivero.engine.feel.closures.scope import TURN, Binding, Closure, Compiler, Scope
+from vivero.engine.feel.errors import LimitExceeded
+from vivero.engine.feel.semantics import warn_type
+from vivero.engine.feel.temporal import Date
+from vivero.engine.feel.values import Range, Run, is_number
 
 _NO_SPAN = object()  # of an iterator between other values than numbers, which was warned of
 

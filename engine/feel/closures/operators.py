@@ -6,11 +6,11 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from engine.feel import arithmetic, ast
-from engine.feel.arithmetic import MOST
-from engine.feel.closures.scope import Closure, Compiler, Scope
-from engine.feel.semantics import are_ordered, checked_equal, warn_not_comparable, warn_type
-from engine.feel.values import Run
+from vivero.engine.feel import arithmetic, ast
+from vivero.engine.feel.arithmetic import MOST
+from vivero.engine.feel.closures.scope import Closure, Compiler, Scope
+from vivero.engine.feel.semantics import are_ordered, checked_equal, warn_not_comparable, warn_type
+from vivero.engine.feel.values import Run
 
 _NESTED = 8  # operators in a row that are closures within closures
 

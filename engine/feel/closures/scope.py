@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from engine.feel import ast
-from engine.feel.errors import EvaluationError
-from engine.feel.values import Limits, Run
+from vivero.engine.feel import ast
+from vivero.engine.feel.errors import EvaluationError
+from vivero.engine.feel.values import Limits, Run
 
 _FOLD_STEPS = 1000
 _FOLD_REGEX_MS = 1

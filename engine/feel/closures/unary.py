@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.feel import ast
-from engine.feel.closures.access import local
-from engine.feel.closures.operators import compare_with
-from engine.feel.closures.scope import Closure, Compiler, Scope
-from engine.feel.errors import EvaluationError
-from engine.feel.semantics import checked_equal, contains, in_range, shown, warn_type
-from engine.feel.values import NO_VARIABLE_FOUND, NOT_COMPARABLE, Range, Run
+from vivero.engine.feel import ast
+from vivero.engine.feel.closures.access import local
+from vivero.engine.feel.closures.operators import compare_with
+from vivero.engine.feel.closures.scope import Closure, Compiler, Scope
+from vivero.engine.feel.errors import EvaluationError
+from vivero.engine.feel.semantics import checked_equal, contains, in_range, shown, warn_type
+from vivero.engine.feel.values import NO_VARIABLE_FOUND, NOT_COMPARABLE, Range, Run
 
 INPUT = "?"
 IMPLICIT_INPUT = "cellInput"  # the name under which Camunda's engine keeps the input

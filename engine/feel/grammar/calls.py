@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from engine.feel import ast
-from engine.feel.grammar import comparisons
-from engine.feel.grammar.reader import WORDS, Reader
-from engine.feel.lexer import GAP_PATTERN, NAME, QUOTED_NAME
+from vivero.engine.feel import ast
+from vivero.engine.feel.grammar import comparisons
+from vivero.engine.feel.grammar.reader import WORDS, Reader
+from vivero.engine.feel.lexer import GAP_PATTERN, NAME, QUOTED_NAME
 
 _ARGUMENT_NAME = re.compile(rf"(?:({WORDS})|`([^`]++)`){GAP_PATTERN}:")
 

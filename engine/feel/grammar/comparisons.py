@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from engine.feel import ast
-from engine.feel.grammar.reader import Reader
-from engine.feel.lexer import NAME, QUOTED_NAME
+from vivero.engine.feel import ast
+from vivero.engine.feel.grammar.reader import Reader
+from vivero.engine.feel.lexer import NAME, QUOTED_NAME
 
 _TYPE_WITH_WORDS = re.compile(
     r"date\s+and\s+time\b|date\s+time\b|years\s+and\s+months\s+duration\b|days\s+and\s+time\s+duration\b"

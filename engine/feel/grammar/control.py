@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from engine.feel import ast
-from engine.feel.grammar.reader import Reader
-from engine.feel.lexer import NAME, NAME_PATTERN, QUOTED_NAME, SPACE
+from vivero.engine.feel import ast
+from vivero.engine.feel.grammar.reader import Reader
+from vivero.engine.feel.lexer import NAME, NAME_PATTERN, QUOTED_NAME, SPACE
 
 _ITERATOR_NAME = re.compile(rf"({NAME_PATTERN}(?:{SPACE}++(?!in\b){NAME_PATTERN}){{0,7}}+){SPACE}++in\b")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from engine.feel import ast, lexer
-from engine.feel.grammar.reader import Reader
-from engine.feel.lexer import GAP_PATTERN, SIGN, STRING, unescape
-from engine.feel.temporal import TemporalError, parse_temporal
+from vivero.engine.feel import ast, lexer
+from vivero.engine.feel.grammar.reader import Reader
+from vivero.engine.feel.lexer import GAP_PATTERN, SIGN, STRING, unescape
+from vivero.engine.feel.temporal import TemporalError, parse_temporal
 
 _CONSTANTS = {"null": None, "true": True, "false": False}
 _CONTEXT_KEY = re.compile(rf"""(?:"((?:[^"\\]|\\.)*+)"|`([^`]++)`|([^"{{}}:,\[\]`]++)){GAP_PATTERN}:""", re.DOTALL)

@@ -8,10 +8,21 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import NamedTuple, TypeAlias
 
-from engine.feel import ast, lexer
-from engine.feel.errors import ParseError
-from engine.feel.lexer import GAP_PATTERN, NAME, NAME_PATTERN, NUMBER, QUOTED_NAME, SIGN, SPACE, STRING, Lexer, unescape
-from engine.feel.values import Limits
+from vivero.engine.feel import ast, lexer
+from vivero.engine.feel.errors import ParseError
+from vivero.engine.feel.lexer import (
+    GAP_PATTERN,
+    NAME,
+    NAME_PATTERN,
+    NUMBER,
+    QUOTED_NAME,
+    SIGN,
+    SPACE,
+    STRING,
+    Lexer,
+    unescape,
+)
+from vivero.engine.feel.values import Limits
 
 WORDS = rf"{NAME_PATTERN}(?:{SPACE}++{NAME_PATTERN}){{0,7}}+"  # a bound, so that a parse takes linear time
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.feel import ast, lexer
-from engine.feel.grammar import literals
-from engine.feel.grammar.reader import Reader
+from vivero.engine.feel import ast, lexer
+from vivero.engine.feel.grammar import literals
+from vivero.engine.feel.grammar.reader import Reader
 
 
 def unary_tests(reader: Reader) -> ast.Node:

@@ -9,7 +9,7 @@ str(value), iso_format(value)                       as `string()` gives it; as v
 parse_interval("P1M").added_to(epoch_ms), parse_cycle("R3/PT1H"), parse_date_ms(text)
 """
 
-from engine.feel.temporal.arithmetic import (
+from vivero.engine.feel.temporal.arithmetic import (
     absolute,
     add,
     add_months,
@@ -20,9 +20,9 @@ from engine.feel.temporal.arithmetic import (
     negate,
     subtract,
 )
-from engine.feel.temporal.calendar import TemporalError
-from engine.feel.temporal.durations import DayTimeDuration, YearMonthDuration, same_kind
-from engine.feel.temporal.parsing import (
+from vivero.engine.feel.temporal.calendar import TemporalError
+from vivero.engine.feel.temporal.durations import DayTimeDuration, YearMonthDuration, same_kind
+from vivero.engine.feel.temporal.parsing import (
     parse_date,
     parse_date_time,
     parse_day_time_duration,
@@ -32,9 +32,9 @@ from engine.feel.temporal.parsing import (
     parse_year_month_duration,
     with_zone_same_instant,
 )
-from engine.feel.temporal.timers import Cycle, Interval, interval_of, parse_cycle, parse_date_ms, parse_interval
-from engine.feel.temporal.types import TEMPORAL_TYPES, Date, DateTime, Temporal, Time, identical, iso_format
-from engine.feel.temporal.zones import UnknownZone
+from vivero.engine.feel.temporal.timers import Cycle, Interval, interval_of, parse_cycle, parse_date_ms, parse_interval
+from vivero.engine.feel.temporal.types import TEMPORAL_TYPES, Date, DateTime, Temporal, Time, identical, iso_format
+from vivero.engine.feel.temporal.zones import UnknownZone
 
 __all__ = [
     "TEMPORAL_TYPES",

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from engine.feel.temporal import calendar
-from engine.feel.temporal.calendar import NANOS_PER_DAY
-from engine.feel.temporal.durations import DayTimeDuration, YearMonthDuration, same_kind
-from engine.feel.temporal.types import Date, DateTime, Time
-from engine.feel.values import MATH, is_number
+from vivero.engine.feel.temporal import calendar
+from vivero.engine.feel.temporal.calendar import NANOS_PER_DAY
+from vivero.engine.feel.temporal.durations import DayTimeDuration, YearMonthDuration, same_kind
+from vivero.engine.feel.temporal.types import Date, DateTime, Time
+from vivero.engine.feel.values import MATH, is_number
 
 _EXPONENT_LIMIT = 40  # a number beyond 10**40 times any duration overflows
 

@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from engine.feel.temporal import zones
-from engine.feel.temporal.calendar import (
+from vivero.engine.feel.temporal import zones
+from vivero.engine.feel.temporal.calendar import (
     YEARS_PER_CYCLE,
     TemporalError,
     epoch_day,

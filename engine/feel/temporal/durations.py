@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from engine.feel.temporal.calendar import NANOS_PER_DAY, NANOS_PER_SECOND, truncated_divmod
+from vivero.engine.feel.temporal.calendar import NANOS_PER_DAY, NANOS_PER_SECOND, truncated_divmod
 
 MAX_MONTHS = 2_147_483_647 * 12 + 11  # what java.time.Period can hold after it was normalised
 MAX_SECONDS = 9_223_372_036_854_775_807  # what java.time.Duration can hold

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-from engine.feel.temporal import zones
-from engine.feel.temporal.calendar import NANOS_PER_DAY, NANOS_PER_SECOND, TemporalError
-from engine.feel.temporal.durations import DayTimeDuration, YearMonthDuration
-from engine.feel.temporal.types import Date, DateTime, Temporal, Time
+from vivero.engine.feel.temporal import zones
+from vivero.engine.feel.temporal.calendar import NANOS_PER_DAY, NANOS_PER_SECOND, TemporalError
+from vivero.engine.feel.temporal.durations import DayTimeDuration, YearMonthDuration
+from vivero.engine.feel.temporal.types import Date, DateTime, Temporal, Time
 
 _DATE = r"(-?(?:[1-9]\d{0,4})?\d{4})-(\d\d)-(\d\d)"
 _SECONDS = r"(?::(\d\d)(?:\.(\d{1,9}))?)"

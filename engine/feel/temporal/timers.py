@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from engine.feel.temporal import zones
-from engine.feel.temporal.arithmetic import add_months
-from engine.feel.temporal.calendar import NANOS_PER_DAY, NANOS_PER_MILLI, TemporalError
-from engine.feel.temporal.durations import DayTimeDuration, YearMonthDuration
-from engine.feel.temporal.parsing import parse_date_time, parse_duration
-from engine.feel.temporal.types import Date, DateTime
+from vivero.engine.feel.temporal import zones
+from vivero.engine.feel.temporal.arithmetic import add_months
+from vivero.engine.feel.temporal.calendar import NANOS_PER_DAY, NANOS_PER_MILLI, TemporalError
+from vivero.engine.feel.temporal.durations import DayTimeDuration, YearMonthDuration
+from vivero.engine.feel.temporal.parsing import parse_date_time, parse_duration
+from vivero.engine.feel.temporal.types import Date, DateTime
 
 LATEST_MS = 253_402_300_799_999
 """No timer is due later: the end of the year 9999."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from engine.feel.temporal import calendar, zones
-from engine.feel.temporal.calendar import (
+from vivero.engine.feel.temporal import calendar, zones
+from vivero.engine.feel.temporal.calendar import (
     MAX_YEAR,
     MIN_YEAR,
     NANOS_PER_DAY,
@@ -19,7 +19,7 @@ from engine.feel.temporal.calendar import (
     NANOS_PER_SECOND,
     TemporalError,
 )
-from engine.feel.temporal.durations import DayTimeDuration, Ordered, YearMonthDuration, format_fraction
+from vivero.engine.feel.temporal.durations import DayTimeDuration, Ordered, YearMonthDuration, format_fraction
 
 
 def _check(ok: bool, what: str) -> None:

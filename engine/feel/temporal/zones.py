@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import lru_cache
 from importlib import resources
 
-from engine.feel.temporal.calendar import (
+from vivero.engine.feel.temporal.calendar import (
     NANOS_PER_SECOND,
     YEARS_PER_CYCLE,
     TemporalError,

@@ -11,11 +11,11 @@ import pytest
 import trio
 from trio.testing import memory_stream_pair
 
-import api.server
-from api.http1.connection import serve_connection
-from api.http1.settings import ServerSettings
-from api.http1.state import ServerState
-from api.server import open_listeners, serve
+import vivero.api.server
+from vivero.api.http1.connection import serve_connection
+from vivero.api.http1.settings import ServerSettings
+from vivero.api.http1.state import ServerState
+from vivero.api.server import open_listeners, serve
 
 # Nothing here should take long; a test that hangs fails instead.
 PATIENCE_S = 20
@@ -280,7 +280,7 @@ def running(client_of, monkeypatch):
             server.state = ServerState(*arguments)
             return server.state
 
-        monkeypatch.setattr(api.server, "ServerState", state)
+        monkeypatch.setattr(vivero.api.server, "ServerState", state)
         try:
             with trio.fail_after(PATIENCE_S):
                 async with trio.open_nursery() as nursery:

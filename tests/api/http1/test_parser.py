@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from api.http1.parser import SLICE_BYTES, RequestParser
-from api.http1.settings import ServerSettings
+from vivero.api.http1.parser import SLICE_BYTES, RequestParser
+from vivero.api.http1.settings import ServerSettings
 
 HOST = b"Host: a\r\n"
 

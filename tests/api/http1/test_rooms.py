@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import pytest
 import trio
 
-from api.http1.rooms import Owners, Room
-from api.http1.settings import ServerSettings
-from api.http1.socket_stream import SocketStream
-from api.http1.wire import Wire
+from vivero.api.http1.rooms import Owners, Room
+from vivero.api.http1.settings import ServerSettings
+from vivero.api.http1.socket_stream import SocketStream
+from vivero.api.http1.wire import Wire
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 HEALTH = b"GET /v2/status HTTP/1.1\r\nHost: a\r\n\r\n"

@@ -8,8 +8,8 @@ import pytest
 import structlog
 import trio
 
-import api.http1.connection
-from api.server import ListenError, ServerSettings, open_listeners, serve
+import vivero.api.http1.connection
+from vivero.api.server import ListenError, ServerSettings, open_listeners, serve
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 # Nothing here should take long; a test that hangs fails instead.
@@ -363,7 +363,7 @@ class TestBugs:
                 fine = await server.connect()
                 assert (await fine.ask(GET)).status == 200
                 with monkeypatch.context() as patch:
-                    patch.setattr(api.http1.connection, "_next_request", bug)
+                    patch.setattr(vivero.api.http1.connection, "_next_request", bug)
                     broken = await server.connect()
                     assert await broken.closed()
                 assert (await fine.ask(GET)).status == 200

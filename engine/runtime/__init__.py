@@ -1,0 +1,1 @@
+"""The tasks of a running engine: what a nursery runs around the pure core."""

@@ -1,0 +1,1 @@
+"""The log appender: what waits to be appended, and who is admitted."""

@@ -1,0 +1,499 @@
+"""Task: the log appender. What waits is appended in one call, so that many requests share it (KERNEL.md §1).
+
+Requests hand their commands over through two bounded channels and wait, with their own deadline, for the position.
+`work` (what finishes things: complete, fail, cancel, …) waits when its channel is full and is drained first; `new`
+(what makes more to do: create, deploy) is refused when its channel is full or the engine too far behind.
+
+An append is owned by the appender as soon as it is handed over: a request that is cancelled does not cancel it, and a
+call whose outcome is unknown is repeated with the same append id by the next life of this task, for the queue of calls
+outlives it. There is one connection and one call at a time; while it is under way the next group gathers. What was said
+to an earlier connection, and comes late, is refused: each is a session of its own (`storage.log.begin`).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID, uuid4
+
+import msgspec
+import structlog
+import trio
+
+from vivero.engine.core.records.base import Command
+from vivero.engine.core.records.codec import encode_command
+from vivero.engine.runtime.appender.admission import Draining, InDoubt, NotAppended, Overloaded, Refused, Unavailable
+from vivero.engine.runtime.appender.forwarding import Consumed, Forwarding
+from vivero.engine.runtime.appender.pace import Pace
+from vivero.engine.runtime.appender.settings import NEW, NEW_GO_TO, AppenderSettings, AppenderStats
+from vivero.engine.runtime.supervision.supervisor import Beat
+from vivero.storage import log
+from vivero.storage.log import Appended, Entry, Session, Tail
+from vivero.storage.postgres.driver import CONNECT_TIMEOUT_S, Connection
+from vivero.storage.postgres.errors import DataPoison, Outage, Retry, StorageError
+
+__all__ = [
+    "Append",
+    "Appended",
+    "Appender",
+    "AppenderSettings",
+    "Consumed",
+    "Draining",
+    "InDoubt",
+    "NotAppended",
+    "Overloaded",
+    "Refused",
+    "Unavailable",
+]
+
+_logger = structlog.get_logger(__name__)
+
+OVERHEAD_BYTES = 200
+"""What an entry takes in a call besides its payload, about."""
+
+
+class Append(msgspec.Struct, frozen=True, gc=False):
+    """A command to append.
+
+    `key` is what it is about, for display. `idempotency`: the key and the SHA-256 of the request's content. `partition`
+    is the owner of its aggregate.
+    """
+
+    command: Command
+    tenant: str
+    key: int | None = None
+    idempotency: tuple[str, bytes] | None = None
+    partition: int = 1
+    trace: str | None = None
+    flush: bool = False
+    """Whether somebody is told that it is in the log. Otherwise it survives a crash of PostgreSQL if what came of it
+    does."""
+
+
+@dataclass(slots=True, eq=False)
+class _Pending:
+    """A command that was handed over; `result` is there when `done` is set."""
+
+    entry: Entry
+    partition: int
+    size: int
+    flush: bool
+    since: float
+    new: bool
+    done: trio.Event = field(default_factory=trio.Event)
+    result: Appended | Exception | None = None
+    call: _Call | None = None
+    withdrawn: bool = False
+
+    def finish(self, result: Appended | Exception) -> None:
+        self.result = result
+        self.done.set()
+
+
+@dataclass(slots=True, eq=False)
+class _Call:
+    """One call of the append function, kept until its outcome is known. `since`: see `storage.log.append`."""
+
+    partition: int
+    items: list[_Pending]
+    append_id: UUID = field(default_factory=uuid4)
+    since: int | None = None
+    in_doubt: bool = False
+
+    def __post_init__(self) -> None:
+        for item in self.items:
+            item.call = self
+
+
+def _nobody(_partition: int) -> None:
+    return None
+
+
+def _nowhere(_partition: int, _position: int) -> None:
+    return None
+
+
+def _not_taken(_partition: int, _tail: Tail) -> bool:
+    return False
+
+
+class Appender:
+    """The handle that requests, timers and the consumer use; `run` is the child that works for it.
+
+    It survives the child's restarts, with everything that was handed over.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], Awaitable[Connection]],
+        settings: AppenderSettings | None = None,
+        *,
+        appended: Callable[[int, int], None] = _nowhere,
+        handed: Callable[[int, Tail], bool] = _not_taken,
+        consumed: Callable[[int], Consumed | None] = _nobody,
+        owned: Callable[[], Collection[int]] = tuple,
+    ) -> None:
+        """`appended(partition, last_position)` wakes whoever reads that log; it may not wait.
+
+        `handed(partition, tail)` may take what was appended off our hands, without reading it back; then `appended` is
+        not called for it.
+        `consumed(partition)` tells how far its live owner is, None without one. `owned()` names the partitions that
+        this node leads: their inboxes are moved to their logs from here.
+        """
+        self.stats = AppenderStats()
+        self._connect = connect
+        self._settings = settings = settings or AppenderSettings()
+        self._appended, self._handed, self._consumed, self._owned = appended, handed, consumed, owned
+        self._send_work, self._work = trio.open_memory_channel[_Pending](settings.work_channel)
+        self._send_new, self._new = trio.open_memory_channel[_Pending](settings.new_channel)
+        self._pace = Pace(settings.pace)
+        self._first: _Pending | None = None
+        """Of what is new, the first, which had no room in the log."""
+        self._calls: deque[_Call] = deque()
+        self._spilled: set[int] = set()
+        self._forwarding = Forwarding(settings.forward_count, settings.lag_s)
+        self._last: dict[int, int] = {}
+        self._cursors: dict[int, int] = {}
+        self._wake = trio.Event()
+        self._draining = False
+        self._poll_at = float("-inf")
+        self._out_since: float | None = None
+        self._connection: Connection | None = None
+        self._session = Session(uuid4(), 0)
+
+    # -- for requests ---------------------------------------------------------------------------------------------
+
+    async def append(self, item: Append, *, deadline_s: float) -> Appended:
+        """Append a command; where it stands. Waits up to `deadline_s` seconds.
+
+        Raises:
+            Overloaded: a limit was reached; certainly nothing was written.
+            Unavailable: PostgreSQL was away; certainly nothing was written.
+            Draining: the program is stopping; certainly nothing was written.
+            Refused: PostgreSQL refuses a value; certainly nothing was written.
+            InDoubt: nobody knows; it may be written.
+        """
+        self._check_open()
+        new = isinstance(item.command, NEW)
+        if new:
+            self._check_lag(item.partition)
+        pending = _pending(item, new)
+        with trio.move_on_after(max(deadline_s, 0.0)):
+            await self._hand_over(pending, new)
+            await self._wait(pending)
+        if isinstance(pending.result, Appended):
+            return pending.result
+        raise pending.result or self._give_up(pending)
+
+    async def append_all(self, items: Sequence[Append], *, deadline_s: float) -> list[Appended]:
+        """Append commands of ours, in their order; where they stand. They wait like `work`, whatever they are.
+
+        Raises:
+            NotAppended: as `append`, for the first of them that failed; others may be in the log.
+        """
+        self._check_open()
+        pendings = [_pending(item) for item in items]
+        with trio.move_on_after(max(deadline_s, 0.0)):
+            for pending in pendings:
+                await self._hand_over(pending, False)
+            for pending in pendings:
+                await pending.done.wait()
+        results = [self._give_up(pending) if pending.result is None else pending.result for pending in pendings]
+        for result in results:
+            if isinstance(result, Exception):
+                raise result
+        return [result for result in results if isinstance(result, Appended)]
+
+    def spilled(self, partition: int) -> None:
+        """The inbox of `partition`, which this node leads, has something to move to its log."""
+        self._spilled.add(partition)
+        self._wake.set()
+
+    def processed(self, partition: int) -> None:
+        """The engine got on: there may be room for what is new, and for more of the inbox."""
+        if (self._room() and self._first is not None) or partition in self._spilled:
+            self._wake.set()
+
+    def last_position(self, partition: int) -> int:
+        """The highest position of the partition's log known here, 0 when none is."""
+        return self._last.get(partition, 0)
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being appended, or waits for it."""
+        return bool(self._calls or self._first) or any(
+            state.current_buffer_used or state.tasks_waiting_send
+            for state in (self._work.statistics(), self._new.statistics())
+        )
+
+    def drain(self) -> None:
+        """Take nothing more; `run` returns when everything that was taken is in the log."""
+        self._draining = True
+        self._wake.set()
+
+    def close(self) -> None:
+        """Shut the connection's socket, so that a call behind a black hole ends; the calls stay."""
+        if self._connection is not None:
+            self._connection.abort()
+
+    def _check_open(self) -> None:
+        if self._draining:
+            raise Draining("the program is stopping")
+        if self._out_since is None:
+            return
+        out_s = trio.current_time() - self._out_since
+        if out_s > self._settings.outage_patience_s:
+            raise Unavailable(f"PostgreSQL has not been available for {out_s:.1f} s")
+
+    def _check_lag(self, partition: int) -> None:
+        consumed, last = self._consumed(partition), self._last.get(partition, 0)
+        if consumed is None:
+            backlog = last - self._cursors.get(partition, last)
+            if backlog >= self._settings.backlog:
+                raise self._overloaded(f"{backlog} commands wait for an engine to process them")
+            return
+        lag = last - consumed.position
+        if lag > max(self._settings.lag_commands, consumed.per_second * self._settings.lag_s):
+            raise self._overloaded(f"the engine is {lag} commands behind")
+
+    async def _hand_over(self, pending: _Pending, new: bool) -> None:
+        try:
+            (self._send_new if new else self._send_work).send_nowait(pending)
+        except trio.WouldBlock:
+            if new:
+                raise self._overloaded(f"{self._settings.new_channel} requests wait for being appended") from None
+            await self._send_work.send(pending)
+        self._wake.set()
+
+    async def _wait(self, pending: _Pending) -> None:
+        """Until it is appended. What is new waits for `new_wait_s`, and on only if it is not for want of room."""
+        while pending.result is None:
+            with trio.move_on_after(self._settings.new_wait_s if pending.new else float("inf")):
+                await pending.done.wait()
+            if pending.result is None and self._lacks_room(pending):
+                return
+
+    def _lacks_room(self, pending: _Pending) -> bool:
+        return pending.new and pending.call is None and self._first is not None
+
+    def _give_up(self, pending: _Pending) -> NotAppended:
+        """The deadline passed: withdraw the command if it is certain that it was not written."""
+        if pending.call is not None and pending.call.in_doubt:
+            return InDoubt("no answer from PostgreSQL before the deadline")
+        pending.withdrawn = True
+        if self._out_since is not None:
+            return Unavailable("PostgreSQL was not available before the deadline")
+        if self._lacks_room(pending):
+            return self._overloaded("the engine has more to do than it finishes in time")
+        return self._overloaded("the command was not appended before the deadline")
+
+    def _overloaded(self, why: str) -> Overloaded:
+        self.stats.overloaded += 1
+        return Overloaded(why)
+
+    # -- the child ------------------------------------------------------------------------------------------------
+
+    async def run(self, beat: Beat) -> None:
+        """Append and forward until drained. Raises when the connection is lost, to be started again."""
+        try:
+            with beat.waiting(CONNECT_TIMEOUT_S):
+                self._connection = connection = await self._connect()
+            try:
+                with beat.waiting(self._settings.call_timeout_s):
+                    await self.begin(connection)
+                self._out_since = None
+                while self.busy or not self._draining:
+                    await self._turn(connection, beat)
+            finally:
+                connection.close()
+        except (Outage, Retry):
+            if self._out_since is None:
+                self._out_since = trio.current_time()
+            raise
+
+    async def begin(self, connection: Connection) -> None:
+        """What was said to earlier connections is appended before this, or never."""
+        self._session = Session(self._session.appender, self._session.number + 1)
+        await log.begin(connection, *self._session)
+
+    async def run_once(self, connection: Connection, beat: Beat) -> bool:
+        """At most one append and one forward; whether there was anything to do."""
+        if not self._calls:
+            self._gather()
+        if self._calls:
+            await self._make_call(connection, beat, self._calls[0])
+            await self._forward(connection, beat)
+            return True
+        return await self._forward(connection, beat)
+
+    async def _turn(self, connection: Connection, beat: Beat) -> None:
+        beat.beat()
+        busy = await self.run_once(connection, beat)
+        if trio.current_time() >= self._poll_at:
+            await self._poll(connection, beat)
+        elif not busy:
+            with trio.move_on_at(self._poll_at):
+                await beat.idle(self._wake.wait)
+            self._wake = trio.Event()
+
+    async def _poll(self, connection: Connection, beat: Beat) -> None:
+        """What nobody tells: commands that others appended, cursors without an owner here, inboxes."""
+        owned = self._owned()
+        self._spilled.update(owned)
+        with beat.waiting(self._settings.call_timeout_s):
+            for partition in {1, *owned, *self._last}:
+                self._note_last(partition, await log.last_position(connection, partition))
+                if self._consumed(partition) is None:
+                    self._cursors[partition] = await self._cursor(connection, partition)
+        self._poll_at = trio.current_time() + self._settings.poll_s
+
+    async def _cursor(self, connection: Connection, partition: int) -> int:
+        """How far the partition is, as if positions had not jumped since: so many positions behind as commands wait."""
+        cursor, last, limit = await log.cursor(connection, partition), self._last[partition], self._settings.backlog
+        return cursor if last - cursor < limit else last - await log.backlog(connection, partition, cursor, limit)
+
+    def _note_last(self, partition: int, position: int) -> None:
+        known = self._last.get(partition)
+        self._last[partition] = max(position, known or 0)
+        if known is not None and position > known:
+            self._appended(partition, position)
+
+    def _gather(self) -> None:
+        """Make calls of what waits: `work` first, within the limits of a call, one call a partition."""
+        groups: dict[int, list[_Pending]] = {}
+        count, size, room = 0, 0, self._room()
+        while count < self._settings.call_count and size < self._settings.call_bytes:
+            pending = _received(self._work) or self._next_new(room)
+            if pending is None:
+                break
+            groups.setdefault(pending.partition, []).append(pending)
+            count, size, room = count + 1, size + pending.size, room - pending.new
+        self._calls.extend(_Call(partition, items) for partition, items in groups.items())
+
+    def _room(self) -> float:
+        """How many `new` commands the log of the partition that they go to has room for."""
+        consumed = self._consumed(NEW_GO_TO)
+        if consumed is None:
+            self._pace.forget()
+            return float("inf")
+        self._pace.processed(consumed.position, trio.current_time())
+        return self._pace.room()
+
+    def _next_new(self, room: float) -> _Pending | None:
+        """The first of them, if there is room for it; otherwise it is kept."""
+        first = self._first
+        if first is None or first.withdrawn:
+            first = _received(self._new)
+        self._first = first if room < 1 else None
+        self._pace.filled = self._first is not None
+        return None if room < 1 else first
+
+    async def _make_call(self, connection: Connection, beat: Beat, call: _Call) -> None:
+        """The first of the queued calls; it leaves the queue when its outcome is known."""
+        with beat.waiting(self._settings.call_timeout_s):
+            if call.since is None:
+                call.since = await self._known_position(connection, call.partition)
+            doubted = call.in_doubt
+            if not doubted:  # nobody may be told "certainly not written" from here on: no checkpoint before the call
+                call.items = [item for item in call.items if not item.withdrawn]
+                if not call.items:
+                    self._calls.popleft()
+                    return
+            try:
+                appended, tail = await self._append(connection, call)
+            except StorageError as error:
+                call.in_doubt = doubted or error.in_doubt
+                self._call_failed(call, error)
+                return
+        self._calls.popleft()
+        self._call_succeeded(call, appended, tail)
+
+    async def _append(self, connection: Connection, call: _Call) -> tuple[list[Appended], Tail | None]:
+        since = call.since if call.in_doubt else None
+        self.stats.calls, self.stats.repeated = self.stats.calls + 1, self.stats.repeated + call.in_doubt
+        call.in_doubt = True
+        entries = [item.entry for item in call.items]
+        flush = any(item.flush for item in call.items)
+        return await log.append_tail(connection, self._session, call.partition, call.append_id, since, entries, flush)
+
+    async def _known_position(self, connection: Connection, partition: int) -> int:
+        if partition not in self._last:
+            self._last[partition] = await log.last_position(connection, partition)
+        return self._last[partition]
+
+    def _call_succeeded(self, call: _Call, appended: list[Appended], tail: Tail | None) -> None:
+        for item, result in zip(call.items, appended, strict=True):
+            item.finish(result)
+        fresh = [result.position for result in appended if not result.replayed]
+        self.stats.commands += len(fresh)
+        self.stats.replays += len(appended) - len(fresh)
+        if fresh:
+            if call.partition == NEW_GO_TO:
+                new = sum(item.new for item in call.items)
+                since = min(item.since for item in call.items if not item.new or new == len(call.items))
+                self._pace.appended(fresh[-1], new, len(call.items) - new, since, trio.current_time())
+            self._note_appended(call.partition, fresh[-1], tail)
+
+    def _note_appended(self, partition: int, position: int, tail: Tail | None = None) -> None:
+        self._last[partition] = max(position, self._last.get(partition, 0))
+        if tail is None or not self._handed(partition, tail):
+            self._appended(partition, position)
+
+    def _call_failed(self, call: _Call, error: StorageError) -> None:
+        """Nothing was written, or nobody knows. Raises what ends this life of the child."""
+        if isinstance(error, Outage | Retry):
+            raise error
+        self._calls.popleft()
+        if isinstance(error, DataPoison):
+            self.stats.refused += len(call.items) == 1
+            self._calls.extendleft(reversed(_bisect(call, error)))
+            return
+        why = f"the command was not appended: {error}"
+        for item in call.items:
+            item.finish(InDoubt(why) if call.in_doubt else Unavailable(why))
+        raise error
+
+    async def _forward(self, connection: Connection, beat: Beat) -> bool:
+        """Move commands from one inbox to its log, if there are any, and room for them."""
+        for partition in sorted(self._spilled):
+            count = self._forwarding.room(partition, self._consumed(partition))
+            if count > 0:
+                with beat.waiting(self._settings.call_timeout_s):
+                    position = await log.forward(connection, partition, count)
+                if position is None:
+                    self._spilled.discard(partition)
+                else:
+                    self._forwarding.moved(partition, position, count)
+                    self._note_appended(partition, position)
+                return True
+        return False
+
+
+def _received(channel: trio.MemoryReceiveChannel[_Pending]) -> _Pending | None:
+    """The next that still waits."""
+    while True:
+        try:
+            pending = channel.receive_nowait()
+        except trio.WouldBlock:
+            return None
+        if not pending.withdrawn:
+            return pending
+
+
+def _pending(item: Append, new: bool = False) -> _Pending:
+    payload = encode_command(item.command).decode()
+    entry = Entry(item.tenant, item.command.intent, payload, item.key, trace=item.trace)
+    if item.idempotency is not None:
+        entry.key, entry.sha = item.idempotency[0], item.idempotency[1].hex()
+    return _Pending(entry, item.partition, len(payload) + OVERHEAD_BYTES, item.flush, trio.current_time(), new)
+
+
+def _bisect(call: _Call, error: DataPoison) -> list[_Call]:
+    """The halves of a call that PostgreSQL refused; of one with a single command nothing: that one is the culprit."""
+    if len(call.items) > 1:
+        middle = len(call.items) // 2
+        return [_Call(call.partition, call.items[:middle]), _Call(call.partition, call.items[middle:])]
+    _logger.warning("command refused by PostgreSQL", intent=call.items[0].entry.intent, error=str(error))
+    call.items[0].finish(Refused(error.message))
+    return []

@@ -1,0 +1,165 @@
+"""Whether a term ended by the fault of the command that it tried alone (docs/adr/0014-count-attempts.md).
+
+An attempt counts only with evidence that its command was what took so long: the processor's time that the attempt's own
+steps used, or PostgreSQL's answers to somebody else meanwhile. Outages, kills, stops and step-downs give neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import structlog
+import trio
+
+from vivero.engine.runtime.consumer.meter import Meter
+from vivero.engine.runtime.consumer.refusals import Suspected
+from vivero.engine.runtime.supervision.supervisor import Beat, describe, leaves
+from vivero.storage import attempts
+from vivero.storage.attempts import Suspicion
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.errors import DeadlineExceeded, StorageError
+
+log = structlog.get_logger(__name__)
+
+BEAT, TIMEOUT, BUG, DATA = "beat", "timeout", "bug", "data"
+"""What ends an attempt that counts, beside the watchdog: no beat in time; a deadline or the transaction's timeout has
+passed; our code raised outside of the core, which undoes and rejects by itself; PostgreSQL refused a value."""
+TRANSACTION_TIMEOUT = "25P04"
+PROVE_EVERY_S = 0.25
+PROMPT_S = 1.0
+"""PostgreSQL serves, if a small commit takes no longer."""
+
+
+class Unworkable(Exception):
+    """Our code raised while it computed a batch, outside of a handler."""
+
+
+def symptom(error: BaseException | None, beat: Beat) -> str | None:
+    """What ended a term, if that may be the fault of what it did. Who made the child hang on purpose is known."""
+    if beat.given_up:
+        return None if beat.muted else BEAT
+    for leaf in () if error is None else leaves(error):
+        if isinstance(leaf, Suspected):
+            return DATA
+        if isinstance(leaf, Unworkable):
+            return BUG
+        if isinstance(leaf, DeadlineExceeded) or (
+            isinstance(leaf, StorageError) and leaf.sqlstate == TRANSACTION_TIMEOUT
+        ):
+            return TIMEOUT
+    return None
+
+
+class Probe:
+    """Whether PostgreSQL serves others, and the network too: a small commit again and again, on its own connection.
+
+    Times are without what the attempt itself has computed: meanwhile nobody could hear an answer.
+    """
+
+    def __init__(
+        self, connect: Callable[[str], Awaitable[Connection]], sessions: list[int], meter: Meter, timeout_s: float
+    ) -> None:
+        """`sessions`: the backends of the term, which wait for nobody's lock."""
+        self._connect = connect
+        self._sessions = sessions
+        self._meter = meter
+        self._timeout_s = timeout_s
+        self._connection: Connection | None = None
+        self._proved_at = float("-inf")
+        self._longest_s = 0.0
+
+    def begin(self) -> None:
+        """An attempt begins: what was before does not matter."""
+        self._longest_s = 0.0
+
+    @property
+    def serves(self) -> bool:
+        """Whether PostgreSQL has served all the time since `begin`."""
+        return max(self._longest_s, self._now() - self._proved_at) <= PROMPT_S + PROVE_EVERY_S
+
+    async def run_once(self) -> None:
+        """Ask once. An error is an answer, too: then nothing is proved."""
+        try:
+            if self._connection is None:
+                self._connection = await self._connect("vivero:probe")
+            proved = await attempts.prove(self._connection, self._sessions, trio.current_time() + self._timeout_s)
+        except StorageError as error:
+            log.info("PostgreSQL does not serve", error=str(error))
+            self._connection, proved = None, False
+        if proved:
+            now = self._now()
+            self._longest_s, self._proved_at = max(self._longest_s, now - self._proved_at), now
+
+    async def run(self, scope: trio.CancelScope) -> None:
+        """A task: ask again and again, until cancelled."""
+        try:
+            with scope:
+                while True:
+                    await trio.sleep(PROVE_EVERY_S)
+                    await self.run_once()
+        finally:
+            if self._connection is not None:
+                self._connection.abort()
+                self._connection = None
+
+    def _now(self) -> float:
+        return trio.current_time() - self._meter.seconds
+
+
+class Trials:
+    """A term's attempts, one after the other, while it tries commands one by one."""
+
+    def __init__(
+        self,
+        partition: int,
+        epoch: int,
+        connect: Callable[[str], Awaitable[Connection]],
+        sessions: list[int],
+        timeout_s: float,
+    ) -> None:
+        self._partition, self._epoch = partition, epoch
+        self._timeout_s = timeout_s
+        self.meter = Meter()
+        self._probe = Probe(connect, sessions, self.meter, timeout_s)
+        self._probing: trio.CancelScope | None = None
+        self._began_s = self._began_at = 0.0
+        self.under_way: Suspicion | None = None
+        """The attempt that is not over: its command is not committed."""
+
+    async def begin(self, writer: Connection, position: int, nursery: trio.Nursery) -> None:
+        """Record an attempt before anything is loaded, decoded or computed for it; once a term."""
+        if self.under_way is not None and self.under_way.first == position:
+            return
+        if self._probing is None:
+            self._probing = trio.CancelScope()
+            await self._probe.run_once()
+            nursery.start_soon(self._probe.run, self._probing)
+        await attempts.begin(writer, self._partition, self._epoch, position)
+        self._probe.begin()
+        self._began_s, self._began_at = self.meter.seconds, trio.current_time()
+        self.under_way = Suspicion(self._partition, self._epoch, position, position, True)
+
+    def passed(self, more: bool) -> None:
+        """The command is committed; `more`: others are tried alone, too."""
+        self.under_way = None
+        if not more and self._probing is not None:
+            self._probing.cancel()
+            self._probing = None
+
+    def cause(self, error: BaseException | None, beat: Beat) -> str | None:
+        """What ended the attempt under way, if that counts.
+
+        Nobody can say of an attempt that hardly lasted what it waited for: PostgreSQL has not been asked meanwhile.
+        """
+        seen = symptom(error, beat)
+        if seen in (None, BUG, DATA):
+            return seen
+        own_s = self.meter.seconds - self._began_s
+        limit_s = beat.limit_s if seen == BEAT else self._timeout_s
+        waited = trio.current_time() - self._began_at > limit_s / 2
+        proved = own_s > limit_s / 2 or (waited and self._probe.serves)
+        log.warning(
+            "an attempt took too long", position=self.under_way and self.under_way.first, error=describe(error),
+            seen=seen, computed_s=round(own_s, 3), counts=proved,
+        )  # fmt: skip
+        return seen if proved else None

@@ -1,0 +1,248 @@
+"""A batch of the log worked through the core: log rows in, statements and notices out. No task, no connection its own.
+
+What ends a batch early: 50 ms of computing, megabytes of variables, or something that nobody declared and that must be
+loaded first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from time import perf_counter, thread_time
+
+import msgspec
+import structlog
+import trio
+
+from vivero.engine.core.dispatch import COMMANDS
+from vivero.engine.core.needs import Need, NotLoaded
+from vivero.engine.core.outcomes import Entry, Handled, Notices
+from vivero.engine.core.records.base import Command
+from vivero.engine.core.records.codec import decode_command
+from vivero.engine.core.records.effects import Rejection, RejectionCode
+from vivero.engine.core.records.instances import ContinueWork
+from vivero.engine.core.records.messages import CompleteThrow, PublishMessage, StartInstance, TriggerSubscription
+from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.records.timers import TriggerTimer
+from vivero.engine.core.rules import FOLLOW_UP_ROUNDS
+from vivero.engine.core.state.state import Pinned
+from vivero.engine.core.step import Processor
+from vivero.engine.runtime.consumer.refusals import Refusals
+from vivero.storage.log import Outcome
+from vivero.storage.postgres.driver import Call
+from vivero.storage.state import save
+from vivero.storage.state.load import LogRow
+
+log = structlog.get_logger(__name__)
+
+CHECKPOINT_EVERY_S = 0.001
+"""The API shares this thread: it waits no longer than this for the engine."""
+COMPUTE_S = 0.05
+FOLLOW_UP_S = 0.2
+"""Of computing follow-ups that had to wait for something to be loaded: what is left then goes through the log."""
+EMPTY_ANSWER = b"null"
+
+WAITED_FOR = (
+    TriggerTimer,
+    StartInstance,
+    TriggerSubscription,
+    PublishMessage,
+    BroadcastSignal,
+    CompleteThrow,
+    ContinueWork,
+)
+"""Commands of ours that somebody waits for, be it a tree for its own work: one that cannot be worked is refused in the
+core, which lets nobody wait for ever. What they need is named by keys alone, so that the database can always be asked
+for it."""
+_WAITED_FOR = {command.intent for command in WAITED_FOR}
+
+Fill = Callable[[list[Need]], Awaitable[None]]
+"""Loads what is needed; each call is a constant number of statements."""
+
+
+@dataclass(slots=True)
+class Work:
+    """What a batch did: to be committed, and then to be told. Without a command it is a slice of deferred work."""
+
+    last: int
+    next_key: int
+    commands: int
+    calls: list[Call]
+    roots: list[Pinned]
+    notices: Notices
+    outcomes: list[Outcome]
+    moves_definitions: bool
+    in_a_hurry: bool
+    """Whether the inbox got commands that nobody does before they come."""
+
+
+@dataclass(slots=True)
+class Decoded:
+    """A log row with its command, or with why it is rejected; with both if that is to be said where it belongs."""
+
+    row: LogRow
+    command: Command | None
+    rejection: Rejection | None = None
+
+
+@dataclass(slots=True)
+class _Collected:
+    log_rows: list[save.LogRow] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
+    last: int = 0
+    commands: int = 0
+
+
+def decode(rows: Iterable[LogRow], refusals: Refusals) -> list[Decoded]:
+    """The commands of the rows, or what to answer instead."""
+    return [_decode(row, refusals) for row in rows]
+
+
+def _decode(row: LogRow, refusals: Refusals) -> Decoded:
+    refused = refusals.positions.get(row.position)
+    if refused is not None and row.intent not in _WAITED_FOR and row.position not in refusals.slow:
+        return Decoded(row, None, refused)
+    try:
+        row.payload.decode()  # values are kept as they are, so that nobody else would look into them
+        command = decode_command(row.intent, row.payload)
+        final = refusals.final(row.position, command)
+        return Decoded(row, command, refused) if final is None else Decoded(row, None, final)
+    except MemoryError:  # of the machine's
+        raise
+    except Exception as error:  # whatever it is: a row is decoded before anybody could refuse it
+        reason = f"the log row at position {row.position} ({row.intent}) cannot be read: {error}"
+        return Decoded(row, None, Rejection(RejectionCode.PROCESSING_ERROR, reason))
+
+
+def needs_of(decoded: Iterable[Decoded]) -> list[Need]:
+    """What the commands declare that they need."""
+    return [
+        need
+        for one in decoded
+        if one.command is not None
+        for need in COMMANDS[type(one.command)].needs(one.command, one.row.tenant)
+    ]
+
+
+async def compute(
+    processor: Processor, decoded: list[Decoded], now: int, leases: Mapping[int, str | None], fill: Fill
+) -> tuple[Work | None, Need | None]:
+    """Run the commands in order; what to commit (None when not one was run), and what is missing for the next.
+
+    Follow-ups that lack something (a channel whose key was only now evaluated, the tree that a message reaches) come
+    after all commands, when `fill` has loaded it, and in the same transaction: whoever is told of a command's outcome
+    finds its follow-ups done.
+    """
+    collected, missing = _Collected(), None
+    started = turn = perf_counter()
+    for one in decoded:
+        try:
+            handled = _process(processor, one, now, leases)
+        except NotLoaded as not_loaded:
+            missing = not_loaded.need
+            break
+        _collect(collected, one.row, handled)
+        moment = perf_counter()
+        if moment - turn > CHECKPOINT_EVERY_S:
+            await trio.lowlevel.checkpoint()
+            turn = perf_counter()
+        if moment - started > COMPUTE_S or processor.is_full():
+            break
+    if not collected.commands:
+        return None, missing
+    await _follow_up(processor, collected, fill)
+    return await _finish(processor, collected, now), missing
+
+
+def needs_of_work(root: int) -> list[Need]:
+    """What the next slice of a tree's deferred work needs."""
+    return list(COMMANDS[ContinueWork].needs(ContinueWork(root), ""))
+
+
+async def go_on(processor: Processor, root: int, last: int, now: int, fill: Fill) -> Work | None:
+    """A slice of a tree's deferred work, as a batch without a command: it adds to what came of the one at `last`."""
+    collected = _Collected(last=last)
+    _collect_more(collected, processor.go_on_between(root, now))
+    if not collected.log_rows:
+        return None
+    await _follow_up(processor, collected, fill)
+    return await _finish(processor, collected, now)
+
+
+async def _follow_up(processor: Processor, collected: _Collected, fill: Fill) -> None:
+    """Follow-ups that wait for something to be loaded. The time of the processor decides when there are enough of
+    them, as another program's must not keep those from being done that somebody expects."""
+    spent_s = 0.0
+
+    def enough() -> bool:
+        return spent_s > FOLLOW_UP_S
+
+    for _ in range(FOLLOW_UP_ROUNDS):
+        if not processor.parked or processor.is_full() or enough():
+            break
+        await fill([need for parked in processor.parked for need in parked.needs])
+        turn, began = perf_counter(), thread_time()
+        for handled in processor.go_on(enough):
+            _collect_more(collected, handled)
+            if perf_counter() - turn > CHECKPOINT_EVERY_S:
+                spent_s += thread_time() - began
+                await trio.lowlevel.checkpoint()
+                turn, began = perf_counter(), thread_time()
+    processor.give_up_parked()
+
+
+def _process(processor: Processor, one: Decoded, now: int, leases: Mapping[int, str | None]) -> list[Handled]:
+    row = one.row
+    if one.rejection is not None and one.command is not None:
+        return processor.refuse(Entry(row.position, row.tenant, one.command, row.request), now, one.rejection)
+    if one.command is None:
+        processor.skip(row.position)
+        return [Handled(0, None, row.request, [], one.rejection)]
+    return processor.process(Entry(row.position, row.tenant, one.command, row.request), now, leases)
+
+
+def _collect(collected: _Collected, row: LogRow, handled: list[Handled]) -> None:
+    collected.last = row.position
+    collected.commands += 1
+    _collect_more(collected, handled)
+
+
+def _collect_more(collected: _Collected, handled: list[Handled]) -> None:
+    position = collected.last
+    for one in handled:
+        response = None
+        if one.answered:
+            response = EMPTY_ANSWER if one.response is None else msgspec.json.encode(one.response)
+        collected.log_rows.append(save.log_row(position, one, response))
+        rejected = one.rejection is not None and one.seq == 0 and one.request is None
+        if one.answered or rejected:
+            to = position if one.request is None else one.request
+            collected.outcomes.append(Outcome(to, one.rejection, None if one.response is None else response))
+
+
+async def _finish(processor: Processor, collected: _Collected, now: int) -> Work:
+    """Pin and encode what changed; between the tables the others of this thread get their turn when it is time."""
+    state, notices = processor.state, processor.notices
+    processor.notices = Notices()
+    for position, bug in notices.poisoned:
+        log.error("handling a command raised: it was undone and rejected", position=position, exc_info=bug)
+    roots = state.seal()
+    moves = save.moves_definitions(state)
+    calls, turn = [], perf_counter()
+    for call in save.statements_of(state, collected.log_rows, notices.spilled, now):
+        calls.append(call)
+        if perf_counter() - turn > CHECKPOINT_EVERY_S:
+            await trio.lowlevel.checkpoint()
+            turn = perf_counter()
+    state.saved()
+    return Work(
+        collected.last,
+        state.next_key,
+        collected.commands,
+        calls,
+        roots,
+        notices,
+        collected.outcomes,
+        moves,
+        any(not processor.will_go_on(one.command) for one in notices.spilled),
+    )

@@ -1,0 +1,210 @@
+"""Task: the log consumer of a partition (KERNEL.md section 2).
+
+It leads the partition for a *term* (`engine/runtime/consumer/term.py`), which is one function: all that it knows dies
+with it. The next term begins with what the database says.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable
+
+import structlog
+import trio
+
+from vivero.engine.core.rules import TIMER_RULES, TimerRules
+from vivero.engine.runtime.appender.forwarding import Consumed
+from vivero.engine.runtime.consumer.attempts import DATA, Trials, symptom
+from vivero.engine.runtime.consumer.listeners import Listeners, Models
+from vivero.engine.runtime.consumer.refusals import Refusals, Suspected
+from vivero.engine.runtime.consumer.settings import ConsumerSettings, ConsumerStats
+from vivero.engine.runtime.consumer.term import Term
+from vivero.engine.runtime.supervision.supervisor import Beat, leaves
+from vivero.storage import attempts, partitions
+from vivero.storage.attempts import Suspicion
+from vivero.storage.log import Tail
+from vivero.storage.partitions import Claim
+from vivero.storage.postgres.driver import Connection
+
+log = structlog.get_logger(__name__)
+
+EXPECT_S = 0.005
+"""A slice waits so long for commands that are being appended, instead of those for it and for its commit."""
+
+
+class Consumer:
+    """The handle of a partition's consumer; `run` is the child. It survives the child's restarts."""
+
+    def __init__(
+        self,
+        connect: Callable[[str], Awaitable[Connection]],
+        node: str,
+        definitions: Models,
+        listeners: Listeners,
+        settings: ConsumerSettings | None = None,
+        partition: int = 1,
+        timer_rules: TimerRules = TIMER_RULES,
+        coming: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`connect(name)` makes a connection; `node` is unique to this process; `coming`: commands are on their way."""
+        self.partition = partition
+        self.settings = settings or ConsumerSettings()
+        self.timer_rules = timer_rules
+        self.stats = ConsumerStats()
+        self._connect = connect
+        self._node = node
+        self.definitions = definitions
+        self._coming = coming
+        self.listeners = listeners
+        self._wake_up = trio.Event()
+        self._connections: list[Connection] = []
+        self._term: Term | None = None
+        self.look = True
+        """There may be something in the log that nobody has handed over."""
+        self.refusals = Refusals()
+        self._verdict: tuple[Suspicion, str] | None = None
+        """The attempt that the last term ended with, and its cause: recorded by the next term."""
+
+    def wake(self) -> None:
+        """There may be something new in the log."""
+        self.look = True
+        self._wake_up.set()
+
+    def take(self, tail: Tail) -> bool:
+        """What this node has appended, so that it need not be read back. False when it cannot be used."""
+        if self._term is None or not self._term.leading:
+            return False
+        self._term.take(tail)
+        self._wake_up.set()
+        return True
+
+    def accuse(self, note: Callable[[Suspicion], None]) -> None:
+        """For the watchdog's thread, which is about to end the process: note down what has blocked the event loop.
+
+        An attempt is accused only if it is what computes now; a batch only makes the next term try one by one.
+        """
+        term = self._term
+        suspicion = term.suspicion if term is not None and term.leading else None
+        if term is not None and suspicion is not None and (term.computes or not suspicion.attempt):
+            note(suspicion)
+
+    @property
+    def leads(self) -> bool:
+        """Whether a term of this node is running."""
+        return self._term is not None and self._term.leading
+
+    def consumed(self) -> Consumed | None:
+        """How far the term is, None when this node does not lead the partition."""
+        term = self._term
+        return Consumed(term.last, term.per_second) if term is not None and term.leading else None
+
+    def close(self) -> None:
+        """Shut the sockets, so that a call behind a black hole ends."""
+        for connection in self._connections:
+            connection.abort()
+
+    async def run(self, beat: Beat) -> None:
+        """Lead the partition, or wait until it is free. Raises when a term ends; the next run begins another.
+
+        There is nothing to release at the end: with the connection the claim is void (`partitions.claim`).
+        """
+        while True:
+            try:
+                await self._run_term(beat)
+            except Suspected as suspected:
+                self.stats.poisoned += 1
+                self.refusals.suspect(suspected)
+
+    async def _run_term(self, beat: Beat) -> None:
+        """One term. No beat before the claim: a node that cannot get at the partition's row is not healthy."""
+        writer = reader = None
+        try:
+            with beat.waiting(self.settings.call_timeout_s):
+                writer = await self._connect("vivero:consumer-writer")
+                reader = await self._connect("vivero:consumer-reader")
+                self._connections = [writer, reader]
+                await partitions.prepare(writer)
+                await partitions.prepare(reader)
+            claim = await self._claim(writer, beat)
+            with beat.waiting(self.settings.call_timeout_s):
+                await self._take_stock(writer, claim)
+            await self._lead(writer, reader, claim, beat)
+        finally:
+            for connection in (writer, reader):
+                if connection is not None:
+                    connection.abort()
+
+    async def _claim(self, writer: Connection, beat: Beat) -> Claim:
+        leader: str | None = None
+        while True:
+            try:
+                with beat.waiting(self.settings.call_timeout_s):
+                    return await partitions.claim(writer, self.partition, self._node)
+            except partitions.Owned as owned:
+                if owned.node != leader:  # standing by takes days; who leads meanwhile is news
+                    log.info("standing by", partition=self.partition, leader=owned.node)
+                    leader = owned.node
+                await beat.sleep(min(max(owned.seconds, 0.1), 1.0))
+
+    async def _take_stock(self, writer: Connection, claim: Claim) -> None:
+        """Record how the last attempt ended, and read what is known of the commands that come next.
+
+        When a term has been before without any progress, and nobody has said why, commands are tried one by one.
+        """
+        verdict, self._verdict = self._verdict, None
+        if verdict is not None:
+            await attempts.end(writer, *verdict)
+        self.refusals.learn(claim.position, await attempts.known(writer, claim.partition, claim.position))
+        if claim.stands and self.refusals.careful_until <= claim.position:
+            most = self.settings.batch_commands
+            last = await attempts.waiting(writer, claim.partition, claim.position, most)
+            self.refusals.doubt(Suspicion(claim.partition, claim.epoch, claim.position + 1, last, False))
+
+    def _judge(self, term: Term, trials: Trials, error: BaseException | None, beat: Beat) -> None:
+        """A term has ended: was it the fault of what it did?"""
+        suspicion = term.suspicion
+        if suspicion is None:
+            return
+        if suspicion.attempt:
+            cause = trials.cause(error, beat)
+            self._verdict = None if cause is None else (suspicion, cause)
+        elif symptom(error, beat) not in (None, DATA):  # of that `Refusals.suspect` is told
+            self.refusals.doubt(suspicion)
+
+    async def _lead(self, writer: Connection, reader: Connection, claim: Claim, beat: Beat) -> None:
+        self.stats.terms += 1
+        sessions = [writer.backend_pid, reader.backend_pid]
+        trials = Trials(claim.partition, claim.epoch, self._connect, sessions, self.settings.call_timeout_s)
+        self._term = term = Term(self, writer, reader, claim, beat, trials)
+        self.look = True
+        beat.report_progress(term.progressing)
+        log.info("leading the partition", partition=claim.partition, epoch=claim.epoch, position=claim.position)
+        self.listeners.leads(claim.partition, claim.epoch)
+        try:
+            async with trio.open_nursery() as nursery:
+                await term.work(nursery)
+        except BaseExceptionGroup as group:
+            raise _cause(group) from None
+        finally:
+            term.leading = False
+            self._judge(term, trials, sys.exception(), beat)
+
+    async def expect(self, beat: Beat) -> None:
+        """If commands are being appended, give them a moment to come."""
+        if self._coming():
+            self._wake_up = trio.Event()
+            with trio.move_on_after(EXPECT_S):
+                await beat.idle(self._wake_up.wait)
+
+    async def wait(self, beat: Beat, seconds: float) -> None:
+        """Until somebody wakes us, or the time has come to look by ourselves."""
+        with trio.move_on_after(seconds) as scope:
+            await beat.idle(self._wake_up.wait)
+        self.look |= scope.cancelled_caught
+        self._wake_up = trio.Event()
+        beat.beat()
+
+
+def _cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Why the term ended: the first error that is not the cancellation which the other tasks got from it."""
+    return next((error for error in leaves(group) if not isinstance(error, trio.Cancelled)), group)

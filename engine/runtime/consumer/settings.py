@@ -1,0 +1,45 @@
+"""Limits of a consumer of the log, and what it counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vivero.engine.core.rules import STAGE_STEPS, TREE_RULES
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerSettings:
+    """Limits of a batch and of a term's memory. Seconds and bytes."""
+
+    batch_commands: int = 500
+    cache_bytes: int = 48_000_000
+    max_models: int = 2_000
+    max_definitions: int = 20_000
+    poll_s: float = 1.0
+    call_timeout_s: float = 5.0
+    slice_items: int = 500
+    paged_from: int = TREE_RULES.paged_from
+    """A loop whose items and what is loaded with it are more is loaded in pages."""
+    max_part_rows: int = TREE_RULES.most_together
+    """Live elements of an instance that are loaded together."""
+    max_tree_rows: int = TREE_RULES.most
+    """Live elements of an instance with all that it calls."""
+    stage_steps: int = STAGE_STEPS
+    """Steps that all expressions of one stage of an element may take together."""
+
+
+@dataclass(slots=True)
+class ConsumerStats:
+    """Counters for metrics and tests; they only grow."""
+
+    terms: int = 0
+    reads: int = 0
+    """Of the log; commands of this node are mostly handed over."""
+    batches: int = 0
+    slices: int = 0
+    """Batches without commands: deferred work between them."""
+    commands: int = 0
+    statements: int = 0
+    not_loaded: int = 0
+    evicted: int = 0
+    poisoned: int = 0

@@ -1,0 +1,292 @@
+"""The process definition cache: a file is parsed once, found in O(1), and never served stale.
+
+Models are cached by the SHA-256 of the file they were read from, which never goes stale; what is known of a definition
+(its state can change) by (tenant, key), forgotten when a deployment or deletion says so; the latest version of a
+process by (tenant, process id) for a short time, and forgotten likewise. Nothing that a running instance needs is ever
+invalid: an old version's model stays as long as it is used, and is read again if it was not.
+
+Whoever asks for something that is not there loads it, and everybody else who asks meanwhile waits for that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import msgspec
+import structlog
+import trio
+from cachetools import LRUCache, TTLCache
+
+from vivero.engine.bpmn.model import Process
+from vivero.engine.bpmn.parser import Parsed, parse
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.state import definitions
+from vivero.storage.state.definitions import DefinitionRow
+
+K = TypeVar("K")
+V = TypeVar("V")
+Models = Mapping[str, Process]
+"""The executable processes of a file, by their ids."""
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class CacheSettings:
+    """Limits of the cache, in entries. A parsed file takes about 100 KB."""
+
+    models: int = 1_000
+    definitions: int = 10_000
+    latest: int = 10_000
+    latest_ttl_s: float = 60.0
+    prewarm: int = 1_000
+
+
+class Definition(msgspec.Struct, frozen=True, gc=False):
+    """A process definition: what is known of it, and its model."""
+
+    row: DefinitionRow
+    process: Process
+
+
+class Changed(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    """The payload of a notification: a process was deployed or a definition deleted."""
+
+    tenant: str
+    process_id: str
+    key: int
+
+
+class CacheStats(msgspec.Struct, frozen=True, gc=False):
+    """Metrics; hits, misses and evictions are those of models and only grow."""
+
+    hits: int
+    misses: int
+    evictions: int
+    size: int
+
+    @property
+    def hit_rate(self) -> float:
+        """The share of look-ups that found what they wanted; 1.0 before the first."""
+        asked = self.hits + self.misses
+        return self.hits / asked if asked else 1.0
+
+
+class UnreadableResource(Exception):
+    """A deployed file that this version of the program cannot read any more."""
+
+
+class _Counted(LRUCache[K, V]):
+    """An LRU cache that counts what it evicts."""
+
+    evictions = 0
+
+    def popitem(self) -> tuple[K, V]:
+        self.evictions += 1
+        return super().popitem()
+
+
+class _Flight(Generic[V]):
+    """A load under way: what came of it, once `done`. An abandoned one was cancelled and came to nothing."""
+
+    def __init__(self) -> None:
+        self.done = trio.Event()
+        self.abandoned = True
+        self.value: V | None = None
+        self.error: Exception | None = None
+
+
+class SingleFlight(Generic[K, V]):
+    """At most one load of each key at a time."""
+
+    def __init__(self) -> None:
+        self._flights: dict[K, _Flight[V]] = {}
+
+    async def get(self, key: K, load: Callable[[], Awaitable[V]]) -> V | None:
+        """What `load()` gives, ours or that of somebody who began before. What it raises is raised to all."""
+        while (flight := self._flights.get(key)) is not None:
+            await flight.done.wait()
+            if flight.error is not None:
+                raise flight.error
+            if not flight.abandoned:
+                return flight.value
+        return await self._load(key, load)
+
+    async def _load(self, key: K, load: Callable[[], Awaitable[V]]) -> V:
+        self._flights[key] = flight = _Flight[V]()
+        try:
+            flight.value = value = await load()
+            flight.abandoned = False
+            return value
+        except Exception as error:
+            flight.error = error
+            raise
+        finally:
+            del self._flights[key]
+            flight.done.set()
+
+
+class DefinitionCache:
+    """See the module. `acquire()` gives a connection to read with, for a moment."""
+
+    def __init__(
+        self,
+        acquire: Callable[[], AbstractAsyncContextManager[Connection]],
+        settings: CacheSettings | None = None,
+        read: Callable[[bytes, str], Parsed] = parse,
+    ) -> None:
+        """`read(content, name)` parses a file; it runs in a thread."""
+        self._acquire = acquire
+        self._read = read
+        self._settings = settings = settings or CacheSettings()
+        self._models: _Counted[str, Models] = _Counted(settings.models)
+        self._rows: LRUCache[tuple[str, int], DefinitionRow] = LRUCache(settings.definitions)
+        self._latest: TTLCache[tuple[str, str], int] = TTLCache(
+            settings.latest, settings.latest_ttl_s, timer=trio.current_time
+        )
+        self._loading_models: SingleFlight[str, Models | None] = SingleFlight()
+        self._loading_rows: SingleFlight[tuple[str, int], DefinitionRow | None] = SingleFlight()
+        self._loading_latest: SingleFlight[tuple[str, str], DefinitionRow | None] = SingleFlight()
+        self._own_thread = trio.CapacityLimiter(1)
+        self._changes = 0
+        self._hits = self._misses = 0
+
+    # -- models by content ----------------------------------------------------------------------------------------
+
+    def put(self, sha256: str, parsed: Parsed) -> None:
+        """Keep what somebody has parsed already; files with problems are not deployed and not kept."""
+        if not parsed.problems:
+            self._models[sha256] = {process.id: process for process in parsed.processes}
+
+    def resource_nowait(self, sha256: str) -> Models | None:
+        """The models of a deployed file if they are at hand."""
+        models = self._models.get(sha256)
+        if models is None:
+            self._misses += 1
+        else:
+            self._hits += 1
+        return models
+
+    async def resource(self, sha256: str, connection: Connection | None = None) -> Models | None:
+        """The models of a deployed file, read and parsed if need be; None when there is no such file.
+
+        A caller with a `connection` of its own reads over that one, in a thread of its own, and waits for nobody: the
+        consumer, which must not stand still while the API's connections are all in use.
+
+        Raises:
+            UnreadableResource: it cannot be parsed any more.
+            StorageError: it could not be read.
+        """
+        models = self.resource_nowait(sha256)
+        if models is not None:
+            return models
+        if connection is not None:
+            return await self._parse(sha256, await definitions.resource(connection, sha256), self._own_thread)
+        return await self._loading_models.get(sha256, lambda: self._load_models(sha256))
+
+    async def _load_models(self, sha256: str) -> Models | None:
+        async with self._acquire() as connection:
+            content = await definitions.resource(connection, sha256)
+        return await self._parse(sha256, content)
+
+    async def _parse(
+        self, sha256: str, content: bytes | None, limiter: trio.CapacityLimiter | None = None
+    ) -> Models | None:
+        if content is None:
+            return None
+        parsed = await trio.to_thread.run_sync(self._read, content, sha256, limiter=limiter)
+        if parsed.problems:
+            raise UnreadableResource("; ".join(str(problem) for problem in parsed.problems))
+        self.put(sha256, parsed)
+        return {process.id: process for process in parsed.processes}
+
+    # -- definitions ------------------------------------------------------------------------------------------------
+
+    async def get(self, tenant: str, key: int) -> Definition | None:
+        """A definition of a tenant in whatever state, None when there is none. Raises as `resource` does."""
+        row = self._rows.get((tenant, key))
+        if row is None:
+            row = await self._loading_rows.get((tenant, key), lambda: self._load_row(tenant, key))
+        return None if row is None else await self._with_model(row)
+
+    async def latest(self, tenant: str, process_id: str) -> Definition | None:
+        """The highest active version of a process, None when there is none. Raises as `resource` does."""
+        key = self._latest.get((tenant, process_id))
+        if key is not None:
+            return await self.get(tenant, key)
+        load = self._loading_latest.get((tenant, process_id), lambda: self._load_latest(tenant, process_id))
+        row = await load
+        return None if row is None else await self._with_model(row)
+
+    async def _with_model(self, row: DefinitionRow) -> Definition | None:
+        models = await self.resource(row.sha256)
+        return None if models is None else Definition(row, models[row.process_id])
+
+    async def _load_row(self, tenant: str, key: int) -> DefinitionRow | None:
+        changes = self._changes
+        async with self._acquire() as connection:
+            row = await definitions.definition(connection, tenant, key)
+        if row is not None and changes == self._changes:  # else it may be older than what invalidated it
+            self._rows[tenant, key] = row
+        return row
+
+    async def _load_latest(self, tenant: str, process_id: str) -> DefinitionRow | None:
+        changes = self._changes
+        async with self._acquire() as connection:
+            row = await definitions.latest(connection, tenant, process_id)
+        if row is not None and changes == self._changes:
+            self._rows[tenant, row.key] = row
+            self._latest[tenant, process_id] = row.key
+        return row
+
+    # -- what changes -----------------------------------------------------------------------------------------------
+
+    def invalidate(self, tenant: str, key: int) -> None:
+        """A definition was deleted or is draining. Its model stays for the instances that still run it."""
+        self._changes += 1
+        row = self._rows.pop((tenant, key), None)
+        if row is not None:
+            self._latest.pop((tenant, row.process_id), None)
+
+    def invalidate_latest(self, tenant: str, process_id: str) -> None:
+        """A process has another latest version: it was deployed, or a version was deleted."""
+        self._changes += 1
+        self._latest.pop((tenant, process_id), None)
+
+    def changed(self, payload: str) -> None:
+        """A notification has come. One that cannot be read, or came of a reconnect (empty), forgets everything."""
+        try:
+            change = msgspec.json.decode(payload, type=Changed)
+        except msgspec.DecodeError:
+            self.forget()
+            return
+        self.invalidate(change.tenant, change.key)
+        self.invalidate_latest(change.tenant, change.process_id)
+
+    def forget(self) -> None:
+        """Notifications may have been missed: forget all that can change."""
+        self._changes += 1
+        self._rows.clear()
+        self._latest.clear()
+
+    async def prewarm(self) -> int:
+        """Load the models of the definitions with most running instances; how many are there now.
+
+        One that cannot be read is logged and left out: its instances get their incidents when they are touched.
+        """
+        async with self._acquire() as connection:
+            rows = await definitions.in_use(connection, self._settings.prewarm)
+        for row in rows:
+            try:
+                await self.resource(row.sha256)
+            except UnreadableResource as error:
+                log.error("a deployed file cannot be read any more", definition=row.key, problems=str(error))
+        return len(self._models)
+
+    @property
+    def stats(self) -> CacheStats:
+        """Counters so far."""
+        return CacheStats(self._hits, self._misses, self._models.evictions, len(self._models))

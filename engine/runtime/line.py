@@ -1,0 +1,33 @@
+"""The connection that a task has to itself, and that can be shut from outside when a call on it hangs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from vivero.engine.runtime.supervision.supervisor import Beat
+from vivero.storage.postgres.driver import CONNECT_TIMEOUT_S, Connection
+
+
+@dataclass(slots=True)
+class Line:
+    """`connect` makes the connection of a task; it is opened anew each time the task begins."""
+
+    connect: Callable[[], Awaitable[Connection]]
+    _connection: Connection | None = None
+
+    @asynccontextmanager
+    async def opened(self, beat: Beat) -> AsyncGenerator[Connection]:
+        """A connection for the block. Raises what `connect` raises."""
+        with beat.waiting(CONNECT_TIMEOUT_S):
+            self._connection = connection = await self.connect()
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+    def close(self) -> None:
+        """Shut the socket, so that a call behind a black hole ends."""
+        if self._connection is not None:
+            self._connection.abort()

@@ -1,0 +1,102 @@
+"""Task: maintenance of the leading node's tables (docs/supervision.md).
+
+It makes the partitions of the logs well ahead, trims the cursor, and adds up the counts that batches write as changes.
+None of it is urgent: a chore that fails is an alarm in the log and in `failures`, and is tried again at the next turn.
+It ends no term, and the engine never waits for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import structlog
+
+from vivero.engine.runtime.line import Line
+from vivero.engine.runtime.supervision.supervisor import Beat
+from vivero.storage import maintenance
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.errors import ConnectionLost, StorageError
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceSettings:
+    """How often a turn comes, and how much a chore does at once. Seconds and rows."""
+
+    every_s: float = 2.0
+    changes: int = 20_000
+    """Of element counts, added up at once."""
+    call_timeout_s: float = 5.0
+
+    def __post_init__(self) -> None:
+        if self.changes < 1:
+            raise ValueError("maintenance needs changes >= 1")
+
+
+class Maintenance:
+    """The handle of the task; `run` is the child."""
+
+    def __init__(
+        self,
+        connect: Callable[[], Awaitable[Connection]],
+        settings: MaintenanceSettings | None = None,
+        partition: int = 1,
+        leads: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """`leads`: whether the partition is this node's to look after."""
+        self._line = Line(connect)
+        self._settings = settings or MaintenanceSettings()
+        self._partition = partition
+        self._leads = leads
+        self._trimmed_until: int | None = None
+        self._chores: dict[str, Callable[[Connection], Awaitable[bool]]] = {
+            "make log partitions": self._make_log_pieces,
+            "add up element counts": self._total_element_counts,
+            "trim the cursor": self._trim_cursor,
+        }
+        self.failures = dict.fromkeys(self._chores, 0)
+        """How often each chore has failed, for metrics and tests."""
+
+    def close(self) -> None:
+        """Shut the socket, so that a call behind a black hole ends."""
+        self._line.close()
+
+    async def run(self, beat: Beat) -> None:
+        """Take turns until cancelled. Raises when the connection is lost, to be started again."""
+        beat.beat()
+        async with self._line.opened(beat) as connection:
+            with beat.waiting(self._settings.call_timeout_s):
+                await maintenance.prepare(connection)
+            while True:
+                busy = await self.run_once(connection, beat) if self._leads() else False
+                await beat.sleep(0 if busy else self._settings.every_s)
+
+    async def run_once(self, connection: Connection, beat: Beat) -> bool:
+        """One turn of each chore; whether one of them has more to do. Raises ConnectionLost."""
+        more = False
+        for name, chore in self._chores.items():
+            try:
+                with beat.waiting(self._settings.call_timeout_s):
+                    more |= await chore(connection)
+            except ConnectionLost:
+                raise
+            except StorageError as error:
+                self.failures[name] += 1
+                log.error("maintenance failed; it is tried again", chore=name, error=str(error))
+        return more
+
+    async def _make_log_pieces(self, connection: Connection) -> bool:
+        made = await maintenance.make_log_pieces(connection)
+        if made:
+            log.info("made partitions of the logs", count=made)
+        return False
+
+    async def _total_element_counts(self, connection: Connection) -> bool:
+        most = self._settings.changes
+        return await maintenance.total_element_counts(connection, self._partition, most) == most
+
+    async def _trim_cursor(self, connection: Connection) -> bool:
+        self._trimmed_until = await maintenance.trim_cursor(connection, self._partition, self._trimmed_until)
+        return False

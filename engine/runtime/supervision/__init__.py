@@ -1,0 +1,1 @@
+"""How the children of the program are kept running."""

@@ -1,0 +1,1 @@
+"""PostgreSQL on Trio: connections, pools, notifications, errors, migrations."""

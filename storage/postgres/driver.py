@@ -1,0 +1,78 @@
+"""PostgreSQL connections on Trio: psycopg's own protocol generators, waited for by Trio.
+
+psycopg writes the protocol as generators that yield what they wait for; `waiting` lets Trio do the waiting.
+A connection is a thin layer over libpq (`psycopg.pq`): no cursors, no adaptation of large values, results as lists of
+tuples; half the CPU of a query through psycopg's own connection class. Names of psycopg used beyond its documented API,
+held by tests/storage/test_driver.py and by the exact version pin: `psycopg.generators` (connect, cancel, send, execute,
+fetch_many, notifies), `psycopg.waiting` (Ready, Wait).
+
+Rules that hold for every call:
+
+- It has a deadline, a point on Trio's clock (seconds, `trio.current_time()`); by default `call_timeout_s` from now. A
+  deadline that passes closes the connection (shutdown of the socket: neither TCP keepalive nor statement_timeout
+  frees a call behind a black hole) and raises `DeadlineExceeded`.
+- A cancelled call leaves no dirty connection: its query is given a moment to end, then cancelled on the server, all
+  within `SETTLE_S`; otherwise, and always for a pipeline, the connection is closed.
+- Errors are those of `errors`. After `ConnectionLost` the connection is closed, after any other it is usable
+  (within an explicit transaction: for a rollback).
+- One task uses a connection at a time; a second one is told so by `StorageBug`. `abort()` may come from any task.
+"""
+
+from collections.abc import Mapping
+
+import psycopg
+import trio
+from psycopg import generators
+from psycopg.pq.abc import PGconn
+
+from vivero.storage.postgres import dsn as conninfo
+from vivero.storage.postgres.connection import Connection, Notification
+from vivero.storage.postgres.errors import ConnectFailed
+from vivero.storage.postgres.queries import Call, Query
+from vivero.storage.postgres.results import Result
+from vivero.storage.postgres.values import Params
+from vivero.storage.postgres.waiting import drive_pairs
+
+__all__ = ["Call", "Connection", "Notification", "Params", "Query", "Result", "connect"]
+
+CALL_TIMEOUT_S = 5.0
+CONNECT_TIMEOUT_S = 5.0
+
+SESSION_SETTINGS: Mapping[str, str] = {"default_transaction_isolation": "read committed", "TimeZone": "UTC"}
+
+
+async def connect(
+    dsn: str,
+    *,
+    name: str = "vivero",
+    settings: Mapping[str, str] | None = None,
+    deadline: float | None = None,
+    call_timeout_s: float = CALL_TIMEOUT_S,
+) -> Connection:
+    """A new connection, from the first host of the DSN that gives one.
+
+    `name` is its `application_name`, `settings` are server settings for its whole session. Each address gets its share
+    of the time that is left, so that a silent host does not use up the others' (or the DSN's `connect_timeout`, if
+    that is less). Raises `ConnectFailed` with what each host said, `InvalidDsn`.
+    """
+    parameters = conninfo.with_session(conninfo.parse(dsn), name, {**SESSION_SETTINGS, **(settings or {})})
+    limit_s = conninfo.connect_timeout_s(parameters)
+    end = trio.current_time() + CONNECT_TIMEOUT_S if deadline is None else deadline
+    attempts: list[str] = []
+    failures: list[str] = []
+    with trio.CancelScope(deadline=end):
+        attempts = await conninfo.attempts(parameters)
+    for number, attempt in enumerate(attempts):
+        share_s = min(limit_s, (end - trio.current_time()) / (len(attempts) - number))
+        try:
+            return Connection(await _open(attempt, share_s), name, call_timeout_s)
+        except psycopg.Error as error:
+            failures.append(str(error).strip())
+        except trio.TooSlowError:
+            failures.append(f"no answer from {conninfo.address(attempt)} within {share_s:.1f} s")
+    raise ConnectFailed("; ".join(failures) or "host names were not resolved before the deadline")
+
+
+async def _open(attempt: str, timeout_s: float) -> PGconn:
+    with trio.fail_after(max(timeout_s, 0)):
+        return await drive_pairs(generators.connect(attempt))

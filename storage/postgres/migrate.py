@@ -1,0 +1,190 @@
+"""Brings a database to the program's schema: numbered SQL files, each in a transaction, under one advisory lock.
+
+Files are `storage/sql/migrations/NNNN_name.sql`, numbered from 0001 without gaps, never changed once released. What ran
+is in the table `schema_migrations` with a SHA-256 of the file. Any number of programs may start at once: one migrates,
+the others wait for its lock and then find nothing to do.
+"""
+
+import hashlib
+import re
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import trio
+
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.errors import Conflict, Outage, Retry, StorageError
+
+MIGRATIONS_DIRECTORY = Path(__file__).parent / "migrations"
+
+MIGRATION_TIMEOUT_S = 600.0
+"""How long one migration may take: it may rewrite a large table."""
+
+LOCK_WAIT_S = 120.0
+"""How long to wait for another program that is migrating, and for each table lock within a migration."""
+
+LOCK_KEY = int.from_bytes(b"Vivero")
+
+_FILE_NAME = re.compile(r"(?P<version>\d{4})_(?P<name>[a-z0-9_]+)\.sql")
+_TRANSACTION_CONTROL = re.compile(r"^(BEGIN|START TRANSACTION|COMMIT|ROLLBACK)\b.*;", re.IGNORECASE | re.MULTILINE)
+
+_CREATE_TABLE = """
+CREATE TABLE IF NOT EXISTS schema_migrations (
+    version    int PRIMARY KEY,
+    name       text NOT NULL,
+    sha256     text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now()
+)"""
+
+
+class MigrationError(Exception):
+    """The database cannot be brought to this program's schema; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One file. `sha256` is of its text with plain line ends, so that a checkout does not change it."""
+
+    version: int
+    name: str
+    sql: str
+    sha256: str
+
+    def __str__(self) -> str:
+        return f"{self.version:04d}_{self.name}"
+
+
+Progress = Callable[[Migration, int, int], None]
+"""Called before each migration: it, its number among those to do (from 1), and how many there are."""
+
+
+def read_migrations(directory: Path = MIGRATIONS_DIRECTORY) -> tuple[Migration, ...]:
+    """All migrations in order; raises `MigrationError` when the files break the rules."""
+    migrations = tuple(_read(path) for path in sorted(directory.glob("*.sql")))
+    for expected, migration in enumerate(migrations, 1):
+        if migration.version != expected:
+            raise MigrationError(f"{migration}.sql: expected number {expected:04d}; there are no gaps and no doubles")
+    if not migrations:
+        raise MigrationError(f"no migrations in {directory}")
+    return migrations
+
+
+def _read(path: Path) -> Migration:
+    name = _FILE_NAME.fullmatch(path.name)
+    if name is None:
+        raise MigrationError(f"{path.name}: migrations are named like 0001_name.sql")
+    sql = path.read_text(encoding="utf-8")  # universal newlines
+    if control := _TRANSACTION_CONTROL.search(sql):
+        line = sql.count("\n", 0, control.start()) + 1
+        raise MigrationError(f"{path.name}:{line}: {control[1]} is not for migrations, each runs in one transaction")
+    return Migration(int(name["version"]), name["name"], sql, hashlib.sha256(sql.encode()).hexdigest())
+
+
+async def pending(connection: Connection, migrations: Sequence[Migration] | None = None) -> list[Migration]:
+    """What is still to be run. Changes nothing, waits for no lock.
+
+    Raises `MigrationError` for a database that is newer than the program or whose migrations were others.
+    """
+    known = read_migrations() if migrations is None else migrations
+    exists = await connection.execute("SELECT to_regclass('schema_migrations') IS NOT NULL")
+    if not exists.rows[0][0]:
+        return list(known)
+    applied = await connection.execute("SELECT version, name, sha256 FROM schema_migrations ORDER BY version")
+    return _compare([Migration(version, name, "", sha256) for version, name, sha256 in applied.rows], known)
+
+
+def _compare(applied: Sequence[Migration], known: Sequence[Migration]) -> list[Migration]:
+    if len(applied) > len(known):
+        raise MigrationError(
+            f"the database has schema version {applied[-1]}, this program knows only {known[-1]}:"
+            " start a newer version of the program, or give it another database"
+        )
+    for done, migration in zip(applied, known, strict=False):
+        if (done.version, done.sha256) != (migration.version, migration.sha256):
+            raise MigrationError(
+                f"migration {migration} is not the one that ran in this database (there it is {done}, checksum"
+                f" {done.sha256[:12]}, here {migration.sha256[:12]}): a released migration must never change;"
+                " restore the file, or start with a new database"
+            )
+    return list(known[len(applied) :])
+
+
+async def migrate(
+    connection: Connection,
+    migrations: Sequence[Migration] | None = None,
+    *,
+    progress: Progress | None = None,
+    lock_wait_s: float = LOCK_WAIT_S,
+    timeout_s: float = MIGRATION_TIMEOUT_S,
+) -> list[Migration]:
+    """Runs what is pending and gives the list of it; each migration is there as a whole or not at all.
+
+    Raises `MigrationError` when a migration fails or another program has held the lock for `lock_wait_s`; `Retry` and
+    `Outage` pass through: after them, call it again on another connection.
+    """
+    known = read_migrations() if migrations is None else migrations
+    async with _locked(connection, lock_wait_s):
+        todo = await pending(connection, known)
+        if todo:
+            await connection.execute(_CREATE_TABLE)
+        for number, migration in enumerate(todo, 1):
+            if progress is not None:
+                progress(migration, number, len(todo))
+            await _apply(connection, migration, timeout_s)
+    return todo
+
+
+@asynccontextmanager
+async def _locked(connection: Connection, wait_s: float) -> AsyncGenerator[None]:
+    """Holds the migration lock; lock_timeout bounds the wait for it, and for the locks of the migrations themselves."""
+    await connection.execute("SELECT set_config('lock_timeout', $1, false)", (f"{int(wait_s * 1000)}ms",))
+    try:
+        deadline = trio.current_time() + wait_s + connection.call_timeout_s
+        await connection.execute("SELECT pg_advisory_lock($1)", (LOCK_KEY,), deadline=deadline)
+    except Conflict as error:
+        raise MigrationError(
+            f"another program has been migrating this database for more than {wait_s:g} s: wait for it, or end it"
+        ) from error
+    try:
+        yield
+    finally:
+        await _unlock(connection)
+
+
+async def _unlock(connection: Connection) -> None:
+    """Gives the lock back; if that fails, closing the connection does it."""
+    if connection.closed:
+        return
+    with trio.CancelScope(shield=True):
+        try:
+            await connection.script(f"SELECT pg_advisory_unlock({LOCK_KEY}); RESET lock_timeout")
+        except StorageError:
+            connection.abort()
+
+
+async def _apply(connection: Connection, migration: Migration, timeout_s: float) -> None:
+    deadline = trio.current_time() + timeout_s
+    try:
+        async with connection.transaction(deadline=deadline):
+            await connection.script(migration.sql, deadline=deadline)
+            if not connection.in_transaction:
+                raise MigrationError(f"migration {migration} ended its own transaction: repair the database by hand")
+            await connection.execute(
+                "INSERT INTO schema_migrations (version, name, sha256) VALUES ($1, $2, $3)",
+                (migration.version, migration.name, migration.sha256),
+            )
+    except Conflict as error:
+        raise MigrationError(
+            f"migration {migration} found a table in use: end what uses it ({error.message})"
+        ) from error
+    except (Retry, Outage):
+        raise
+    except StorageError as error:
+        raise MigrationError(f"migration {migration} failed{_place(migration, error)}: {error.message}") from error
+
+
+def _place(migration: Migration, error: StorageError) -> str:
+    position = error.diagnosis.position
+    return f" at line {migration.sql.count(chr(10), 0, position - 1) + 1}" if position else ""

@@ -1,0 +1,151 @@
+"""A bounded pool of connections, first come, first served.
+
+It has no task of its own: connections are made by whoever needs one, and what comes back dirty, broken or inside a
+transaction is closed instead of kept. Nobody waits in here while holding a connection for something else: a request
+that waits for the engine returns its connection first (a pool of two must survive 500 long polls).
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import trio
+
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.errors import DeadlineExceeded, Outage
+
+ACQUIRE_TIMEOUT_S = 5.0
+
+Connect = Callable[[float], Awaitable[Connection]]
+"""Makes a connection before a deadline (a point on Trio's clock)."""
+
+
+class PoolClosed(Outage):
+    """The pool is shut: the program is stopping."""
+
+
+class PoolExhausted(Outage):
+    """All connections stayed in use up to the deadline. Nothing was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolStats:
+    """How a pool stands, for metrics and the status page. The counters only grow."""
+
+    size: int
+    idle: int
+    in_use: int
+    waiting: int
+    opened: int
+    discarded: int
+    exhausted: int
+
+
+class Pool:
+    """At most `size` connections, made by `connect` when they are needed."""
+
+    def __init__(self, connect: Connect, size: int) -> None:
+        if size < 1:
+            raise ValueError(f"a pool of {size} connections")
+        self._connect = connect
+        self._size = size
+        self._slots = trio.Semaphore(size, max_value=size)  # wakes its waiters in their order
+        self._idle: list[Connection] = []
+        self._in_use: set[Connection] = set()
+        self._closed = False
+        self._opened = self._discarded = self._exhausted = 0
+
+    @property
+    def stats(self) -> PoolStats:
+        """A snapshot."""
+        return PoolStats(
+            size=self._size,
+            idle=len(self._idle),
+            in_use=self._size - self._slots.value,
+            waiting=self._slots.statistics().tasks_waiting,
+            opened=self._opened,
+            discarded=self._discarded,
+            exhausted=self._exhausted,
+        )
+
+    @asynccontextmanager
+    async def connection(self, *, deadline: float | None = None) -> AsyncGenerator[Connection]:
+        """A connection for the length of a block; waits for one until `deadline` (by default 5 s from now).
+
+        Raises `PoolExhausted`, `ConnectFailed`, `PoolClosed`: all are outages, and nothing was sent.
+        """
+        end = trio.current_time() + ACQUIRE_TIMEOUT_S if deadline is None else deadline
+        await self._take_slot(end)
+        try:
+            connection = self._pop_idle() or await self._open(end)
+            self._in_use.add(connection)
+            try:
+                yield connection
+            except DeadlineExceeded:
+                self._discard_idle()
+                raise
+            finally:
+                self._in_use.remove(connection)
+                self._take_back(connection)
+        finally:
+            self._slots.release()
+
+    def close(self) -> None:
+        """Closes what is idle at once and what is in use when it comes back; nobody gets a connection any more."""
+        self._closed = True
+        self._discard_idle()
+
+    def abort(self) -> None:
+        """Closes everything at once: calls in progress raise `ConnectionLost`. The pool itself stays usable.
+
+        This is how a child that hangs is freed: its sockets are closed before it is cancelled.
+        """
+        self._discard_idle()
+        for connection in self._in_use:
+            connection.abort()
+
+    async def _take_slot(self, end: float) -> None:
+        """One that is free costs no turn of the others: whoever takes it is about to wait for PostgreSQL."""
+        try:
+            self._slots.acquire_nowait()
+        except trio.WouldBlock:
+            await self._wait_slot(end)
+        if self._closed:
+            self._slots.release()
+            raise PoolClosed("the pool is closed")
+
+    async def _wait_slot(self, end: float) -> None:
+        with trio.CancelScope(deadline=end):
+            await self._slots.acquire()
+            return
+        self._exhausted += 1
+        raise PoolExhausted(f"all {self._size} connections are in use")
+
+    def _pop_idle(self) -> Connection | None:
+        """The connection used last, which is the warmest; those whose end has come meanwhile are thrown away."""
+        while self._idle:
+            connection = self._idle.pop()
+            if not connection.has_input:
+                return connection
+            self._discard(connection)
+        return None
+
+    async def _open(self, end: float) -> Connection:
+        connection = await self._connect(end)
+        self._opened += 1
+        return connection
+
+    def _take_back(self, connection: Connection) -> None:
+        if connection.reusable and not self._closed:
+            self._idle.append(connection)
+        else:
+            self._discard(connection)
+
+    def _discard_idle(self) -> None:
+        """After a deadline the others, unused meanwhile, may well lie behind the same black hole."""
+        while self._idle:
+            self._discard(self._idle.pop())
+
+    def _discard(self, connection: Connection) -> None:
+        connection.close()
+        self._discarded += 1

@@ -1,0 +1,127 @@
+"""User tasks that can be read and searched, and the variables that are seen from one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vivero.storage.search import implied
+from vivero.storage.search.fields import (
+    ENUM,
+    KEY,
+    NUMBER,
+    OTHER,
+    PLAIN,
+    TEXT,
+    TIME,
+    Field,
+    Parameters,
+    condition,
+    filtered,
+    is_said,
+)
+from vivero.storage.search.resources import has_tags, has_variables, variables
+from vivero.storage.search.statements import Resource, Special
+
+USER_TASK_STATES = (
+    "ASSIGNING",
+    "CANCELED",
+    "CANCELING",
+    "COMPLETED",
+    "COMPLETING",
+    "CREATED",
+    "CREATING",
+    "FAILED",
+    "UPDATING",
+)
+
+
+def _candidate(column: str) -> Special:
+    """A filter of texts over a list: of some item it must be true, of none what is negated."""
+    item = filtered("item", "item", TEXT)
+
+    def filter(value: Any, path: str, parameters: Parameters) -> str:
+        condition(item, value, path, Parameters())  # it checks the values
+        operators = value if type(value) is dict else {"$eq": value}
+        parts = [_of_list(name, operand, parameters) for name, operand in operators.items() if is_said(name, operand)]
+        return " AND ".join(parts) or "true"
+
+    def _of_list(operator: str, operand: Any, parameters: Parameters) -> str:
+        if operator == "$exists":
+            return f"{column} {'<>' if operand else '='} '{{}}'"
+        if operator in _BY_INDEX:
+            negated, contains = _BY_INDEX[operator]
+            texts = operand if type(operand) is list else [operand]
+            found = f"{column} {contains} {parameters.add(texts, 'text[]')}"
+            return f"NOT ({found})" if negated else found
+        fits = condition(item, {operator: operand}, "", parameters)
+        return f"EXISTS (SELECT FROM unnest({column}) AS item WHERE {fits})"
+
+    return filter
+
+
+_BY_INDEX = {"$eq": (False, "@>"), "$neq": (True, "@>"), "$in": (False, "&&"), "$notIn": (True, "&&")}
+"""Operators that a GIN index answers: whether they are negated, and PostgreSQL's sign."""
+
+USER_TASKS = Resource(
+    "User Task",
+    "user_tasks t",
+    "t.user_task_key",
+    (
+        filtered("name", "t.name", TEXT, sort=True, sort_sql="left(t.name, 1000)"),
+        filtered("state", "t.state", ENUM, values=USER_TASK_STATES, cases={"CREATED": "t.ended_at IS NULL"}),
+        filtered("assignee", "t.assignee", TEXT),
+        Field("elementId", "t.element_id", TEXT, PLAIN),
+        Field("candidateGroups", "t.candidate_groups", OTHER),
+        Field("candidateUsers", "t.candidate_users", OTHER),
+        filtered("processDefinitionId", "t.process_id", TEXT, implied=implied.of_process("t")),
+        filtered("creationDate", "t.created_at", TIME, sort=True),
+        filtered("completionDate", "t.ended_at", TIME, sort=True),
+        filtered("followUpDate", "t.follow_up_at", TIME, sort=True),
+        filtered("dueDate", "t.due_at", TIME, sort=True),
+        filtered("tenantId", "t.tenant_id", TEXT),
+        Field("externalFormReference", "t.external_form", TEXT),
+        Field("processDefinitionVersion", "t.process_version", NUMBER),
+        Field("customHeaders", "t.headers", OTHER),
+        filtered("priority", "t.priority", NUMBER, sort=True),
+        Field("userTaskKey", "t.user_task_key", KEY, PLAIN),
+        Field("elementInstanceKey", "t.element_instance_key", KEY, PLAIN, implied=implied.of_element("t")),
+        Field("processName", "t.process_name", TEXT),
+        filtered("processDefinitionKey", "t.process_definition_key", KEY, implied=implied.of_definition("t")),
+        filtered("processInstanceKey", "t.process_instance_key", KEY),
+        Field("rootProcessInstanceKey", "t.root_key", KEY),
+        filtered("businessId", "t.business_id", TEXT, sort=True, implied=implied.of_business("t")),
+        Field("formKey", "t.form_key", KEY),
+        Field("tags", "t.tags", OTHER),
+    ),
+    special={
+        "candidateGroup": _candidate("t.candidate_groups"),
+        "candidateUser": _candidate("t.candidate_users"),
+        "processInstanceVariables": has_variables("v.scope_key = t.process_instance_key"),
+        "localVariables": has_variables("v.scope_key = t.element_instance_key"),
+        "tags": has_tags("t.tags"),
+    },
+    alternatives=True,
+)
+
+_SEEN = (
+    "user_tasks t JOIN element_instances e ON e.element_instance_key = t.element_instance_key"
+    " JOIN variables v ON v.scope_key = ANY (e.path)"
+)
+_INNERMOST = (
+    f"(SELECT DISTINCT ON (t.user_task_key, v.name) t.user_task_key AS of_task, v.* FROM {_SEEN}"
+    " ORDER BY t.user_task_key, v.name, array_position(e.path, v.scope_key)) AS v"
+)
+
+
+def _task(column: str) -> Special:
+    return lambda key, _path, parameters: f"{column} = {parameters.add(key, 'bigint')}"
+
+
+def variables_seen(preview: bool) -> Resource:
+    """Every variable of the scopes around a user task, hidden ones too; to be searched within a "user task"."""
+    return variables(_SEEN, preview, {"user task": _task("t.user_task_key")})
+
+
+def effective_variables(preview: bool) -> Resource:
+    """Of each name the innermost variable; to be searched within a "user task"."""
+    return variables(_INNERMOST, preview, {"user task": _task("v.of_task")})

@@ -1,0 +1,230 @@
+"""Channels, start events and pages of who waits for signals, from the tables into the state.
+
+Whatever number of them a batch needs, each kind is one statement. What the state has already is never replaced: it may
+be newer than what the database shows while a batch is on its way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from vivero.engine.core.commands.signal import SUBSCRIPTIONS_A_PAGE
+from vivero.engine.core.needs import Need, NeedKind
+from vivero.engine.core.state.channels import (
+    BODY_WITH_MESSAGE,
+    MESSAGES_A_PAGE,
+    Channel,
+    ChannelKey,
+    ChannelSubscription,
+    Message,
+    Start,
+    StartLock,
+    Starts,
+)
+from vivero.engine.core.state.state import State
+from vivero.storage.postgres.driver import Call, Connection
+from vivero.storage.postgres.sql_files import beside
+
+_sql = beside(__file__)
+_texts = msgspec.json.Decoder(dict[str, str])
+
+_KINDS = frozenset(
+    (
+        NeedKind.CHANNEL,
+        NeedKind.MESSAGES,
+        NeedKind.MESSAGE,
+        NeedKind.BODY,
+        NeedKind.MESSAGE_ID,
+        NeedKind.SIGNAL,
+        NeedKind.STARTS,
+    )
+)
+
+Rows = list[tuple[Any, ...]]
+
+
+class _Wanted:
+    """The needs that this module answers, without what the state has."""
+
+    def __init__(self, state: State, needs: Iterable[Need]) -> None:
+        self.channels: set[ChannelKey] = set()
+        self.pages: set[tuple[str, str, str, str, int]] = set()
+        self.keyed: set[tuple[str, str, int]] = set()
+        self.bodies: set[tuple[str, str, int]] = set()
+        self.ids: set[tuple[str, str, str, str]] = set()
+        self.signals: set[tuple[str, str, int]] = set()
+        self.starts = False
+        for need in needs:
+            if need.kind in _KINDS:
+                self._ask(need, state)
+
+    def _ask(self, need: Need, state: State) -> None:
+        if need.kind is NeedKind.CHANNEL and need.key not in state.channels:
+            self.channels.add(need.key)
+        elif need.kind is NeedKind.MESSAGES:
+            self.pages.add(need.key)
+        elif need.kind is NeedKind.MESSAGE:
+            self.keyed.add(need.key)
+        elif need.kind is NeedKind.BODY:
+            self.bodies.add(need.key)
+        elif need.kind is NeedKind.MESSAGE_ID and not _knows(state, need.key):
+            self.ids.add(need.key)
+        elif need.kind is NeedKind.SIGNAL and need.key not in state.signal_pages:
+            self.signals.add(need.key)
+        elif need.kind is NeedKind.STARTS and state.starts is None:
+            self.starts = True
+
+    def calls(self) -> dict[str, Call]:
+        calls: dict[str, Call] = {}
+        if self.channels:
+            places = _columns(self.channels, 2)
+            calls["subscriptions"] = (_sql["subscriptions"], places)
+            calls["locks"] = (_sql["locks"], places)
+            calls["messages"] = (_sql["messages"], (*places, MESSAGES_A_PAGE + 1, BODY_WITH_MESSAGE))
+        if self.pages:
+            calls["pages"] = (_sql["pages"], (*_columns(self.pages, 5), MESSAGES_A_PAGE, BODY_WITH_MESSAGE))
+        if self.ids:
+            calls["message_ids"] = (_sql["message_ids"], (*_columns(self.ids, 4), BODY_WITH_MESSAGE))
+        if self.keyed:
+            calls["keyed"] = (_sql["keyed"], (*_columns(self.keyed, 3), BODY_WITH_MESSAGE))
+        if self.bodies:
+            calls["bodies"] = (_sql["bodies"], (sorted(key for _, _, key in self.bodies),))
+        if self.signals:
+            calls["signals"] = (_sql["signals"], (*_columns(self.signals, 3), SUBSCRIPTIONS_A_PAGE))
+        if self.starts:
+            calls["starts"] = (_sql["starts"], ())
+        return calls
+
+
+def _knows(state: State, key: tuple[str, str, str, str]) -> bool:
+    """Whether the state can tell if there is a message with this id, or will, once the channel's page is there."""
+    channel = state.channels.get(key[:2])
+    return channel is not None and (channel.complete or key[2:] in channel.asked)
+
+
+def _columns(rows: Iterable[tuple[Any, ...]], width: int) -> tuple[list[Any], ...]:
+    ordered = sorted(rows)
+    return tuple([row[i] for row in ordered] for i in range(width))
+
+
+async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> set[tuple[int, int]]:
+    """Load what `needs` name of this kind and the state lacks; who waits for signals, as (root, part) of trees."""
+    wanted = _Wanted(state, needs)
+    calls = wanted.calls()
+    if not calls:
+        return set()
+    results = await reader.pipeline(list(calls.values()))
+    rows = {name: result.rows for name, result in zip(calls, results, strict=True)}
+    if wanted.starts and state.starts is None:
+        state.starts = _starts(rows["starts"])
+    _take_channels(state, wanted, rows)
+    return _take_signals(state, wanted, rows.get("signals", []))
+
+
+def _starts(rows: Rows) -> Starts:
+    starts = Starts()
+    for row in rows:
+        starts.add(Start(*row))
+    return starts
+
+
+def _take_channels(state: State, wanted: _Wanted, rows: dict[str, Rows]) -> None:
+    fresh = {place: Channel(*place) for place in wanted.channels if place not in state.channels}
+    for tenant, correlation_key, key, name, process_id, interrupting, status in rows.get("subscriptions", []):
+        channel = fresh.get((tenant, correlation_key))
+        if channel is not None:
+            channel.subscriptions[key] = ChannelSubscription(key, channel, name, process_id, interrupting, status)
+    for tenant, correlation_key, key, process_id in rows.get("locks", []):
+        channel = fresh.get((tenant, correlation_key))
+        if channel is not None:
+            channel.locks[process_id] = StartLock(key, channel, process_id)
+    state.channels.update(fresh)
+    _take_messages(state, wanted, fresh, rows)
+    for channel in fresh.values():
+        state.weigh_channel(channel)
+
+
+def _take_messages(state: State, wanted: _Wanted, fresh: dict[ChannelKey, Channel], rows: dict[str, Rows]) -> None:
+    few = _by_channel(state, rows.get("messages", []))
+    for place, channel in fresh.items():
+        messages = few.get(place, [])
+        channel.complete = len(messages) <= MESSAGES_A_PAGE
+        if channel.complete:
+            channel.add_loaded(messages)
+    for found in (rows.get("pages", []), rows.get("message_ids", []), rows.get("keyed", [])):
+        for place, messages in _by_channel(state, found).items():
+            state.channels[place].add_loaded(messages)
+    for tenant, correlation_key, key in wanted.keyed:
+        sought = state.channels.get((tenant, correlation_key))
+        if sought is not None:
+            sought.sought.add(key)
+    _take_bodies(state, wanted, rows.get("bodies", []))
+    _note_pages(state, wanted, rows.get("pages", []))
+    for tenant, correlation_key, name, message_id in wanted.ids:
+        asked = state.channels.get((tenant, correlation_key))
+        if asked is not None:
+            asked.asked.add((name, message_id))
+
+
+def _take_bodies(state: State, wanted: _Wanted, rows: Rows) -> None:
+    found = {key: _texts.decode(variables) for key, variables in rows}
+    for tenant, correlation_key, key in wanted.bodies:
+        channel = state.channels.get((tenant, correlation_key))
+        if channel is not None:
+            channel.add_body(key, found.get(key))
+            state.weigh_channel(channel)
+
+
+def _by_channel(state: State, rows: Rows) -> dict[ChannelKey, list[Message]]:
+    """Messages of channels that are in the state."""
+    found: dict[ChannelKey, list[Message]] = {}
+    for row in rows:
+        channel = state.channels.get(row[:2])
+        if channel is not None:
+            found.setdefault(channel.id, []).append(_message(channel, row))
+    return found
+
+
+def _note_pages(state: State, wanted: _Wanted, rows: Rows) -> None:
+    """Up to where the channels know now what they were asked for."""
+    keys: dict[tuple[str, str, str, str], list[int]] = {}
+    for row in rows:
+        keys.setdefault((row[0], row[1], row[3], row[9]), []).append(row[2])
+    for tenant, correlation_key, name, process_id, after in wanted.pages:
+        channel = state.channels.get((tenant, correlation_key))
+        if channel is not None and channel.known.get((name, process_id), 0) == after:
+            page = keys.get((tenant, correlation_key, name, process_id), [])
+            channel.known[name, process_id] = page[-1] if len(page) == MESSAGES_A_PAGE else None
+
+
+def _message(channel: Channel, row: tuple[Any, ...]) -> Message:
+    key, name, message_id, deadline, variables, given, business_id = row[2:9]
+    body = None if variables is None else _texts.decode(variables)
+    return Message(key, channel, name, message_id, deadline, body, tuple(given), business_id)
+
+
+def _take_signals(state: State, wanted: _Wanted, rows: Rows) -> set[tuple[int, int]]:
+    pages: dict[tuple[str, str, int], list[int]] = {page: [] for page in wanted.signals}
+    for tenant, name, after, key, _root, _part in rows:
+        pages[tenant, name, after].append(key)
+    for page, keys in pages.items():
+        state.signal_pages[page] = keys[-1] if len(keys) == SUBSCRIPTIONS_A_PAGE else None
+    return {(row[4], row[5]) for row in rows}
+
+
+async def purge_subscriptions(connection: Connection, age_ms: int, limit: int) -> int:
+    """Delete up to `limit` subscriptions of elements that ended longer ago than this; how many there were."""
+    return (await connection.execute(_sql["purge_subscriptions"], (age_ms, limit))).count
+
+
+async def purge_correlations(connection: Connection, age_ms: int, limit: int) -> int:
+    """Delete up to `limit` rows about messages that were given longer ago than this; how many there were."""
+    return (await connection.execute(_sql["purge_correlations"], (age_ms, limit))).count
+
+
+async def expire(connection: Connection, partition: int, limit: int) -> int:
+    """Delete up to `limit` of a partition's messages whose time has passed; how many there were."""
+    return (await connection.execute(_sql["expire"], (partition, limit))).count

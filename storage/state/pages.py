@@ -1,0 +1,204 @@
+"""Paged loops, from the tables into the state: what deferred work goes on with, items, and results (CORE D8).
+
+A loop over many items is never loaded whole. Each of its inner instances is a *part*, loaded with all that is below it
+when something in it is named; a loop that is ended early, or that makes its next inner instances, gets a page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence, Set
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from vivero.engine.core.shared.deferred import next_work
+from vivero.engine.core.state.loop_rows import texts_of
+from vivero.engine.core.state.rows import Row
+from vivero.engine.core.state.state import State
+from vivero.engine.core.state.tree import (
+    ACTIVATING,
+    LOOP_TEXT_WEIGHT,
+    TERMINATING,
+    Element,
+    LoopPages,
+    Part,
+    Variable,
+    descendants,
+)
+from vivero.engine.core.state.unread import Unread
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import load
+
+_sql = load(Path(__file__).with_name("load.sql"))
+
+CHILDREN_A_PAGE = 100
+"""Inner instances that are loaded so that slices may end them: commands wait while a page is loaded."""
+CHILDREN_AHEAD = 1000
+"""So many of their keys are read at once."""
+BODIES = 8
+"""So many loops of one batch get their pages; others ask again when it is their turn."""
+
+Rows = list[tuple[Any, ...]]
+
+
+def work_of(state: State, roots: Iterable[int]) -> set[int]:
+    """Elements that the deferred work of trees names and the state lacks: not loaded, or ended."""
+    trees = (state.trees[root] for root in roots if root in state.trees)
+    return {item[0] for root in trees for item in next_work(root) if item[0] not in state.elements}
+
+
+async def children(reader: Connection, state: State, roots: Iterable[int]) -> dict[int, int]:
+    """The next inner instances of loops that end early and whose work goes on: part → root. Some may have ended."""
+    bodies = [body for body in _going_on(state, roots) if _lacks_children(body)][:BODIES]
+    loops = [(body, body.pages) for body in bodies if body.pages is not None]
+    await _read_ahead(reader, [(body, loop) for body, loop in loops if not loop.ahead])
+    gone = state.ended | state.ended_in_batch() if loops else set()
+    return {key: body.root.key for body, loop in loops for key in _next_page(state, loop, gone)}
+
+
+async def _read_ahead(reader: Connection, loops: Sequence[tuple[Element, LoopPages]]) -> None:
+    """The keys of several pages. What ends before its page is read is found to be gone then."""
+    if loops:
+        calls = [(_sql["children_ahead"], (body.key, loop.read_to, CHILDREN_AHEAD)) for body, loop in loops]
+        for (_, loop), result in zip(loops, await reader.pipeline(calls), strict=True):
+            loop.ahead = [key for (key,) in result.rows]
+
+
+def _next_page(state: State, loop: LoopPages, gone: Set[int]) -> list[int]:
+    """From where all before are in memory, without those behind that are, too, and without those that have ended."""
+    lacking = (place for place, key in enumerate(loop.ahead) if key not in state.parts and key not in gone)
+    places = list(islice(lacking, CHILDREN_A_PAGE))
+    page = [loop.ahead[place] for place in places]
+    passed = places[-1] + 1 if len(places) == CHILDREN_A_PAGE else len(loop.ahead)
+    if passed:
+        loop.read_to, loop.ahead = loop.ahead[passed - 1], loop.ahead[passed:]
+    return page
+
+
+def leave_unread(state: State, keys: Iterable[int]) -> None:
+    """The variables of what was just loaded, only to be ended."""
+    for key in keys:
+        element = state.elements[key]
+        if element.part is not None:
+            element.variables = Unread(element.part.key)
+
+
+def part_of_unread(row: Row) -> int | None:
+    """The part of what a command is about, if its variables are still to be read."""
+    element = row.place()
+    return element.variables.part if element is not None and isinstance(element.variables, Unread) else None
+
+
+async def variables(reader: Connection, state: State, parts: Iterable[int]) -> None:
+    """Those that were left unread, of parts that are in memory."""
+    unread = {element.key: element for part in parts if part in state.parts for element in _unread(state.parts[part])}
+    if not unread:
+        return
+    rows = (await reader.execute(_sql["variables"], (list(unread),))).rows
+    for element in unread.values():
+        element.variables = {}
+    for key, scope_key, name, value in rows:
+        scope = unread[scope_key]
+        scope.variables[name] = variable = Variable(key, scope, name, value)
+        scope.root.weight += variable.weight()
+        state.weight += variable.weight()
+
+
+def _unread(part: Part) -> list[Element]:
+    return [element for element in descendants(part.head) if isinstance(element.variables, Unread)]
+
+
+def _going_on(state: State, roots: Iterable[int]) -> list[Element]:
+    """Bodies of paged loops that settle when the work of these trees goes on."""
+    found: dict[int, Element] = {}
+    for root in roots:
+        tree = state.trees.get(root)
+        for key, stage, _ in () if tree is None else next_work(tree):
+            if stage == "settle" and key in state.paged:
+                found[key] = state.paged[key]
+    return list(found.values())
+
+
+def _is_emptied(body: Element) -> bool:
+    return body.then is not None or body.state is TERMINATING
+
+
+def _lacks_children(body: Element) -> bool:
+    if not _is_emptied(body) or len(body.children) >= body.live:
+        return False
+    untold = (child for child in body.children.values() if child.state is not TERMINATING)
+    return sum(1 for _ in islice(untold, CHILDREN_A_PAGE // 2)) < CHILDREN_A_PAGE // 2
+
+
+async def items(reader: Connection, state: State, roots: Iterable[int], named: Iterable[tuple[int, int]]) -> None:
+    """Items that loops go on with, and those that are `named` by (body, index)."""
+    missing = set(named)
+    for key in [item[0] for root in roots if root in state.trees for item in next_work(state.trees[root])]:
+        missing.update(_untaken(state, key))
+    missing = {(body, index) for body, index in missing if _lacks_item(state, body, index)}
+    bodies = [body for body in _going_on(state, roots) if _next_item(body) is not None][:BODIES]
+    asked = sorted(missing.union((body.key, _next_item(body) or 0) for body in bodies))
+    if asked:
+        columns = [body for body, _ in asked], [index for _, index in asked]
+        _take_items(state, (await reader.execute(_sql["paged_loop_items"], columns)).rows, missing)
+
+
+def untaken(state: State, keys: Iterable[int]) -> set[tuple[int, int]]:
+    """The items of inner instances, just loaded, that have not yet made their variables of them."""
+    return {pair for key in keys for pair in _untaken(state, key)}
+
+
+def _untaken(state: State, key: int) -> Iterable[tuple[int, int]]:
+    inner = state.elements.get(key)
+    if inner is not None and inner.index >= 0 and inner.state is ACTIVATING and inner.scope is not None:
+        yield inner.scope.key, inner.index
+
+
+def _lacks_item(state: State, body_key: int, index: int) -> bool:
+    body = state.paged.get(body_key)
+    return body is not None and body.pages is not None and body.pages.item(index) is None
+
+
+def _next_item(body: Element) -> int | None:
+    """From which index on a loop that makes inner instances needs items; None: it has them, or needs none."""
+    loop, pages = body.loop, body.pages
+    if (
+        loop is None
+        or pages is None
+        or _is_emptied(body)
+        or loop.next >= loop.size
+        or pages.item(loop.next) is not None
+    ):
+        return None
+    return loop.next
+
+
+def _take_items(state: State, rows: Rows, named: Set[tuple[int, int]]) -> None:
+    """Of rows of many items, those that are named or that inner instances are still to be made for."""
+    for body_key, first, items in rows:
+        body = state.paged[body_key]
+        pages, following = body.pages, 0 if body.loop is None else body.loop.next
+        for index, item in enumerate(texts_of(items), first):
+            needed = index >= following or (body_key, index) in named
+            if needed and pages is not None and index not in pages.items:
+                pages.items[index] = item
+                _weigh(state, body, item)
+
+
+async def results(reader: Connection, state: State, bodies: Iterable[int]) -> None:
+    """All results of loops that are done. What is in memory is newer."""
+    known = sorted(body for body in bodies if body in state.paged)
+    if not known:
+        return
+    for body_key, index, result in (await reader.execute(_sql["loop_results"], (known,))).rows:
+        body = state.paged[body_key]
+        if body.pages is not None and index not in body.pages.results:
+            body.pages.results[index] = result
+            body.pages.results_saved.append(index)
+            _weigh(state, body, result)
+
+
+def _weigh(state: State, body: Element, text: str) -> None:
+    weight = LOOP_TEXT_WEIGHT + len(text)
+    body.root.weight += weight
+    state.weight += weight

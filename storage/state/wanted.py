@@ -1,0 +1,60 @@
+"""What a batch needs and the state lacks, by what to ask the database for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from vivero.engine.core.needs import Need, NeedKind
+from vivero.engine.core.state.state import State
+from vivero.storage.state import pages
+
+_OF_TREES = frozenset(
+    (
+        *(NeedKind.JOB, NeedKind.INCIDENT, NeedKind.ELEMENT, NeedKind.INSTANCE),
+        *(NeedKind.TIMER, NeedKind.SUBSCRIPTION, NeedKind.USER_TASK),
+    )
+)
+"""What these name stands in a tree."""
+
+
+class Wanted:
+    """The needs by what to ask for, without what the state has."""
+
+    def __init__(self, state: State, needs: Iterable[Need]) -> None:
+        self.jobs: set[int] = set()
+        self.incidents: set[int] = set()
+        self.elements: set[int] = set()
+        self.timers: set[int] = set()
+        self.subscriptions: set[int] = set()
+        self.user_tasks: set[int] = set()
+        self.leases: set[int] = set()
+        self.families: set[tuple[str, str]] = set()
+        self.definitions: set[int] = set()
+        self.work: set[int] = set()
+        self.items: set[tuple[int, int]] = set()
+        self.results: set[int] = set()
+        self.variables: set[int] = set()
+        known: dict[NeedKind, tuple[set[Any], Any]] = {
+            NeedKind.JOB: (self.jobs, state.jobs),
+            NeedKind.INCIDENT: (self.incidents, state.incidents),
+            NeedKind.ELEMENT: (self.elements, state.elements),
+            NeedKind.INSTANCE: (self.elements, state.elements),
+            NeedKind.TIMER: (self.timers, state.timers),
+            NeedKind.SUBSCRIPTION: (self.subscriptions, state.subscriptions),
+            NeedKind.USER_TASK: (self.user_tasks, state.user_tasks),
+            NeedKind.LEASE: (self.leases, ()),
+            NeedKind.FAMILY: (self.families, state.families),
+            NeedKind.DEFINITION: (self.definitions, state.definitions),
+            NeedKind.WORK: (self.work, ()),
+            NeedKind.LOOP_ITEM: (self.items, ()),
+            NeedKind.RESULTS: (self.results, ()),
+            NeedKind.VARIABLES: (self.variables, ()),
+        }
+        for need in needs:
+            if need.kind in known:
+                asked, present = known[need.kind]
+                if need.key not in present:
+                    asked.add(need.key)
+                elif need.kind in _OF_TREES and (part := pages.part_of_unread(present[need.key])) is not None:
+                    self.variables.add(part)

@@ -1,0 +1,60 @@
+"""What runs the benchmarks: lines of JSON, comparisons, and failures."""
+
+import importlib
+import inspect
+import json
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from benchmarks import __main__ as bench
+
+
+@pytest.fixture
+def benchmarks(monkeypatch):
+    """Benchmarks that are played: each name stands for what its `run` does."""
+
+    def play(**runs):
+        monkeypatch.setattr(bench, "USUAL", tuple(runs))
+        for name, run in runs.items():
+            monkeypatch.setitem(sys.modules, f"benchmarks.{name}", SimpleNamespace(run=run))
+
+    return play
+
+
+def _breaks():
+    raise RuntimeError("the machine is too busy")
+
+
+def test_benchmarks_print_a_line_of_json_each_and_one_that_fails_stops_no_other(benchmarks, capsys):
+    benchmarks(first=lambda: ({"per_s": 2.0}, {}), broken=_breaks, last=lambda: ({"per_s": 3.0}, {"note": "n"}))
+    assert bench.main([]) == ["broken"]
+    said = capsys.readouterr()
+    found = [json.loads(line) for line in said.out.splitlines()]
+    assert [(line["benchmark"], line["figures"]) for line in found] == [("first", {"per_s": 2}), ("last", {"per_s": 3})]
+    assert "RuntimeError: the machine is too busy" in said.err
+
+
+def test_benchmarks_are_compared_with_an_earlier_run(benchmarks, tmp_path, capsys):
+    earlier = tmp_path / "before.jsonl"
+    earlier.write_text('{"benchmark": "first", "figures": {"per_s": 4.0}}\n')
+    benchmarks(first=lambda: ({"per_s": 2.0}, {}))
+    assert bench.main(["--compare", str(earlier)]) == []
+    assert "0.50" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        bench.main(["--compare", str(tmp_path / "nowhere")])
+    assert "cannot be read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", bench.NAMES)
+def test_every_benchmark_gives_figures_and_notes(name):
+    run = importlib.import_module(f"benchmarks.{name}").run
+    returned = inspect.signature(run).return_annotation
+    assert (returned if isinstance(returned, str) else str(returned)) == "tuple[dict[str, float], dict[str, str]]"
+
+
+def test_a_benchmark_that_does_not_exist_is_named(capsys):
+    with pytest.raises(SystemExit):
+        bench.main(["nonsense"])
+    assert "there is no benchmark 'nonsense'" in capsys.readouterr().err
