@@ -43,7 +43,7 @@ def spent(monkeypatch):
 
 
 def looped(activity, items="=items"):
-    return model(start(), loop(activity, items, item="item"), end(), "start > m > end")
+    return model(start(), loop(activity, items, item="turn"), end(), "start > m > end")
 
 
 def manual(**mappings):
@@ -62,7 +62,7 @@ def test_a_loop_whose_mappings_take_many_steps_is_cut(spent):
 def test_a_loop_that_filters_a_large_variable_is_cut(spent):
     bench = Bench()
     orders = [{"id": number, "amount": number % 97} for number in range(5_000)]
-    mapping = manual(inputs=[("=count(orders[amount > item])", "found")])
+    mapping = manual(inputs=[("=count(orders[amount > turn])", "found")])
     key = run(bench, looped(mapping), items=list(range(30)), orders=orders)
     assert bench.state_of(key) == "COMPLETED"
     assert len(slices_of(bench)) >= 5

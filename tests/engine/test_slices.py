@@ -67,6 +67,20 @@ def test_commands_come_first_until_they_have_taken_their_part_of_the_time():
     assert turns * 0.004 == pytest.approx(SHARE * 100 * 0.002, rel=0.1)
 
 
+@pytest.mark.parametrize("took_s", [2 * MOST_CREDIT_S, 20 * MOST_CREDIT_S])
+def test_slices_that_are_longer_than_any_credit_have_their_part_all_the_same(took_s):
+    """One item may take longer than that. What it takes beyond is owed."""
+    slices = Slices(500)
+    slices.note_slice(took_s, waited=False)
+    turns = 0
+    for _ in range(10_000):
+        slices.note_commands(0.0, 0.002, deferred=True)
+        if slices.due:
+            turns += 1
+            slices.note_slice(took_s, waited=True)
+    assert turns * took_s == pytest.approx(SHARE * 10_000 * 0.002, rel=0.1)
+
+
 def test_what_commands_took_long_ago_is_forgotten_when_there_are_none():
     slices = Slices(500)
     slices.note_commands(0.0, 10.0, deferred=True)

@@ -20,6 +20,8 @@ SHARE = 0.5
 """Where commands never end, deferred work has this much time for each second that they take."""
 MOST_CREDIT_S = 0.02
 """So much of it is kept at most: it is as long as commands wait for slices that follow each other."""
+PAID_BEFORE_S = 0.01
+"""So much of what a slice will take must have been gained before; the rest is owed."""
 LEAST_ITEMS = 5
 FIRST_ITEMS = 25
 FASTER, SLOWER = 1.25, 0.5
@@ -47,8 +49,9 @@ class Slices:
 
     @property
     def due(self) -> bool:
-        """Whether a slice has its turn before commands that wait."""
-        return self._credit_s > self._took_s
+        """Whether a slice has its turn before commands that wait. One that takes longer than the most credit, because
+        a single item does, has it all the same, and pays afterwards."""
+        return self._credit_s > min(self._took_s, PAID_BEFORE_S)
 
     def note_commands(self, began: float, now: float, deferred: bool) -> None:
         """A batch with others' commands had its turn; `deferred`: there is work that waits."""
