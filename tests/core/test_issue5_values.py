@@ -23,7 +23,7 @@ def test_a_value_that_is_too_large_is_an_incident_of_its_element(bench, activity
     key = run(bench, model(start(), activity, "start > x"), text="y" * 100_000)
     ((element, found, message),) = bench.incidents
     assert (element, found) == ("x", type_)
-    assert ("at most 1024 bytes" if activity is USER else "4000000 characters") in message
+    assert ("100000 characters together" if activity is USER else "4000000 characters") in message
     assert bench.engine.processor.notices.poisoned == []
     bench.set(key, text="y")
     bench.resolve()
