@@ -4,6 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 ARGS   ?=
+WORKERS ?= 3
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo up test check format bench mutants torture lock clean
@@ -25,8 +26,8 @@ demo: install    ## deploy an order process, work it to its end, stay up on port
 up: install      ## start the server on port 8080 with an embedded PostgreSQL
 	$(BIN)/vivero up $(ARGS)
 
-test: install    ## run all tests
-	$(BIN)/python -m pytest $(ARGS)
+test: install    ## run all tests, in three processes (WORKERS=0: in one, which shows what tests print)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
 check: install   ## formatting, lint and types
 	$(BIN)/ruff format --check .

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import SystemRandom
+from typing import Any
 
 import psycopg
 import pytest
@@ -49,6 +50,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section(f"first try of {first.nodeid}")
         terminalreporter.write_line(first.longreprtext)
         terminalreporter.write_line(first.capstdout)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """The processes that tests are divided among have the seed of the session."""
+    node.workerinput["seed"] = _SEED
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    global _SEED
+    _SEED = getattr(config, "workerinput", {"seed": _SEED})["seed"]
 
 
 def pytest_report_header() -> str:

@@ -18,8 +18,8 @@ from hostile_target import Target
 from process_program import Program
 
 HERE = Path(__file__).parent
+HOSTILE = "hostile"
 UNSAFE = {"VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS": "true"}
-REPORT = pytest.StashKey[list[Report]]()
 
 
 def pytest_collection_modifyitems(items):
@@ -28,8 +28,9 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.process)
 
 
-def pytest_terminal_summary(terminalreporter, config):
-    reports = config.stash.get(REPORT, [])
+def pytest_terminal_summary(terminalreporter):
+    tests = [test for tests in terminalreporter.stats.values() for test in tests if getattr(test, "when", "") == "call"]
+    reports = [Report(*said) for test in tests for name, said in test.user_properties if name == HOSTILE]
     if not reports:
         return
     terminalreporter.section("hostile: what others had to bear")
@@ -58,5 +59,9 @@ def running(request, tmp_path_factory, module_database):
 def target(running, request, module_database):
     """The program, to be attacked."""
     program, idle_s = running
-    reports = request.config.stash.setdefault(REPORT, [])
-    return Target(program, idle_s, module_database, request.node.nodeid, reports)
+    properties = request.node.user_properties  # they reach the summary also from another process
+
+    def note(report):
+        properties.append((HOSTILE, tuple(report)))
+
+    return Target(program, idle_s, module_database, request.node.nodeid, note)

@@ -1,6 +1,6 @@
 """Other people's ordinary work beside an attack, and how long they waited."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import trio
 from process_http import Caller, Unanswered
@@ -14,8 +14,7 @@ PROCESS = {"processDefinitionId": "one-task"}
 ASK = {"type": "work", "worker": "other", "timeout": 60_000, "maxJobsToActivate": 1, "requestTimeout": 10_000}
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(NamedTuple):
     """What others had to bear during one attack. Nothing here is asserted: machines are busy."""
 
     name: str

@@ -25,9 +25,9 @@ HEALTHY_WITHIN_S = 30.0
 class Target:
     """The module's program. What a test deploys and creates stays there for the module's other tests."""
 
-    def __init__(self, program, idle_s, database, name, reports) -> None:
+    def __init__(self, program, idle_s, database, name, note) -> None:
         self.program, self.port, self.database = program, program.port, database
-        self._idle_s, self._name, self._reports = idle_s, name, reports
+        self._idle_s, self._name, self._note = idle_s, name, note
 
     @asynccontextmanager
     async def attacked(self, *, tolerated=(), terms=MOST_TERMS, rounds=ROUNDS, within_s=SERVED_WITHIN_S):
@@ -45,7 +45,7 @@ class Target:
             await others.rounds_done(rounds, within_s)
             nursery.cancel_scope.cancel()
         begun = self._terms() - before
-        self._reports.append(Report(self._name, p99(others.seconds), self._idle_s, begun, len(others.seconds)))
+        self._note(Report(self._name, p99(others.seconds), self._idle_s, begun, len(others.seconds)))
         assert self.program.running, f"the program has ended:\n{self.program.said()}"
         assert self.program.pid == pid, "the program was started anew"
         await eventually(self._healthy, "the program is healthy", within_s=HEALTHY_WITHIN_S)

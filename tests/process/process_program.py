@@ -15,9 +15,11 @@ from process_http import Caller, Unanswered
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 READY_S = 40.0
-PORTS = range(20_000, 32_000)
-"""Below the ports that systems give to clients: a client that tries one of those again and again while nobody listens
-may end up connected to itself, and the program cannot have its port back."""
+_PROCESS = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+PORTS = range(20_000 + _PROCESS % 6 * 2_000, 22_000 + _PROCESS % 6 * 2_000)
+"""Each process of a test run has ports of its own. They are below those that systems give to clients: a client that
+tries one of those again and again while nobody listens may end up connected to itself, and the program cannot have its
+port back."""
 
 
 class NotInTime(AssertionError):
