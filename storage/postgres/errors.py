@@ -129,8 +129,11 @@ SQLSTATES: Mapping[str, type[StorageError]] = {
 }
 
 
-CHECK_VIOLATION = "23514"
-"""Also the SQLSTATE of a row for which a partitioned table has no partition; then no constraint is named."""
+ROUTINES: Mapping[str, type[StorageError]] = {
+    "RevalidateCachedQuery": Conflict,
+    "ExecFindPartition": Outage,  # a log has no partition for a row: it was not made in time
+}
+"""Functions in the server's source that raise what a SQLSTATE does not tell apart."""
 
 
 def kind_of(sqlstate: str | None) -> type[StorageError]:
@@ -152,8 +155,6 @@ def from_server(
     its SQLSTATE with every missing feature, and only its place of origin is free of translations. A new connection
     plans anew, so it is a conflict (with a migration), not a bug.
     """
-    kind = Conflict if routine == "RevalidateCachedQuery" else kind_of(diagnosis.sqlstate)
-    if diagnosis.sqlstate == CHECK_VIOLATION and diagnosis.constraint is None:
-        kind = Outage  # of a log: its next partition has not been made in time, which is no fault of the row's
+    kind = ROUTINES.get(routine or "") or kind_of(diagnosis.sqlstate)
     # A server that closes the session (or its closing) tells nothing about a COMMIT that was on its way.
     return kind(message, diagnosis, statement=statement, index=index, in_doubt=issubclass(kind, ConnectionLost))

@@ -6,7 +6,6 @@ nobody is told of a new revision. `tests/process/test_clock_of_postgres.py` does
 
 import sys
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 import trio
@@ -61,7 +60,7 @@ async def test_what_is_set_after_a_step_goes_by_the_new_time(bench, by_ms):
     await bench.create()
     ((job, token),) = [
         (lease.job_key, lease.token)
-        for lease in await activation.activate(bench.connection, Ask("work", "<default>", 1, 1000, "w"), uuid4())
+        for lease in (await activation.activate(bench.connection, Ask("work", "<default>", 1, 1000, "w"))).leases
     ]
     await bench.run(FailJob(job, 1, HOUR, lease=token))
     after = await now_ms(bench.connection)

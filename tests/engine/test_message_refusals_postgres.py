@@ -75,7 +75,7 @@ async def test_a_start_that_cannot_be_saved_leaves_no_lock(worked, connection, w
 
 
 async def test_a_start_whose_model_cannot_be_read_leaves_no_lock(worked, connection):
-    async def unreadable(sha256):
+    async def unreadable(sha256, _connection):
         raise UnreadableResource(sha256)
 
     models = worked.consumer.definitions

@@ -4,7 +4,7 @@ import base64
 import json
 
 import pytest
-from process_http import Caller
+from process_http import Caller, Unanswered
 from process_program import eventually
 
 ASTRAL = "\U00010400"
@@ -96,7 +96,11 @@ async def test_every_name_of_every_request(target, bad):
     async with target.attacked(terms=0), Caller(target.port) as caller:
         for place, (method, path, body) in PLACES.items():
             text = json.dumps(body(MARK)).replace(f'"{MARK}"', BAD[bad])
-            answer = await caller.send(method, path, text.encode(), "application/json")
+            try:
+                answer = await caller.send(method, path, text.encode(), "application/json")
+            except Unanswered:  # refused before it was read to the end, and then reset
+                assert bad == "huge", place
+                continue
             expected = (504,) if place == "fetched-variable" else ()
             assert answer.status < 500 or answer.status in expected, (place, answer)
             if answer.status >= 400:

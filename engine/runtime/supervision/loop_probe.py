@@ -25,6 +25,8 @@ SAMPLE_S = 0.005
 NAMES_FOR_TURNS = 100_000
 """So many turns after a long one tasks are told apart."""
 TELL_EVERY_S = 10.0
+ALARMING_S = 0.5
+"""A turn so long is a warning in the log; a shorter one is told, too."""
 
 
 class Stretch(NamedTuple):
@@ -126,4 +128,5 @@ class _Tasks(trio.abc.Instrument):
 
 def _warn(stretch: Stretch) -> None:
     seconds = round(stretch.seconds, 3)
-    log.warning("the event loop computed for long, and served nobody meanwhile", seconds=seconds, task=stretch.task)
+    tell = log.info if stretch.seconds < ALARMING_S else log.warning
+    tell("the event loop computed for long, and served nobody meanwhile", seconds=seconds, task=stretch.task)
