@@ -16,6 +16,7 @@ def benchmarks(monkeypatch):
     """Benchmarks that are played: each name stands for what its `run` does."""
 
     def play(**runs):
+        monkeypatch.setattr(bench.logs, "configure", lambda *_: None)  # it would keep this test's stderr for the others
         monkeypatch.setattr(bench, "USUAL", tuple(runs))
         for name, run in runs.items():
             monkeypatch.setitem(sys.modules, f"benchmarks.{name}", SimpleNamespace(run=run))
