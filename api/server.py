@@ -1,6 +1,6 @@
 """The HTTP server task: an ASGI 3 application behind listening sockets, until it is told to drain.
 
-Speaks HTTP/1.1 and 1.0 and nothing else (why it is our own: docs/adr/0001-own-http-server.md). There is no lifespan
+Speaks HTTP/1.1 and 1.0 and nothing else (why it is our own: docs/adr/0001). There is no lifespan
 protocol: what the application needs is opened around `serve`, not by it. TLS and HTTP/2 belong to a proxy in front.
 """
 

@@ -1,10 +1,10 @@
-"""Handing out jobs to workers: the lease columns of `jobs`, which belong to nobody else (KERNEL.md section 5).
+"""Handing out jobs to workers: the lease columns of `jobs`, which belong to nobody else (docs/design/log.md §7).
 
 Activation does not go through the log: any node may do it, in one autocommit statement each, or, for workers that wait
-already, at the end of the batch that makes their jobs (docs/adr/0011-lease-jobs-in-the-batch.md). A lease is a token
+already, at the end of the batch that makes their jobs (docs/adr/0011). A lease is a token
 and a time; a job whose time is over can be handed out again, without a sweeper.
-Why jobs mostly come with their lease: docs/adr/0008-hand-out-jobs-in-one-statement.md. Why they are measured before:
-docs/adr/0013-measure-jobs-before-leasing.md.
+Why jobs mostly come with their lease: docs/adr/0008. Why they are measured before:
+docs/adr/0013.
 """
 
 from __future__ import annotations

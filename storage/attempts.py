@@ -1,4 +1,4 @@
-"""Attempts at commands that may be what ends terms, as the database keeps them (docs/adr/0014-count-attempts.md)."""
+"""Attempts at commands that may be what ends terms, as the database keeps them (docs/adr/0014)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command log and what came of it: append, forward, outcomes, look-up of a command (KERNEL.md sections 1, 3, 6).
+"""The command log and what came of it: append, forward, outcomes, look-up of a command (docs/design/log.md §2, §6, §8).
 
 Every call here is one statement in autocommit, never part of a pipeline or a transaction: an append holds the
 partition's lock until it has committed, and a client that stops in between would keep it.

@@ -1,6 +1,6 @@
 """Leadership of a partition: a claim begins a term, the lease keeps others off, the epoch is what the fence compares.
 
-KERNEL.md section 2. A claim waits for whatever the last term has in doubt, and only then reads the cursor.
+docs/design/log.md §4. A claim waits for whatever the last term has in doubt, and only then reads the cursor.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 SET transaction_timeout = '4s';
 
 -- name: lock_timeout
--- A frozen owner may hold the row; then it is ended and we try again (KERNEL.md section 2).
+-- A frozen owner may hold the row; then it is ended and we try again (docs/design/log.md §4).
 SET lock_timeout = '500ms';
 
 -- name: claim

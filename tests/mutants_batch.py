@@ -1,4 +1,4 @@
-"""Mistakes in the batch, the fence, the claim, loading, saving and activation (KERNEL.md sections 2, 5 and 9)."""
+"""Mistakes in the batch, the fence, the claim, loading, saving and activation (docs/design/log.md §3 and §7)."""
 
 from mutants_words import Mutant, mutant
 
@@ -14,7 +14,7 @@ BETWEEN_TESTS = "tests/engine/test_slices_between_commands.py"
 WRONG_TEST = f"{BETWEEN_TESTS}::test_a_slice_of_another_owner_or_place_writes_nothing_and_steps_down"
 
 BATCH: tuple[Mutant, ...] = (
-    # Paged loops (docs/adr/0006-long-loops-in-parts.md)
+    # Paged loops (docs/adr/0006)
     mutant(
         "an inner instance that ended leaves no tombstone",
         f"{PAGED_TESTS}::test_an_inner_instance_that_has_ended_is_not_read_again",
@@ -58,7 +58,7 @@ BATCH: tuple[Mutant, ...] = (
         "storage/state/alike.py",
         ('return "ended_jobs", row.state, row.retries, ', 'return "ended_jobs", row.state, 0, '),
     ),
-    # Slices between commands (docs/adr/0009-slices-between-commands.md)
+    # Slices between commands (docs/adr/0009)
     mutant(
         "what is read for a slice counts as its work",
         "tests/engine/test_slices_between_commands.py::test_what_is_read_for_a_slice_does_not_make_the_next_one_shorter",
@@ -177,7 +177,7 @@ BATCH: tuple[Mutant, ...] = (
         "engine/core/state/state.py",
         ("            head.scope.pages.read_again(head.key)\n", "            pass\n"),
     ),
-    # The batch, the fence, the claim (KERNEL.md sections 2 and 9)
+    # The batch, the fence, the claim (docs/design/log.md §3 and §4)
     mutant(
         "fence not raising",
         f"{LEADERSHIP_TESTS}::test_a_batch_of_an_old_epoch_writes_nothing_and_steps_down",

@@ -1,4 +1,4 @@
-"""Mistakes in the log: the append function, the appender, completions, definitions (KERNEL.md sections 1 and 9)."""
+"""Mistakes in the log: the append function, the appender, completions, definitions (docs/design/log.md §2)."""
 
 from mutants_words import Mutant, mutant
 
@@ -19,7 +19,7 @@ _AFTER_A_CRASH = (
 _FRESH_LOCK = "    PERFORM pg_advisory_xact_lock(4711, p);\n"
 
 LOG: tuple[Mutant, ...] = (
-    # The append function (KERNEL.md sections 1 and 9)
+    # The append function (docs/design/log.md §2)
     mutant(
         "append: lock inlined into the INSERT",
         f"{LOG_TESTS}::test_positions_become_visible_in_order",

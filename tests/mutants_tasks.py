@@ -21,7 +21,7 @@ MESSAGE_START_TESTS = "tests/core/test_message_starts.py"
 ATTEMPT_TESTS = "tests/engine/test_attempts.py"
 
 TASKS: tuple[Mutant, ...] = (
-    # Attempts (docs/adr/0014-count-attempts.md)
+    # Attempts (docs/adr/0014)
     mutant(
         "attempts: an outage counts",
         f"{ATTEMPT_TESTS}::test_a_black_hole_of_a_whole_deadline_counts_for_nothing",
@@ -376,7 +376,7 @@ TASKS: tuple[Mutant, ...] = (
             "        yield ElementActivated(element.key)\n        yield from behaviour",
         ),
     ),
-    # Activation (KERNEL.md section 5, docs/adr/0008)
+    # Activation (docs/design/log.md §7, docs/adr/0008)
     mutant(
         "riders: one at fault rides again, and a command is rejected for it",
         f"{RIDERS_TESTS}::test_no_command_pays_for_a_rider",

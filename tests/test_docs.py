@@ -145,3 +145,50 @@ def test_every_invariant_names_a_test_that_exists():
         for path, name in proofs:
             assert (ROOT / path).is_file(), path
             assert not name or re.search(rf"def {name}\(", (ROOT / path).read_text()), (path, name)
+
+
+# ------------------------------------------------------------------------------- what code and pages refer to
+
+SOURCES = [
+    path
+    for folder in ("engine", "storage", "api", "vivero", "benchmarks", "tests")
+    for path in sorted((ROOT / folder).rglob("*"))
+    if path.suffix in {".py", ".sql"} and "migrations" not in path.parts
+]
+ABSENT = re.compile(r"KERNEL\.md|KERNEL section|\bCORE\.md|\bCORE D\d|DESIGN\.md")
+
+
+def test_nothing_refers_to_documents_that_are_not_here():
+    assert len(SOURCES) > 300
+    texts = [(path, path.read_text(encoding="utf-8")) for path in (*SOURCES, *PAGES) if path != Path(__file__)]
+    assert [(str(path), found[0]) for path, text in texts for found in ABSENT.finditer(text)] == []
+
+
+def has_section(page: Path, number: str) -> bool:
+    return bool(re.search(rf"^## {number}\. ", page.read_text(), re.MULTILINE))
+
+
+def test_documents_and_sections_that_code_names_exist():
+    records = {path.name[:4] for path in (DOCS / "adr").glob("0*.md")}
+    seen = 0
+    for path in SOURCES:
+        text = path.read_text(encoding="utf-8")
+        for number in re.findall(r"docs/adr/(\d{4})", text):
+            assert number in records, (path, number)
+        for name, sections in re.findall(r"(docs/design/\w+\.md)((?:(?:,| and)?\s§\d+)*)", text):
+            seen += 1
+            assert (ROOT / name).is_file(), (path, name)
+            assert all(has_section(ROOT / name, number) for number in re.findall(r"\d+", sections)), (path, name)
+    assert seen > 20
+
+
+def test_every_decision_record_is_numbered_and_listed():
+    listed = re.findall(r"^- \[(\d+)\. (.+)\]\((\d{4})-[a-z-]+\.md\)$", (DOCS / "adr" / "README.md").read_text(), re.M)
+    titles = {}
+    for path in sorted((DOCS / "adr").glob("*.md")):
+        if path.name != "README.md":
+            [(number, title)] = re.findall(r"\A# (\d+)\. (.+)\n", path.read_text())
+            assert int(number) == int(path.name[:4]), path
+            titles[int(number)] = title
+    assert {int(number): title for number, title, _file in listed} == titles
+    assert sorted(titles) == list(range(1, len(titles) + 1)), "numbered without gaps, each number once"

@@ -3,7 +3,7 @@
 `trio.SocketStream` first tries to receive, which fails between two requests of a keep-alive connection, and has no way
 to send without a checkpoint and hence no cheap deadline. This one waits first, and `send_nowait` sends what the socket
 buffer takes: for a client that reads, that is the whole response, and no deadline is needed
-(docs/adr/0001-own-http-server.md has the figures).
+(docs/adr/0001 has the figures).
 """
 
 import select

@@ -1,4 +1,4 @@
-"""What must be loaded before a command can be decided (CORE D7)."""
+"""What must be loaded before a command can be decided (docs/design/execution.md §6)."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ Needs = Iterator[Need]
 
 
 class NotLoaded(Exception):
-    """A step met something that nobody declared: it is undone, loaded for, and run again (CORE D7)."""
+    """A step met a row that no need declared. It is undone and runs again with it (docs/design/execution.md §6)."""
 
     def __init__(self, need: Need) -> None:
         super().__init__(f"{need.kind.name} {need.key} is not loaded")

@@ -1,4 +1,4 @@
-"""The event log back into state: appliers and nothing else (CORE.md section 1, invariant 2).
+"""The event log back into state: appliers and nothing else (docs/design/execution.md §12).
 
 Which rows were one batch matters to a single column, the revision of a tree; everything else follows from the events.
 Keys are not given out here: whoever goes on with the rebuilt state makes it with the `next_key` of the last batch.

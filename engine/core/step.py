@@ -352,7 +352,7 @@ class Processor:
             yield from refused(command, rejection, self.at)
 
     def _parked(self, command: Command, reason: str) -> Effects:
-        """An incident that keeps the command; a timer does not fire again by itself (KERNEL.md section 2)."""
+        """An incident that keeps the command; a timer does not fire again by itself (docs/design/log.md §5)."""
         timer = self.state.timers.get(command.key) if isinstance(command, TriggerTimer) else None
         if timer is not None:
             yield TimerFailed(timer.key)

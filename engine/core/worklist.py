@@ -1,8 +1,9 @@
 """The loop of one command, to quiescence or to the end of its slice.
 
-Its work is a queue of items `(element key, stage, argument)`. A stage's effects are collected, then applied (CORE D2);
-`FOLLOW` says what each event puts into the queue (CORE D4). When the queue is empty, touched scopes settle, innermost
-first. When the slice is used up, what is left is saved in the tree and goes on as a later command (CORE D5).
+Its work is a queue of items `(element key, stage, argument)`. A stage's effects are collected, then applied;
+`FOLLOW` says what each event puts into the queue. When the queue is empty, touched scopes settle, innermost
+first. When the slice is used up, what is left is saved in the tree and goes on as a later command.
+docs/design/execution.md §2, §4 and §5.
 """
 
 from __future__ import annotations
@@ -356,7 +357,7 @@ class Worklist:
         else:
             raise TypeError(f"{effect!r} is no effect")
 
-    # ---- what follows an event (CORE D4); `row` is what the event is about, which may have ended
+    # ---- what follows an event (docs/design/execution.md §4); `row` is what the event is about, which may have ended
 
     def _entered(self, row: Element, event: InstanceCreated | ElementActivating) -> None:
         self.at.node(row)

@@ -1,4 +1,4 @@
-"""Who waits for what comes of a command, or for the end of an instance (KERNEL.md section 6).
+"""Who waits for what comes of a command, or for the end of an instance (docs/design/log.md §8).
 
 A waiter is served in the same uninterrupted step in which the consumer says what it committed and up to where
 (`committed`): the watermark. Who registers for a position below the watermark is too late for that and is served from

@@ -10,7 +10,7 @@ One table maps SQLSTATE to these kinds (`SQLSTATES`); nothing else in the progra
 - `DataPoison`: a value that PostgreSQL refuses. Trying again is useless; find the culprit and reject it.
 - `StorageBug`: all else. Ours: a statement that is wrong, a table that is missing, a right that was not granted.
 
-Source: KERNEL.md section 2, "Poison"; SQLSTATEs: PostgreSQL documentation, appendix A.
+Source: docs/design/log.md §5; SQLSTATEs: PostgreSQL documentation, appendix A.
 """
 
 from collections.abc import Mapping

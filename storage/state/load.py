@@ -1,4 +1,4 @@
-"""What a batch needs, from the tables into the state: in rounds, each a constant number of statements (CORE D7).
+"""What a batch needs, from the tables into the state: in rounds, each a constant number of statements.
 
 References (job, incident, element keys) → parts of trees → their rows → their variables and definitions. A part is a
 tree without the inner instances of its paged loops, or one of those (`pages`). What the state has already is

@@ -1,4 +1,4 @@
-"""Paged loops, from the tables into the state: what deferred work goes on with, items, and results (CORE D8).
+"""Paged loops, from the tables into the state: what deferred work goes on with, items, and results.
 
 A loop over many items is never loaded whole. Each of its inner instances is a *part*, loaded with all that is below it
 when something in it is named; a loop that is ended early, or that makes its next inner instances, gets a page.

@@ -1,7 +1,7 @@
 """What a graph (`core_graphs.py`) does, as a Petri net: a place for each flow and each node, and the token game.
 
 Inclusive joins by the literal text of BPMN 2.0.2 §13.4.3, searched anew each time on the raw graph: slow, and without
-anything that the engine computes. No import from the engine (CORE.md section 6.2).
+anything that the engine computes. No import from the engine (docs/design/execution.md §13).
 """
 
 from collections import Counter

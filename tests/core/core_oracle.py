@@ -1,7 +1,8 @@
 """What a tree of blocks does, said in another way than the engine says it: by rewriting the tree.
 
 `residual × observation → residual`: a finished task becomes nothing, a choice is decided by the same variable. There
-are no flows, tokens, scope counters, stages or expressions here, and no import from the engine (CORE.md section 6.1).
+are no flows, tokens, scope counters, stages or expressions here, and no import from the
+engine (docs/design/execution.md §13).
 """
 
 from core_blocks import (

@@ -350,7 +350,7 @@ async def test_a_handler_that_raises_harms_its_own_command_alone(migrated, conne
     assert values.rows == [(3,)]
 
 
-# ---- the lease columns (KERNEL.md section 5)
+# ---- the lease columns (docs/design/log.md §7)
 
 
 async def columns(connection, job):

@@ -1,4 +1,4 @@
-"""Deferred work goes on between commands, as batches that move no cursor (docs/adr/0009-slices-between-commands.md).
+"""Deferred work goes on between commands, as batches that move no cursor (docs/adr/0009).
 
 Whatever is lost on the way, the work is done once: the event log gives the tables again, and the end is that of a
 serial run in memory.

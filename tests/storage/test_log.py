@@ -1,4 +1,4 @@
-"""The append function and what surrounds it, on PostgreSQL: KERNEL.md section 1, rule by rule."""
+"""The append function and what surrounds it, on PostgreSQL: docs/design/log.md §2, rule by rule."""
 
 import itertools
 import random

@@ -172,7 +172,7 @@ def named_by(document, kind):
 
 
 async def test_the_lease_is_written_where_the_engine_says_so(connection):
-    """KERNEL.md section 5: ready, closed and backoff; anything else leaves the lease alone."""
+    """docs/design/log.md §7: ready, closed and backoff; anything else leaves the lease alone."""
     new, change = STATEMENTS["new_jobs"], STATEMENTS["jobs"]
     first, _ = documents("jobs", new)
     base = {field: first[field] for field in fields_of(change)}

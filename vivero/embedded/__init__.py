@@ -1,7 +1,7 @@
 """A private PostgreSQL that needs no administrator.
 
 Any number of programs share one server per data root; it starts with the first of them and stops when the last is
-gone, however that one died. `docs/postgresql.md` describes it for users, `docs/adr/embedded-postgresql.md` says why
+gone, however that one died. `docs/postgresql.md` describes it for users, `docs/adr/0019` says why
 it is built this way.
 
     with acquire(root, DEVELOPMENT) as lease:

@@ -1,4 +1,4 @@
-"""Jobs: complete, fail, throw an error, update. Activation does not go through the log (KERNEL.md section 5)."""
+"""Jobs: complete, fail, throw an error, update. Activation does not go through the log (docs/design/log.md §7)."""
 
 from __future__ import annotations
 

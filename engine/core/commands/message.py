@@ -1,4 +1,4 @@
-"""Channels: messages are published, kept, and given to who waits for them (CORE D12).
+"""Channels: messages are published, kept, and given to who waits for them (docs/design/execution.md §11).
 
 A message goes once to each process id that waits for it, in whatever version: to the one that waits longest, else to
 a new instance of the latest version, if it starts with the message. What is kept is given, oldest first, to those who

@@ -1,5 +1,5 @@
 """Call activity. BPMN 2.0.2 §10.3.6, §13.3.6: it starts another process as a part of this one, waits for its end, and
-takes its variables over as told. Errors, escalations and the end of the caller go through it (CORE D1).
+takes its variables over as told. Errors, escalations and cancellation cross it (docs/design/execution.md §1).
 
 The called process is the latest version, that of the caller's deployment, or the latest with a version tag.
 """

@@ -34,7 +34,7 @@ class ThrowJobError(Command, frozen=True):
 
 
 class UpdateJob(Command, frozen=True):
-    """New retries or priority. The timeout is a statement on the lease, not a command (CORE D11)."""
+    """New retries or priority. The timeout is a statement on the lease, not a command (docs/design/log.md §7)."""
 
     intent: ClassVar[str] = "JOB:UPDATE"
     key: int

@@ -1,4 +1,4 @@
-"""Work that was put off, and that a later command goes on with (CORE D5)."""
+"""Work that was put off, and that a later command goes on with (docs/design/execution.md §5)."""
 
 from __future__ import annotations
 

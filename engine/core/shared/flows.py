@@ -14,7 +14,7 @@ from vivero.engine.core.view import View
 def enter(
     node: Node, scope: Element, at: View, consumes: Sequence[str] = (), occurred: dict[str, str] | None = None
 ) -> Effects:
-    """Activate `node` in `scope`. The decision and what it takes are one event (CORE D3).
+    """Activate `node` in `scope`. The decision and what it takes are one event (docs/design/execution.md §3).
 
     `occurred`: the node is an event that has happened, bringing these variables (JSON text).
     """

@@ -1,4 +1,4 @@
-"""The aggregates of messages in memory: channels, and who starts at what (CORE D12).
+"""The aggregates of messages in memory: channels, and who starts at what (docs/design/execution.md §11).
 
 A channel is a tenant's correlation key: messages that are kept for it, elements that wait with it, and locks of
 instances that a message with it has started. Few messages are loaded whole. Of many, because there may be a million,

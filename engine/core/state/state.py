@@ -1,7 +1,7 @@
 """What one partition's owner knows: instance trees, channels and the catalogue; which rows changed, and how to undo.
 
 Before `engine.core.apply` changes a row it says `State.edit(row)`: that marks the row dirty and keeps its pre-image, so
-that a raising command is undone (CORE D10). Dictionaries that link rows are changed through `State.link` and
+that a raising command is undone. Dictionaries that link rows are changed through `State.link` and
 `State.unlink` for the same reason.
 
 All of this is a cache of one leadership term; PostgreSQL is the truth.

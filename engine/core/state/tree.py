@@ -32,7 +32,7 @@ LOOP_TEXT_WEIGHT = 160
 
 
 class ElementState(StrEnum):
-    """CORE.md section 2; `engine.core.lifecycle` holds the transitions."""
+    """docs/core.md has the diagram; `engine.core.lifecycle` holds the transitions."""
 
     __hash__ = str.__hash__
 
@@ -161,7 +161,7 @@ class LoopState(msgspec.Struct, frozen=True):
     completed: int = 0
     terminated: int = 0
     paged: bool = False
-    """So long that its inner instances, items and results are loaded and forgotten by themselves (CORE D8)."""
+    """Inner instances, items and results are loaded and evicted in parts, by themselves (docs/adr/0006)."""
     collected: int = 0
     """How many characters of JSON its results have so far."""
 
@@ -253,7 +253,7 @@ class Part(Row):
 
 
 class Job(Row):
-    """A row of `jobs` without its lease columns; `lease` says what the engine does to those (KERNEL section 5)."""
+    """A row of `jobs` without its lease columns; `lease` says what the engine does to those (docs/design/log.md §7)."""
 
     element: Element
     type: str

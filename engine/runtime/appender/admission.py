@@ -1,4 +1,4 @@
-"""Why a command was not, or perhaps not, taken. The API maps these to problems (KERNEL.md section 1)."""
+"""Why a command was not, or perhaps not, taken. The API maps these to problems (docs/design/log.md §2)."""
 
 
 class NotAppended(Exception):

@@ -1,4 +1,4 @@
-"""Task: the log appender. What waits is appended in one call, so that many requests share it (KERNEL.md §1).
+"""Task: the log appender. What waits is appended in one call, so that many requests share it (docs/design/log.md §2).
 
 Requests hand their commands over through two bounded channels and wait, with their own deadline, for the position.
 `work` (what finishes things: complete, fail, cancel, …) waits when its channel is full and is drained first; `new`

@@ -1,4 +1,4 @@
-"""Whether a term ended by the fault of the command that it tried alone (docs/adr/0014-count-attempts.md).
+"""Whether a term ended by the fault of the command that it tried alone (docs/adr/0014).
 
 An attempt counts only with evidence that its command was what took so long: the processor's time that the attempt's own
 steps used, or PostgreSQL's answers to somebody else meanwhile. Outages, kills, stops and step-downs give neither.

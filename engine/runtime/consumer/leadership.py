@@ -1,4 +1,4 @@
-"""Task: the log consumer of a partition (KERNEL.md section 2).
+"""Task: the log consumer of a partition (docs/design/log.md §4).
 
 It leads the partition for a *term* (`engine/runtime/consumer/term.py`), which is one function: all that it knows dies
 with it. The next term begins with what the database says.

@@ -1,7 +1,7 @@
-"""What is not tried any more, remembered beyond the term that it ended (KERNEL.md section 2).
+"""What is not tried any more, remembered beyond the term that it ended (docs/design/log.md §5).
 
 Two things are not: what the database refuses to load for or to save, and what has been tried alone three times and was
-too slow each time, over restarts, too (docs/adr/0014-count-attempts.md).
+too slow each time, over restarts, too (docs/adr/0014).
 
 A command that is refused is answered with a rejection. A trigger of a timer is tried once more, to mark the timer as
 failed and to raise an incident; when that is refused, too, there is nothing left to write: then it is rejected like any

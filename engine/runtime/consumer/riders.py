@@ -1,7 +1,7 @@
 """Statements of others that ride on a batch: run at its end, in its transaction, and answered after its commit.
 
 Who waits for what a batch makes available has it looked for by the batch itself: one flush and one round trip instead
-of two (docs/adr/0011-lease-jobs-in-the-batch.md). A rider can do no more harm than to have its batch done again without
+of two (docs/adr/0011). A rider can do no more harm than to have its batch done again without
 it.
 """
 

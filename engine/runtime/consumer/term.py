@@ -1,4 +1,4 @@
-"""A leadership term of a partition: read, load, compute, commit (KERNEL.md section 2).
+"""A leadership term of a partition: read, load, compute, commit (docs/design/log.md §3 and §4).
 
 Batch N+1 is computed while batch N commits; a commit that fails cancels the term, and both batches are gone. What may
 be told of a batch is told after its commit, with no checkpoint in between.
@@ -341,7 +341,7 @@ class Term:
     async def _hand_over(self, work: Work, nursery: trio.Nursery) -> None:
         """Commit, as one pipeline, which is one transaction. A sibling waits for its end, and the next batch begins at
         once: what does not fit into the socket is sent at its checkpoints, while PostgreSQL works on what it has
-        (docs/adr/0003-begin-the-next-batch-at-once.md)."""
+        (docs/adr/0003)."""
         await self._settled()
         riders = self._riders(work)
         calls = [self._fence(work), *work.calls, *riders.calls]
