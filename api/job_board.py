@@ -5,8 +5,8 @@ pollers are woken as can take what became available, the longest waiting first; 
 after all passes that on. The first of a queue, and only that one, also looks when the type's next lease or
 backoff ends, and now and then by itself: a wake-up is a hint, the table is the truth.
 
-Who waits when a batch of this program makes jobs available need not look: its statement rides on the batch
-(`engine.runtime.consumer.riders`). What may have been leased to nobody, because an answer was lost, is taken back by
+Who waits when a batch of this program makes jobs available need not look: its statement polls on the batch
+(`engine.runtime.consumer.piggyback`). What may have been leased to nobody, because an answer was lost, is taken back by
 the next looks.
 """
 
@@ -20,12 +20,12 @@ import trio
 
 from vivero.api.job_room import JobRoom
 from vivero.engine.runtime.appender.admission import Overloaded
-from vivero.engine.runtime.consumer.riders import Subject
+from vivero.engine.runtime.consumer.piggyback import Subject
 from vivero.storage import activation
 from vivero.storage.activation import Ask, Lease
 from vivero.storage.postgres.driver import Call, Result
 
-MAX_RIDERS = 4
+MAX_PIGGYBACKED = 4
 """On one batch: each is a statement more in its transaction."""
 LOOKS_PER_S = 100.0
 """Looks of pollers by themselves, of all types together, at most: a thousand types are looked for every ten seconds."""
@@ -36,8 +36,8 @@ MAX_LOST = 10_000
 """Tokens of those that are remembered until somebody looks. Of more, the types that wait longest are forgotten."""
 
 
-class Ride:
-    """The statement of a poll on a batch; `engine.runtime.consumer.riders.Rider`."""
+class PiggybackedPoll:
+    """The statement of a poll on a batch; `engine.runtime.consumer.piggyback.PiggybackedStatement`."""
 
     __slots__ = ("_board", "_most", "_settled", "call", "poller", "token")
 
@@ -70,7 +70,7 @@ class Ride:
         await self._settled.wait()
 
     def _settle(self, leases: list[Lease]) -> None:
-        self.poller.ride, self.poller.brought = None, leases
+        self.poller.piggybacked, self.poller.brought = None, leases
         self._settled.set()
         self.poller.wake()
 
@@ -95,7 +95,7 @@ class _Queue:
 class Poller:
     """One long poll: `looking()`, look, then `found` or `found_nothing` and `wait`, and again."""
 
-    __slots__ = ("_nudged", "_pause_s", "_queue", "_sleep", "ask", "brought", "gone", "ride", "woken")
+    __slots__ = ("_nudged", "_pause_s", "_queue", "_sleep", "ask", "brought", "gone", "piggybacked", "woken")
 
     def __init__(self, queue: _Queue, ask: Ask, pause_s: Callable[[], float]) -> None:
         self._queue = queue
@@ -103,7 +103,7 @@ class Poller:
         self._nudged = False
         self._pause_s = pause_s
         self.ask = ask
-        self.ride: Ride | None = None
+        self.piggybacked: PiggybackedPoll | None = None
         """The batch that is being committed looks for it."""
         self.brought: list[Lease] = []
         """What it was brought by a batch."""
@@ -173,8 +173,8 @@ class Poller:
                 await disconnected()
                 self.leave()
             self._sleep = None
-            if self.ride is not None:
-                await self.ride.wait()
+            if self.piggybacked is not None:
+                await self.piggybacked.wait()
             if not (self.woken or self._nudged):
                 return look_at < until
         return True
@@ -186,8 +186,8 @@ class Poller:
 
     def can_ride(self) -> bool:
         """Whether it waits for nothing but the next job, and looks for it at no cost to the batch."""
-        few = len(self.ask.names or ()) <= activation.RIDERS_VARIABLES
-        return few and self.waiting and not self.woken and self.ride is None
+        few = len(self.ask.names or ()) <= activation.PIGGYBACKED_VARIABLES
+        return few and self.waiting and not self.woken and self.piggybacked is None
 
     def wake(self) -> None:
         """There is a reason to look."""
@@ -275,18 +275,18 @@ class JobBoard:
             poller.wake()
             n -= poller.capacity
 
-    def riders(self, available: Mapping[Subject, int]) -> list[Ride]:
+    def piggybacked(self, available: Mapping[Subject, int]) -> list[PiggybackedPoll]:
         """Of each type the longest waiting, for as many types as a batch can take. Never waits."""
-        rides: list[Ride] = []
+        polls: list[PiggybackedPoll] = []
         for subject in available:
             queue = self._queues.get(subject)
             poller = None if queue is None else next(filter(Poller.can_ride, queue.pollers), None)
             if poller is not None:
-                poller.ride = Ride(self, poller)
-                rides.append(poller.ride)
-            if len(rides) == MAX_RIDERS:
+                poller.piggybacked = PiggybackedPoll(self, poller)
+                polls.append(poller.piggybacked)
+            if len(polls) == MAX_PIGGYBACKED:
                 break
-        return rides
+        return polls
 
     def leased_to_nobody(self, subject: Subject, token: UUID) -> None:
         """Perhaps: the next look takes it back, whenever that comes, and those of the seconds after it."""

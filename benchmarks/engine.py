@@ -25,7 +25,7 @@ from vivero.engine.core.records.base import Command
 from vivero.engine.core.records.codec import encode_command
 from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.runtime.consumer.leadership import Consumer
-from vivero.engine.runtime.consumer.riders import Rider, Subject
+from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subject
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
 from vivero.engine.runtime.supervision.supervisor import Beat, SupervisionSettings
 from vivero.program import tune_collector
@@ -66,7 +66,7 @@ class _Progress:
     def available(self, type: str, tenant: str, count: int) -> None:
         pass
 
-    def riders(self, available: Mapping[Subject, int]) -> Sequence[Rider]:
+    def piggybacked(self, available: Mapping[Subject, int]) -> Sequence[PiggybackedStatement]:
         return ()
 
     def spilled(self, partition: int) -> None:

@@ -26,7 +26,7 @@ from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.core.shared.starts import metadata_of
 from vivero.engine.runtime.appender.task import Append, Appended, Appender
 from vivero.engine.runtime.consumer.leadership import Consumer
-from vivero.engine.runtime.consumer.riders import Rider, Subject
+from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subject
 from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.supervision.supervisor import Beat, SupervisionSettings
 from vivero.engine.runtime.timers.task import Timers
@@ -88,7 +88,7 @@ class _Engine:
     def available(self, type: str, tenant: str, count: int) -> None:
         pass
 
-    def riders(self, available: Mapping[Subject, int]) -> Sequence[Rider]:
+    def piggybacked(self, available: Mapping[Subject, int]) -> Sequence[PiggybackedStatement]:
         return ()
 
     def timers_changed(self, partition: int, changes: Mapping[int, tuple[int, str] | None]) -> None:

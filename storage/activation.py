@@ -32,7 +32,7 @@ NAMES_AT_ONCE = 5_000
 """Names, of all its jobs together, that one statement looks up. Of the first job it looks up any number."""
 SMALL_BYTES = 60_000
 """What jobs that come with their leases take together at most."""
-RIDERS_VARIABLES = 100
+PIGGYBACKED_VARIABLES = 100
 """Variables of a job that a statement on a batch looks at: more would cost the batch."""
 MAX_VARIABLES = 100_000
 """Variables that a job may see. It cannot be shown to a worker that fetches more."""
@@ -120,7 +120,7 @@ def at_once(ask: Ask) -> int:
     return min(ask.limit, AT_ONCE if not ask.names else max(1, min(AT_ONCE, NAMES_AT_ONCE // len(ask.names))))
 
 
-def activation(ask: Ask, token: UUID, room: int = SMALL_BYTES, variables: int = RIDERS_VARIABLES) -> Call:
+def activation(ask: Ask, token: UUID, room: int = SMALL_BYTES, variables: int = PIGGYBACKED_VARIABLES) -> Call:
     """The statement that leases jobs under this token: expired ones first, then by priority and age.
 
     It leases `at_once` of them at most, and only as many as fit into `room` bytes. It looks at no more than `variables`

@@ -68,7 +68,7 @@ class Appended(msgspec.Struct, frozen=True, gc=False):
     at_ms: int | None = None
 
 
-class Tail(msgspec.Struct, frozen=True, gc=False):
+class AppendedSegment(msgspec.Struct, frozen=True, gc=False):
     """Commands as they stand at the end of a log, for who would read them otherwise.
 
     Nothing stands between position `behind` and the first of them. `behind` need not be a command of this log: it may
@@ -149,11 +149,11 @@ async def append(
     entries: Sequence[Entry],
     flush: bool = True,
 ) -> list[Appended]:
-    """Append the entries in order; where each stands. See `append_tail`."""
-    return (await append_tail(connection, session, partition, append_id, since, entries, flush))[0]
+    """Append the entries in order; where each stands. See `append_segment`."""
+    return (await append_segment(connection, session, partition, append_id, since, entries, flush))[0]
 
 
-async def append_tail(
+async def append_segment(
     connection: Connection,
     session: Session,
     partition: int,
@@ -161,12 +161,12 @@ async def append_tail(
     since: int | None,
     entries: Sequence[Entry],
     flush: bool = True,
-) -> tuple[list[Appended], Tail | None]:
+) -> tuple[list[Appended], AppendedSegment | None]:
     """Append the entries in order; where each stands, and those that are new as they stand in the log.
 
     `since` is None, or, when the same call was made before, in an earlier session, and nobody knows what came of it, a
-    position that was in the log before its first try. There is no tail when nothing is new, or nobody knows behind what
-    it stands.
+    position that was in the log before its first try. There is no segment when nothing is new, or
+    when nobody knows behind what it stands.
 
     Without `flush` they survive a crash of PostgreSQL only if something that was committed later does: nobody may be
     told of them but of what came of them. With an idempotency key, of which others may be told, they are flushed.
@@ -188,20 +188,22 @@ async def append_tail(
         Appended(position, replayed, same_body, None if replayed else at_ms)
         for _, position, replayed, same_body, *_ in rows
     ]
-    return appended, _tail(entries, rows, asked_at)
+    return appended, _segment(entries, rows, asked_at)
 
 
-def _fresh(entries: Sequence[Entry], rows: Sequence[tuple[Any, ...]], asked_at: float) -> tuple[list[Appended], Tail]:
+def _fresh(
+    entries: Sequence[Entry], rows: Sequence[tuple[Any, ...]], asked_at: float
+) -> tuple[list[Appended], AppendedSegment]:
     first, now, clock_revision, definitions = rows[0]
     log_rows = [
         LogRow(row[0], entry.tenant, entry.intent, None, entry.payload.encode())
         for entry, row in zip(entries, rows, strict=True)
     ]
-    tail = Tail(first - 1, Batch(log_rows, now, clock_revision, definitions, asked_at))
-    return [Appended(row.position, at_ms=now) for row in log_rows], tail
+    segment = AppendedSegment(first - 1, Batch(log_rows, now, clock_revision, definitions, asked_at))
+    return [Appended(row.position, at_ms=now) for row in log_rows], segment
 
 
-def _tail(entries: Sequence[Entry], rows: Sequence[tuple[Any, ...]], asked_at: float) -> Tail | None:
+def _segment(entries: Sequence[Entry], rows: Sequence[tuple[Any, ...]], asked_at: float) -> AppendedSegment | None:
     behind, now, clock_revision, definitions = rows[0][4:]
     if behind is None:
         return None
@@ -210,7 +212,7 @@ def _tail(entries: Sequence[Entry], rows: Sequence[tuple[Any, ...]], asked_at: f
         for entry, row in zip(entries, rows, strict=True)
         if not row[2]
     ]
-    return Tail(behind, Batch(fresh, now, clock_revision, definitions, asked_at)) if fresh else None
+    return AppendedSegment(behind, Batch(fresh, now, clock_revision, definitions, asked_at)) if fresh else None
 
 
 async def forward(connection: Connection, partition: int, limit: int) -> int | None:

@@ -155,8 +155,8 @@ BATCH: tuple[Mutant, ...] = (
     ),
     mutant(
         "the collector does not look at what a full cache has taken up",
-        "tests/engine/test_room.py::test_the_collector_looks_at_what_is_new_each_time_that_so_much_was_forgotten",
-        "engine/runtime/consumer/room.py",
+        "tests/engine/test_cache_eviction.py::test_the_collector_looks_at_what_is_new_each_time_that_so_much_was_forgotten",
+        "engine/runtime/consumer/cache_eviction.py",
         ("            gc.collect(0)\n", ""),
     ),
     mutant(
@@ -204,8 +204,8 @@ BATCH: tuple[Mutant, ...] = (
         f"{LEADERSHIP_TESTS}::test_a_loser_steps_down_and_rejects_nobody",
         "engine/runtime/consumer/term.py",
         (
-            "calls = [self._fence(work), *work.calls, *riders.calls]",
-            "calls = [*work.calls, *riders.calls, self._fence(work)]",
+            "calls = [self._fence(work), *work.calls, *piggybacked.calls]",
+            "calls = [*work.calls, *piggybacked.calls, self._fence(work)]",
         ),
     ),
     mutant(
@@ -262,8 +262,8 @@ BATCH: tuple[Mutant, ...] = (
         f"{OVERLAP_TESTS}::test_a_batch_is_computed_while_the_one_before_it_commits",
         "engine/runtime/consumer/term.py",
         (
-            "        await self._settled()\n        riders = self._riders(work)\n",
-            "        riders = self._riders(work)\n",
+            "        await self._settled()\n        piggybacked = self._piggybacked(work)\n",
+            "        piggybacked = self._piggybacked(work)\n",
         ),
     ),
     mutant(

@@ -2,7 +2,7 @@
 
 from mutants_words import Mutant, mutant
 
-RIDERS_TESTS = "tests/engine/test_riders.py"
+PIGGYBACK_TESTS = "tests/engine/test_piggyback.py"
 COMPLETIONS_TESTS = "tests/engine/test_completions.py"
 SUPERVISION_TESTS = "tests/engine/test_supervision.py"
 LISTENER_TESTS = "tests/storage/test_listener.py"
@@ -107,11 +107,11 @@ TASKS: tuple[Mutant, ...] = (
         "engine/runtime/consumer/term.py",
         (
             "            try:\n                results = await self._writer.finish_pipeline(",
-            "            tell(self._consumer.listeners, self._claim.partition, work, {})\n"
+            "            tell(self._consumer.observer, self._claim.partition, work, {})\n"
             "            try:\n                results = await self._writer.finish_pipeline(",
         ),
         (
-            "            tell(self._consumer.listeners, self._claim.partition, work, left)  # nothing in there waits\n",
+            "            tell(self._consumer.observer, self._claim.partition, work, left)  # nothing in there waits\n",
             "",
         ),
     ),
@@ -123,21 +123,21 @@ TASKS: tuple[Mutant, ...] = (
     ),
     # Timers (docs/timers.md)
     mutant(
-        "moment: what was read before a step back holds",
+        "engine time: what was read before a step back holds",
         f"{CLOCK_TESTS}::test_what_is_set_after_a_step_goes_by_the_new_time",
-        "engine/runtime/consumer/moment.py",
+        "engine/runtime/consumer/engine_time.py",
         (" or self.ms > at_most", ""),
     ),
     mutant(
-        "moment: readings overtake each other",
+        "engine time: readings overtake each other",
         f"{CLOCK_TESTS}::test_the_moment_goes_back_only_with_the_clock",
-        "engine/runtime/consumer/moment.py",
+        "engine/runtime/consumer/engine_time.py",
         ("self.ms = max(self.ms, read.now)", "self.ms = read.now"),
     ),
     mutant(
-        "moment: what was asked for before a step back undoes it",
+        "engine time: what was asked for before a step back undoes it",
         f"{CLOCK_TESTS}::test_the_moment_goes_back_only_with_the_clock",
-        "engine/runtime/consumer/moment.py",
+        "engine/runtime/consumer/engine_time.py",
         (" or read.asked_at < self._asked_at", ""),
     ),
     mutant(
@@ -378,34 +378,34 @@ TASKS: tuple[Mutant, ...] = (
     ),
     # Activation (docs/design/log.md §7, docs/adr/0008)
     mutant(
-        "riders: one at fault rides again, and a command is rejected for it",
-        f"{RIDERS_TESTS}::test_no_command_pays_for_a_rider",
+        "piggyback: a faulty statement runs again, and a command is rejected for it",
+        f"{PIGGYBACK_TESTS}::test_no_command_is_rejected_for_a_piggybacked_statement",
         "engine/runtime/consumer/term.py",
-        ("max(refusals.careful_until, refusals.ridden_until)", "refusals.ridden_until"),
+        ("max(refusals.careful_until, refusals.piggybacked_until)", "refusals.piggybacked_until"),
     ),
     mutant(
-        "riders: a batch is lost with its riders again and again",
-        f"{RIDERS_TESTS}::test_a_batch_that_was_lost_is_done_again_without_riders",
+        "piggyback: a batch is lost with its statements again and again",
+        f"{PIGGYBACK_TESTS}::test_a_lost_batch_is_repeated_without_piggybacked_statements",
         "engine/runtime/consumer/term.py",
-        ("max(refusals.careful_until, refusals.ridden_until)", "refusals.careful_until"),
+        ("max(refusals.careful_until, refusals.piggybacked_until)", "refusals.careful_until"),
     ),
     mutant(
-        "riders: nobody is told of a lost batch",
-        f"{RIDERS_TESTS}::test_who_rides_on_a_batch_that_is_lost_is_told",
-        "engine/runtime/consumer/riders.py",
-        ("            rider.lost()\n", "            pass\n"),
+        "piggyback: nobody is told of a lost batch",
+        f"{PIGGYBACK_TESTS}::test_a_statement_whose_batch_is_lost_is_told",
+        "engine/runtime/consumer/piggyback.py",
+        ("            statement.lost()\n", "            pass\n"),
     ),
     mutant(
-        "riders: others are told of jobs that are leased",
-        f"{RIDERS_TESTS}::test_who_took_everything_lets_nobody_else_look",
-        "engine/runtime/consumer/riders.py",
+        "piggyback: others are told of jobs that are leased",
+        f"{PIGGYBACK_TESTS}::test_a_statement_that_took_everything_wakes_no_other_poll",
+        "engine/runtime/consumer/piggyback.py",
         ("if subject not in served}", "}"),
     ),
     mutant(
         "board: whoever rides goes when its time is over",
         "tests/api/test_job_board.py::test_whoever_rides_waits_for_the_batch",
         "api/job_board.py",
-        ("            if self.ride is not None:\n", "            if False:\n"),
+        ("            if self.piggybacked is not None:\n", "            if False:\n"),
     ),
     mutant(
         "board: what is brought to somebody who has left stays leased",

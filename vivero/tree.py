@@ -28,7 +28,7 @@ from vivero.engine.core.outcomes import Ended
 from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.completions import Completions
 from vivero.engine.runtime.consumer.leadership import Consumer
-from vivero.engine.runtime.consumer.riders import Rider, Subject
+from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subject
 from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.expiry import Expiry
 from vivero.engine.runtime.maintenance import Maintenance
@@ -118,8 +118,8 @@ class Switchboard:
         self._job_board.available(type, tenant, count)
         self._announcer.announce(AVAILABLE, f"{tenant}\n{type}", count)
 
-    def riders(self, available: Mapping[Subject, int]) -> Sequence[Rider]:
-        return self._job_board.riders(available)
+    def piggybacked(self, available: Mapping[Subject, int]) -> Sequence[PiggybackedStatement]:
+        return self._job_board.piggybacked(available)
 
     def spilled(self, partition: int) -> None:
         if self.appender is not None:
@@ -235,7 +235,7 @@ def build(
         connection("appender"),
         config.appender,
         appended=switchboard.appended,
-        handed=lambda _partition, tail: consumer.take(tail),
+        handed=lambda _partition, segment: consumer.take(segment),
         consumed=lambda _partition: consumer.consumed(),
         owned=lambda: (PARTITION,) if consumer.leads else (),
     )

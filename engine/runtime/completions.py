@@ -22,7 +22,7 @@ import trio
 from vivero.engine.core.outcomes import Ended
 from vivero.engine.core.state.tree import Variable
 from vivero.engine.runtime.appender.admission import Lost, Overloaded
-from vivero.engine.runtime.line import Line
+from vivero.engine.runtime.dedicated_connection import DedicatedConnection
 from vivero.engine.runtime.supervision.supervisor import Beat
 from vivero.storage import log
 from vivero.storage.log import Outcome
@@ -165,7 +165,7 @@ class Completions:
     def __init__(
         self, connect: Callable[[], Awaitable[Connection]], settings: CompletionsSettings | None = None
     ) -> None:
-        self._line = Line(connect)
+        self._connection = DedicatedConnection(connect)
         self._settings = settings = settings or CompletionsSettings()
         self._outcomes: _Table[Outcome] = _Table(settings.recent)
         self._ends: _Table[End] = _Table(settings.recent)
@@ -261,7 +261,7 @@ class Completions:
 
     async def run(self, beat: Beat) -> None:
         """Sweep when it is due, and once a second. A connection that is new may come after a crash."""
-        async with self._line.opened(beat) as connection:
+        async with self._connection.opened(beat) as connection:
             with beat.waiting(2 * CALL_TIMEOUT_S):
                 await self.sweep_once(connection)
                 await self.give_up_lost(connection)
@@ -274,7 +274,7 @@ class Completions:
 
     def close(self) -> None:
         """Shut the sweeper's socket, so that a call behind a black hole ends."""
-        self._line.close()
+        self._connection.close()
 
     async def sweep_once(self, connection: Connection) -> None:
         """Ask for all outstanding outcomes and ends, and serve those that are there."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from vivero.engine.runtime.line import Line
+from vivero.engine.runtime.dedicated_connection import DedicatedConnection
 from vivero.engine.runtime.supervision.supervisor import Beat
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.state import channels
@@ -42,7 +42,7 @@ class Expiry:
         leads: Callable[[], bool] = lambda: True,
     ) -> None:
         """`leads`: whether the partition is this node's to look after."""
-        self._line = Line(connect)
+        self._connection = DedicatedConnection(connect)
         self._settings = settings or ExpirySettings()
         self._partition = partition
         self._leads = leads
@@ -51,13 +51,13 @@ class Expiry:
 
     def close(self) -> None:
         """Shut the socket, so that a call behind a black hole ends."""
-        self._line.close()
+        self._connection.close()
 
     async def run(self, beat: Beat) -> None:
         """Look every second, until cancelled. Raises when the connection is lost, to be started again."""
         settings = self._settings
         beat.beat()
-        async with self._line.opened(beat) as connection:
+        async with self._connection.opened(beat) as connection:
             while True:
                 busy = await self.run_once(connection, beat) if self._leads() else False
                 await beat.sleep(settings.pause_s if busy else settings.every_s)

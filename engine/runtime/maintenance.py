@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from vivero.engine.runtime.line import Line
+from vivero.engine.runtime.dedicated_connection import DedicatedConnection
 from vivero.engine.runtime.supervision.supervisor import Beat
 from vivero.storage import maintenance
 from vivero.storage.postgres.driver import Connection
@@ -46,7 +46,7 @@ class Maintenance:
         leads: Callable[[], bool] = lambda: True,
     ) -> None:
         """`leads`: whether the partition is this node's to look after."""
-        self._line = Line(connect)
+        self._connection = DedicatedConnection(connect)
         self._settings = settings or MaintenanceSettings()
         self._partition = partition
         self._leads = leads
@@ -61,12 +61,12 @@ class Maintenance:
 
     def close(self) -> None:
         """Shut the socket, so that a call behind a black hole ends."""
-        self._line.close()
+        self._connection.close()
 
     async def run(self, beat: Beat) -> None:
         """Take turns until cancelled. Raises when the connection is lost, to be started again."""
         beat.beat()
-        async with self._line.opened(beat) as connection:
+        async with self._connection.opened(beat) as connection:
             with beat.waiting(self._settings.call_timeout_s):
                 await maintenance.prepare(connection)
             while True:

@@ -13,7 +13,7 @@ from dataclasses import InitVar, dataclass, field
 
 import structlog
 
-from vivero.engine.runtime.line import Line
+from vivero.engine.runtime.dedicated_connection import DedicatedConnection
 from vivero.engine.runtime.supervision.supervisor import Beat
 from vivero.storage import log as command_log
 from vivero.storage import timers
@@ -66,14 +66,14 @@ class Retention:
     leads: Callable[[], bool] = lambda: True
     deleted: dict[str, int] = field(default_factory=lambda: dict.fromkeys((*PURGES, KEYS), 0))
     """Rows so far, by table; for metrics and tests."""
-    _line: Line = field(init=False)
+    _connection: DedicatedConnection = field(init=False)
 
     def __post_init__(self, connect: Callable[[], Awaitable[Connection]]) -> None:
-        self._line = Line(connect)
+        self._connection = DedicatedConnection(connect)
 
     def close(self) -> None:
         """Shut the socket, so that a call behind a black hole ends."""
-        self._line.close()
+        self._connection.close()
 
     async def run(self, beat: Beat) -> None:
         """Delete, until cancelled. Raises when the connection is lost, to be started again."""
@@ -84,7 +84,7 @@ class Retention:
 
     async def _look(self, beat: Beat) -> None:
         """Delete all there is. The connection is there for as long as that takes: most of the time nobody needs it."""
-        async with self._line.opened(beat) as connection:
+        async with self._connection.opened(beat) as connection:
             while await self.run_once(connection, beat) and self.leads():
                 await beat.sleep(self.settings.pause_s)
 

@@ -7,7 +7,7 @@ import pytest
 import trio
 import trio.testing
 
-from vivero.api.job_board import LOST_S, MAX_LOST, MAX_RIDERS, JobBoard
+from vivero.api.job_board import LOST_S, MAX_LOST, MAX_PIGGYBACKED, JobBoard
 from vivero.engine.runtime.appender.admission import Overloaded
 from vivero.storage.activation import Ask, Lease
 from vivero.storage.postgres.results import Result
@@ -224,19 +224,19 @@ def brings(*leases, unfit=()):
 async def test_the_longest_waiting_of_each_type_rides(board, start, nursery, mock_clock):
     polls = [await start(board, subject=(name, "x")) for name in "aab"]
     await settle()
-    rides = board.riders({("a", "x"): 2, ("b", "x"): 1, ("c", "x"): 1})
-    assert [ride.poller for ride in rides] == [polls[0].poller, polls[2].poller]
-    assert [ride.subject for ride in rides] == [("a", "x"), ("b", "x")]
-    assert [ride.poller for ride in board.riders({("a", "x"): 1})] == [polls[1].poller]
-    assert board.riders({("a", "x"): 1}) == []
+    piggybacked = board.piggybacked({("a", "x"): 2, ("b", "x"): 1, ("c", "x"): 1})
+    assert [statement.poller for statement in piggybacked] == [polls[0].poller, polls[2].poller]
+    assert [statement.subject for statement in piggybacked] == [("a", "x"), ("b", "x")]
+    assert [statement.poller for statement in board.piggybacked({("a", "x"): 1})] == [polls[1].poller]
+    assert board.piggybacked({("a", "x"): 1}) == []
     nursery.cancel_scope.cancel()
 
 
 async def test_a_batch_carries_a_few(board, start, nursery, mock_clock):
-    for number in range(MAX_RIDERS + 1):
+    for number in range(MAX_PIGGYBACKED + 1):
         await start(board, subject=(str(number), "x"))
     await settle()
-    assert len(board.riders({(str(number), "x"): 1 for number in range(MAX_RIDERS + 1)})) == MAX_RIDERS
+    assert len(board.piggybacked({(str(number), "x"): 1 for number in range(MAX_PIGGYBACKED + 1)})) == MAX_PIGGYBACKED
     nursery.cancel_scope.cancel()
 
 
@@ -244,28 +244,28 @@ async def test_who_is_about_to_look_does_not_ride(board, start, nursery, mock_cl
     poll = await start(board)
     await settle()
     board.available("t", "x", 1)
-    assert board.riders({("t", "x"): 1}) == []
+    assert board.piggybacked({("t", "x"): 1}) == []
     assert await settle(poll) == [True]
     nursery.cancel_scope.cancel()
 
 
-async def test_a_rider_is_brought_its_jobs(board, start, nursery, mock_clock):
+async def test_a_piggybacked_poll_gets_its_jobs(board, start, nursery, mock_clock):
     poll = await start(board, capacity=2)
     await settle()
-    (ride,) = board.riders({("t", "x"): 1})
+    (statement,) = board.piggybacked({("t", "x"): 1})
     assert await settle(poll) == [None]
-    assert ride.arrived(brings(LEASE))
+    assert statement.arrived(brings(LEASE))
     assert await settle(poll) == [True]
     assert poll.poller.take() == [Lease(*LEASE)]
     assert poll.poller.take() == []
     nursery.cancel_scope.cancel()
 
 
-async def test_a_rider_that_has_all_it_can_take_leaves_some(board, start, nursery, mock_clock):
+async def test_a_piggybacked_poll_that_has_enough_leaves_some(board, start, nursery, mock_clock):
     first, second = await start(board), await start(board)
     await settle()
-    (ride,) = board.riders({("t", "x"): 1})
-    assert not ride.arrived(brings(LEASE))
+    (statement,) = board.piggybacked({("t", "x"): 1})
+    assert not statement.arrived(brings(LEASE))
     await settle()
     first.poller.take()
     first.leave.set()
@@ -277,7 +277,7 @@ async def test_a_rider_that_has_all_it_can_take_leaves_some(board, start, nurser
 async def test_whoever_rides_waits_for_the_batch(board, start, nursery, mock_clock, end):
     poll = await start(board, until=1.0)
     await settle()
-    (ride,) = board.riders({("t", "x"): 1})
+    (statement,) = board.piggybacked({("t", "x"): 1})
     if end == "its time is over":
         mock_clock.jump(1.0)
     elif end == "the program stops":
@@ -285,28 +285,28 @@ async def test_whoever_rides_waits_for_the_batch(board, start, nursery, mock_clo
     else:
         board.available("t", "x", 1)
     assert await settle(poll) == [None]
-    ride.arrived(brings(LEASE))
+    statement.arrived(brings(LEASE))
     assert await settle(poll) == [True]
     assert poll.poller.take() == [Lease(*LEASE)]
     nursery.cancel_scope.cancel()
 
 
-async def test_a_rider_whose_batch_is_lost_looks_itself(board, start, nursery, mock_clock):
+async def test_a_piggybacked_poll_whose_batch_is_lost_queries_itself(board, start, nursery, mock_clock):
     """What the batch leased, if it was committed after all, is taken back by looks, as long as it may still come."""
     poll = await start(board)
     await settle()
-    (ride,) = board.riders({("t", "x"): 1})
-    ride.lost()
+    (statement,) = board.piggybacked({("t", "x"): 1})
+    statement.lost()
     assert await settle(poll) == [True]
     assert poll.poller.take() == []
-    assert board.lost(("t", "x")) == [ride.token] == board.lost(("t", "x"))
+    assert board.lost(("t", "x")) == [statement.token] == board.lost(("t", "x"))
     assert board.lost(("u", "x")) == []
     mock_clock.jump(10 * LOST_S)
-    assert board.lost(("t", "x")) == [ride.token], "nobody has looked yet"
-    board.taken_back(("t", "x"), [ride.token, uuid4()])
+    assert board.lost(("t", "x")) == [statement.token], "nobody has looked yet"
+    board.taken_back(("t", "x"), [statement.token, uuid4()])
     mock_clock.jump(LOST_S / 2)
-    board.taken_back(("t", "x"), [ride.token])
-    assert board.lost(("t", "x")) == [ride.token], "it may have been running when it was taken back"
+    board.taken_back(("t", "x"), [statement.token])
+    assert board.lost(("t", "x")) == [statement.token], "it may have been running when it was taken back"
     mock_clock.jump(LOST_S / 2)
     assert board.lost(("t", "x")) == []
     nursery.cancel_scope.cancel()
@@ -325,23 +325,23 @@ async def test_what_was_lost_is_bounded_although_nobody_looks(board):
 async def test_what_is_brought_to_somebody_who_has_left_is_taken_back(board, start, nursery, mock_clock, when):
     first, second = await start(board), await start(board)
     await settle()
-    (ride,) = board.riders({("t", "x"): 1})
+    (statement,) = board.piggybacked({("t", "x"): 1})
     if when == "before":
         first.poller.leave()
-    assert not ride.arrived(brings((7, str(ride.token), 700, b"{}")))
+    assert not statement.arrived(brings((7, str(statement.token), 700, b"{}")))
     await settle()
     first.leave.set()
     assert await settle(second) == [True]
-    assert board.lost(("t", "x")) == [ride.token]
+    assert board.lost(("t", "x")) == [statement.token]
     nursery.cancel_scope.cancel()
 
 
-async def test_a_rider_that_found_only_a_large_job_looks_itself(board, start, nursery, mock_clock):
+async def test_a_piggybacked_poll_that_found_only_a_large_job_queries_itself(board, start, nursery, mock_clock):
     """Outside of the batch. Meanwhile the batch tells others, too, of what it made."""
     poll = await start(board, capacity=5)
     await settle()
-    (ride,) = board.riders({("t", "x"): 1})
-    assert not ride.arrived(brings(unfit=[(7, 3_900_000)]))
+    (statement,) = board.piggybacked({("t", "x"): 1})
+    assert not statement.arrived(brings(unfit=[(7, 3_900_000)]))
     assert await settle(poll) == [True]
     assert poll.poller.take() == []
     nursery.cancel_scope.cancel()

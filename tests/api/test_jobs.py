@@ -129,11 +129,11 @@ async def test_a_poll_is_woken_by_a_job(rows, poll, stored, nursery):
     assert poll.answers[1].json["jobs"][0]["jobKey"] == str(KEY + 4)
 
 
-async def ride(stored):
-    """A batch that makes jobs available: the statement of who waits is run in its place; the ride, and what it gave."""
-    (ride,) = stored.job_board.riders({("work", "<default>"): 1})
+async def piggybacked(stored):
+    """Run the statement of the waiting poll, as a batch that creates jobs does; the statement and its result."""
+    (statement,) = stored.job_board.piggybacked({("work", "<default>"): 1})
     async with stored.pool.connection() as connection:
-        return ride, await connection.execute(*ride.call)
+        return statement, await connection.execute(*statement.call)
 
 
 @pytest.mark.parametrize("value", ['"small"', f'"{3000 * "x"}"'], ids=["small", "large"])
@@ -143,8 +143,8 @@ async def test_a_poll_is_answered_with_what_a_batch_brings(rows, poll, stored, n
     await until_waiting(stored, 1)
     rows.job(KEY + 3)
     rows.variable(name="x", value=value)
-    rider, result = await ride(stored)
-    rider.arrived(result)
+    statement, result = await piggybacked(stored)
+    statement.arrived(result)
     await until(lambda: poll.answers)
     (job,) = poll.answers[0].json["jobs"]
     assert (job["jobKey"], job["variables"]) == (str(KEY + 3), {"x": json.loads(value)})
@@ -155,9 +155,9 @@ async def test_what_a_batch_leased_is_not_lost_with_its_answer(rows, poll, store
     nursery.start_soon(poll)
     await until_waiting(stored, 1)
     rows.job(KEY + 3)
-    rider, _ = await ride(stored)
+    statement, _ = await piggybacked(stored)
     assert ready(rows) == [(False,)]
-    rider.lost()
+    statement.lost()
     await until(lambda: poll.answers)
     assert poll.answers[0].json["jobs"][0]["jobKey"] == str(KEY + 3)
 
@@ -168,8 +168,8 @@ async def test_what_is_brought_to_a_client_that_has_left_goes_to_the_next(rows, 
             inner.start_soon(poll)
             await until_waiting(stored, 1)
             rows.job(KEY + 3)
-            rider, result = await ride(stored)
-            rider.arrived(result)
+            statement, result = await piggybacked(stored)
+            statement.arrived(result)
             left.cancel()  # before the poll has had a turn
     assert poll.answers == []
     await poll()
@@ -181,10 +181,10 @@ async def test_what_is_brought_to_a_client_that_has_left_is_given_back(rows, rea
     nursery.start_soon(poll)
     await until_waiting(stored, 1)
     rows.job(KEY + 3)
-    rider, result = await ride(stored)
+    statement, result = await piggybacked(stored)
     reader.gone.set()
-    await until(lambda: rider.poller.gone)
-    assert not rider.arrived(result)
+    await until(lambda: statement.poller.gone)
+    assert not statement.arrived(result)
     await until(lambda: poll.answers)
     assert ready(rows) == [(True,)]
 

@@ -139,8 +139,8 @@ class Ears:
     def available(self, type, tenant, count):
         self.jobs[type] = self.jobs.get(type, 0) + count
 
-    def riders(self, available):
-        return [rider for rider in self.waiting if rider.subject in available]
+    def piggybacked(self, available):
+        return [statement for statement in self.waiting if statement.subject in available]
 
     def spilled(self, partition):
         self.spills += 1

@@ -77,7 +77,7 @@ class EngineBench:
         self.appender = Appender(
             lambda: connect(name="vivero test appender"),
             appended=lambda *_: self.consumer.wake(),
-            handed=lambda _partition, tail: self.consumer.take(tail),
+            handed=lambda _partition, segment: self.consumer.take(segment),
             consumed=lambda _partition: self.consumer.consumed(),
             owned=lambda: (1,) if self.consumer.leads else (),
         )
@@ -99,7 +99,7 @@ class EngineBench:
     def available(self, type, tenant, count):
         pass
 
-    def riders(self, _available):
+    def piggybacked(self, _available):
         return ()
 
     def timers_changed(self, _partition, changes):

@@ -14,7 +14,7 @@ from vivero.engine.core.records.instances import ContinueWork, CreateInstance, R
 from vivero.engine.core.records.timers import TriggerTimer
 from vivero.engine.runtime.consumer import batch
 from vivero.engine.runtime.consumer.attempts import Probe, Unworkable, symptom
-from vivero.engine.runtime.consumer.meter import Meter
+from vivero.engine.runtime.consumer.cpu_meter import CpuMeter
 from vivero.engine.runtime.consumer.refusals import MOST_ATTEMPTS
 from vivero.engine.runtime.supervision.supervisor import Beat, SupervisionSettings
 from vivero.storage import attempts, log, partitions
@@ -622,7 +622,7 @@ async def test_a_batch_that_is_suspected_makes_the_next_term_careful(connect, co
 
 
 async def test_the_meter_counts_own_steps_alone():
-    meter = Meter()
+    meter = CpuMeter()
     seen = []
 
     async def work():
@@ -643,7 +643,7 @@ async def test_the_meter_counts_own_steps_alone():
 
 
 async def test_what_the_metered_task_raises_and_is_thrown_goes_through():
-    meter = Meter()
+    meter = CpuMeter()
 
     async def fail():
         await trio.lowlevel.checkpoint()
@@ -678,7 +678,7 @@ class Answering:
 
 
 async def test_postgresql_serves_only_without_a_gap(autojump_clock):
-    meter = Meter()
+    meter = CpuMeter()
     delays = [0.1, 0.2, 3.0, 0.1, 0.1]
 
     async def connect(_name):

@@ -16,7 +16,7 @@ from engine_bench import EngineBench, starts, waits
 from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.core.records.jobs import FailJob
 from vivero.engine.runtime.appender.task import Append
-from vivero.engine.runtime.consumer.moment import Moment
+from vivero.engine.runtime.consumer.engine_time import EngineTime
 from vivero.storage import activation, clock, partitions
 from vivero.storage.activation import Ask
 from vivero.storage.state.load import Batch
@@ -112,7 +112,7 @@ def batch(now, asked_at, revision=0):
 
 def test_the_moment_goes_back_only_with_the_clock():
     """What was read a little earlier, and comes a little later, does not take it back; nor does it hold a step off."""
-    moment = Moment()
+    moment = EngineTime()
     moment.note(batch(10_000, 1.0), 1.1)
     moment.note(batch(9_950, 0.9), 1.2)
     assert moment.ms == 10_000

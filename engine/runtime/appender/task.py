@@ -29,7 +29,7 @@ from vivero.engine.runtime.appender.pace import Pace
 from vivero.engine.runtime.appender.settings import NEW, NEW_GO_TO, AppenderSettings, AppenderStats
 from vivero.engine.runtime.supervision.supervisor import Beat
 from vivero.storage import log
-from vivero.storage.log import Appended, Entry, Session, Tail
+from vivero.storage.log import Appended, AppendedSegment, Entry, Session
 from vivero.storage.postgres.driver import CONNECT_TIMEOUT_S, Connection
 from vivero.storage.postgres.errors import DataPoison, Outage, Retry, StorageError
 
@@ -114,7 +114,7 @@ def _nowhere(_partition: int, _position: int) -> None:
     return None
 
 
-def _not_taken(_partition: int, _tail: Tail) -> bool:
+def _not_taken(_partition: int, _segment: AppendedSegment) -> bool:
     return False
 
 
@@ -130,14 +130,14 @@ class Appender:
         settings: AppenderSettings | None = None,
         *,
         appended: Callable[[int, int], None] = _nowhere,
-        handed: Callable[[int, Tail], bool] = _not_taken,
+        handed: Callable[[int, AppendedSegment], bool] = _not_taken,
         consumed: Callable[[int], Consumed | None] = _nobody,
         owned: Callable[[], Collection[int]] = tuple,
     ) -> None:
         """`appended(partition, last_position)` wakes whoever reads that log; it may not wait.
 
-        `handed(partition, tail)` may take what was appended off our hands, without reading it back; then `appended` is
-        not called for it.
+        `handed(partition, segment)` may take over what was appended, so that nobody reads it back. `appended` is not
+        called for it then.
         `consumed(partition)` tells how far its live owner is, None without one. `owned()` names the partitions that
         this node leads: their inboxes are moved to their logs from here.
         """
@@ -401,28 +401,30 @@ class Appender:
                     self._calls.popleft()
                     return
             try:
-                appended, tail = await self._append(connection, call)
+                appended, segment = await self._append(connection, call)
             except StorageError as error:
                 call.in_doubt = doubted or error.in_doubt
                 self._call_failed(call, error)
                 return
         self._calls.popleft()
-        self._call_succeeded(call, appended, tail)
+        self._call_succeeded(call, appended, segment)
 
-    async def _append(self, connection: Connection, call: _Call) -> tuple[list[Appended], Tail | None]:
+    async def _append(self, connection: Connection, call: _Call) -> tuple[list[Appended], AppendedSegment | None]:
         since = call.since if call.in_doubt else None
         self.stats.calls, self.stats.repeated = self.stats.calls + 1, self.stats.repeated + call.in_doubt
         call.in_doubt = True
         entries = [item.entry for item in call.items]
         flush = any(item.flush for item in call.items)
-        return await log.append_tail(connection, self._session, call.partition, call.append_id, since, entries, flush)
+        return await log.append_segment(
+            connection, self._session, call.partition, call.append_id, since, entries, flush
+        )
 
     async def _known_position(self, connection: Connection, partition: int) -> int:
         if partition not in self._last:
             self._last[partition] = await log.last_position(connection, partition)
         return self._last[partition]
 
-    def _call_succeeded(self, call: _Call, appended: list[Appended], tail: Tail | None) -> None:
+    def _call_succeeded(self, call: _Call, appended: list[Appended], segment: AppendedSegment | None) -> None:
         for item, result in zip(call.items, appended, strict=True):
             item.finish(result)
         fresh = [result.position for result in appended if not result.replayed]
@@ -433,11 +435,11 @@ class Appender:
                 new = sum(item.new for item in call.items)
                 since = min(item.since for item in call.items if not item.new or new == len(call.items))
                 self._pace.appended(fresh[-1], new, len(call.items) - new, since, trio.current_time())
-            self._note_appended(call.partition, fresh[-1], tail)
+            self._note_appended(call.partition, fresh[-1], segment)
 
-    def _note_appended(self, partition: int, position: int, tail: Tail | None = None) -> None:
+    def _note_appended(self, partition: int, position: int, segment: AppendedSegment | None = None) -> None:
         self._last[partition] = max(position, self._last.get(partition, 0))
-        if tail is None or not self._handed(partition, tail):
+        if segment is None or not self._handed(partition, segment):
             self._appended(partition, position)
 
     def _call_failed(self, call: _Call, error: StorageError) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 import structlog
 import trio
 
-from vivero.engine.runtime.consumer.meter import Meter
+from vivero.engine.runtime.consumer.cpu_meter import CpuMeter
 from vivero.engine.runtime.consumer.refusals import Suspected
 from vivero.engine.runtime.supervision.supervisor import Beat, describe, leaves
 from vivero.storage import attempts
@@ -57,7 +57,7 @@ class Probe:
     """
 
     def __init__(
-        self, connect: Callable[[str], Awaitable[Connection]], sessions: list[int], meter: Meter, timeout_s: float
+        self, connect: Callable[[str], Awaitable[Connection]], sessions: list[int], meter: CpuMeter, timeout_s: float
     ) -> None:
         """`sessions`: the backends of the term, which wait for nobody's lock."""
         self._connect = connect
@@ -119,7 +119,7 @@ class Trials:
     ) -> None:
         self._partition, self._epoch = partition, epoch
         self._timeout_s = timeout_s
-        self.meter = Meter()
+        self.meter = CpuMeter()
         self._probe = Probe(connect, sessions, self.meter, timeout_s)
         self._probing: trio.CancelScope | None = None
         self._began_s = self._began_at = 0.0

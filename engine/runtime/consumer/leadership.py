@@ -15,14 +15,14 @@ import trio
 from vivero.engine.core.rules import TIMER_RULES, TimerRules
 from vivero.engine.runtime.appender.forwarding import Consumed
 from vivero.engine.runtime.consumer.attempts import DATA, Trials, symptom
-from vivero.engine.runtime.consumer.listeners import Listeners, Models
+from vivero.engine.runtime.consumer.observers import CommitObserver, Models
 from vivero.engine.runtime.consumer.refusals import Refusals, Suspected
 from vivero.engine.runtime.consumer.settings import ConsumerSettings, ConsumerStats
 from vivero.engine.runtime.consumer.term import Term
 from vivero.engine.runtime.supervision.supervisor import Beat, leaves
 from vivero.storage import attempts, partitions
 from vivero.storage.attempts import Suspicion
-from vivero.storage.log import Tail
+from vivero.storage.log import AppendedSegment
 from vivero.storage.partitions import Claim
 from vivero.storage.postgres.driver import Connection
 
@@ -40,7 +40,7 @@ class Consumer:
         connect: Callable[[str], Awaitable[Connection]],
         node: str,
         definitions: Models,
-        listeners: Listeners,
+        observer: CommitObserver,
         settings: ConsumerSettings | None = None,
         partition: int = 1,
         timer_rules: TimerRules = TIMER_RULES,
@@ -55,7 +55,7 @@ class Consumer:
         self._node = node
         self.definitions = definitions
         self._coming = coming
-        self.listeners = listeners
+        self.observer = observer
         self._wake_up = trio.Event()
         self._connections: list[Connection] = []
         self._term: Term | None = None
@@ -70,11 +70,11 @@ class Consumer:
         self.look = True
         self._wake_up.set()
 
-    def take(self, tail: Tail) -> bool:
+    def take(self, segment: AppendedSegment) -> bool:
         """What this node has appended, so that it need not be read back. False when it cannot be used."""
         if self._term is None or not self._term.leading:
             return False
-        self._term.take(tail)
+        self._term.take(segment)
         self._wake_up.set()
         return True
 
@@ -179,7 +179,7 @@ class Consumer:
         self.look = True
         beat.report_progress(term.progressing)
         log.info("leading the partition", partition=claim.partition, epoch=claim.epoch, position=claim.position)
-        self.listeners.leads(claim.partition, claim.epoch)
+        self.observer.leads(claim.partition, claim.epoch)
         try:
             async with trio.open_nursery() as nursery:
                 await term.work(nursery)

@@ -45,7 +45,7 @@ class Refusals:
     """(key, due date) of timers that can neither fire nor be marked as failed. The oldest is forgotten first."""
     careful_until: int = 0
     """Up to this position commands are committed one by one: one of them cannot be saved, or is too slow."""
-    ridden_until: int = 0
+    piggybacked_until: int = 0
     """Up to this position commands were sent with statements of others; what is sent again goes without."""
 
     def suspect(self, suspected: Suspected) -> None:

@@ -24,22 +24,22 @@ from vivero.engine.core.state.catalogue import Definition
 from vivero.engine.core.state.state import State
 from vivero.engine.core.step import Limits, Processor
 from vivero.engine.runtime.consumer import batch
+from vivero.engine.runtime.consumer.appended_segments import AppendedSegments
 from vivero.engine.runtime.consumer.attempts import Trials, Unworkable
 from vivero.engine.runtime.consumer.batch import Work
-from vivero.engine.runtime.consumer.listeners import Listeners, Models, tell
-from vivero.engine.runtime.consumer.moment import Moment
+from vivero.engine.runtime.consumer.cache_eviction import CacheEviction
+from vivero.engine.runtime.consumer.engine_time import EngineTime
+from vivero.engine.runtime.consumer.observers import CommitObserver, Models, tell
+from vivero.engine.runtime.consumer.piggyback import PiggybackedStatements
 from vivero.engine.runtime.consumer.read_ahead import ReadAhead
 from vivero.engine.runtime.consumer.refusals import SLICES_AWAY, Refusals, Suspected
-from vivero.engine.runtime.consumer.riders import Riders
-from vivero.engine.runtime.consumer.room import Room
 from vivero.engine.runtime.consumer.settings import ConsumerSettings, ConsumerStats
 from vivero.engine.runtime.consumer.slices import Slices
-from vivero.engine.runtime.consumer.tails import Tails
 from vivero.engine.runtime.definitions import UnreadableResource
 from vivero.engine.runtime.supervision.supervisor import Beat
 from vivero.storage import attempts, partitions
 from vivero.storage.attempts import Suspicion
-from vivero.storage.log import Tail
+from vivero.storage.log import AppendedSegment
 from vivero.storage.partitions import Claim
 from vivero.storage.postgres.driver import Call, Connection
 from vivero.storage.postgres.errors import DataPoison, StorageError
@@ -68,7 +68,7 @@ class Handle(Protocol):
     timer_rules: TimerRules
     stats: ConsumerStats
     definitions: Models
-    listeners: Listeners
+    observer: CommitObserver
     refusals: Refusals
     look: bool
 
@@ -96,7 +96,7 @@ class Term:
         self._beat = beat
         self._trials = trials
         self._state = State(claim.partition, claim.next_key)
-        self._room = Room(self._state, self._settings.cache_bytes)
+        self._eviction = CacheEviction(self._state, self._settings.cache_bytes)
         settings = consumer.settings
         self._limits = Limits(
             settings.slice_items,
@@ -111,11 +111,11 @@ class Term:
         self._missing: Need | None = None
         self._ahead: list[batch.Decoded] = []
         """Rows that were read and not yet worked: the last batch had enough."""
-        self._tails = Tails()
+        self._segments = AppendedSegments()
         self._reading: ReadAhead | None = None
         """Of the rows behind those, while a batch is computed."""
         self._definitions_seq: int | None = None
-        self._moment = Moment()
+        self._time = EngineTime()
         self._slices = Slices(consumer.settings.slice_items)
         self._looked = float("-inf")
         self._keys_saved = claim.next_key
@@ -147,7 +147,7 @@ class Term:
 
     async def run_once(self, nursery: trio.Nursery) -> bool:
         """At most one batch: read, load, compute, and hand over to be committed. False when the log is worked off."""
-        self._consumer.stats.evicted += self._room.make()
+        self._consumer.stats.evicted += self._eviction.run()
         careful = self._careful
         if self._slices.due and not careful and await self._go_on(nursery, waited=True):
             return True
@@ -173,7 +173,7 @@ class Term:
                 nursery.start_soon(self._reading.run, partial(self._read_log, last, most))
             self._processor.set_inline(not careful)
             self._processor.cut(self._slices.items)
-            work, missing = await batch.compute(self._processor, decoded, self._moment.ms, leases, self._fill)
+            work, missing = await batch.compute(self._processor, decoded, self._time.ms, leases, self._fill)
         except DataPoison as poison:
             await self._settled()
             raise Suspected(self.last + 1, decoded[-1].row.position, len(decoded), poison) from poison
@@ -202,7 +202,7 @@ class Term:
             if self._is_asked and not waited:
                 return True
             worked = thread_time()  # without what was read: a shorter slice reads no less
-            work = await batch.go_on(self._processor, root, self.last, self._moment.ms, self._fill)
+            work = await batch.go_on(self._processor, root, self.last, self._time.ms, self._fill)
         except DataPoison as poison:
             await self._settled()
             raise Suspected(self.last + 1, self.last, 0, poison) from poison
@@ -215,7 +215,7 @@ class Term:
     @property
     def _is_asked(self) -> bool:
         """Whether commands have come, as far as is known."""
-        return bool(self._ahead or self._tails or self._consumer.look)
+        return bool(self._ahead or self._segments or self._consumer.look)
 
     @property
     def _careful(self) -> bool:
@@ -249,9 +249,9 @@ class Term:
 
     # ---- before computing
 
-    def take(self, tail: Tail) -> None:
+    def take(self, segment: AppendedSegment) -> None:
         """Keep it until the log is known up to there; what there is no room for is read from the log instead."""
-        self._consumer.look |= not self._tails.add(tail)
+        self._consumer.look |= not self._segments.add(segment)
 
     async def _read(self, limit: int) -> Batch | None:
         """What stands behind the rows at hand: what was read ahead, or handed over, or is read now. None: nothing."""
@@ -261,9 +261,9 @@ class Term:
                 self._consumer.look = True
                 return ahead
             behind = self._ahead[-1].row.position if self._ahead else self.last
-            handed = self._tails.behind(behind, limit)
+            handed = self._segments.behind(behind, limit)
             forgotten = self._processor.deferred() is not None and trio.current_time() - self._looked > LOOK_EVERY_S
-            if handed is not None or not (self._consumer.look or self._tails or forgotten):
+            if handed is not None or not (self._consumer.look or self._segments or forgotten):
                 return handed
             self._consumer.look, self._looked = False, trio.current_time()
             read = await self._read_log(behind, limit)
@@ -276,7 +276,7 @@ class Term:
 
     async def _notice(self, read: Batch) -> None:
         """The clock and the catalogue as they were when the batch was read."""
-        self._moment.note(read, trio.current_time())
+        self._time.note(read, trio.current_time())
         state = self._state
         foreign = self._definitions_seq is not None and read.definitions_seq > self._definitions_seq
         crowded = len(state.definitions) > self._settings.max_definitions
@@ -343,8 +343,8 @@ class Term:
         once: what does not fit into the socket is sent at its checkpoints, while PostgreSQL works on what it has
         (docs/adr/0003)."""
         await self._settled()
-        riders = self._riders(work)
-        calls = [self._fence(work), *work.calls, *riders.calls]
+        piggybacked = self._piggybacked(work)
+        calls = [self._fence(work), *work.calls, *piggybacked.calls]
         if self._careful:
             calls.insert(1, attempts.clear(self._claim.partition, work.last))
         first, self.last = self.last + 1, work.last
@@ -354,23 +354,23 @@ class Term:
         try:
             self._writer.start_pipeline(calls)
         except StorageError as error:
-            riders.lose()
+            piggybacked.lose()
             if isinstance(error, DataPoison):
                 raise Suspected(first, work.last, work.commands, error) from error
             raise
-        nursery.start_soon(self._commit, work, first, len(calls), riders, self._previous)
+        nursery.start_soon(self._commit, work, first, len(calls), piggybacked, self._previous)
         await trio.lowlevel.checkpoint()
 
-    def _riders(self, work: Work) -> Riders:
-        """Who gets jobs by this batch. Not by one that was refused, or lost with riders, before: it may be theirs."""
+    def _piggybacked(self, work: Work) -> PiggybackedStatements:
+        """Statements that run with this batch. A batch that failed before runs alone: they may have been the cause."""
         refusals = self._consumer.refusals
-        alone_until = max(refusals.careful_until, refusals.ridden_until)
+        alone_until = max(refusals.careful_until, refusals.piggybacked_until)
         if not (work.commands and work.notices.available) or self.last < alone_until:
-            return Riders()
-        riders = self._consumer.listeners.riders(work.notices.available)
-        if riders:
-            refusals.ridden_until = work.last
-        return Riders(riders)
+            return PiggybackedStatements()
+        piggybacked = self._consumer.observer.piggybacked(work.notices.available)
+        if piggybacked:
+            refusals.piggybacked_until = work.last
+        return PiggybackedStatements(piggybacked)
 
     def _fence(self, work: Work) -> Call:
         """The first statement. While work is deferred, keys are set aside for the slices between commands."""
@@ -382,9 +382,11 @@ class Term:
         self._keys_saved = work.next_key + aside
         return save.fence(claim.partition, claim.epoch, self.last, work.last, self._keys_saved)
 
-    async def _commit(self, work: Work, first: int, statements: int, riders: Riders, done: trio.Event) -> None:
+    async def _commit(
+        self, work: Work, first: int, statements: int, piggybacked: PiggybackedStatements, done: trio.Event
+    ) -> None:
         started = trio.current_time()
-        with riders.told():
+        with piggybacked.told():
             try:
                 results = await self._writer.finish_pipeline(deadline=started + COMMIT_DEADLINE_S)
             except DataPoison as poison:
@@ -392,8 +394,8 @@ class Term:
             if work.commands:
                 self._slices.note_commit(trio.current_time() - started)
             self._note_commit(work, statements)
-            left = riders.left(results, work.notices.available)
-            tell(self._consumer.listeners, self._claim.partition, work, left)  # nothing in there waits
+            left = piggybacked.left(results, work.notices.available)
+            tell(self._consumer.observer, self._claim.partition, work, left)  # nothing in there waits
         done.set()
 
     def _note_commit(self, work: Work, statements: int) -> None:

@@ -24,7 +24,7 @@ from vivero.engine.core.records.timers import TriggerTimer
 from vivero.engine.core.rules import TIMER_RULES, TimerRules
 from vivero.engine.runtime.appender.admission import Draining, NotAppended
 from vivero.engine.runtime.appender.task import Append, Appended
-from vivero.engine.runtime.line import Line
+from vivero.engine.runtime.dedicated_connection import DedicatedConnection
 from vivero.engine.runtime.supervision.supervisor import Beat
 from vivero.engine.runtime.timers.pace import Pace
 from vivero.engine.runtime.timers.window import Window
@@ -111,7 +111,7 @@ class Timers:
         """`leads()`: whether this node owns the partition now; nobody else fires its timers."""
         self.settings = settings or TimerSettings()
         self.stats = TimerStats()
-        self._line = Line(connect)
+        self._connection = DedicatedConnection(connect)
         self._appender = appender
         self._partition = partition
         self._leads = leads
@@ -151,7 +151,7 @@ class Timers:
 
     def close(self) -> None:
         """Shut the connection's socket, so that a call behind a black hole ends."""
-        self._line.close()
+        self._connection.close()
 
     # ---- the child
 
@@ -159,7 +159,7 @@ class Timers:
         """Fire what is due, until cancelled. Raises when the connection is lost, to be started again."""
         self._forget()
         beat.beat()
-        async with self._line.opened(beat) as connection:
+        async with self._connection.opened(beat) as connection:
             while True:
                 await self._sleep(beat, await self.run_once(connection, beat))
 

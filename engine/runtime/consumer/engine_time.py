@@ -10,7 +10,7 @@ from __future__ import annotations
 from vivero.storage.state.load import Batch
 
 
-class Moment:
+class EngineTime:
     """Knows no clock: `now_s`, like `Batch.asked_at`, is a clock that nobody sets, in seconds."""
 
     def __init__(self) -> None:

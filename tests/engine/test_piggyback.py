@@ -1,4 +1,4 @@
-"""Statements that ride on a batch: in its transaction, answered after its commit, and never the reason for its loss."""
+"""Piggybacked statements run in the transaction of a batch, are answered after its commit, and never lose it."""
 
 from uuid import uuid4
 
@@ -9,7 +9,7 @@ from core_bench import raw
 from core_models import ONE_TASK
 
 from vivero.engine.core.records.jobs import CompleteJob
-from vivero.engine.runtime.consumer.riders import Riders
+from vivero.engine.runtime.consumer.piggyback import PiggybackedStatements
 from vivero.storage import activation
 from vivero.storage.activation import Ask
 from vivero.storage.postgres.errors import ConnectionLost
@@ -44,55 +44,55 @@ async def serial():
     return serial
 
 
-async def run(migrated, connection, serial, ride, commands=None):
-    """Work off the log with whoever `ride(ears)` has waiting; the ears, and what stands in `jobs`."""
+async def run(migrated, connection, serial, make, commands=None):
+    """Work off the log with whoever `make(ears)` has waiting; the ears, and what stands in `jobs`."""
     last = await append(connection, commands or serial.commands)
     consumer, ears = make_consumer(migrated, serial.resources)
-    riders = ride(ears)
+    statements = make(ears)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         await ears.reached(last)
         nursery.cancel_scope.cancel()
     rows = (await connection.execute("SELECT job_key, ready, lease_token::text FROM jobs ORDER BY job_key")).rows
-    return riders, ears, rows, consumer
+    return statements, ears, rows, consumer
 
 
 async def test_a_job_is_leased_by_the_batch_that_makes_it(migrated, connection, serial):
     serial.start()
-    rider, ears, rows, _ = await run(migrated, connection, serial, Waits)
-    (lease,) = rider.told
+    statement, ears, rows, _ = await run(migrated, connection, serial, Waits)
+    (lease,) = statement.told
     assert rows == [(serial.job("work").key, False, lease.token)]
     assert b'"jobKey":"%d"' % lease.job_key in lease.job.replace(b" ", b"")
     assert ears.waiting == []
 
 
-async def test_of_what_a_rider_leaves_others_are_told(migrated, connection, serial):
+async def test_others_are_told_of_the_jobs_that_a_statement_leaves(migrated, connection, serial):
     for _ in range(3):
         serial.start()
-    rider, ears, rows, _ = await run(migrated, connection, serial, lambda ears: Waits(ears, limit=2))
-    assert len(rider.told) == 2
+    statement, ears, rows, _ = await run(migrated, connection, serial, lambda ears: Waits(ears, limit=2))
+    assert len(statement.told) == 2
     assert [row[1] for row in rows] == [False, False, True]
-    assert ears.jobs == {"work": 3}  # a rider that has all it can take says nothing of what is left
+    assert ears.jobs == {"work": 3}  # a statement that has all it can take says nothing of what is left
 
 
-async def test_who_took_everything_lets_nobody_else_look(migrated, connection, serial):
+async def test_a_statement_that_took_everything_wakes_no_other_poll(migrated, connection, serial):
     serial.start()
-    rider, ears, _, _ = await run(migrated, connection, serial, lambda ears: Waits(ears, limit=2))
-    assert (len(rider.told), ears.jobs) == (1, {})
+    statement, ears, _, _ = await run(migrated, connection, serial, lambda ears: Waits(ears, limit=2))
+    assert (len(statement.told), ears.jobs) == (1, {})
 
 
 async def test_a_batch_that_makes_no_jobs_carries_nobody(migrated, connection, serial):
-    rider, ears, _, _ = await run(migrated, connection, serial, Waits)
-    assert rider.told == []
-    assert ears.waiting == [rider]
+    statement, ears, _, _ = await run(migrated, connection, serial, Waits)
+    assert statement.told == []
+    assert ears.waiting == [statement]
 
 
-async def test_large_jobs_do_not_ride(migrated, connection, serial):
+async def test_large_jobs_are_not_leased_by_a_batch(migrated, connection, serial):
     """The batch leases nothing of them, reads nothing of them, and tells who waits to look by himself."""
     for _ in range(2):
         serial.start(large="x" * 50_000, more="x" * 20_000)
-    rider, _, rows, _ = await run(migrated, connection, serial, lambda ears: Waits(ears, limit=2))
-    assert rider.told == []
+    statement, _, rows, _ = await run(migrated, connection, serial, lambda ears: Waits(ears, limit=2))
+    assert statement.told == []
     assert [row[1] for row in rows] == [True, True]
 
 
@@ -103,31 +103,33 @@ FAULTY = {
 
 
 @pytest.mark.parametrize("call", FAULTY.values(), ids=FAULTY.keys())
-async def test_a_rider_at_fault_is_put_down_and_the_batch_done_without_it(migrated, connection, serial, call):
-    """Although it would ride again."""
+async def test_a_faulty_piggybacked_statement_is_dropped_and_the_batch_repeated_without_it(
+    migrated, connection, serial, call
+):
+    """It would come along again."""
     serial.start()
 
     def stubborn(ears):
-        rider = Waits(ears, call=call)
-        rider.lost = lambda: rider.told.append("lost")
-        return rider
+        statement = Waits(ears, call=call)
+        statement.lost = lambda: statement.told.append("lost")
+        return statement
 
-    rider, ears, rows, consumer = await run(migrated, connection, serial, stubborn)
-    assert rider.told == ["lost"]
+    statement, ears, rows, consumer = await run(migrated, connection, serial, stubborn)
+    assert statement.told == ["lost"]
     assert [outcome.rejection for outcome in ears.outcomes.values()] == [None] * len(ears.outcomes)
     assert [row[1] for row in rows] == [True]
     assert consumer.stats.poisoned == 1
 
 
-async def test_who_rides_on_a_batch_that_is_lost_is_told(migrated, connection, serial):
+async def test_a_statement_whose_batch_is_lost_is_told(migrated, connection, serial):
     """The connection ends before the commit; the next term does the batch again."""
     serial.start()
     last = await append(connection, serial.commands)
     consumer, ears = make_consumer(migrated, serial.resources)
-    rider = Waits(ears, call=("SELECT pg_terminate_backend(pg_backend_pid())", ()))
+    statement = Waits(ears, call=("SELECT pg_terminate_backend(pg_backend_pid())", ()))
     with pytest.raises(ConnectionLost):
         await consumer.run(beat())
-    assert rider.told == ["lost"]
+    assert statement.told == ["lost"]
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         await ears.reached(last)
@@ -135,35 +137,35 @@ async def test_who_rides_on_a_batch_that_is_lost_is_told(migrated, connection, s
     assert (await connection.execute("SELECT ready FROM jobs")).rows == [(True,)]
 
 
-async def test_a_batch_that_was_lost_is_done_again_without_riders(migrated, connection, serial):
-    """It may have been theirs: one that takes too long would be too long again, although it rides for another."""
+async def test_a_lost_batch_is_repeated_without_piggybacked_statements(migrated, connection, serial):
+    """It may have been theirs: one that takes too long would be too long again, although it piggybacked for another."""
     serial.start()
     last = await append(connection, serial.commands)
     consumer, ears = make_consumer(migrated, serial.resources)
-    rider = Waits(ears, call=("SELECT pg_terminate_backend(pg_backend_pid())", ()))
-    rider.lost = lambda: rider.told.append("lost")
+    statement = Waits(ears, call=("SELECT pg_terminate_backend(pg_backend_pid())", ()))
+    statement.lost = lambda: statement.told.append("lost")
     with pytest.raises(ConnectionLost):
         await consumer.run(beat())
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         await ears.reached(last)
         nursery.cancel_scope.cancel()
-    assert rider.told == ["lost"]
+    assert statement.told == ["lost"]
     assert (await connection.execute("SELECT ready FROM jobs")).rows == [(True,)]
 
 
-async def test_no_command_pays_for_a_rider(migrated, connection, serial):
+async def test_no_command_is_rejected_for_a_piggybacked_statement(migrated, connection, serial):
     """One that comes while a culprit is looked for, when a batch is one command: what is refused is that one."""
     serial.start()
     commands = [*serial.commands, ("<default>", CompleteJob(serial.job("work").key, raw({"bad": 1})))]
     await refuse_bad(connection)
 
     def later(ears):
-        rider = Waits(ears, call=("SELECT 1 / 0", ()))
-        rider.lost = lambda: rider.told.append("lost")
+        statement = Waits(ears, call=("SELECT 1 / 0", ()))
+        statement.lost = lambda: statement.told.append("lost")
         there = iter([[]])
-        ears.riders = lambda _available: next(there, ears.waiting)
-        return rider
+        ears.piggybacked = lambda _available: next(there, ears.waiting)
+        return statement
 
     _, ears, rows, _ = await run(migrated, connection, serial, later, commands)
     refused = [position for position, outcome in ears.outcomes.items() if outcome.rejection is not None]
@@ -177,8 +179,8 @@ async def test_nobody_rides_while_a_culprit_is_looked_for(migrated, connection, 
     job = serial.job("work").key
     await refuse_bad(connection)
     commands = [*serial.commands, ("<default>", CompleteJob(job, raw({"bad": 1})))]
-    rider, ears, rows, consumer = await run(migrated, connection, serial, Waits, commands)
-    assert rider.told == ["lost"]
+    statement, ears, rows, consumer = await run(migrated, connection, serial, Waits, commands)
+    assert statement.told == ["lost"]
     assert consumer.stats.poisoned > 0
     assert ears.outcomes[len(commands)].rejection is not None
     assert (rows[0][:2], key > 0) == ((job, True), True)
@@ -212,10 +214,10 @@ class Silent:
 
 async def test_each_is_told_once():
     one, other = Silent(), Silent()
-    kept = Riders([one, other])
+    kept = PiggybackedStatements([one, other])
     with kept.told():
         assert kept.left([None, None, None], {SUBJECT: 3, ("more", "x"): 1}) == {("more", "x"): 1}
-    gone = Riders([one])
+    gone = PiggybackedStatements([one])
     with pytest.raises(KeyError), gone.told():
         raise KeyError
     assert (one.told, other.told) == (["arrived", "lost"], ["arrived"])

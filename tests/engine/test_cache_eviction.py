@@ -5,7 +5,7 @@ import gc
 import pytest
 
 from vivero.engine.core.state.state import State
-from vivero.engine.runtime.consumer.room import FORGOTTEN_BYTES, Room
+from vivero.engine.runtime.consumer.cache_eviction import FORGOTTEN_BYTES, CacheEviction
 
 
 class Cache(State):
@@ -39,7 +39,7 @@ def looked():
 
 def test_it_says_how_many_were_forgotten_to_keep_below_the_limit(looked):
     cache = Cache()
-    assert Room(cache, 5_000).make() == 7
+    assert CacheEviction(cache, 5_000).run() == 7
     assert cache.limits == [5_000]
     assert looked == []
 
@@ -47,15 +47,15 @@ def test_it_says_how_many_were_forgotten_to_keep_below_the_limit(looked):
 @pytest.mark.parametrize("kind", ["weight", "channels_weight"])
 def test_the_collector_looks_at_what_is_new_each_time_that_so_much_was_forgotten(looked, kind):
     cache = Cache()
-    room = Room(cache, 0)
+    room = CacheEviction(cache, 0)
     for _ in range(12):
         setattr(cache, kind, FORGOTTEN_BYTES // 4)
-        room.make()
+        room.run()
     assert looked == [0, 0, 0]
 
 
 def test_it_does_not_look_where_nothing_is_forgotten(looked):
-    room = Room(State(1), 1_000)
+    room = CacheEviction(State(1), 1_000)
     for _ in range(100):
-        room.make()
+        room.run()
     assert looked == []

@@ -1,4 +1,4 @@
-"""Room in the cache, and what forgetting does to the garbage collector.
+"""CacheEviction in the cache, and what forgetting does to the garbage collector.
 
 Python's collector looks through what is new when so many more objects were made than freed. A full cache forgets as
 much as it takes up: the difference hardly grows, until all that the cache holds is new, and one look through it takes a
@@ -15,7 +15,7 @@ FORGOTTEN_BYTES = 1_000_000
 """A few thousand objects: a millisecond or two. To look more often costs nothing: what was seen is new no more."""
 
 
-class Room:
+class CacheEviction:
     """Keeps what a state holds below a limit."""
 
     def __init__(self, state: State, most_bytes: int) -> None:
@@ -23,7 +23,7 @@ class Room:
         self._most_bytes = most_bytes
         self._forgotten = 0
 
-    def make(self) -> int:
+    def run(self) -> int:
         """Forget what is too much; how many trees, parts and channels that were."""
         held = self._held
         count = self._state.evict(self._most_bytes)

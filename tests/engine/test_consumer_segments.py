@@ -17,13 +17,13 @@ PROCESS = model(start(), task("work"), end(), "start > work > end", id="p")
 
 
 async def appended(connection, serial, first, last):
-    """Append the serial run's commands of that range as one group; its tail."""
+    """Append the serial run's commands of that range as one group; its segment."""
     entries = [
         log.Entry(tenant, command.intent, encode_command(command).decode())
         for tenant, command in serial.commands[first:last]
     ]
     session = await log.begin(connection, uuid4(), 1)
-    return (await log.append_tail(connection, session, 1, uuid4(), None, entries))[1]
+    return (await log.append_segment(connection, session, 1, uuid4(), None, entries))[1]
 
 
 def serial_run(instances):
@@ -45,9 +45,9 @@ async def test_commands_of_this_node_are_not_read_back(migrated, connection):
         await ears.reached(1)
         reads = consumer.stats.reads + 1  # the one that finds nothing more
         for number in range(1, len(serial.commands)):
-            tail = await appended(connection, serial, number, number + 1)
-            assert consumer.take(tail)
-            await ears.reached(tail.batch.rows[-1].position)
+            segment = await appended(connection, serial, number, number + 1)
+            assert consumer.take(segment)
+            await ears.reached(segment.batch.rows[-1].position)
         assert consumer.stats.reads <= reads
         assert consumer.stats.commands == 21
         nursery.cancel_scope.cancel()
@@ -64,20 +64,20 @@ async def test_nothing_of_others_is_missed_or_overtaken(migrated, connection, se
         first = 0
         while first < len(serial.commands):
             last = min(first + random.randrange(1, 10), len(serial.commands))
-            tail = await appended(connection, serial, first, last)
+            segment = await appended(connection, serial, first, last)
             if random.random() < 0.6 and last < len(serial.commands):
-                consumer.take(tail)
+                consumer.take(segment)
             elif random.random() < 0.5 or last == len(serial.commands):
                 consumer.wake()
             first = last
-        await ears.reached(tail.batch.rows[-1].position)
+        await ears.reached(segment.batch.rows[-1].position)
         nursery.cancel_scope.cancel()
     await save_serially(second, serial)
     assert await dump(connection) == await dump(second)
 
 
-async def test_what_is_read_ahead_may_end_within_a_tail(migrated, connection):
-    """The rest of that tail needs nobody to wake the consumer."""
+async def test_what_is_read_ahead_may_end_within_a_segment(migrated, connection):
+    """The rest of that segment needs nobody to wake the consumer."""
     await pin_clock(connection)
     serial = serial_run(15)
     consumer, ears = make_consumer(migrated, serial.resources, poll_s=1_000, batch_commands=7)
@@ -91,11 +91,11 @@ async def test_what_is_read_ahead_may_end_within_a_tail(migrated, connection):
                 await trio.testing.wait_all_tasks_blocked(0.01)
         sizes = [7, 4, 4]
         firsts = [1 + sum(sizes[:number]) for number in range(len(sizes))]
-        tails = [
+        segments = [
             await appended(connection, serial, first, first + size) for first, size in zip(firsts, sizes, strict=True)
         ]
-        for tail in tails:
-            assert consumer.take(tail)
+        for segment in segments:
+            assert consumer.take(segment)
         await ears.reached(16)
         nursery.cancel_scope.cancel()
 
@@ -113,12 +113,12 @@ async def test_a_tail_tells_what_is_new_and_behind_what_it_stands(migrated, conn
         return log.Entry("t", command.intent, text, key=key, sha=None if key is None else "00" * 32)
 
     session = await log.begin(connection, uuid4(), 1)
-    _, tail = await log.append_tail(connection, session, 1, uuid4(), None, [create(), create("k")])
-    assert (tail.behind, [row.position for row in tail.batch.rows]) == (0, [1, 2])
-    assert tail.batch.rows[0].payload == encode_command(CreateInstance("p"))
-    _, tail = await log.append_tail(connection, session, 1, uuid4(), None, [create("k"), create()])
-    assert (tail.behind, len(tail.batch.rows)) == (2, 1)
-    assert (await log.append_tail(connection, session, 1, uuid4(), None, [create("k")]))[1] is None
-    known, again = tail.batch.rows[-1].position, uuid4()
-    await log.append_tail(connection, session, 1, again, None, [create()])
-    assert (await log.append_tail(connection, session, 1, again, known, [create()]))[1] is None
+    _, segment = await log.append_segment(connection, session, 1, uuid4(), None, [create(), create("k")])
+    assert (segment.behind, [row.position for row in segment.batch.rows]) == (0, [1, 2])
+    assert segment.batch.rows[0].payload == encode_command(CreateInstance("p"))
+    _, segment = await log.append_segment(connection, session, 1, uuid4(), None, [create("k"), create()])
+    assert (segment.behind, len(segment.batch.rows)) == (2, 1)
+    assert (await log.append_segment(connection, session, 1, uuid4(), None, [create("k")]))[1] is None
+    known, again = segment.batch.rows[-1].position, uuid4()
+    await log.append_segment(connection, session, 1, again, None, [create()])
+    assert (await log.append_segment(connection, session, 1, again, known, [create()]))[1] is None

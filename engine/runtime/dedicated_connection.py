@@ -11,7 +11,7 @@ from vivero.storage.postgres.driver import CONNECT_TIMEOUT_S, Connection
 
 
 @dataclass(slots=True)
-class Line:
+class DedicatedConnection:
     """`connect` makes the connection of a task; it is opened anew each time the task begins."""
 
     connect: Callable[[], Awaitable[Connection]]

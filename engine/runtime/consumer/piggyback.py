@@ -1,8 +1,8 @@
-"""Statements of others that ride on a batch: run at its end, in its transaction, and answered after its commit.
+"""Statements that are piggybacked on a batch: run at the end of its transaction, answered after its commit.
 
-Who waits for what a batch makes available has it looked for by the batch itself: one flush and one round trip instead
-of two (docs/adr/0011). A rider can do no more harm than to have its batch done again without
-it.
+A worker that waits for jobs gets those that a batch creates from the batch itself: one flush and one round trip instead
+of two (docs/adr/0011). The worst that a piggybacked statement can do is to make its batch
+run once more without it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Subject = tuple[str, str]
 """A job type and a tenant."""
 
 
-class Rider(Protocol):
+class PiggybackedStatement(Protocol):
     """Somebody who waits for jobs of a type, and the statement that leases them. Neither answer to it may wait."""
 
     @property
@@ -33,22 +33,22 @@ class Rider(Protocol):
         """The batch was not committed, or nobody knows."""
 
 
-class Riders:
+class PiggybackedStatements:
     """Those of one batch, each of whom is told once how it ended."""
 
-    def __init__(self, riders: Sequence[Rider] = ()) -> None:
-        self._riders = riders
+    def __init__(self, piggybacked: Sequence[PiggybackedStatement] = ()) -> None:
+        self._piggybacked = piggybacked
 
     @property
     def calls(self) -> list[Call]:
         """Their statements."""
-        return [rider.call for rider in self._riders]
+        return [statement.call for statement in self._piggybacked]
 
     def left(self, results: Sequence[Result], available: Mapping[Subject, int]) -> dict[Subject, int]:
         """The batch is committed: tells them, whose results are the last ones, what of the jobs there may be left."""
-        riders, self._riders = self._riders, ()
-        answered = zip(riders, results[len(results) - len(riders) :], strict=True)
-        served = {rider.subject for rider, result in answered if rider.arrived(result)}
+        piggybacked, self._piggybacked = self._piggybacked, ()
+        answered = zip(piggybacked, results[len(results) - len(piggybacked) :], strict=True)
+        served = {statement.subject for statement, result in answered if statement.arrived(result)}
         return {subject: count for subject, count in available.items() if subject not in served}
 
     @contextmanager
@@ -61,6 +61,6 @@ class Riders:
 
     def lose(self) -> None:
         """The batch is lost, or nobody knows."""
-        riders, self._riders = self._riders, ()
-        for rider in riders:
-            rider.lost()
+        piggybacked, self._piggybacked = self._piggybacked, ()
+        for statement in piggybacked:
+            statement.lost()

@@ -8,7 +8,7 @@ from typing import Protocol
 from vivero.engine.bpmn.model import Process
 from vivero.engine.core.outcomes import Ended
 from vivero.engine.runtime.consumer.batch import Work
-from vivero.engine.runtime.consumer.riders import Rider, Subject
+from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subject
 from vivero.storage.log import Outcome
 from vivero.storage.postgres.driver import Connection
 
@@ -21,7 +21,7 @@ class Models(Protocol):
     def resource_nowait(self, sha256: str) -> Mapping[str, Process] | None: ...
 
 
-class Listeners(Protocol):
+class CommitObserver(Protocol):
     """Who is told about a committed batch; none of these may wait."""
 
     def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[Ended]) -> None:
@@ -30,7 +30,7 @@ class Listeners(Protocol):
     def available(self, type: str, tenant: str, count: int) -> None:
         """Jobs that can be activated now."""
 
-    def riders(self, available: Mapping[Subject, int]) -> Sequence[Rider]:
+    def piggybacked(self, available: Mapping[Subject, int]) -> Sequence[PiggybackedStatement]:
         """A batch is about to make so many jobs available: who wants some of them leased by it."""
 
     def spilled(self, partition: int) -> None:
@@ -43,12 +43,12 @@ class Listeners(Protocol):
         """A term has begun."""
 
 
-def tell(listeners: Listeners, partition: int, work: Work, left: Mapping[Subject, int]) -> None:
+def tell(observer: CommitObserver, partition: int, work: Work, left: Mapping[Subject, int]) -> None:
     """Everybody, of a batch that is committed; `left`: of its jobs those that nobody has leased already."""
-    listeners.committed(partition, work.last, work.outcomes, work.notices.ended)
+    observer.committed(partition, work.last, work.outcomes, work.notices.ended)
     if work.notices.timers:
-        listeners.timers_changed(partition, work.notices.timers)
+        observer.timers_changed(partition, work.notices.timers)
     for (type_, tenant), count in left.items():
-        listeners.available(type_, tenant, count)
+        observer.available(type_, tenant, count)
     if work.in_a_hurry:
-        listeners.spilled(partition)
+        observer.spilled(partition)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class Meter:
+class CpuMeter:
     """Counts the processor's time of a coroutine's own steps, and not that of others between them."""
 
     def __init__(self) -> None:
