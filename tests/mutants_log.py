@@ -260,7 +260,7 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "appender: a refused command takes its neighbours with it",
         f"{APPENDER_TESTS}::test_only_the_refused_command_fails",
-        "engine/runtime/appender/task.py",
+        "engine/runtime/appender/calls.py",
         ("if len(call.items) > 1:\n        middle", "if len(call.items) > 1_000:\n        middle"),
         (
             "    call.items[0].finish(Refused(error.message))",
@@ -283,7 +283,7 @@ LOG: tuple[Mutant, ...] = (
         "appender: new is not refused when it finds no room in time",
         "tests/engine/test_appender_room.py::test_new_that_finds_no_room_in_time_is_refused_and_not_written",
         "engine/runtime/appender/task.py",
-        ("            if pending.result is None and self._lacks_room(pending):\n", "            if False:\n"),
+        ("not self._lacks_room(pending) and trio.current_time() < deadline", "trio.current_time() < deadline"),
     ),
     mutant(
         "pace: the window shrinks below what running work has in the log",

@@ -14,22 +14,19 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass, field
-from uuid import UUID, uuid4
+from uuid import uuid4
 
-import msgspec
 import structlog
 import trio
 
-from vivero.engine.core.records.base import Command
-from vivero.engine.core.records.codec import encode_command
-from vivero.engine.runtime.appender.admission import Draining, InDoubt, NotAppended, Overloaded, Refused, Unavailable
+from vivero.engine.runtime.appender.admission import Draining, InDoubt, NotAppended, Overloaded, Unavailable
+from vivero.engine.runtime.appender.calls import Append, AppendCall, PendingCommand, bisect, pending_command
 from vivero.engine.runtime.appender.forwarding import Consumed, Forwarding
 from vivero.engine.runtime.appender.pace import Pace
 from vivero.engine.runtime.appender.settings import NEW, NEW_GO_TO, AppenderSettings, AppenderStats
 from vivero.engine.runtime.supervision.supervisor import Beat
 from vivero.storage import log
-from vivero.storage.log import Appended, AppendedSegment, Entry, Session
+from vivero.storage.log import Appended, AppendedSegment, Session
 from vivero.storage.postgres.driver import CONNECT_TIMEOUT_S, Connection
 from vivero.storage.postgres.errors import DataPoison, Outage, Retry, StorageError
 
@@ -43,67 +40,10 @@ __all__ = [
     "InDoubt",
     "NotAppended",
     "Overloaded",
-    "Refused",
     "Unavailable",
 ]
 
 _logger = structlog.get_logger(__name__)
-
-OVERHEAD_BYTES = 200
-"""What an entry takes in a call besides its payload, about."""
-
-
-class Append(msgspec.Struct, frozen=True, gc=False):
-    """A command to append.
-
-    `key` is what it is about, for display. `idempotency`: the key and the SHA-256 of the request's content. `partition`
-    is the owner of its aggregate.
-    """
-
-    command: Command
-    tenant: str
-    key: int | None = None
-    idempotency: tuple[str, bytes] | None = None
-    partition: int = 1
-    trace: str | None = None
-    flush: bool = False
-    """Whether somebody is told that it is in the log. Otherwise it survives a crash of PostgreSQL if what came of it
-    does."""
-
-
-@dataclass(slots=True, eq=False)
-class _Pending:
-    """A command that was handed over; `result` is there when `done` is set."""
-
-    entry: Entry
-    partition: int
-    size: int
-    flush: bool
-    since: float
-    new: bool
-    done: trio.Event = field(default_factory=trio.Event)
-    result: Appended | Exception | None = None
-    call: _Call | None = None
-    withdrawn: bool = False
-
-    def finish(self, result: Appended | Exception) -> None:
-        self.result = result
-        self.done.set()
-
-
-@dataclass(slots=True, eq=False)
-class _Call:
-    """One call of the append function, kept until its outcome is known. `since`: see `storage.log.append`."""
-
-    partition: int
-    items: list[_Pending]
-    append_id: UUID = field(default_factory=uuid4)
-    since: int | None = None
-    in_doubt: bool = False
-
-    def __post_init__(self) -> None:
-        for item in self.items:
-            item.call = self
 
 
 def _nobody(_partition: int) -> None:
@@ -145,12 +85,12 @@ class Appender:
         self._connect = connect
         self._settings = settings = settings or AppenderSettings()
         self._appended, self._handed, self._consumed, self._owned = appended, handed, consumed, owned
-        self._send_work, self._work = trio.open_memory_channel[_Pending](settings.work_channel)
-        self._send_new, self._new = trio.open_memory_channel[_Pending](settings.new_channel)
+        self._send_work, self._work = trio.open_memory_channel[PendingCommand](settings.work_channel)
+        self._send_new, self._new = trio.open_memory_channel[PendingCommand](settings.new_channel)
         self._pace = Pace(settings.pace)
-        self._first: _Pending | None = None
+        self._first: PendingCommand | None = None
         """Of what is new, the first, which had no room in the log."""
-        self._calls: deque[_Call] = deque()
+        self._calls: deque[AppendCall] = deque()
         self._spilled: set[int] = set()
         self._forwarding = Forwarding(settings.forward_count, settings.lag_s)
         self._last: dict[int, int] = {}
@@ -178,10 +118,13 @@ class Appender:
         new = isinstance(item.command, NEW)
         if new:
             self._check_lag(item.partition)
-        pending = _pending(item, new)
-        with trio.move_on_after(max(deadline_s, 0.0)):
+        pending = pending_command(item, new)
+        deadline = pending.since + max(deadline_s, 0.0)
+        with trio.move_on_at(min(deadline, pending.since + self._settings.new_wait_s) if new else deadline):
             await self._hand_over(pending, new)
-            await self._wait(pending)
+            await pending.done.wait()
+        if new and pending.result is None:
+            await self._wait_on(pending, deadline)
         if isinstance(pending.result, Appended):
             return pending.result
         raise pending.result or self._give_up(pending)
@@ -193,7 +136,7 @@ class Appender:
             NotAppended: as `append`, for the first of them that failed; others may be in the log.
         """
         self._check_open()
-        pendings = [_pending(item) for item in items]
+        pendings = [pending_command(item) for item in items]
         with trio.move_on_after(max(deadline_s, 0.0)):
             for pending in pendings:
                 await self._hand_over(pending, False)
@@ -257,7 +200,7 @@ class Appender:
         if lag > max(self._settings.lag_commands, consumed.per_second * self._settings.lag_s):
             raise self._overloaded(f"the engine is {lag} commands behind")
 
-    async def _hand_over(self, pending: _Pending, new: bool) -> None:
+    async def _hand_over(self, pending: PendingCommand, new: bool) -> None:
         try:
             (self._send_new if new else self._send_work).send_nowait(pending)
         except trio.WouldBlock:
@@ -266,18 +209,16 @@ class Appender:
             await self._send_work.send(pending)
         self._wake.set()
 
-    async def _wait(self, pending: _Pending) -> None:
-        """Until it is appended. What is new waits for `new_wait_s`, and on only if it is not for want of room."""
-        while pending.result is None:
-            with trio.move_on_after(self._settings.new_wait_s if pending.new else float("inf")):
+    async def _wait_on(self, pending: PendingCommand, deadline: float) -> None:
+        """Keep waiting for a `new` command until `deadline`, unless the log has no room for it."""
+        while pending.result is None and not self._lacks_room(pending) and trio.current_time() < deadline:
+            with trio.move_on_at(min(deadline, trio.current_time() + self._settings.new_wait_s)):
                 await pending.done.wait()
-            if pending.result is None and self._lacks_room(pending):
-                return
 
-    def _lacks_room(self, pending: _Pending) -> bool:
+    def _lacks_room(self, pending: PendingCommand) -> bool:
         return pending.new and pending.call is None and self._first is not None
 
-    def _give_up(self, pending: _Pending) -> NotAppended:
+    def _give_up(self, pending: PendingCommand) -> NotAppended:
         """The deadline passed: withdraw the command if it is certain that it was not written."""
         if pending.call is not None and pending.call.in_doubt:
             return InDoubt("no answer from PostgreSQL before the deadline")
@@ -361,7 +302,7 @@ class Appender:
 
     def _gather(self) -> None:
         """Make calls of what waits: `work` first, within the limits of a call, one call a partition."""
-        groups: dict[int, list[_Pending]] = {}
+        groups: dict[int, list[PendingCommand]] = {}
         count, size, room = 0, 0, self._room()
         while count < self._settings.call_count and size < self._settings.call_bytes:
             pending = _received(self._work) or self._next_new(room)
@@ -369,7 +310,7 @@ class Appender:
                 break
             groups.setdefault(pending.partition, []).append(pending)
             count, size, room = count + 1, size + pending.size, room - pending.new
-        self._calls.extend(_Call(partition, items) for partition, items in groups.items())
+        self._calls.extend(AppendCall(partition, items) for partition, items in groups.items())
 
     def _room(self) -> float:
         """How many `new` commands the log of the partition that they go to has room for."""
@@ -380,7 +321,7 @@ class Appender:
         self._pace.processed(consumed.position, trio.current_time())
         return self._pace.room()
 
-    def _next_new(self, room: float) -> _Pending | None:
+    def _next_new(self, room: float) -> PendingCommand | None:
         """The first of them, if there is room for it; otherwise it is kept."""
         first = self._first
         if first is None or first.withdrawn:
@@ -389,7 +330,7 @@ class Appender:
         self._pace.filled = self._first is not None
         return None if room < 1 else first
 
-    async def _make_call(self, connection: Connection, beat: Beat, call: _Call) -> None:
+    async def _make_call(self, connection: Connection, beat: Beat, call: AppendCall) -> None:
         """The first of the queued calls; it leaves the queue when its outcome is known."""
         with beat.waiting(self._settings.call_timeout_s):
             if call.since is None:
@@ -409,7 +350,7 @@ class Appender:
         self._calls.popleft()
         self._call_succeeded(call, appended, segment)
 
-    async def _append(self, connection: Connection, call: _Call) -> tuple[list[Appended], AppendedSegment | None]:
+    async def _append(self, connection: Connection, call: AppendCall) -> tuple[list[Appended], AppendedSegment | None]:
         since = call.since if call.in_doubt else None
         self.stats.calls, self.stats.repeated = self.stats.calls + 1, self.stats.repeated + call.in_doubt
         call.in_doubt = True
@@ -424,7 +365,7 @@ class Appender:
             self._last[partition] = await log.last_position(connection, partition)
         return self._last[partition]
 
-    def _call_succeeded(self, call: _Call, appended: list[Appended], segment: AppendedSegment | None) -> None:
+    def _call_succeeded(self, call: AppendCall, appended: list[Appended], segment: AppendedSegment | None) -> None:
         for item, result in zip(call.items, appended, strict=True):
             item.finish(result)
         fresh = [result.position for result in appended if not result.replayed]
@@ -442,14 +383,14 @@ class Appender:
         if segment is None or not self._handed(partition, segment):
             self._appended(partition, position)
 
-    def _call_failed(self, call: _Call, error: StorageError) -> None:
+    def _call_failed(self, call: AppendCall, error: StorageError) -> None:
         """Nothing was written, or nobody knows. Raises what ends this life of the child."""
         if isinstance(error, Outage | Retry):
             raise error
         self._calls.popleft()
         if isinstance(error, DataPoison):
             self.stats.refused += len(call.items) == 1
-            self._calls.extendleft(reversed(_bisect(call, error)))
+            self._calls.extendleft(reversed(bisect(call, error)))
             return
         why = f"the command was not appended: {error}"
         for item in call.items:
@@ -472,7 +413,7 @@ class Appender:
         return False
 
 
-def _received(channel: trio.MemoryReceiveChannel[_Pending]) -> _Pending | None:
+def _received(channel: trio.MemoryReceiveChannel[PendingCommand]) -> PendingCommand | None:
     """The next that still waits."""
     while True:
         try:
@@ -481,21 +422,3 @@ def _received(channel: trio.MemoryReceiveChannel[_Pending]) -> _Pending | None:
             return None
         if not pending.withdrawn:
             return pending
-
-
-def _pending(item: Append, new: bool = False) -> _Pending:
-    payload = encode_command(item.command).decode()
-    entry = Entry(item.tenant, item.command.intent, payload, item.key, trace=item.trace)
-    if item.idempotency is not None:
-        entry.key, entry.sha = item.idempotency[0], item.idempotency[1].hex()
-    return _Pending(entry, item.partition, len(payload) + OVERHEAD_BYTES, item.flush, trio.current_time(), new)
-
-
-def _bisect(call: _Call, error: DataPoison) -> list[_Call]:
-    """The halves of a call that PostgreSQL refused; of one with a single command nothing: that one is the culprit."""
-    if len(call.items) > 1:
-        middle = len(call.items) // 2
-        return [_Call(call.partition, call.items[:middle]), _Call(call.partition, call.items[middle:])]
-    _logger.warning("command refused by PostgreSQL", intent=call.items[0].entry.intent, error=str(error))
-    call.items[0].finish(Refused(error.message))
-    return []

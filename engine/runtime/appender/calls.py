@@ -1,0 +1,92 @@
+"""Commands that wait to be appended, and the calls that append them together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from uuid import UUID, uuid4
+
+import msgspec
+import structlog
+import trio
+
+from vivero.engine.core.records.base import Command
+from vivero.engine.core.records.codec import encode_command
+from vivero.engine.runtime.appender.admission import Refused
+from vivero.storage.log import Appended, Entry
+from vivero.storage.postgres.errors import DataPoison
+
+_logger = structlog.get_logger(__name__)
+
+OVERHEAD_BYTES = 200
+"""About what an entry takes in a call in addition to its payload."""
+
+
+class Append(msgspec.Struct, frozen=True, gc=False):
+    """A command to append.
+
+    `key` is what it is about, for display. `idempotency`: the key and the SHA-256 of the request's content. `partition`
+    is the owner of its aggregate.
+    """
+
+    command: Command
+    tenant: str
+    key: int | None = None
+    idempotency: tuple[str, bytes] | None = None
+    partition: int = 1
+    trace: str | None = None
+    flush: bool = False
+    """Whether somebody is told that it is in the log. Otherwise it survives a crash of PostgreSQL if what came of it
+    does."""
+
+
+@dataclass(slots=True, eq=False)
+class PendingCommand:
+    """A command that was handed over; `result` is there when `done` is set."""
+
+    entry: Entry
+    partition: int
+    size: int
+    flush: bool
+    since: float
+    new: bool
+    done: trio.Event = field(default_factory=trio.Event)
+    result: Appended | Exception | None = None
+    call: AppendCall | None = None
+    withdrawn: bool = False
+
+    def finish(self, result: Appended | Exception) -> None:
+        self.result = result
+        self.done.set()
+
+
+@dataclass(slots=True, eq=False)
+class AppendCall:
+    """One call of the append function, kept until its outcome is known. `since`: see `storage.log.append`."""
+
+    partition: int
+    items: list[PendingCommand]
+    append_id: UUID = field(default_factory=uuid4)
+    since: int | None = None
+    in_doubt: bool = False
+
+    def __post_init__(self) -> None:
+        for item in self.items:
+            item.call = self
+
+
+def pending_command(item: Append, new: bool = False) -> PendingCommand:
+    payload = encode_command(item.command).decode()
+    entry = Entry(item.tenant, item.command.intent, payload, item.key, trace=item.trace)
+    if item.idempotency is not None:
+        entry.key, entry.sha = item.idempotency[0], item.idempotency[1].hex()
+    return PendingCommand(entry, item.partition, len(payload) + OVERHEAD_BYTES, item.flush, trio.current_time(), new)
+
+
+def bisect(call: AppendCall, error: DataPoison) -> list[AppendCall]:
+    """The halves of a call that PostgreSQL refused; of one with a single command nothing: that one is the culprit."""
+    if len(call.items) > 1:
+        middle = len(call.items) // 2
+        return [AppendCall(call.partition, call.items[:middle]), AppendCall(call.partition, call.items[middle:])]
+    _logger.warning("command refused by PostgreSQL", intent=call.items[0].entry.intent, error=str(error))
+    call.items[0].finish(Refused(error.message))
+    return []
