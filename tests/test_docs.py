@@ -122,6 +122,27 @@ def test_links_between_pages_lead_somewhere(page):
             assert (page.parent / target).exists(), target
 
 
+def anchors(page: Path) -> set[str]:
+    """The fragments of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL), re.MULTILINE)
+    return {
+        re.sub(r"[^\w\- ]", "", re.sub(r"\]\(.*?\)", "", heading)).lower().replace(" ", "-") for heading in headings
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_to_sections_lead_to_a_heading(page):
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    for target, anchor in re.findall(r"\]\(([^)#\s:]*)#([^)]*)\)", text):
+        assert anchor in anchors(page.parent / target if target else page), (target, anchor)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_that_pages_name_exist(page):
+    for name in re.findall(r"`((?:engine|storage|api|vivero|tests|benchmarks|docs)/[\w./]+)`", page.read_text()):
+        assert (ROOT / name).exists(), name
+
+
 def test_every_page_is_reachable_from_the_readme():
     seen: set[Path] = set()
     todo = [ROOT / "README.md"]
@@ -169,7 +190,7 @@ def has_section(page: Path, number: str) -> bool:
 
 
 def test_documents_and_sections_that_code_names_exist():
-    records = {path.name[:4] for path in (DOCS / "adr").glob("0*.md")}
+    records = {path.name[:4] for path in RECORDS}
     seen = 0
     for path in SOURCES:
         text = path.read_text(encoding="utf-8")
@@ -182,13 +203,20 @@ def test_documents_and_sections_that_code_names_exist():
     assert seen > 20
 
 
+RECORDS = sorted((DOCS / "adr").glob("0*.md"))
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda path: path.stem)
+def test_a_decision_record_has_context_decision_and_consequences(record):
+    assert re.findall(r"^## (.+)$", record.read_text(), re.MULTILINE) == ["Context", "Decision", "Consequences"]
+
+
 def test_every_decision_record_is_numbered_and_listed():
     listed = re.findall(r"^- \[(\d+)\. (.+)\]\((\d{4})-[a-z-]+\.md\)$", (DOCS / "adr" / "README.md").read_text(), re.M)
     titles = {}
-    for path in sorted((DOCS / "adr").glob("*.md")):
-        if path.name != "README.md":
-            [(number, title)] = re.findall(r"\A# (\d+)\. (.+)\n", path.read_text())
-            assert int(number) == int(path.name[:4]), path
-            titles[int(number)] = title
+    for path in RECORDS:
+        [(number, title)] = re.findall(r"\A# (\d+)\. (.+)\n", path.read_text())
+        assert int(number) == int(path.name[:4]), path
+        titles[int(number)] = title
     assert {int(number): title for number, title, _file in listed} == titles
     assert sorted(titles) == list(range(1, len(titles) + 1)), "numbered without gaps, each number once"

@@ -1,0 +1,82 @@
+"""One word, one meaning: docs/glossary.md, and identifiers that have been retired.
+
+A retired identifier is added to `RETIRED` in the commit that renames its last use.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+GLOSSARY = ROOT / "docs" / "glossary.md"
+RETIRED: dict[str, frozenset[str]] = {
+    "engine": frozenset(),
+    "storage": frozenset(),
+    "api": frozenset(),
+    "vivero": frozenset(),
+}
+"""By package: words that no identifier, module or parameter may contain, between underscores or capitals."""
+
+
+def parts(identifier: str) -> set[str]:
+    """The words of an identifier: `_next_rider` and `RiderQueue` both contain `rider`; plurals count as the word."""
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", identifier)
+    return {word.lower().removesuffix("s") for word in words}
+
+
+def identifiers(text: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.alias):
+            yield node.asname or node.name
+
+
+def retired_in(text: str, retired: frozenset[str]) -> set[str]:
+    return {name for name in identifiers(text) if parts(name) & retired}
+
+
+def test_retired_words_do_not_come_back():
+    found = {
+        (str(path.relative_to(ROOT)), name)
+        for package, retired in RETIRED.items()
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for name in retired_in(path.read_text(encoding="utf-8"), retired)
+        | ({path.stem} if parts(path.stem) & retired else set())
+    }
+    assert found == set(), "docs/glossary.md has the words to use instead"
+
+
+def test_the_check_sees():
+    retired = frozenset({"rider"})
+    assert retired_in("def next_rider(x): pass\nclass RiderQueue: riders = 1", retired) == {
+        "next_rider",
+        "RiderQueue",
+        "riders",
+    }
+    assert retired_in("override = strides = 1", retired) == set()
+
+
+def test_each_term_is_defined_once():
+    text = GLOSSARY.read_text(encoding="utf-8")
+    definitions, _, _ = text.partition("## Words that we do not use")
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", definitions, re.MULTILINE)
+    terms = [term.strip() for term, _, _ in rows if term not in {"term", "---"}]
+    assert len(terms) > 100
+    assert len(terms) == len(set(terms)), [term for term in terms if terms.count(term) > 1]
+
+
+def test_terms_are_sorted():
+    text = GLOSSARY.read_text(encoding="utf-8")
+    for section in text.split("\n## ")[1:-1]:
+        terms = re.findall(r"^\| ([^|]+) \| [^|]+ \| [^|]+ \|$", section, re.MULTILINE)[1:]
+        assert terms == sorted(terms, key=str.lower), section[:30]
