@@ -2,14 +2,15 @@
 
 from mutants_words import Mutant, mutant
 
-KERNEL = "storage/postgres/migrations/0001_kernel.sql"
+FENCES = "storage/postgres/migrations/0003_leadership.sql"
 LEADERSHIP_TESTS = "tests/engine/test_consumer_leadership.py"
 OVERLAP_TESTS = "tests/engine/test_consumer_overlap.py"
 POISON_TESTS = "tests/engine/test_consumer_poison.py"
 CONSUMER_TESTS = "tests/engine/test_consumer.py"
 ACTIVATION_TESTS = "tests/storage/test_activation.py"
 PAGED_TESTS = "tests/engine/test_paged_loops.py"
-BETWEEN = "storage/postgres/migrations/0014_batches_between_commands.sql"
+_OWNER = "BEGIN\n    PERFORM FROM partitions WHERE id = p AND epoch = e FOR SHARE;\n"
+_FENCE_OWNER, _BETWEEN_OWNER = "    last bigint;\n" + _OWNER, "    last batches;\n" + _OWNER
 BETWEEN_TESTS = "tests/engine/test_slices_between_commands.py"
 WRONG_TEST = f"{BETWEEN_TESTS}::test_a_slice_of_another_owner_or_place_writes_nothing_and_steps_down"
 
@@ -72,19 +73,19 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "a slice of an old epoch is let through",
         WRONG_TEST,
-        BETWEEN,
-        ("    IF NOT FOUND THEN\n", "    IF false THEN\n"),
+        FENCES,
+        (_BETWEEN_OWNER + "    IF NOT FOUND THEN\n", _BETWEEN_OWNER + "    IF false THEN\n"),
     ),
     mutant(
         "a slice is let through wherever the cursor stands",
         WRONG_TEST,
-        BETWEEN,
+        FENCES,
         ("last.to_pos IS DISTINCT FROM pos OR ", ""),
     ),
     mutant(
         "a slice gives out keys that a new term gives out again",
         WRONG_TEST,
-        BETWEEN,
+        FENCES,
         (" OR last.next_key < used_to", ""),
     ),
     mutant(
@@ -144,7 +145,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "large variables are compressed slowly",
         "tests/storage/test_compression.py::test_large_texts_are_compressed_by_lz4_or_not_at_all",
-        "storage/postgres/migrations/0018_large_texts.sql",
+        "storage/postgres/migrations/0006_instances.sql",
         ("        ALTER TABLE variables ALTER COLUMN value SET STORAGE EXTERNAL;\n", ""),
     ),
     mutant(
@@ -181,16 +182,16 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "fence not raising",
         f"{LEADERSHIP_TESTS}::test_a_batch_of_an_old_epoch_writes_nothing_and_steps_down",
-        KERNEL,
+        FENCES,
         (
-            "        RAISE EXCEPTION 'partition % is no longer owned by epoch %', p, e USING ERRCODE = 'VV001';",
-            "        RETURN;",
+            _FENCE_OWNER + "    IF NOT FOUND",
+            _FENCE_OWNER + "    IF false",
         ),
     ),
     mutant(
         "fence not looking at the position",
         f"{LEADERSHIP_TESTS}::test_a_batch_from_another_position_writes_nothing_and_steps_down",
-        KERNEL,
+        FENCES,
         ("    IF last IS DISTINCT FROM old_pos THEN", "    IF false THEN"),
     ),
     mutant(

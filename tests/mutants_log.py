@@ -2,9 +2,7 @@
 
 from mutants_words import Mutant, mutant
 
-APPEND = "storage/postgres/migrations/0025_append_in_a_session.sql"
-FRESH = "storage/postgres/migrations/0024_sessions_of_appenders.sql"
-FORWARD = "storage/postgres/migrations/0017_append_behind_what_was_lost.sql"
+APPEND = "storage/postgres/migrations/0004_append.sql"
 LOG_TESTS = "tests/storage/test_log.py"
 LATE_TESTS = "tests/storage/test_late.py"
 DOUBT_TESTS = "tests/storage/test_log_in_doubt.py"
@@ -16,7 +14,8 @@ _UNLOCKED = "    IF NOT EXISTS (SELECT FROM app"
 _AFTER_A_CRASH = (
     "    IF NOT EXISTS (SELECT FROM since_recovery) THEN\n        PERFORM skip_lost_positions();\n    END IF;\n"
 )
-_FRESH_LOCK = "    PERFORM pg_advisory_xact_lock(4711, p);\n"
+_FRESH_LOCK = "    PERFORM pg_advisory_xact_lock(4711, p);\n    RETURN QUERY\n"
+_FRESH_UNLOCKED = "    RETURN QUERY\n"
 
 LOG: tuple[Mutant, ...] = (
     # The append function (docs/design/log.md §2)
@@ -102,20 +101,20 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "append without keys: lock inlined into the INSERT",
         f"{LOG_TESTS}::test_positions_become_visible_in_order",
-        FRESH,
-        (_FRESH_LOCK, ""),
+        APPEND,
+        (_FRESH_LOCK, _FRESH_UNLOCKED),
         (" aid, s.o, ", " aid, CASE WHEN pg_advisory_xact_lock(4711, p) IS NULL THEN s.o ELSE s.o END, "),
     ),
     mutant(
         "append without keys: no lock, with a slow committer",
         f"{LOG_TESTS}::test_a_slow_committer_loses_nothing_to_a_tail_reader",
-        FRESH,
-        (_FRESH_LOCK, ""),
+        APPEND,
+        (_FRESH_LOCK, _FRESH_UNLOCKED),
     ),
     mutant(
         "append without keys: ORDER BY dropped",
         f"{LOG_TESTS}::test_positions_follow_the_numbers_of_the_call",
-        FRESH,
+        APPEND,
         ("        ORDER BY o\n    ) s", "    ) s"),
     ),
     mutant(
@@ -139,19 +138,19 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "append without keys: what somebody is told of is not flushed",
         f"{LOG_TESTS}::test_only_what_somebody_is_told_of_is_flushed",
-        FRESH,
+        APPEND,
         ("    IF NOT flush THEN", "    IF true THEN"),
     ),
     mutant(
         "append: positions that a crash took are given out again",
         f"{LOG_TESTS}::test_no_position_is_given_out_again_after_a_crash",
-        FRESH,
-        ("    PERFORM skip_lost_positions();\n", ""),
+        APPEND,
+        ("BEGIN\n    PERFORM skip_lost_positions();\n", "BEGIN\n"),
     ),
     mutant(
         "forward: positions that a crash took are given out again",
         f"{LOG_TESTS}::test_no_position_is_given_out_again_after_a_crash",
-        FORWARD,
+        APPEND,
         (_AFTER_A_CRASH + "    PERFORM", "    PERFORM"),
     ),
     mutant(
@@ -163,13 +162,13 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "append without keys: what comes late is appended",
         f"{LATE_TESTS}::test_an_append_that_comes_late_is_not_made_twice",
-        FRESH,
+        APPEND,
         ("    WHERE EXISTS (SELECT FROM appenders a WHERE a.id = appender AND a.session = number)\n", ""),
     ),
     mutant(
         "append: a session that begins late ends a later one",
         f"{LATE_TESTS}::test_a_session_that_begins_late_ends_no_later_one",
-        FRESH,
+        APPEND,
         (" WHERE a.session < excluded.session;", ";"),
     ),
     mutant(
@@ -187,7 +186,7 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "append: a second crash makes the same jump again",
         f"{LOG_TESTS}::test_the_jump_after_a_crash_is_flushed",
-        "storage/postgres/migrations/0019_jump_by_itself.sql",
+        APPEND,
         ("set_config('synchronous_commit', reset_val, true)", "reset_val"),
     ),
     mutant(
@@ -229,7 +228,7 @@ LOG: tuple[Mutant, ...] = (
     mutant(
         "forward: ORDER BY dropped",
         f"{LOG_TESTS}::test_the_inbox_moves_once_and_in_order",
-        FORWARD,
+        APPEND,
         ("FROM (SELECT * FROM taken ORDER BY id) s", "FROM (SELECT * FROM taken) s"),
     ),
     # The appender

@@ -180,7 +180,7 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "timers: one timer for an activity",
         f"{TIMER_TESTS}::test_an_activity_has_several_timers_and_a_cycle_a_row_for_each_occurrence",
-        "storage/postgres/migrations/0003_timers.sql",
+        "storage/postgres/migrations/0008_timers.sql",
         ("ON timers (element_instance_key, target_element_id)", "ON timers (element_instance_key)"),
     ),
     mutant(

@@ -1,8 +1,8 @@
 """Brings a database to the program's schema: numbered SQL files, each in a transaction, under one advisory lock.
 
-Files are `storage/sql/migrations/NNNN_name.sql`, numbered from 0001 without gaps, never changed once released. What ran
-is in the table `schema_migrations` with a SHA-256 of the file. Any number of programs may start at once: one migrates,
-the others wait for its lock and then find nothing to do.
+Files are `migrations/NNNN_name.sql`, numbered from 0001 without gaps. A released file never changes. The table
+`schema_migrations` lists the migrations that ran, each with the SHA-256 of its file. Any number of programs may start
+at once: one migrates; the others wait for its lock and then find nothing to do.
 """
 
 import hashlib
@@ -26,6 +26,9 @@ LOCK_WAIT_S = 120.0
 """How long to wait for another program that is migrating, and for each table lock within a migration."""
 
 LOCK_KEY = int.from_bytes(b"Vivero")
+
+UNRELEASED_FIRST = "kernel"
+"""The name of the first migration in databases from before the first release. No released migration has it."""
 
 _FILE_NAME = re.compile(r"(?P<version>\d{4})_(?P<name>[a-z0-9_]+)\.sql")
 _TRANSACTION_CONTROL = re.compile(r"^(BEGIN|START TRANSACTION|COMMIT|ROLLBACK)\b.*;", re.IGNORECASE | re.MULTILINE)
@@ -96,6 +99,12 @@ async def pending(connection: Connection, migrations: Sequence[Migration] | None
 
 
 def _compare(applied: Sequence[Migration], known: Sequence[Migration]) -> list[Migration]:
+    if applied and applied[0].name == UNRELEASED_FIRST:
+        raise MigrationError(
+            f"this database was made by a development version from before the first release (its first migration is"
+            f" {applied[0]}), and cannot be migrated: use an empty database (--database-url), or another data directory"
+            " for the embedded PostgreSQL (--data-dir); if the data is not needed, delete the old one"
+        )
     if len(applied) > len(known):
         raise MigrationError(
             f"the database has schema version {applied[-1]}, this program knows only {known[-1]}:"

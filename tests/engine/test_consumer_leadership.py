@@ -279,7 +279,10 @@ async def test_a_loser_steps_down_and_rejects_nobody(migrated, connect, connecti
         await ears.until(lambda: ears.terms)
         async with connection.transaction():
             await connection.execute("INSERT INTO batches VALUES (1, 0, 1, (1::bigint << 51) + 1, 1)")
-            await connection.execute("INSERT INTO event_log VALUES (1, 1, 0, NULL, NULL, '[]', NULL, 'null', 1, now())")
+            await connection.execute(
+                "INSERT INTO event_log (partition_id, position, seq, root_key, request, events, rejection, response,"
+                " version, processed_at) VALUES (1, 1, 0, NULL, NULL, '[]', NULL, 'null', 1, now())"
+            )
         last = await append(connection, serial.commands[:1] + serial.commands)
         consumer.wake()
         await ears.reached(last)

@@ -4,8 +4,6 @@ Whatever is lost on the way, the work is done once: the event log gives the tabl
 serial run in memory.
 """
 
-import re
-
 import pytest
 import trio
 from consumer_bench import (
@@ -38,7 +36,6 @@ from vivero.engine.runtime.consumer.slices import Slices
 from vivero.storage import log, partitions
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import SteppedDown
-from vivero.storage.postgres.migrate import MIGRATIONS_DIRECTORY
 from vivero.storage.state import load, pages, save
 
 ITEMS = list(range(30))
@@ -464,27 +461,3 @@ async def test_a_child_that_was_forgotten_is_read_again(connection, terminating)
         state._forget_part(state.parts[key])
     await load.fill(connection, state, batch_needs(ContinueWork(serial.key)))
     assert set(first) < set(body.children)
-
-
-async def test_items_of_a_loop_that_began_before_there_were_rows_of_many(connection):
-    """The migrations, on what a loop that is under way had."""
-    migrations = MIGRATIONS_DIRECTORY
-    text = (migrations / "0015_items_of_paged_loops.sql").read_text()
-    insert = re.search(r"INSERT INTO paged_loop_items.*?;", text, re.DOTALL).group()
-    as_values = (migrations / "0021_items_as_values.sql").read_text()
-    serial = long_loop()
-    await save_serially(connection, serial)
-    await connection.execute(
-        "INSERT INTO loop_items (body_key, index, item) SELECT body_key, n, to_json(n::text) "
-        "FROM paged_loop_items CROSS JOIN generate_series(0, 249) n WHERE first = 0"
-    )
-    await connection.execute("DELETE FROM paged_loop_items")
-    await connection.execute(insert)
-    await connection.execute(as_values)
-    rows = (await connection.execute("SELECT first, items FROM paged_loop_items ORDER BY first")).rows
-    assert [first for first, _ in rows] == [0, 100, 200]
-    state = State(1)
-    (body,) = (await connection.execute("SELECT DISTINCT body_key FROM paged_loop_items")).rows[0]
-    await load.fill(connection, state, batch_needs(ContinueWork(serial.key)))
-    await pages.items(connection, state, (), [(body, 7), (body, 249)])
-    assert (state.paged[body].pages.items[7], state.paged[body].pages.items[249]) == ('"7"', '"249"')

@@ -166,7 +166,11 @@ async def test_two_workers_at_once_get_different_jobs(sync, connect):
 
 async def test_an_activation_uses_the_partial_indexes(sync, connection):
     sync.execute(
-        "INSERT INTO jobs SELECT n, 1, 1, 2, '{}', 9, 'p', 1, 'e', 'work', 'BPMN_ELEMENT', 'UNSPECIFIED', 0, 'CREATED',"
+        "INSERT INTO jobs (job_key, root_key, process_instance_key, element_instance_key, path, process_definition_key,"
+        " process_id, process_version, element_id, type, kind, listener_event, listener_index, state, retries,"
+        " priority, headers, error_code, error_message, business_id, tags, tenant_id, created_at, updated_at, ended_at,"
+        " ready, available_at, worker, lease_token, expiries)"
+        " SELECT n, 1, 1, 2, '{}', 9, 'p', 1, 'e', 'work', 'BPMN_ELEMENT', 'UNSPECIFIED', 0, 'CREATED',"
         " 3, 0, '{}', NULL, NULL, NULL, '{}', '<default>', now(), now(), NULL, n % 2 = 0,"
         " CASE WHEN n % 2 = 1 THEN now() + n * interval '1 s' END, NULL, NULL, 0 FROM generate_series(1, 20000) n"
     )

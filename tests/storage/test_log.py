@@ -602,7 +602,8 @@ async def test_forwarding_concerns_one_partition(connection, three_partitions):
 
 async def store_answer(connection, position, seq=0, request=None, rejection=None, response=None):
     await connection.execute(
-        "INSERT INTO event_log VALUES (1, $1, $2, 77, $3, '[[\"JobCompleted\",5]]', $4, $5, 1, now())",
+        "INSERT INTO event_log (partition_id, position, seq, root_key, request, events, rejection, response, version,"
+        " processed_at) VALUES (1, $1, $2, 77, $3, '[[\"JobCompleted\",5]]', $4, $5, 1, now())",
         (position, seq, request, rejection, response),
     )
 

@@ -1,5 +1,7 @@
 """Migrations: once each, in order, whole or not at all, whoever starts at the same time."""
 
+from dataclasses import replace
+
 import pytest
 import trio
 
@@ -138,6 +140,14 @@ async def test_a_migration_that_was_changed_after_it_ran_is_refused(connection, 
     changed = files(v0001_first=FIRST + "-- a word more\n")
     with pytest.raises(MigrationError, match="migration 0001_first is not the one that ran in this database"):
         await migrate(connection, changed)
+
+
+async def test_a_database_from_before_the_first_release_is_refused_with_what_to_do(connection, two):
+    await migrate(connection, [replace(two[0], name="kernel")])
+    expected = r"first migration is 0001_kernel\), and cannot be migrated: use an empty database"
+    for known in two, two[:1]:
+        with pytest.raises(MigrationError, match=expected):
+            await pending(connection, known)
 
 
 async def test_a_migration_that_ends_its_transaction_by_stealth_is_found_out(connection, files):

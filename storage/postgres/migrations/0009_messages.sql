@@ -1,59 +1,62 @@
--- Messages and signals: who waits, what is kept, and what it came to. Names and keys may be longer than an index entry,
--- so they are indexed by their MD5.
+-- Messages and signals: subscriptions, buffered messages, correlations. Names and keys may be longer than an index entry, so the indexes
+-- have their MD5.
 
-ALTER TABLE process_instances ADD COLUMN start json, ADD COLUMN start_lock text;
-
--- What elements wait for, kept for the history. correlation_key: NULL for signals.
+-- The subscriptions of elements, kept for the history. `correlation_key` is NULL for signals.
 CREATE TABLE subscriptions (
     subscription_key       bigint PRIMARY KEY,
     root_key               bigint NOT NULL,
+    part_key               bigint,
     process_instance_key   bigint NOT NULL,
     element_instance_key   bigint NOT NULL,
     process_definition_key bigint NOT NULL,
+    created_at             timestamptz NOT NULL,
+    updated_at             timestamptz NOT NULL,
+    ended_at               timestamptz,
+    process_version        int NOT NULL,
+    interrupting           boolean NOT NULL,
     process_id             text NOT NULL,
     process_name           text,
-    process_version        int NOT NULL,
     target_element_id      text NOT NULL,
     type                   text NOT NULL CHECK (type IN ('BOUNDARY', 'INTERMEDIATE', 'EVENT_SUB_PROCESS')),
     kind                   text NOT NULL CHECK (kind IN ('MESSAGE', 'SIGNAL')),
     name                   text NOT NULL,
     correlation_key        text,
-    interrupting           boolean NOT NULL,
     state                  text NOT NULL CHECK (state IN ('CREATED', 'CORRELATED', 'DELETED')),
     business_id            text,
-    tenant_id              text NOT NULL,
-    created_at             timestamptz NOT NULL,
-    updated_at             timestamptz NOT NULL,
-    ended_at               timestamptz
+    tenant_id              text NOT NULL
 ) WITH (fillfactor = 85);
-CREATE INDEX subscriptions_live ON subscriptions (root_key) WHERE ended_at IS NULL;
+CREATE INDEX subscriptions_live ON subscriptions (part_key) WHERE ended_at IS NULL;
 CREATE INDEX subscriptions_signal ON subscriptions (tenant_id, md5(name), subscription_key)
     WHERE kind = 'SIGNAL' AND ended_at IS NULL;
 CREATE INDEX subscriptions_instance ON subscriptions (process_instance_key, subscription_key);
 CREATE INDEX subscriptions_ended ON subscriptions (ended_at) WHERE ended_at IS NOT NULL;
 
--- Start events of the latest versions.
+-- The start events of the latest versions.
 CREATE TABLE start_subscriptions (
     subscription_key       bigint PRIMARY KEY,
     process_definition_key bigint NOT NULL,
+    opened_at              timestamptz NOT NULL,
     tenant_id              text NOT NULL,
     process_id             text NOT NULL,
     element_id             text NOT NULL,
     kind                   text NOT NULL CHECK (kind IN ('MESSAGE', 'SIGNAL')),
-    name                   text NOT NULL,
-    opened_at              timestamptz NOT NULL
+    name                   text NOT NULL
 );
 
--- A channel is (tenant_id, correlation_key): its kept messages, who waits, and the locks of instances that it started.
+-- A message channel is (tenant_id, correlation_key): its buffered messages, its open subscriptions, and the locks of the instances that
+-- its messages started.
 CREATE TABLE messages (
     message_key     bigint PRIMARY KEY,
+    deadline_ms     bigint NOT NULL,
     partition_id    int NOT NULL,
     tenant_id       text NOT NULL,
     name            text NOT NULL,
     correlation_key text NOT NULL,
     message_id      text,
-    deadline_ms     bigint NOT NULL,
+    -- Instances that the message starts later have it.
+    business_id     text,
     variables       json NOT NULL,
+    -- The processes that got the message.
     given           text[] NOT NULL
 ) WITH (fillfactor = 90);
 CREATE INDEX messages_channel ON messages (tenant_id, md5(correlation_key), md5(name), message_key);
@@ -62,11 +65,11 @@ CREATE INDEX messages_deadline ON messages (partition_id, deadline_ms);
 
 CREATE TABLE channel_subscriptions (
     subscription_key bigint PRIMARY KEY,
+    interrupting     boolean NOT NULL,
     tenant_id        text NOT NULL,
     correlation_key  text NOT NULL,
     name             text NOT NULL,
     process_id       text NOT NULL,
-    interrupting     boolean NOT NULL,
     state            text NOT NULL CHECK (state IN ('OPEN', 'CORRELATING'))
 ) WITH (fillfactor = 90);
 CREATE INDEX channel_subscriptions_channel ON channel_subscriptions (tenant_id, md5(correlation_key), subscription_key);
@@ -82,24 +85,26 @@ CREATE INDEX start_locks_channel ON start_locks (tenant_id, md5(correlation_key)
 -- The history: which instance got which message.
 CREATE TABLE message_correlations (
     message_correlation_key bigint PRIMARY KEY,
-    message_key            bigint NOT NULL,
-    subscription_key       bigint NOT NULL,
-    name                   text NOT NULL,
-    correlation_key        text NOT NULL,
-    root_key               bigint NOT NULL,
-    process_instance_key   bigint NOT NULL,
-    process_definition_key bigint NOT NULL,
-    process_id             text NOT NULL,
-    business_id            text,
-    element_id             text NOT NULL,
-    element_instance_key   bigint,
-    tenant_id              text NOT NULL,
-    correlated_at          timestamptz NOT NULL
+    message_key             bigint NOT NULL,
+    subscription_key        bigint NOT NULL,
+    root_key                bigint NOT NULL,
+    process_instance_key    bigint NOT NULL,
+    element_instance_key    bigint,
+    process_definition_key  bigint NOT NULL,
+    correlated_at           timestamptz NOT NULL,
+    process_id              text NOT NULL,
+    element_id              text NOT NULL,
+    name                    text NOT NULL,
+    correlation_key         text NOT NULL,
+    business_id             text,
+    tenant_id               text NOT NULL
 );
 CREATE INDEX message_correlations_message ON message_correlations (message_key);
 CREATE INDEX message_correlations_instance ON message_correlations (process_instance_key);
+-- Correlations are deleted by age.
+CREATE INDEX message_correlations_age ON message_correlations (correlated_at);
 
--- What the REST API calls a message subscription: of elements, and of start events.
+-- The message subscriptions of the REST API: those of elements and those of start events.
 CREATE VIEW message_subscriptions AS
 SELECT subscription_key, process_id, process_definition_key, process_name, process_version, process_instance_key, root_key,
        target_element_id AS element_id, element_instance_key, state, 'PROCESS_EVENT' AS subscription_type, updated_at, name,

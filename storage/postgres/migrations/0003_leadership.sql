@@ -1,0 +1,77 @@
+-- Leadership of partitions: the lease, the cursor, the fence, and recorded attempts at commands.
+
+CREATE TABLE partitions (
+    id                  int PRIMARY KEY,
+    -- Rises with each term. The fence compares it.
+    epoch               bigint NOT NULL DEFAULT 0,
+    owner_node          text,
+    owner_pid           int,
+    owner_backend_start timestamptz,
+    lease_until         timestamptz
+);
+
+-- The cursor of a partition, insert-only: it is `to_pos` of the last row.
+CREATE TABLE batches (
+    partition_id int NOT NULL,
+    from_pos     bigint NOT NULL,
+    to_pos       bigint NOT NULL,
+    next_key     bigint NOT NULL,
+    epoch        bigint NOT NULL,
+    PRIMARY KEY (partition_id, from_pos)
+);
+INSERT INTO partitions (id) VALUES (1);
+INSERT INTO batches VALUES (1, -1, 0, (1::bigint << 51) + 1, 0);
+
+-- The first statement of every batch of commands. Raises VV001 unless this epoch still owns the partition and the cursor stands at
+-- old_pos; then moves the cursor.
+CREATE FUNCTION fence(p int, e bigint, old_pos bigint, new_pos bigint, next_key bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    last bigint;
+BEGIN
+    PERFORM FROM partitions WHERE id = p AND epoch = e FOR SHARE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'partition % is no longer owned by epoch %', p, e USING ERRCODE = 'VV001';
+    END IF;
+    SELECT to_pos INTO last FROM batches WHERE partition_id = p ORDER BY from_pos DESC LIMIT 1;
+    IF last IS DISTINCT FROM old_pos THEN
+        RAISE EXCEPTION 'partition % stands at %, not at %', p, last, old_pos USING ERRCODE = 'VV001';
+    END IF;
+    INSERT INTO batches VALUES (p, old_pos, new_pos, next_key, e);
+END $$;
+
+-- The first statement of a batch of deferred work between commands. Raises as `fence`
+-- does. It writes no row and leaves the cursor where it is: the batch takes its keys from those that the last batch of commands set
+-- aside. If nobody is told of this batch, the next flush covers it: every later change stands behind it in the WAL.
+CREATE FUNCTION fence_between(p int, e bigint, pos bigint, used_to bigint, told boolean) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    last batches;
+BEGIN
+    PERFORM FROM partitions WHERE id = p AND epoch = e FOR SHARE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'partition % is no longer owned by epoch %', p, e USING ERRCODE = 'VV001';
+    END IF;
+    SELECT * INTO last FROM batches WHERE partition_id = p ORDER BY from_pos DESC LIMIT 1;
+    IF last.to_pos IS DISTINCT FROM pos OR last.next_key < used_to THEN
+        RAISE EXCEPTION 'partition % stands at % with keys up to %, not at % with %', p, last.to_pos, last.next_key, pos, used_to
+            USING ERRCODE = 'VV001';
+    END IF;
+    IF NOT told THEN
+        PERFORM set_config('synchronous_commit', 'off', true);
+    END IF;
+END $$;
+
+-- Attempts at commands that may be what ends terms. The consumer writes them only while it tries
+-- commands one by one; the commit that passes a command deletes its row.
+CREATE TABLE attempts (
+    partition_id int NOT NULL,
+    position     bigint NOT NULL,
+    -- Up to here the consumer tries commands one by one: `position` itself, or the end of a batch that the watchdog ended.
+    until        bigint NOT NULL,
+    begun        int NOT NULL,
+    -- The term of the latest attempt; `open` as long as its end is unknown.
+    epoch        bigint NOT NULL,
+    open         boolean NOT NULL,
+    -- Why the attempts that count ended.
+    causes       text[] NOT NULL DEFAULT '{}',
+    PRIMARY KEY (partition_id, position)
+);

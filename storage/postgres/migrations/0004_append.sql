@@ -1,0 +1,203 @@
+-- Appending to the command log: idempotency keys, the inbox, the sessions of appenders, and the functions that append.
+
+CREATE TABLE idempotency_keys (
+    tenant     text NOT NULL,
+    key        text NOT NULL,
+    -- SHA-256 of the request that came with the key first.
+    body_sha   bytea NOT NULL,
+    position   bigint,
+    expires_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant, key)
+);
+CREATE INDEX idempotency_keys_expiry ON idempotency_keys (expires_at);
+
+-- Commands on their way to another aggregate, until the owner of the target partition moves them to its log.
+CREATE TABLE inbox (
+    target_partition int NOT NULL,
+    id               bigint GENERATED ALWAYS AS IDENTITY,
+    request          bigint,
+    tenant_id        text NOT NULL,
+    intent           text NOT NULL,
+    key              bigint,
+    payload          bytea NOT NULL,
+    trace            text,
+    PRIMARY KEY (target_partition, id)
+);
+
+-- A command that nobody is told of before its outcome is not flushed by its own transaction: the batch that processes it commits
+-- later, and the flush of that commit covers it. A crash may then lose the newest commands, and
+-- with them the state of the sequence: this program or another may still remember positions that would be given to other commands.
+-- Positions therefore jump forward after a crash. This table is unlogged, so it is empty after each recovery, on this server or on a
+-- standby that took over.
+CREATE UNLOGGED TABLE since_recovery (one boolean PRIMARY KEY DEFAULT true CHECK (one));
+INSERT INTO since_recovery DEFAULT VALUES;
+
+-- Makes the jump if there was a crash. A million is more than can be appended between two flushes of PostgreSQL's WAL writer
+-- (wal_writer_delay), and less than a partition of the log. The jump itself is flushed: another crash must not repeat it from the same
+-- place. The appender calls this when it connects, in a transaction of its own: a failed append would undo the note that the jump was
+-- made. A standby could not read the table, and PostgreSQL would report a wrong statement; it is an outage.
+CREATE FUNCTION skip_lost_positions() RETURNS void LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    IF pg_is_in_recovery() THEN
+        RAISE EXCEPTION 'this is a standby: nothing can be appended' USING ERRCODE = 'read_only_sql_transaction';
+    END IF;
+    INSERT INTO since_recovery DEFAULT VALUES ON CONFLICT DO NOTHING;
+    IF FOUND THEN
+        PERFORM set_config('synchronous_commit', reset_val, true) FROM pg_settings WHERE name = 'synchronous_commit';
+        PERFORM setval('command_log_position_seq', last_value + 1000000) FROM command_log_position_seq;
+    END IF;
+END $$;
+
+-- Sessions of appenders: an append that arrives late is refused. A request may still be in the network, or in a
+-- process that was stopped, when the appender repeats it on another connection. So each connection of an appender is a session with
+-- a number, an append names its session, and under the partition's lock only the latest session may append. A crash ends sessions,
+-- as it ends all connections; an existing session therefore implies that `skip_lost_positions` ran after the last crash.
+CREATE UNLOGGED TABLE appenders (
+    id      uuid PRIMARY KEY,
+    session bigint NOT NULL,
+    pid     int NOT NULL
+);
+
+-- Begins a session. It is committed before the first append of the connection. A call of an earlier session that arrives late changes
+-- nothing. Deletes appenders whose backend has ended, and thereby their last sessions.
+CREATE FUNCTION begin_appends(appender uuid, number bigint) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    PERFORM skip_lost_positions();
+    DELETE FROM appenders a WHERE a.id <> appender AND NOT EXISTS (SELECT FROM pg_stat_activity s WHERE s.pid = a.pid);
+    INSERT INTO appenders AS a VALUES (appender, number, pg_backend_pid())
+    ON CONFLICT (id) DO UPDATE SET session = excluded.session, pid = excluded.pid WHERE a.session < excluded.session;
+END $$;
+
+CREATE FUNCTION refuse_append(appender uuid, number bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'session % of appender % is over', number, appender USING ERRCODE = 'VV002';
+END $$;
+
+-- Appends commands without idempotency keys that were never tried before: most commands. `flush`: a client is told that these commands
+-- are in the log before they are processed. The caller knows what stands before the first position if it knows the position before
+-- it; otherwise it reads the log.
+CREATE FUNCTION append_fresh(p int, aid uuid, cmds json, flush boolean, appender uuid, number bigint)
+RETURNS TABLE (pos bigint, at_ms bigint, clock_revision bigint, definitions bigint)
+LANGUAGE plpgsql VOLATILE SET lock_timeout = '5s' AS $$
+DECLARE
+    moment timestamptz;
+BEGIN
+    SELECT coalesce(c.pinned_at, now() + c.shift), c.revision, d.n
+    INTO moment, clock_revision, definitions
+    FROM clock c, definitions_seq d;
+    at_ms := to_epoch_ms(moment);
+    IF NOT flush THEN
+        PERFORM set_config('synchronous_commit', 'off', true);
+    END IF;
+    -- A statement of its own: nextval runs under the lock, so that positions become visible in order.
+    PERFORM pg_advisory_xact_lock(4711, p);
+    RETURN QUERY
+    INSERT INTO command_log (partition_id, position, append_id, ord, at, tenant_id, intent, key, payload, trace)
+    SELECT p, nextval('command_log_position_seq'), aid, s.o, moment, s.tenant, s.intent, s.subject, convert_to(s.payload, 'UTF8'), s.trace
+    FROM (
+        SELECT * FROM json_to_recordset(cmds)
+            AS t(o int, tenant text, intent text, subject bigint, payload text, trace text)
+        ORDER BY o
+    ) s
+    WHERE EXISTS (SELECT FROM appenders a WHERE a.id = appender AND a.session = number)
+    RETURNING position, at_ms, clock_revision, definitions;
+    IF NOT FOUND THEN
+        PERFORM refuse_append(appender, number);
+    END IF;
+END $$;
+
+-- Appends commands with idempotency keys, or for the second time. `since`: NULL, or, on a retry, the last position known before the first
+-- try. `behind`: the position before the first of them, read under the lock by the inserting statement, so that nothing comes between.
+CREATE FUNCTION append_commands(p int, aid uuid, since bigint, cmds json, appender uuid, number bigint)
+RETURNS TABLE (ord int, pos bigint, replayed boolean, same_body boolean, behind bigint)
+LANGUAGE plpgsql VOLATILE SET lock_timeout = '5s' AS $$
+#variable_conflict use_column
+DECLARE
+    fresh  int[];
+    moment timestamptz := clock_now();
+BEGIN
+    -- 1: keys first, sorted, before the partition's lock: inside it they would deadlock across partitions.
+    WITH c AS (
+        SELECT * FROM json_to_recordset(cmds) AS t(o int, tenant text, key text, sha text)
+    ), k AS (
+        INSERT INTO idempotency_keys AS i (tenant, key, body_sha, expires_at)
+        SELECT DISTINCT ON (tenant, key) tenant, key, decode(sha, 'hex'), moment + interval '24 h'
+        FROM c WHERE key IS NOT NULL ORDER BY tenant, key, o
+        ON CONFLICT (tenant, key) DO UPDATE
+            SET body_sha = excluded.body_sha, position = NULL, expires_at = excluded.expires_at
+            WHERE i.expires_at <= moment
+        RETURNING tenant, key
+    )
+    SELECT array_agg(o) INTO fresh FROM (SELECT min(c.o) o FROM c JOIN k USING (tenant, key) GROUP BY tenant, key) m;
+    -- 2: the lock, a statement of its own, so that the next one has a new snapshot and nextval runs under the lock.
+    PERFORM pg_advisory_xact_lock(4711, p);
+    IF NOT EXISTS (SELECT FROM appenders a WHERE a.id = appender AND a.session = number) THEN
+        PERFORM refuse_append(appender, number);
+    END IF;
+    IF since IS NOT NULL AND EXISTS (
+        SELECT FROM command_log l WHERE l.partition_id = p AND l.position > since AND l.append_id = aid
+    ) THEN
+        -- The first try of this append did happen: the same answer again.
+        RETURN QUERY
+        SELECT c.o, coalesce(l.position, i.position), l.ord IS NULL, l.ord IS NOT NULL OR i.body_sha = decode(c.sha, 'hex'),
+               NULL::bigint
+        FROM json_to_recordset(cmds) AS c(o int, tenant text, key text, sha text)
+        LEFT JOIN command_log l ON l.partition_id = p AND l.position > since AND l.append_id = aid AND l.ord = c.o
+        LEFT JOIN LATERAL (
+            SELECT * FROM idempotency_keys k WHERE k.tenant = c.tenant AND k.key = c.key OFFSET 0
+        ) i ON true
+        ORDER BY 1;
+        RETURN;
+    END IF;
+    -- 3: the fresh commands, in order. Keys are looked up one by one (LATERAL with OFFSET 0, ON CONFLICT), never joined: PostgreSQL
+    -- makes the plan while the table is empty, and a join that it plans then reads the whole table for ever after.
+    RETURN QUERY
+    WITH w AS MATERIALIZED (
+        SELECT s.*, CASE WHEN key IS NULL OR o = ANY (fresh) THEN nextval('command_log_position_seq') END pos
+        FROM (
+            SELECT * FROM json_to_recordset(cmds)
+                AS t(o int, tenant text, key text, sha text, intent text, subject bigint, payload text, trace text)
+            ORDER BY o
+        ) s
+    ), ins AS (
+        INSERT INTO command_log (partition_id, position, append_id, ord, at, tenant_id, intent, key, payload, trace)
+        SELECT p, pos, aid, o, moment, tenant, intent, subject, convert_to(payload, 'UTF8'), trace FROM w WHERE pos IS NOT NULL
+    ), upd AS (
+        INSERT INTO idempotency_keys AS i (tenant, key, body_sha, expires_at, position)
+        SELECT tenant, key, decode(sha, 'hex'), moment, pos FROM w WHERE pos IS NOT NULL AND key IS NOT NULL
+        ON CONFLICT (tenant, key) DO UPDATE SET position = excluded.position
+    )
+    SELECT w.o, coalesce(w.pos, first.pos, i.position), w.pos IS NULL,
+           w.pos IS NOT NULL OR coalesce(decode(first.sha, 'hex'), i.body_sha) = decode(w.sha, 'hex'),
+           coalesce((SELECT max(position) FROM command_log WHERE partition_id = p), 0)
+    FROM w
+    LEFT JOIN w first ON w.pos IS NULL AND first.pos IS NOT NULL AND first.tenant = w.tenant AND first.key = w.key
+    LEFT JOIN LATERAL (
+        SELECT k.position, k.body_sha FROM idempotency_keys k
+        WHERE w.pos IS NULL AND k.tenant = w.tenant AND k.key = w.key OFFSET 0
+    ) i ON true
+    ORDER BY w.o;
+END $$;
+
+-- Moves up to n commands from the inbox to the log, in order; returns the last position, NULL when there was nothing.
+CREATE FUNCTION forward_inbox(p int, n int) RETURNS bigint LANGUAGE plpgsql VOLATILE SET lock_timeout = '5s' AS $$
+DECLARE
+    last bigint;
+BEGIN
+    IF NOT EXISTS (SELECT FROM since_recovery) THEN
+        PERFORM skip_lost_positions();
+    END IF;
+    PERFORM pg_advisory_xact_lock(4711, p);
+    WITH taken AS (
+        DELETE FROM inbox WHERE target_partition = p AND id IN (
+            SELECT id FROM inbox WHERE target_partition = p ORDER BY id LIMIT n)
+        RETURNING *
+    ), w AS MATERIALIZED (
+        SELECT s.*, row_number() OVER () AS o, nextval('command_log_position_seq') pos FROM (SELECT * FROM taken ORDER BY id) s
+    ), ins AS (
+        INSERT INTO command_log (partition_id, position, append_id, ord, at, tenant_id, intent, key, request, payload, trace)
+        SELECT p, pos, gen_random_uuid(), o, clock_now(), tenant_id, intent, key, request, payload, trace FROM w
+    )
+    SELECT max(pos) INTO last FROM w;
+    RETURN last;
+END $$;
