@@ -156,6 +156,17 @@ def test_every_page_is_reachable_from_the_readme():
     assert {str(page.relative_to(ROOT)) for page in missing} == set()
 
 
+def test_every_folder_is_on_the_map():
+    listed = set(re.findall(r"^\| `([\w/]+)/` \|", (ROOT / "ARCHITECTURE.md").read_text(), re.MULTILINE))
+    packages = ("engine", "storage", "api", "vivero", "benchmarks")
+    folders = {str(path.parent.relative_to(ROOT)) for name in packages for path in (ROOT / name).rglob("*.py")}
+    linked = {"vivero/engine", "vivero/storage", "vivero/api"}
+    assert {name for name in folders if not any(name == top or name.startswith(f"{top}/") for top in linked)} - {
+        "engine"
+    } <= listed
+    assert all((ROOT / name).is_dir() for name in listed)
+
+
 def test_every_invariant_names_a_test_that_exists():
     text = (ROOT / "ARCHITECTURE.md").read_text()
     invariants = re.findall(r"^\*\*Architecture invariant:\*\* (.*?)(?=\n\n|\Z)", text, re.MULTILINE | re.DOTALL)
