@@ -18,7 +18,7 @@ from typing import Any
 
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.settings import ApiSettings
-from vivero.engine.feel import DEFAULT_LIMITS, Limits
+from vivero.engine.feel import DEFAULT_LIMITS, FeelLimits
 from vivero.engine.runtime.appender.task import AppenderSettings
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
 from vivero.engine.runtime.expiry import ExpirySettings
@@ -65,9 +65,9 @@ class FeelSettings:
             raise ValueError("it is at least 1")
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> FeelLimits:
         """As FEEL takes them."""
-        return Limits(**{item.name: getattr(self, item.name) for item in fields(self)})
+        return FeelLimits(**{item.name: getattr(self, item.name) for item in fields(self)})
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from vivero.api.request import Request
 from vivero.api.response import Response, json_response
 from vivero.api.services import Services
 from vivero.engine.core.records.base import Variables
-from vivero.engine.feel import Evaluation, FeelError, Limits, compile_attribute, from_json, to_json
+from vivero.engine.feel import Evaluation, FeelError, FeelLimits, compile_attribute, from_json, to_json
 from vivero.storage import reads
 
 
@@ -48,7 +48,7 @@ async def evaluate(request: Request, services: Services) -> Response:
     return await trio.to_thread.run_sync(partial(_answer, expression, limits, seen, given, now_ms))
 
 
-def _answer(expression: str, limits: Limits, seen: bytes, given: Variables, now_ms: int) -> Response:
+def _answer(expression: str, limits: FeelLimits, seen: bytes, given: Variables, now_ms: int) -> Response:
     try:
         variables = from_json(seen) | {name: from_json(bytes(value)) for name, value in given.items()}
         evaluation: Evaluation = compile_attribute(expression, limits).evaluate(variables, now_ms)

@@ -10,7 +10,7 @@ from vivero.engine.bpmn.values import is_expression, text_or_expression
 from vivero.engine.bpmn.xml import Element, bpmn_children, text_of
 from vivero.engine.feel.temporal.calendar import TemporalError
 from vivero.engine.feel.temporal.cron import parse_cron
-from vivero.engine.feel.temporal.timers import LATEST_MS, fault_of, parse_cycle, parse_date_ms, parse_interval
+from vivero.engine.feel.temporal.timers import LATEST_MS, cycle_problem, parse_cycle, parse_date_ms, parse_interval
 
 TOO_LATE = "leads beyond the year 9999"
 KINDS = {"timeDate": "date", "timeDuration": "duration", "timeCycle": "cycle"}
@@ -68,4 +68,4 @@ def _fault(kind: str, text: str) -> str | None:
         return None
     cycle = parse_cycle(text)
     too_late = (cycle.start_ms or cycle.interval.added_to(0)) > LATEST_MS
-    return fault_of(cycle, 0) or (TOO_LATE if too_late else None)
+    return cycle_problem(cycle, 0) or (TOO_LATE if too_late else None)

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from vivero.engine.feel import DEFAULT_LIMITS
-from vivero.engine.feel import Limits as FeelLimits
+from vivero.engine.feel import DEFAULT_LIMITS, FeelLimits
 
 Element = etree._Element
 

@@ -329,7 +329,9 @@ class View:
         if expression.is_static:
             return FeelEvaluation(expression.static_value, [])
         try:
-            evaluation, steps = expression.measure(VariableScope(element, extra, self), self.now, self.steps_left)
+            evaluation, steps = expression.evaluate_within(
+                VariableScope(element, extra, self), self.now, self.steps_left
+            )
         except EvaluationError as error:
             self._take_steps(error.steps)
             raise Fail(failure, f"Failed to evaluate expression '{expression.text}'. {error}") from error

@@ -1,18 +1,18 @@
-"""FEEL, the expression language of DMN, in the dialect of Camunda 8. A package of its own: it knows no process.
+"""FEEL, the expression language of DMN, in the dialect of Camunda 8. This package knows nothing of processes.
 
 compile_expression(text, names=()) -> Expression    Expression.evaluate(variables, now=…) -> Evaluation(value, warnings)
 compile_unary_tests(text, names=()) -> UnaryTests   UnaryTests.evaluate(value, variables, now=…)
-compile_attribute(text) -> Expression               `=` in front: an expression; else the text as a value
-constant(text, value) -> Expression                 an attribute whose value is known
-variables(expression)                               the variables that it may read
+compile_attribute(text) -> Expression               with a leading `=` an expression, otherwise a constant
+constant(text, value) -> Expression                 an expression with a known value
+variables(expression)                               the variables that the expression may read
 to_json(value), from_json(text)
-FeelError > ParseError, EvaluationError             nothing else is raised
+FeelError > ParseError, EvaluationError             the only exceptions that this package raises
 
-`engine.feel.values` says what values are in Python and which limits there are.
+`engine.feel.values` describes how Python represents values, and the limits.
 """
 
 from vivero.engine.feel.attribute import compile_attribute, constant
-from vivero.engine.feel.codec import from_json, is_compact, to_json, to_json_at_once
+from vivero.engine.feel.codec import from_json, is_compact, scalars_to_json, to_json
 from vivero.engine.feel.errors import EvaluationError, FeelError, LimitExceeded, ParseError
 from vivero.engine.feel.expression import (
     Evaluation,
@@ -22,7 +22,7 @@ from vivero.engine.feel.expression import (
     compile_unary_tests,
     named_variable,
 )
-from vivero.engine.feel.values import DEFAULT_LIMITS, Limits, Warning
+from vivero.engine.feel.values import DEFAULT_LIMITS, FeelLimits, Warning
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -30,8 +30,8 @@ __all__ = [
     "EvaluationError",
     "Expression",
     "FeelError",
+    "FeelLimits",
     "LimitExceeded",
-    "Limits",
     "ParseError",
     "UnaryTests",
     "Warning",
@@ -42,8 +42,8 @@ __all__ = [
     "from_json",
     "is_compact",
     "named_variable",
+    "scalars_to_json",
     "to_json",
-    "to_json_at_once",
     "variables",
 ]
 
@@ -51,6 +51,6 @@ __all__ = [
 def variables(expression: Expression | UnaryTests) -> frozenset[str]:
     """The names of the variables that the expression may read.
 
-    Inside of a filter every name counts: whether it is an entry of the item is known only when it is evaluated.
+    Every name inside a filter counts, because only the evaluation shows whether it is an entry of the item.
     """
     return expression.variables

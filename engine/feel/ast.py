@@ -1,6 +1,7 @@
 """The syntax tree: immutable tuples, one type for each construct of the grammar (DMN 1.5, 10.3.1.2).
 
-Named tuples rather than data classes, because a parse creates many and a tuple is several times cheaper to build.
+The nodes are named tuples and not data classes, because a parse creates many of them and a tuple is several times
+cheaper to build.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ Node: TypeAlias = Any  # one of the classes below; a union would need a forward 
 
 
 class Literal(NamedTuple):
-    """null, true, 1.5, "text" and, once read, @"2024-01-31"."""
+    """`null`, `true`, `1.5`, `"text"` and `@"2024-01-31"`."""
 
     value: Any
 
 
 class Input(NamedTuple):
-    """`?`, the value that a unary test looks at."""
+    """`?`, the value that a unary test tests."""
 
 
 class Name(NamedTuple):
@@ -47,7 +48,7 @@ class ContextLiteral(NamedTuple):
 
 
 class RangeLiteral(NamedTuple):
-    """`[start..end]`, `(start..end)`, `(>= start)`; None is an end that is not there."""
+    """`[start..end]`, `(start..end)`, `(>= start)`. A missing end is None."""
 
     start: Node | None
     end: Node | None
@@ -63,12 +64,12 @@ class FunctionLiteral(NamedTuple):
 
 
 class Call(NamedTuple):
-    """`name(1, 2)` or `name(a: 1)`; with `base`, the function is an entry of the context that `base` gives."""
+    """`name(1, 2)` or `name(a: 1)`. With `base`, the function is an entry of the context that `base` gives."""
 
     base: Node | None
     name: str
     arguments: tuple[Node, ...]
-    names: tuple[str, ...] | None  # of a call with named arguments
+    names: tuple[str, ...] | None  # None: the call passes its arguments by position
 
 
 class Negate(NamedTuple):
@@ -78,14 +79,14 @@ class Negate(NamedTuple):
 
 
 class Arithmetic(NamedTuple):
-    """`first + second - third`: operators of one level, from left to right."""
+    """`first + second - third`: operators of one precedence, from left to right."""
 
     first: Node
     rest: tuple[tuple[str, Node], ...]
 
 
 class Compare(NamedTuple):
-    """`left < right`, and the other operators = != <= > >="""
+    """`left < right`. The operators are = != < <= > >=."""
 
     operator: str
     left: Node
@@ -138,7 +139,7 @@ class If(NamedTuple):
 
 
 class Span(NamedTuple):
-    """`start..end` behind `in` of an iterator: every whole step from start to end, also downwards."""
+    """`start..end` after `in` of an iterator: from start to end in steps of 1, upwards or downwards."""
 
     start: Node
     end: Node
@@ -158,7 +159,7 @@ class Quantified(NamedTuple):
 
 
 class InputTest(NamedTuple):
-    """`< 5` where a unary test may stand: compares the input."""
+    """`< 5` as a unary test: a comparison with the input."""
 
     operator: str
     operand: Node
@@ -171,13 +172,13 @@ class InRange(NamedTuple):
 
 
 class Matches(NamedTuple):
-    """An expression as a unary test: true, equal to the input, or a list that contains it."""
+    """An expression as a unary test. It passes if it is true, equals the input, or is a list that contains it."""
 
     expression: Node
 
 
 class AnyTest(NamedTuple):
-    """Unary tests separated by commas."""
+    """`test, test`"""
 
     tests: tuple[Node, ...]
 

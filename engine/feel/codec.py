@@ -1,7 +1,8 @@
-"""Values to JSON and back, as variables of a process are kept (Camunda's rules).
+"""Values to JSON and back, as process variables are stored (Camunda's rules).
 
-Temporals and durations become ISO strings, functions and ranges null, whole numbers integers, other numbers what the
-nearest binary double prints. A double of JSON becomes the decimal with the same shortest text.
+Temporals and durations become ISO strings; functions and ranges become null; whole numbers become integers; other
+numbers become the shortest text of the nearest binary double. Back from JSON, a double becomes the decimal with the
+same shortest text.
 """
 
 from __future__ import annotations
@@ -13,38 +14,37 @@ from typing import Any
 
 import msgspec
 
-from vivero.engine.feel.arithmetic import MOST, from_float
+from vivero.engine.feel.arithmetic import EXACT_INTEGER_BOUND, from_float
 from vivero.engine.feel.errors import EvaluationError, LimitExceeded
 from vivero.engine.feel.semantics import display
 from vivero.engine.feel.temporal import iso_format
-from vivero.engine.feel.values import DEFAULT_LIMITS, MATH, BuiltinFunction, Function, Limits, Range
+from vivero.engine.feel.values import DEFAULT_LIMITS, MATH, BuiltinFunction, FeelLimits, Function, Range
 
 _decoder = msgspec.json.Decoder(float_hook=lambda text: _decimal(text))
 _encoder = msgspec.json.Encoder()
-SURE_DIGITS = 15
-"""A double keeps every decimal of so many digits."""
-LONGEST_PLAIN_INTEGER = 20
-"""Characters."""
+EXACT_DOUBLE_DIGITS = 15
+"""A double represents every decimal number with at most this many digits distinctly."""
+MAX_64_BIT_INTEGER_CHARACTERS = 20
 _PLAIN = frozenset({str, bool, type(None)})
 _SCALARS = _PLAIN | {int}
-FEW = 16
-SMALL = 64
-"""The size of lists and contexts that are looked at each time that they occur."""
+FEW_ITEMS = 16
+SMALL_SIZE = 64
+"""Characters. A list or context of at most this size is converted each time it occurs, and not remembered."""
 _WITHOUT_COMMAS = frozenset({int, bool, type(None)})
 
 
 def from_json(text: str | bytes) -> Any:
-    """The value of a JSON text. Raises EvaluationError for text that is no JSON."""
+    """The value of a JSON text. Raises EvaluationError for text that is not valid JSON."""
     try:
         value = _decoder.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise EvaluationError(f"Not JSON: {error}") from error
+        raise EvaluationError(f"The text is not valid JSON: {error}") from error
     return _rounded(value) if type(value) is int else value
 
 
 def _decimal(text: str) -> Decimal:
-    if len(text) <= SURE_DIGITS and text[-1] != "0" and "e" not in text and "E" not in text:
-        return Decimal(text)  # so few digits come back from a double as they were
+    if len(text) <= EXACT_DOUBLE_DIGITS and text[-1] != "0" and "e" not in text and "E" not in text:
+        return Decimal(text)  # a round trip through a double would give the same digits
     try:
         return from_float(float(text))
     except OverflowError:
@@ -52,68 +52,71 @@ def _decimal(text: str) -> Decimal:
 
 
 def _rounded(number: int) -> int | Decimal:
-    return number if -MOST < number < MOST else MATH.create_decimal(number)
+    return number if -EXACT_INTEGER_BOUND < number < EXACT_INTEGER_BOUND else MATH.create_decimal(number)
 
 
-def to_json(value: Any, limits: Limits = DEFAULT_LIMITS) -> str:
-    """Compact JSON text. Raises LimitExceeded for more than `limits.output_size` characters or too deep a value."""
-    if type(value) is int and -(2**63) <= value < 2**64 and limits.output_size >= LONGEST_PLAIN_INTEGER:
+def to_json(value: Any, limits: FeelLimits = DEFAULT_LIMITS) -> str:
+    """Compact JSON text. Raises LimitExceeded beyond `limits.output_size` characters and if the value is too deep."""
+    if type(value) is int and -(2**63) <= value < 2**64 and limits.output_size >= MAX_64_BIT_INTEGER_CHARACTERS:
         return str(value)
     return _encode(value, limits, False)
 
 
-def to_json_at_once(values: list[Any]) -> str | None:
-    """Compact JSON text of a list of whole numbers, booleans and nulls; None of any other list.
+def scalars_to_json(values: list[Any]) -> str | None:
+    """Compact JSON text of a list of whole numbers, booleans and nulls; None for any other list.
 
-    It takes a hundredth of the time that the items take one by one; between the commas stands what `to_json` gives.
+    Each item's text is the one that `to_json` gives. Encoding the list at once takes a hundredth of the time that
+    encoding each item takes.
     """
     return _encoder.encode(values).decode() if _WITHOUT_COMMAS.issuperset(map(type, values)) else None
 
 
 def is_compact(text: str, value: Any) -> bool:
-    """Whether `text` is what `to_json` gives of `value`, which was decoded from it, and `value` has no fractions."""
+    """True if `to_json(value)` gives `text` and `value` has no fractions. `value` must be decoded from `text`."""
     try:
         return _encoder.encode(value).decode() == text
     except RecursionError:
         return False
 
 
-def to_json_text(value: Any, limits: Limits) -> str:
-    """The text that the function `to json` gives: like to_json, but a function or range as its text."""
+def to_json_text(value: Any, limits: FeelLimits) -> str:
+    """The result of FEEL's `to json`. Unlike in `to_json`, functions and ranges become their texts."""
     return _encode(value, limits, True)
 
 
-def _encode(value: Any, limits: Limits, with_texts: bool) -> str:
-    plainer = _Plainer(limits, with_texts)
+def _encode(value: Any, limits: FeelLimits, with_texts: bool) -> str:
+    converter = _Converter(limits, with_texts)
     try:
-        text = _encoder.encode(plainer.plain(value)).decode()
+        text = _encoder.encode(converter.convert(value)).decode()
     except RecursionError:
-        raise LimitExceeded("nesting_depth", "The value is nested too deeply for JSON") from None
+        raise LimitExceeded("nesting_depth", "The value is nested too deeply to write it as JSON") from None
     except UnicodeEncodeError as error:
-        raise EvaluationError(f"A string is no Unicode text: {error}") from None
-    plainer.check(len(text))
+        raise EvaluationError(f"A string is not valid Unicode text: {error}") from None
+    converter.check(len(text))
     return text
 
 
-class _Plainer:
-    """Turns a value into what the encoder knows, and adds up the size of its text as it goes.
+class _Converter:
+    """Converts a value to types that the encoder knows, and adds up the size of its text.
 
-    A list that occurs many times is looked at once, as small values may stand for texts of exponential size.
+    It converts a list or context that occurs many times only once, because a small value may have a text of
+    exponential size.
     """
 
     __slots__ = ("_limits", "_seen", "_size", "_with_texts")
 
-    def __init__(self, limits: Limits, with_texts: bool) -> None:
+    def __init__(self, limits: FeelLimits, with_texts: bool) -> None:
         self._limits = limits
         self._size = 0
         self._with_texts = with_texts
-        self._seen: dict[int, tuple[Any, int]] = {}  # by identity of list or context: its plain value and size
+        self._seen: dict[int, tuple[Any, int]] = {}  # by identity of the list or context: converted value, size
 
     def check(self, size: int) -> None:
         if size > self._limits.output_size:
-            raise LimitExceeded("output_size", f"The JSON text exceeds {self._limits.output_size} characters")
+            message = f"The JSON text exceeds the limit of {self._limits.output_size} characters"
+            raise LimitExceeded("output_size", message)
 
-    def plain(self, value: Any) -> Any:
+    def convert(self, value: Any) -> Any:
         kind = type(value)
         self._size += 2 + (len(value) if kind is str else 0)
         if kind in _PLAIN:
@@ -123,7 +126,7 @@ class _Plainer:
         if kind is list or kind is dict:
             return self._container(value)
         if kind is Decimal:
-            return _plain_number(value)
+            return _encodable_number(value)
         if isinstance(value, Range | Function | BuiltinFunction):
             return display(value, self._limits.string_size) if self._with_texts else None
         return iso_format(value)
@@ -137,20 +140,23 @@ class _Plainer:
         before = self._size
         self.check(before)
         items = value if type(value) is list else value.values()
-        plain: Any = value
-        if not self._are_plain(items):
+        converted: Any = value
+        if not self._are_encodable(items):
             if type(value) is list:
-                plain = [self.plain(item) for item in value]
+                converted = [self.convert(item) for item in value]
             else:
-                plain = {key: self.plain(item) for key, item in value.items()}
-        if self._size - before > SMALL:
-            self._seen[id(value)] = plain, self._size - before
-        return plain
+                converted = {key: self.convert(item) for key, item in value.items()}
+        if self._size - before > SMALL_SIZE:
+            self._seen[id(value)] = converted, self._size - before
+        return converted
 
-    def _are_plain(self, items: Collection[Any]) -> bool:
-        """Whether the encoder knows all of them as they are: that takes a tenth of looking at each. Adds their size."""
-        if len(items) <= FEW:
-            return self._are_few_plain(items)
+    def _are_encodable(self, items: Collection[Any]) -> bool:
+        """True if the encoder takes all items unchanged; their size is then added.
+
+        This check takes a tenth of the time that converting each item takes.
+        """
+        if len(items) <= FEW_ITEMS:
+            return self._are_few_encodable(items)
         kinds = set(map(type, items))
         if not kinds <= _SCALARS:
             return False
@@ -163,7 +169,7 @@ class _Plainer:
         self._size += 2 * len(items)
         return True
 
-    def _are_few_plain(self, items: Collection[Any]) -> bool:
+    def _are_few_encodable(self, items: Collection[Any]) -> bool:
         size = 2 * len(items)
         for item in items:
             kind = type(item)
@@ -175,7 +181,7 @@ class _Plainer:
         return True
 
 
-def _plain_number(number: Decimal) -> Any:
+def _encodable_number(number: Decimal) -> Any:
     if number == number.to_integral_value() and number.adjusted() < 34:
         return msgspec.Raw(str(int(number)).encode())
     nearest = float(number)

@@ -1,19 +1,18 @@
-"""What can go wrong with an expression, by whose fault.
+"""The exceptions of expressions.
 
-A problem inside an evaluation is normally no exception at all: the operation gives null and leaves a `Warning` behind
-(Camunda's rule). Exceptions are for text that is no expression (`ParseError`) and for the few failures that end a whole
-evaluation (`EvaluationError`).
+A problem inside an evaluation normally raises no exception: the operation gives null and adds a `Warning` (Camunda's
+rule). Invalid text raises `ParseError`. The few failures that end a whole evaluation raise `EvaluationError`.
 """
 
 from __future__ import annotations
 
 
 class FeelError(Exception):
-    """Base of everything that this package raises on purpose."""
+    """Base of all exceptions that this package raises on purpose."""
 
 
 class ParseError(FeelError):
-    """The text is no expression. `line` and `column` count from 1; `expected` names what would have been accepted."""
+    """The text is not a valid expression. `line` and `column` count from 1; `expected` says what belongs there."""
 
     def __init__(self, message: str, line: int = 1, column: int = 1, expected: str = "") -> None:
         super().__init__(message)
@@ -23,8 +22,10 @@ class ParseError(FeelError):
 
 
 class EvaluationError(FeelError):
-    """The evaluation as a whole failed, for example by `assert()`. `type` is one of the warning types; `steps`: what
-    it had taken by then."""
+    """The evaluation as a whole failed, for example by `assert()`.
+
+    `type` is one of the warning types. `steps` counts the steps up to the failure.
+    """
 
     def __init__(self, message: str, type: str = "UNKNOWN") -> None:
         super().__init__(message)
@@ -33,7 +34,7 @@ class EvaluationError(FeelError):
 
 
 class LimitExceeded(EvaluationError):
-    """The evaluation ran into one of its `Limits`. `limit` is the field's name in `Limits`."""
+    """The evaluation exceeded one of its `FeelLimits`. `limit` is the name of the field."""
 
     def __init__(self, limit: str, message: str) -> None:
         super().__init__(message, "LIMIT_EXCEEDED")
@@ -41,8 +42,8 @@ class LimitExceeded(EvaluationError):
 
 
 class FunctionFailure(Exception):
-    """Raised by a built-in function: its call gives null and a warning with this message."""
+    """A built-in function failed: its call gives null and a warning with this message."""
 
 
 class IllegalArguments(FunctionFailure):
-    """No case of the built-in fits these arguments: the caller words it, `Illegal arguments: '1', 'null'`."""
+    """No case of the built-in fits the arguments. The caller adds the message: `Illegal arguments: '1', 'null'`."""

@@ -1,4 +1,4 @@
-"""Compiled expressions and unary tests: compile once, evaluate often."""
+"""Expressions and unary tests, compiled once and evaluated often."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from vivero.engine.feel.ast import Name, Path
 from vivero.engine.feel.closures import Compiled, compile_tree
 from vivero.engine.feel.errors import EvaluationError, LimitExceeded, ParseError
 from vivero.engine.feel.parser import parse_expression, parse_unary_tests
-from vivero.engine.feel.values import ASSERT_FAILURE, DEFAULT_LIMITS, Limits, Run, Warning
+from vivero.engine.feel.values import ASSERT_FAILURE, DEFAULT_LIMITS, FeelLimits, Run, Warning
 
 _NONE: Mapping[str, Any] = {}
 _new = tuple.__new__  # half the time of a NamedTuple's own __new__
 
 
 class Evaluation(NamedTuple):
-    """What an evaluation gave: a value, and the problems that became null on the way."""
+    """The result of an evaluation: the value, and a warning for each problem that became null."""
 
     value: Any
     warnings: list[Warning]
@@ -25,13 +25,13 @@ class Evaluation(NamedTuple):
 class Expression:
     """A compiled expression.
 
-    `text` is what it was compiled from, `variables` the names of the variables that it may read. `is_static` says that
-    it gives `static_value` whatever the variables are, and warns of nothing.
+    `text` is its source. `variables` are the names of the variables that it may read. If `is_static`, every evaluation
+    gives `static_value` without warnings.
     """
 
     __slots__ = ("_closure", "_limits", "_slots", "is_static", "static_value", "text", "variables")
 
-    def __init__(self, text: str, compiled: Compiled, limits: Limits) -> None:
+    def __init__(self, text: str, compiled: Compiled, limits: FeelLimits) -> None:
         self.text = text
         self.variables = compiled.variables
         self._closure = compiled.closure
@@ -46,19 +46,21 @@ class Expression:
     def evaluate(self, variables: Mapping[str, Any] = _NONE, now: int | None = None) -> Evaluation:
         """The value with these variables. `now`: epoch milliseconds, for `now()` and `today()`.
 
-        `variables` is only asked for single names. Raises EvaluationError.
+        The evaluation only looks up single names in `variables`. Raises EvaluationError.
         """
-        return self.measure(variables, now, self._limits.steps)[0]
+        return self.evaluate_within(variables, now, self._limits.steps)[0]
 
-    def measure(self, variables: Mapping[str, Any], now: int | None, left: int) -> tuple[Evaluation, int]:
-        """Like `evaluate`, with the steps that it took. It may take `left`, if that is less than its limit."""
+    def evaluate_within(
+        self, variables: Mapping[str, Any], now: int | None, remaining_steps: int
+    ) -> tuple[Evaluation, int]:
+        """Like `evaluate`, with a second limit on the steps. Returns the evaluation and the steps that it took."""
         limits = self._limits
-        budget = min(limits.steps, left)
+        budget = min(limits.steps, remaining_steps)
         run = Run(variables, now, limits, budget, [None] * self._slots)
         try:
             return _new(Evaluation, (self._closure(run), run.warnings)), budget - run.steps
         except EvaluationError as error:
-            located = _located(_short(error, budget) if budget < limits.steps else error, self.text)
+            located = _located(_with_budget(error, budget) if budget < limits.steps else error, self.text)
         except RecursionError:
             located = _too_deep(limits)
         located.steps = min(budget - run.steps, budget)
@@ -66,7 +68,7 @@ class Expression:
 
 
 def named_variable(expression: Expression) -> str | None:
-    """The variable that the expression is nothing but the name of: `x` of `x`, and of `x.y.z`. None of all others."""
+    """`x` for the expressions `x` and `x.y.z`, which consist of a variable or a path in it; None for all others."""
     tree = parse_expression(expression.text)
     if isinstance(tree, Path):
         tree = tree.base
@@ -74,11 +76,11 @@ def named_variable(expression: Expression) -> str | None:
 
 
 class UnaryTests:
-    """Compiled unary tests, as in an input entry of a decision table. Attributes as of Expression."""
+    """Compiled unary tests, as in an input entry of a decision table. `Expression` describes the attributes."""
 
     __slots__ = ("_closure", "_limits", "_slots", "text", "variables")
 
-    def __init__(self, text: str, compiled: Compiled, limits: Limits) -> None:
+    def __init__(self, text: str, compiled: Compiled, limits: FeelLimits) -> None:
         self.text = text
         self.variables = compiled.variables
         self._closure = compiled.closure
@@ -89,7 +91,7 @@ class UnaryTests:
         return f"UnaryTests({self.text!r})"
 
     def evaluate(self, value: Any, variables: Mapping[str, Any] = _NONE, now: int | None = None) -> Evaluation:
-        """True, false or null: does `value` pass? Raises EvaluationError."""
+        """True if `value` passes, false if not, null if that is undefined. Raises EvaluationError."""
         limits = self._limits
         run = Run(variables, now, limits, limits.steps, [None] * self._slots)
         run.slots[0] = value
@@ -102,29 +104,28 @@ class UnaryTests:
 
 
 def _located(error: EvaluationError, text: str) -> EvaluationError:
-    """An assertion's message names the expression, as in Camunda."""
+    """Add the expression to the message of a failed assertion, in Camunda's words."""
     if error.type != ASSERT_FAILURE:
         return error
     return EvaluationError(f"Assertion failure on evaluate the expression '{text}': {error}", error.type)
 
 
-def _short(error: EvaluationError, budget: int) -> EvaluationError:
-    """Of an evaluation that had less than its limit: those before it had the rest."""
+def _with_budget(error: EvaluationError, budget: int) -> EvaluationError:
+    """Name the steps that earlier evaluations left in the message, because they and not the limit were exceeded."""
     if isinstance(error, LimitExceeded) and error.limit == "steps":
-        return LimitExceeded(
-            "steps", f"The evaluation takes more than the {budget} steps that those before it have left"
-        )
+        message = f"The evaluation takes more than the {budget} steps that earlier evaluations have left"
+        return LimitExceeded("steps", message)
     return error
 
 
-def _too_deep(limits: Limits) -> LimitExceeded:
+def _too_deep(limits: FeelLimits) -> LimitExceeded:
     return LimitExceeded("nesting_depth", f"The evaluation nests deeper than {limits.nesting_depth} levels allow")
 
 
-def compile_expression(text: str, names: Iterable[str] = (), limits: Limits = DEFAULT_LIMITS) -> Expression:
-    """Compiles an expression. Raises ParseError.
+def compile_expression(text: str, names: Iterable[str] = (), limits: FeelLimits = DEFAULT_LIMITS) -> Expression:
+    """Compile an expression. Raises ParseError.
 
-    With `names`, these and the names that the expression itself introduces may contain spaces and signs.
+    With `names`, these names and those that the expression itself introduces may contain spaces and signs.
     """
     try:
         tree = parse_expression(text, frozenset(names), limits)
@@ -133,8 +134,8 @@ def compile_expression(text: str, names: Iterable[str] = (), limits: Limits = DE
         raise _too_deep_to_parse(limits) from None
 
 
-def compile_unary_tests(text: str, names: Iterable[str] = (), limits: Limits = DEFAULT_LIMITS) -> UnaryTests:
-    """Compiles unary tests, for example `< 10, [20..30], not in stock`. Raises ParseError."""
+def compile_unary_tests(text: str, names: Iterable[str] = (), limits: FeelLimits = DEFAULT_LIMITS) -> UnaryTests:
+    """Compile unary tests, for example `< 10, [20..30], not in stock`. Raises ParseError."""
     try:
         tree = parse_unary_tests(text, frozenset(names), limits)
         return UnaryTests(text, compile_tree(tree, limits, unary_tests=True), limits)
@@ -142,6 +143,6 @@ def compile_unary_tests(text: str, names: Iterable[str] = (), limits: Limits = D
         raise _too_deep_to_parse(limits) from None
 
 
-def _too_deep_to_parse(limits: Limits) -> ParseError:
+def _too_deep_to_parse(limits: FeelLimits) -> ParseError:
     expected = f"at most {limits.nesting_depth} nested expressions"
     return ParseError(f"line 1, column 1: expected {expected}", 1, 1, expected)

@@ -1,7 +1,7 @@
-"""Text to tokens, one at a time: what a token is depends on where the parser is (DMN 1.5, 10.3.1.2 and 10.3.1.3).
+"""Text to tokens, one at a time, because the parser's position decides what a token is (DMN 1.5, 10.3.1.2, 10.3.1.3).
 
-The parser asks for the next token with `advance()` and looks at `kind`, `value`, `start` and `end`. In the mode with
-known names, a name with spaces or signs (`Full Name`, `Loan-to-value`) is one token, the longest that matches.
+The parser calls `advance()` and reads `kind`, `value`, `start` and `end`. If the lexer has known names, a name with
+spaces or signs (`Full Name`, `Loan-to-value`) is one token, and the longest match wins.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "'": "'", '"'
 
 
 def unescape(text: str) -> str:
-    """The value of a string literal's inside; an unknown escape stays as it is written."""
+    """The value of the text between the quotes of a string literal. An unknown escape stays as written."""
     if "\\" not in text:
         return text
     text = _ESCAPE.sub(_replace_escape, text)
-    if any("\ud800" <= c <= "\udfff" for c in text):  # two \u escapes may be one character in UTF-16
+    if any("\ud800" <= c <= "\udfff" for c in text):  # two \u escapes may encode one character, as in UTF-16
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
 
@@ -60,9 +60,9 @@ def _replace_escape(match: re.Match[str]) -> str:
 
 
 class KnownNames:
-    """The names with spaces or signs that a text may contain, as a tree of their characters.
+    """The names with spaces or signs that a text may contain, as a trie.
 
-    A tree, because finding the longest takes no longer however many names there are.
+    In a trie, the time to find the longest match does not depend on the number of names.
     """
 
     __slots__ = ("_root",)
@@ -82,7 +82,7 @@ class KnownNames:
         node[_END_OF_NAME] = words
 
     def longest_at(self, text: str, position: int) -> tuple[str, int] | None:
-        """The longest name that stands at `position` as a whole, and where it ends."""
+        """The longest complete name at `position`, and the position after it; None if there is none."""
         node, found = self._root, None
         while position < len(text):
             space = _SPACES.match(text, position)
@@ -110,7 +110,7 @@ class Lexer:
         self.advance()
 
     def advance(self) -> None:
-        """Makes the next token the current one."""
+        """Make the next token the current one."""
         match = _TOKEN.match(self.text, self.end)
         assert match is not None  # the last two alternatives match anything
         self.kind = kind = match.lastindex or END
@@ -127,17 +127,17 @@ class Lexer:
             self.value, self.end = found
 
     @property
-    def with_names(self) -> bool:
-        """True in the mode in which names may have spaces."""
+    def has_known_names(self) -> bool:
+        """True if names may contain spaces and signs."""
         return self._known is not None
 
-    def learn(self, name: str) -> None:
-        """From here on `name` is a known name, in the mode with known names: a context's key, a parameter."""
+    def add_name(self, name: str) -> None:
+        """Know `name`, a context's key or a parameter, from here on. Does nothing without known names."""
         if self._known is not None:
             self._known.add(name)
 
     def seek(self, position: int) -> None:
-        """Reads on at `position`."""
+        """Continue at `position`."""
         self.end = position
         self.advance()
 
@@ -148,7 +148,7 @@ class Lexer:
         return self.kind == NAME and self.value == word
 
     def take_sign(self, sign: str) -> bool:
-        """Steps over `sign` if it is the current token."""
+        """Advance past `sign` if it is the current token. Returns whether it was."""
         if self.kind == SIGN and self.value == sign:
             self.advance()
             return True
@@ -164,7 +164,7 @@ class Lexer:
         self.advance()
 
     def error(self, expected: str, position: int | None = None) -> ParseError:
-        """What to raise when something else than `expected` stands at `position` (normally the current token)."""
+        """The ParseError for text other than `expected` at `position`, by default at the current token."""
         at = position
         if at is None:
             at = self.start - (1 if self.kind in (STRING, QUOTED_NAME) else 0)
@@ -176,7 +176,7 @@ class Lexer:
 
 
 def skip_gap(text: str, position: int) -> int:
-    """The position behind white space and comments."""
+    """The position after white space and comments."""
     match = _GAP.match(text, position)
     return match.end() if match else position
 

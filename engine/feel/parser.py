@@ -1,8 +1,8 @@
 """Tokens to syntax tree: a recursive descent with one function for each level of precedence.
 
 From low to high: `if for some every`, `or`, `and`, one comparison (not chained), `+ -`, `* /`, `**` (from the left),
-sign, value with `.name` and `[filter]` behind it. That is the grammar of Camunda's FEEL; it accepts also what DMN
-1.5 (10.3.1.2) adds: types with parameters, number exponents, repeated signs, ranges as values.
+sign, value followed by `.name` and `[filter]`. This is the grammar of Camunda's FEEL with the additions of DMN 1.5
+(10.3.1.2): types with parameters, number exponents, repeated signs, ranges as values.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from vivero.engine.feel import ast
 from vivero.engine.feel.grammar import calls, comparisons, control, literals, unary
 from vivero.engine.feel.grammar.reader import Grammar, Reader
-from vivero.engine.feel.values import DEFAULT_LIMITS, Limits
+from vivero.engine.feel.values import DEFAULT_LIMITS, FeelLimits
 
 GRAMMAR = Grammar(
     signs={
@@ -36,7 +36,7 @@ GRAMMAR = Grammar(
 )
 
 
-def parse_expression(text: str, names: frozenset[str] = frozenset(), limits: Limits = DEFAULT_LIMITS) -> ast.Node:
+def parse_expression(text: str, names: frozenset[str] = frozenset(), limits: FeelLimits = DEFAULT_LIMITS) -> ast.Node:
     """The tree of an expression. Raises ParseError."""
     reader = Reader(text, names, limits, GRAMMAR)
     node = reader.expression()
@@ -44,7 +44,7 @@ def parse_expression(text: str, names: frozenset[str] = frozenset(), limits: Lim
     return node
 
 
-def parse_unary_tests(text: str, names: frozenset[str] = frozenset(), limits: Limits = DEFAULT_LIMITS) -> ast.Node:
+def parse_unary_tests(text: str, names: frozenset[str] = frozenset(), limits: FeelLimits = DEFAULT_LIMITS) -> ast.Node:
     """The tree of unary tests, as in an input entry of a decision table. Raises ParseError."""
     reader = Reader(text, names, limits, GRAMMAR)
     node = unary.unary_tests(reader)

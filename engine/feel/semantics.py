@@ -1,4 +1,4 @@
-"""What operators mean: types, equality, order, the text of a value. Shared by the evaluator and the built-ins."""
+"""Types, equality, order and texts of values, for operators and built-in functions."""
 
 from __future__ import annotations
 
@@ -40,30 +40,30 @@ _SCALARS = frozenset({int, Decimal, str, bool})
 
 
 def kind(value: Any) -> str:
-    """The type that decides whether two values compare. A time with an offset and one without are of two kinds."""
+    """The type that decides whether two values compare. Times with and without an offset are different kinds."""
     return _KINDS.get(type(value)) or _kind_of_temporal(value)
 
 
 def _kind_of_temporal(value: Any) -> str:
     if type(value) not in TEMPORAL_TYPES:
-        raise EvaluationError(f"{type(value).__name__} is no type of FEEL values")
+        raise EvaluationError(f"The Python type {type(value).__name__} is not a type of FEEL values")
     return value.kind  # type: ignore[no-any-return]
 
 
 def type_name(value: Any) -> str:
-    """The type's name in FEEL, as behind `instance of`."""
+    """The type's name in FEEL, as after `instance of`."""
     name = kind(value)
     return _TYPE_NAMES.get(name, name)
 
 
 def are_ordered(a: Any, b: Any) -> bool:
-    """True if `a < b` has an answer."""
+    """True if `a < b` is defined."""
     name = kind(a)
     return name in _ORDERED and kind(b) == name
 
 
 def equal(run: Run, a: Any, b: Any) -> bool | None:
-    """`a = b`. None: values of these types do not compare (null compares with everything). Warns of nothing."""
+    """`a = b`, without warnings. None if values of these types do not compare; null compares with every value."""
     kind_a, kind_b = type(a), type(b)
     if kind_a is kind_b and kind_a in _SCALARS:
         return a == b  # type: ignore[no-any-return]
@@ -105,7 +105,7 @@ def _equal_ranges(run: Run, a: Range, b: Range) -> bool:
 
 
 def checked_equal(run: Run, a: Any, b: Any) -> bool | None:
-    """`a = b`, with the warning that belongs to None."""
+    """`a = b`. If the values do not compare, warns and gives None."""
     result = equal(run, a, b)
     if result is None:
         warn_not_comparable(run, a, b)
@@ -113,13 +113,13 @@ def checked_equal(run: Run, a: Any, b: Any) -> bool | None:
 
 
 def contains(run: Run, items: list[Any], value: Any) -> bool:
-    """True if an item equals the value; items of other types do not."""
+    """True if an item equals the value. Items of other types never do."""
     run.spend(4 + 3 * len(items))
     return any(equal(run, item, value) is True for item in items)
 
 
 def in_range(value: Any, interval: Range) -> bool | None:
-    """True if the value is inside; None if it does not compare with an end."""
+    """True if the range contains the value; None if the value does not compare with an end."""
     start, end = interval.start, interval.end
     if (start is not None and not are_ordered(value, start)) or (end is not None and not are_ordered(value, end)):
         return None
@@ -129,44 +129,44 @@ def in_range(value: Any, interval: Range) -> bool | None:
 
 
 def warn_not_comparable(run: Run, a: Any, b: Any) -> None:
-    if run.wants_warning():
-        run.warn(NOT_COMPARABLE, f"Can't compare '{shown(run, a)}' with '{shown(run, b)}'")
+    if run.may_warn():
+        run.warn(NOT_COMPARABLE, f"Can't compare '{message_text(run, a)}' with '{message_text(run, b)}'")
 
 
 def warn_type(run: Run, expected: str, found: Any) -> None:
-    if run.wants_warning():
-        run.warn(INVALID_TYPE, f"Expected {expected} but found '{shown(run, found)}'")
+    if run.may_warn():
+        run.warn(INVALID_TYPE, f"Expected {expected} but found '{message_text(run, found)}'")
 
 
 def display(value: Any, size: int) -> str:
-    """The text of a value, as messages give it. Stops with … after about `size` characters."""
+    """The text of a value for people. Longer texts are cut after about `size` characters and end in …."""
     writer = _Writer(size)
     try:
         writer.write(value)
-    except _Full:
+    except _TextTooLong:
         writer.parts.append("…")
     return "".join(writer.parts)
 
 
-def shown(run: Run, value: Any) -> str:
-    """The text of a value for a message. Takes steps."""
+def message_text(run: Run, value: Any) -> str:
+    """The text of a value for a warning or a failure. Spends steps."""
     text = display(value, run.limits.message_size)
     run.spend(len(text) >> 1)
     return text
 
 
 def text_of(run: Run, value: Any) -> str:
-    """The text of a value, as `string()` gives it. Takes steps for each item. Raises LimitExceeded where too long."""
+    """The text that `string()` gives. Spends steps for each item. Raises LimitExceeded if the text is too long."""
     writer = _Writer(run.limits.string_size, run)
     try:
         writer.write(value)
-    except _Full:
+    except _TextTooLong:
         run.check_string(run.limits.string_size + 1)
     return "".join(writer.parts)
 
 
-class _Full(Exception):
-    """The text of a value is longer than asked for."""
+class _TextTooLong(Exception):
+    """The text of a value exceeds the writer's size."""
 
 
 class _Writer:
@@ -183,7 +183,7 @@ class _Writer:
         self.parts.append(part)
         self.left -= len(part)
         if self.left < 0:
-            raise _Full
+            raise _TextTooLong
 
     def write(self, value: Any) -> None:
         value_type = type(value)
@@ -198,12 +198,12 @@ class _Writer:
         else:
             self.put(_display_scalar(value))
 
-    def pay(self, items: int) -> None:
+    def spend(self, items: int) -> None:
         if self.run is not None:
             self.run.spend(8 + 8 * items)
 
     def write_list(self, items: list[Any]) -> None:
-        self.pay(len(items))
+        self.spend(len(items))
         separator = "["
         for item in items:
             self.put(separator)
@@ -212,7 +212,7 @@ class _Writer:
         self.put("]" if items else "[]")
 
     def write_context(self, context: dict[str, Any]) -> None:
-        self.pay(len(context))
+        self.spend(len(context))
         separator = "{"
         for key, item in context.items():
             self.put(f"{separator}{key}:")

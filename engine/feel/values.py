@@ -1,30 +1,30 @@
-"""What FEEL values are in Python, what an evaluation carries along, and how a built-in function is declared.
+"""FEEL values in Python, the state of an evaluation, and the declaration of built-in functions.
 
 Values
     null        None
     boolean     bool                     (test with `v is True` or `type(v) is bool`: bool is a subclass of int)
-    number      int | Decimal            (34 digits, half-even; whole numbers of up to 34 digits are int wherever that
-                                         is cheap; `Decimal('2')` and 2 are equal and both are fine)
+    number      int | Decimal            (34 digits, half-even; whole numbers of up to 34 digits are int where that is
+                                         cheap; `Decimal('2')` and 2 are equal, and both are valid)
     string      str
-    list        list                     (never mutated after it was built)
-    context     dict[str, value]         (never mutated after it was built)
+    list        list                     (not mutated once it is built)
+    context     dict[str, value]         (not mutated once it is built)
     temporals   engine.feel.temporal     (Date, Time, DateTime, YearMonthDuration, DayTimeDuration: immutable)
     range       Range
     function    Function | BuiltinFunction
 
 Built-in functions
     The table `engine.feel.builtins.FUNCTIONS` maps a name to its overloads: `dict[str, tuple[Overload, ...]]`. An
-    overload has parameter names, and an implementation `fn(run, *arguments)` which gets one value for each parameter
-    (None for one that a named call leaves out). With `varargs=True` the last parameter is a list: a positional call
-    collects what is left into it; where it is the only parameter, a call with exactly one list passes that list as it
-    is. A function whose parameter has several names (`from`, `list`) has one overload for each spelling.
+    overload has parameter names, and an implementation `fn(run, *arguments)` that gets one value for each parameter
+    (None for a parameter that a named call omits). With `varargs=True` the last parameter is a list. A positional call
+    collects the remaining arguments into it; if it is the only parameter, a call with exactly one list passes that
+    list unchanged. A function whose parameter has several names (`from`, `list`) has one overload for each name.
 
-    Implementations check the types of their arguments themselves and `raise IllegalArguments` for what fits no case,
-    or `FunctionFailure(message)` with a message of their own; the caller turns both into null and a warning, and
-    likewise an `ArithmeticError` (decimal context, overflow). To give null *with* a warning but no failure:
-    `run.warn(type, message)`; `return None`. A failure that ends the whole evaluation is an `EvaluationError`.
-    Work that grows with the input calls `run.spend(steps)` beforehand (a step is about 0.1 us of work); lists and
-    strings whose size the expression chooses are checked by `run.check_list(size)` and `run.check_string(size)`.
+    Implementations check the types of their arguments and raise `IllegalArguments` for arguments that fit no case, or
+    `FunctionFailure(message)`. The caller turns both into null and a warning, and likewise an `ArithmeticError`
+    (decimal context, overflow). An implementation that returns null with a warning of another type calls
+    `run.warn(type, message)`. A failure that ends the whole evaluation is an `EvaluationError`. Work that grows with
+    the input calls `run.spend(steps)` first (a step is about 0.1 us of work). Lists and strings whose size the
+    expression chooses are checked by `run.check_list(size)` and `run.check_string(size)`.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ __all__ = [
     "DEFAULT_LIMITS",
     "MATH",
     "BuiltinFunction",
+    "FeelLimits",
     "Function",
     "FunctionFailure",
     "IllegalArguments",
-    "Limits",
     "Overload",
     "Range",
     "Run",
@@ -80,65 +80,65 @@ def math_context(exponent: int) -> decimal.Context:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """Bounds of one expression and one evaluation: hostile text costs a bounded amount of time and memory."""
+class FeelLimits:
+    """Bounds of one expression and one evaluation, so that hostile text costs a bounded amount of time and memory."""
 
     source_length: int = 20_000  # characters of an expression's text
-    nesting_depth: int = 64  # expressions within expressions, also calls within calls at run time
-    steps: int = 200_000  # about one for each operation carried out, item touched, call made
-    range_size: int = 100_000  # numbers that `a..b` may stand for in `for`, `some`, `every`
+    nesting_depth: int = 64  # nested expressions, and nested calls at run time
+    steps: int = 200_000  # about one for each operation, item and call
+    range_size: int = 100_000  # numbers of `a..b` in `for`, `some`, `every`
     list_size: int = 100_000  # items of a list that an expression builds
     string_size: int = 1_000_000  # characters of a string that an expression builds
     exponent: int = 6_144  # decimal exponent of a number, as in IEEE 754 decimal128
-    regex_timeout_ms: int = 20  # for each regular expression, per call
+    regex_timeout_ms: int = 20  # for each call that uses a regular expression
     output_size: int = 4_000_000  # characters of JSON that to_json writes
-    warnings: int = 100  # warnings kept of one evaluation; later ones are dropped
-    message_size: int = 1_000  # characters of a value inside a message, longer ones end in …
+    warnings: int = 100  # warnings of one evaluation; later ones are dropped
+    message_size: int = 1_000  # characters of a value in a message; longer texts end in …
     math: decimal.Context = field(init=False, repr=False, compare=False)  # arithmetic up to `exponent`
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "math", math_context(self.exponent))
 
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = FeelLimits()
 MATH = DEFAULT_LIMITS.math
 
 
-PROBLEM_STEPS = 10  # what the way to a warning costs, besides the operation that has the problem
+PROBLEM_STEPS = 10  # the cost of a warning, in addition to that of the operation
 
 
 class Warning(NamedTuple):
-    """A problem that an evaluation went on from, with null."""
+    """A problem that gave null and did not end the evaluation."""
 
     type: str
     message: str
 
 
 class Run(msgspec.Struct):
-    """What one evaluation carries along: the variables, the local ones, the budget that is left, the warnings so far.
+    """The state of one evaluation: variables, local variables, remaining budget, warnings so far.
 
-    Local variables (of loops, filters, functions, contexts) live in `slots`; the compiler gave each its index.
-    A Struct, because one is made for each evaluation and that is several times cheaper than with a Python `__init__`.
+    Local variables (of loops, filters, functions, contexts) live in `slots`, at indexes that the compiler assigns. This
+    is a Struct because each evaluation creates one, and a Python `__init__` takes several times as long.
     """
 
     variables: Mapping[str, Any]
     now_ms: int | None = None  # epoch milliseconds, UTC; None: now() and today() give null
-    limits: Limits = DEFAULT_LIMITS
-    steps: int = DEFAULT_LIMITS.steps  # left
+    limits: FeelLimits = DEFAULT_LIMITS
+    steps: int = DEFAULT_LIMITS.steps  # remaining
     slots: list[Any] = []
     warnings: list[Warning] = []
-    depth: int = 0  # calls of functions within functions
-    asked: bool = False  # `?` was read, see closures/unary.py
-    searched_ns: int = 0  # what regular expressions took and no steps were taken for yet
+    depth: int = 0  # nested calls of functions
+    input_read: bool = False  # whether `?` was read, see closures/unary.py
+    searched_ns: int = 0  # time of regular expressions for which no steps are spent yet
 
-    def wants_warning(self) -> bool:
-        """To be asked where there is a problem: takes steps for it. False where enough warnings are kept."""
+    def may_warn(self) -> bool:
+        """Spend the steps for a problem. False if the evaluation has as many warnings as it keeps."""
         self.spend(PROBLEM_STEPS)
         return len(self.warnings) < self.limits.warnings
 
     @property
     def math(self) -> decimal.Context:
-        """Decimal arithmetic of this evaluation: `run.math.divide(a, b)` takes ints and Decimals."""
+        """The decimal context of this evaluation: `run.math.divide(a, b)` takes ints and Decimals."""
         return self.limits.math
 
     def warn(self, type: str, message: str) -> None:
@@ -146,10 +146,10 @@ class Run(msgspec.Struct):
             self.warnings.append(Warning(type, message))
 
     def spend(self, steps: int) -> None:
-        """Takes `steps` off the budget. Raises LimitExceeded when none are left."""
+        """Take `steps` off the budget. Raises LimitExceeded if it is overdrawn."""
         self.steps -= steps
         if self.steps < 0:
-            raise LimitExceeded("steps", f"The evaluation takes more than {self.limits.steps} steps")
+            raise LimitExceeded("steps", f"The evaluation takes more than the limit of {self.limits.steps} steps")
 
     def check_list(self, size: int) -> None:
         if size > self.limits.list_size:
@@ -164,7 +164,7 @@ class Run(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """An interval between two comparable values of one type; None stands for an end that is not there."""
+    """An interval between two comparable values of one type. A missing end is None."""
 
     start: Any
     end: Any
@@ -173,7 +173,7 @@ class Range:
 
 
 class Function:
-    """A function that the expression defines. `call(run, arguments)` evaluates it, one argument for each parameter."""
+    """A function that the expression defines. `call(run, arguments)` takes one argument for each parameter."""
 
     __slots__ = ("call", "parameters")
 
@@ -184,7 +184,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Overload:
-    """One way to call a built-in function. `pure`: same arguments, same result, so constant calls fold."""
+    """One signature of a built-in function. `pure`: equal arguments give equal results, so constant calls fold."""
 
     parameters: tuple[str, ...]
     fn: Callable[..., Any]
@@ -194,7 +194,7 @@ class Overload:
 
 @dataclass(frozen=True, slots=True)
 class BuiltinFunction:
-    """A built-in function as a value, for example `sort(list, precedes: f)` with f bound to a built-in's name."""
+    """A built-in function as a value, as `f` in `sort(list, precedes: f)` if `f` is bound to a built-in."""
 
     name: str
     overloads: tuple[Overload, ...] = field(repr=False)

@@ -170,7 +170,7 @@ def test_a_stage_that_takes_too_many_steps_is_an_incident_of_its_element(name, s
     key = run(bench, staged(name), n=30_000)
     ((element, _, message),) = bench.incidents
     assert element == "m"
-    assert "steps that those before it have left" in message
+    assert "steps that earlier evaluations have left" in message
     assert max(spent) <= STAGE_STEPS + 1_000
     bench.set(key, n=3)
     bench.resolve()
@@ -182,7 +182,7 @@ def test_one_evaluation_has_its_own_limit():
     bench = Bench()
     run(bench, model(start(), script("m", f"={HEAVIEST}", "r"), end(), "start > m > end"), n=90_000)
     ((element, _, message),) = bench.incidents
-    assert (element, "more than 200000 steps" in message) == ("m", True)
+    assert (element, "more than the limit of 200000 steps" in message) == ("m", True)
 
 
 @pytest.mark.parametrize("many", [STAGE_CHANGES - 10, STAGE_CHANGES])

@@ -149,7 +149,7 @@ def test_the_texts_of_a_list_are_those_of_its_items(bench, monkeypatch):
     _, short = begun(bench, compact({"items": items}))
     monkeypatch.setattr(multi_instance, "is_compact", lambda *_: False)
     whole, at_once = begun(Bench(Limits(paged_from=0)), compact({"items": items}))
-    monkeypatch.setattr(multi_instance, "to_json_at_once", lambda _: None)
+    monkeypatch.setattr(multi_instance, "scalars_to_json", lambda _: None)
     event, long = begun(Bench(Limits(paged_from=0)), compact({"items": items}))
     assert (whole.variable, event.variable) == (None, None)
     assert short == at_once == long

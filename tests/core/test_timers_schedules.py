@@ -109,7 +109,7 @@ def test_months_end_where_they_end(now, duration, due):
         ("cycle", "R/2027-01-01T00:00:00[Europe/Atlantis]/P1D", "Atlantis"),
         ("cycle", "PT1H", "has 1 fields"),
         ("cycle", "0 0 0 30 2 *", "never happens"),
-        ("cycle", "0 0 25 * * *", "'25' is no hour of a cron expression (0-23)"),
+        ("cycle", "0 0 25 * * *", "'25' is not a valid hour of a cron expression (0-23)"),
     ],
 )
 def test_what_cannot_be_kept_is_refused_with_a_reason(kind, value, says):

@@ -8,7 +8,7 @@ import pytest
 from vivero.engine.feel.builtins import FUNCTIONS
 from vivero.engine.feel.errors import EvaluationError, FunctionFailure
 from vivero.engine.feel.temporal import TEMPORAL_TYPES, parse_temporal
-from vivero.engine.feel.values import BuiltinFunction, Function, Limits, Range, Run
+from vivero.engine.feel.values import BuiltinFunction, FeelLimits, Function, Range, Run
 
 ANNOUNCED = (FunctionFailure, EvaluationError, ArithmeticError)
 CALLS = 150
@@ -107,7 +107,7 @@ def well_formed(result):
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_any_arguments(name):
     choose = random.Random(name)
-    limits = Limits(regex_timeout_ms=5, steps=100_000)
+    limits = FeelLimits(regex_timeout_ms=5, steps=100_000)
     for overload in FUNCTIONS[name]:
         for _ in range(CALLS):
             arguments = [value(choose) for _ in overload.parameters]

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from vivero.engine.feel import LimitExceeded, Limits, compile_expression
+from vivero.engine.feel import FeelLimits, LimitExceeded, compile_expression
 
 
 def call(expression, limits=None, **variables):
@@ -113,7 +113,7 @@ def test_lists(expression, expected):
         ('string join(["a"], 1)', "Illegal arguments: '[\"a\"]', '1'"),
         ('sum([1, "a"])', "expected number but found '\"a\"'"),
         ("mean(null)", "expected number but found 'null'"),
-        ("stddev(47)", "a standard deviation takes two numbers or more"),
+        ("stddev(47)", "a standard deviation needs two numbers or more"),
         ("sort([1], function(x) true)", "expect boolean function with 2 arguments, but found '1'"),
         (
             "sort([1, 2], function(x, y) 1)",
@@ -148,7 +148,7 @@ def test_long_lists_take_one_pass(expression):
 
 
 def test_growing_lists_are_bounded():
-    limits = Limits(list_size=1_000)
+    limits = FeelLimits(list_size=1_000)
     for expression in ("concatenate(l, l)", "append(l, 1, 2, 3)", "flatten([l, l])", "union(l, l)"):
         with pytest.raises(LimitExceeded, match="list of"):
             call(expression, limits, l=[1] * 998 + [2, 3])
@@ -158,7 +158,7 @@ def test_deep_values_are_no_crash():
     deep = []
     for _ in range(100_000):
         deep = [deep]
-    limits = Limits(steps=10**9)
+    limits = FeelLimits(steps=10**9)
     value, (warning,) = call("distinct values([l])", limits, l=deep)
     assert value is None
     assert "nested too deeply" in warning.message

@@ -93,8 +93,8 @@ def test_the_square_root_of_a_negative_number_is_null():
         ('abs("1")', "Illegal arguments: '\"1\"'"),
         ("modulo(5, 0)", "Division by zero"),
         ("modulo(1e40, 3)", "Division impossible"),
-        ("log(0)", "There is no result for '0'"),
-        ("exp(100000)", "There is no result for '100000'"),
+        ("log(0)", "The result for '0' is not a number"),
+        ("exp(100000)", "The result for '100000' is not a number"),
     ],
 )
 def test_failures_give_null_and_say_why(expression, message):

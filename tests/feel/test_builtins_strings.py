@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from vivero.engine.feel import LimitExceeded, Limits, compile_expression
+from vivero.engine.feel import FeelLimits, LimitExceeded, compile_expression
 from vivero.engine.feel.builtins import java_patterns
 from vivero.engine.feel.values import Run
 
@@ -235,7 +235,7 @@ def test_catastrophic_patterns_end_in_time(pattern, text):
 
 
 def test_the_time_limit_ends_the_evaluation():
-    limits = Limits(regex_timeout_ms=1)
+    limits = FeelLimits(regex_timeout_ms=1)
     with pytest.raises(LimitExceeded, match="takes more than 1 ms") as caught:
         call("matches(t, p)", limits, t="x" * 4_000, p="(x+x+)+y")
     assert caught.value.limit == "regex_timeout_ms"
@@ -256,7 +256,7 @@ def test_new_patterns_take_steps_but_known_ones_do_not():
 
 
 def test_replacements_and_joins_are_bounded():
-    limits = Limits(string_size=1_000)
+    limits = FeelLimits(string_size=1_000)
     with pytest.raises(LimitExceeded, match="string of"):
         call('replace(t, "a", r)', limits, t="a" * 100, r="b" * 20)
     with pytest.raises(LimitExceeded, match="string of"):

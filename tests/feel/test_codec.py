@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vivero.engine.feel import EvaluationError, LimitExceeded, compile_expression, from_json, to_json, to_json_at_once
+from vivero.engine.feel import EvaluationError, LimitExceeded, compile_expression, from_json, scalars_to_json, to_json
 from vivero.engine.feel.arithmetic import from_float
 from vivero.engine.feel.temporal import parse_temporal
 from vivero.engine.feel.values import Range
@@ -73,8 +73,8 @@ def test_a_fraction_has_the_shortest_text_of_its_double_however_it_is_read(text)
 
 
 @pytest.mark.parametrize("text", ["", "{", "nul", "[1,]", "'a'", "NaN", b"\xff", "[" * 100_000])
-def test_what_is_no_json(text):
-    with pytest.raises(EvaluationError, match="Not JSON"):
+def test_invalid_json_is_an_error(text):
+    with pytest.raises(EvaluationError, match="not valid JSON"):
         from_json(text)
 
 
@@ -113,9 +113,9 @@ def test_a_double_comes_back_as_the_same_double(number):
 
 @given(st.lists(st.integers(-(10**34), 10**34) | st.integers() | st.booleans() | st.none()))
 def test_a_list_at_once_is_its_items_with_commas(values):
-    assert to_json_at_once(values) == f"[{','.join(map(to_json, values))}]" == to_json(values)
+    assert scalars_to_json(values) == f"[{','.join(map(to_json, values))}]" == to_json(values)
 
 
 @pytest.mark.parametrize("other", ["a", Decimal(1), [], {}, parse_temporal("PT1H"), Range(1, 2)])
 def test_a_list_of_anything_else_is_not_written_at_once(other):
-    assert to_json_at_once([1, other]) is None
+    assert scalars_to_json([1, other]) is None

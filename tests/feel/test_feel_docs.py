@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vivero.engine.feel import Limits, compile_expression, from_json, to_json
+from vivero.engine.feel import FeelLimits, compile_expression, from_json, to_json
 from vivero.engine.feel.builtins import FUNCTIONS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "feel.md").read_text()
@@ -43,4 +43,4 @@ def test_every_function_has_an_example():
 
 
 def test_every_bound_is_on_the_page():
-    assert [field.name for field in fields(Limits) if field.init and f"`{field.name}`" not in PAGE] == []
+    assert [field.name for field in fields(FeelLimits) if field.init and f"`{field.name}`" not in PAGE] == []

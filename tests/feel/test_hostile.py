@@ -119,7 +119,7 @@ def test_values_that_stand_for_huge_texts_are_refused_soon():
     value = compile_expression("for i in 1..40 return [partial, partial]").evaluate({}).value
 
     def refused():
-        with pytest.raises(FeelError, match="exceeds 4000000 characters"):
+        with pytest.raises(FeelError, match="exceeds the limit of 4000000 characters"):
             to_json(value)
 
     assert _calls_of(refused) < CALLS

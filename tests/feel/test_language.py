@@ -331,5 +331,5 @@ def test_values_of_variables_are_read_by_name_only():
 
 
 def test_a_value_of_a_foreign_type_is_refused():
-    with pytest.raises(EvaluationError, match="float is no type of FEEL values"):
+    with pytest.raises(EvaluationError, match="float is not a type of FEEL values"):
         value("x = 1", {"x": 1.5})

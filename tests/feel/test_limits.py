@@ -1,11 +1,11 @@
-"""Every bound of `Limits`: what stays below passes, what exceeds it is a typed error that names the bound."""
+"""Every bound of `FeelLimits`: what stays below passes, what exceeds it is a typed error that names the bound."""
 
 import time
 from dataclasses import fields, replace
 
 import pytest
 
-from vivero.engine.feel import DEFAULT_LIMITS, LimitExceeded, Limits, ParseError, compile_expression, to_json
+from vivero.engine.feel import DEFAULT_LIMITS, FeelLimits, LimitExceeded, ParseError, compile_expression, to_json
 
 
 def check(text, limits, variables=None):
@@ -49,11 +49,11 @@ def test_bounds_of_an_evaluation(limit, size, within, beyond):
 @pytest.mark.parametrize(
     ("limits", "within", "beyond"),
     [
-        (Limits(source_length=20), "1 + 1", "1" + " + 1" * 10),
-        (Limits(nesting_depth=5), "((((1))))", "(((((1)))))"),
-        (Limits(nesting_depth=5), "[[[[1]]]]", "[[[[[1]]]]]"),
-        (Limits(nesting_depth=5), "x[1][1]", "x" + "[1]" * 7),
-        (Limits(exponent=10), "1e10", "1e11"),
+        (FeelLimits(source_length=20), "1 + 1", "1" + " + 1" * 10),
+        (FeelLimits(nesting_depth=5), "((((1))))", "(((((1)))))"),
+        (FeelLimits(nesting_depth=5), "[[[[1]]]]", "[[[[[1]]]]]"),
+        (FeelLimits(nesting_depth=5), "x[1][1]", "x" + "[1]" * 7),
+        (FeelLimits(exponent=10), "1e10", "1e11"),
     ],
 )
 def test_bounds_of_a_text(limits, within, beyond):
@@ -63,23 +63,23 @@ def test_bounds_of_a_text(limits, within, beyond):
 
 
 def test_the_greatest_exponent():
-    limits = Limits(exponent=10)
+    limits = FeelLimits(exponent=10)
     assert check("10 ** 10", limits) == "10000000000"
     assert check("100000 * 1e7", limits) == "null"
     assert check("2 ** 64", limits) == "null"
 
 
 def test_the_time_of_a_regular_expression():
-    limits = Limits(regex_timeout_ms=1)
+    limits = FeelLimits(regex_timeout_ms=1)
     with pytest.raises(LimitExceeded) as caught:
         check(f'matches("{"a" * 80}!", "(a|aa)+$")', limits)
     assert caught.value.limit == "regex_timeout_ms"
 
 
 def test_the_bounds_on_warnings_are_tested_elsewhere_and_all_others_here():
-    """A new field of Limits has to get a test."""
+    """A new field of FeelLimits has to get a test."""
     tested = {limit for limit, *_ in AT_RUN_TIME} | {"source_length", "exponent", "regex_timeout_ms"}
-    assert {field.name for field in fields(Limits)} - tested == {"warnings", "message_size", "math"}
+    assert {field.name for field in fields(FeelLimits)} - tested == {"warnings", "message_size", "math"}
 
 
 @pytest.mark.parametrize("depth", [64, 65, 200, 3_000])

@@ -25,7 +25,7 @@ from vivero.engine.feel import ParseError, compile_expression, compile_unary_tes
         ("x between 1 or 2", 1, 13, "'and'"),
         ("x instance number", 1, 12, "'of'"),
         ("x instance of 1", 1, 15, "a type's name"),
-        ("@x", 1, 2, "a string behind '@'"),
+        ("@x", 1, 2, "a string after '@'"),
         ("function(1) x", 1, 10, "a parameter's name"),
         ("1 < 2 < 3", 1, 7, "end of input or an operator"),
         ("1 = 1 = 1", 1, 7, "end of input or an operator"),

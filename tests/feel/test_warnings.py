@@ -2,7 +2,7 @@
 
 import pytest
 
-from vivero.engine.feel import Limits, compile_expression, compile_unary_tests
+from vivero.engine.feel import FeelLimits, compile_expression, compile_unary_tests
 
 
 @pytest.mark.parametrize(
@@ -69,10 +69,12 @@ def test_nothing_is_evaluated_and_warned_of_behind_what_decides():
 
 
 def test_the_number_of_warnings_is_limited():
-    expression = compile_expression("for i in 1..1000 return x", limits=Limits(warnings=7))
+    expression = compile_expression("for i in 1..1000 return x", limits=FeelLimits(warnings=7))
     assert len(expression.evaluate({}).warnings) == 7
 
 
 def test_values_in_messages_are_cut():
-    message = compile_expression("x + 1", limits=Limits(message_size=10)).evaluate({"x": "a" * 100}).warnings[0].message
+    message = (
+        compile_expression("x + 1", limits=FeelLimits(message_size=10)).evaluate({"x": "a" * 100}).warnings[0].message
+    )
     assert message == "Can't add '1' to '\"" + "a" * 100 + "\"…'"

@@ -101,7 +101,7 @@ async def test_twenty_mappings_that_use_up_an_evaluation_each(target, where):
         key = await target.created(id, {"items": list(range(50))})
         incident = await target.incident(key)
     assert incident["elementId"] == "m"
-    assert "steps that those before it have left" in incident["errorMessage"]
+    assert "steps that earlier evaluations have left" in incident["errorMessage"]
     await target.canceled(key)
 
 

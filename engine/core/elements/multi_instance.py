@@ -28,7 +28,7 @@ from vivero.engine.core.shared.flows import enter_inner
 from vivero.engine.core.shared.variables import owner_of
 from vivero.engine.core.state.tree import Element, LoopState
 from vivero.engine.core.view import View, json_of
-from vivero.engine.feel import Expression, from_json, is_compact, to_json_at_once
+from vivero.engine.feel import Expression, from_json, is_compact, scalars_to_json
 
 CHARACTERS_A_TEXT = 32
 """What making an item's text costs however short it is."""
@@ -62,7 +62,7 @@ def _variable_of(body: Element, items: list[Any]) -> tuple[int, str] | None:
 
 def _texts_of(items: list[Any], at: View) -> tuple[str, ...]:
     """The items as JSON text: of plain ones all at once."""
-    text = to_json_at_once(items)
+    text = scalars_to_json(items)
     if text is None:
         texts = tuple(_each_text_of(items))
         at.charge(sum(map(len, texts)) + CHARACTERS_A_TEXT * len(texts))

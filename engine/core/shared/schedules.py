@@ -19,7 +19,7 @@ from vivero.engine.feel import EvaluationError, to_json
 from vivero.engine.feel.temporal.calendar import TemporalError
 from vivero.engine.feel.temporal.cron import parse_cron
 from vivero.engine.feel.temporal.timers import LATEST_MS as LATEST_MS
-from vivero.engine.feel.temporal.timers import Interval, fault_of, parse_cycle, parse_date_ms, parse_interval
+from vivero.engine.feel.temporal.timers import Interval, cycle_problem, parse_cycle, parse_date_ms, parse_interval
 
 MAX_TEXT = 1_000
 """Characters of a date, duration or cycle."""
@@ -140,7 +140,7 @@ def _first_of_interval(text: str, now: int) -> Due:
     cycle = parse_cycle(text)
     interval, repetitions = cycle.interval, -1 if cycle.repetitions is None else cycle.repetitions
     head, length = text.rsplit("/", 1)
-    fault = fault_of(cycle, now)
+    fault = cycle_problem(cycle, now)
     if fault is not None:
         raise InvalidSchedule(f"'{text}' {fault}")
     if cycle.start_ms is None:

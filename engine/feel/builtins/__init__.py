@@ -1,4 +1,4 @@
-"""The built-in functions of FEEL: DMN 1.5, chapter 10.3.4, and what Camunda adds. `FUNCTIONS` is the table of all."""
+"""The built-in functions of FEEL: DMN 1.5, chapter 10.3.4, and Camunda's additions. `FUNCTIONS` lists them all."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""Built-in functions that make one value of a list (DMN 1.5, 10.3.4.4): sums, extremes, statistics, conjunctions."""
+"""Built-in functions that reduce a list to one value (DMN 1.5, 10.3.4.4): sums, extremes, statistics, connectives."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from decimal import Decimal
 from functools import reduce
 from typing import Any
 
-from vivero.engine.feel.arithmetic import MOST, from_float
+from vivero.engine.feel.arithmetic import EXACT_INTEGER_BOUND, from_float
 from vivero.engine.feel.builtins.arguments import items
-from vivero.engine.feel.semantics import are_ordered, shown
+from vivero.engine.feel.semantics import are_ordered, message_text
 from vivero.engine.feel.values import FunctionFailure, IllegalArguments, Overload, Run, is_number
 
 Number = int | Decimal
@@ -26,7 +26,7 @@ def count(run: Run, of: Any) -> Any:
 
 
 def _extreme(choose: Callable[[Any], Any]) -> Callable[[Run, Any], Any]:
-    """The least or greatest item; null for an empty list and for items that have no common order."""
+    """The least or greatest item; null for an empty list and for items that do not compare."""
 
     def extreme(run: Run, of: Any) -> Any:
         values = items(run, of)
@@ -38,16 +38,16 @@ def _extreme(choose: Callable[[Any], Any]) -> Callable[[Run, Any], Any]:
 
 
 def _numbers(run: Run, of: Any) -> list[Number]:
-    """The list, if all its items are numbers."""
+    """The list. Raises FunctionFailure if an item is not a number."""
     values = items(run, of)
     if not _NUMBER_TYPES.issuperset(map(type, values)):
         other = next(value for value in values if not is_number(value))
-        raise FunctionFailure(f"expected number but found '{shown(run, other)}'")
+        raise FunctionFailure(f"expected number but found '{message_text(run, other)}'")
     return values
 
 
 def _of_numbers(compute: Callable[[Run, list[Number]], Any]) -> Callable[[Run, Any], Any]:
-    """An aggregate that is null for an empty list, and a failure for one with other items than numbers."""
+    """An aggregate that gives null for an empty list, and fails for a list with other items than numbers."""
 
     def aggregate(run: Run, of: Any) -> Any:
         values = _numbers(run, of)
@@ -59,7 +59,7 @@ def _of_numbers(compute: Callable[[Run, list[Number]], Any]) -> Callable[[Run, A
 def _sum(run: Run, values: list[Number]) -> Number:
     if _WHOLE.issuperset(map(type, values)):
         total = sum(values)
-        if -MOST < total < MOST:
+        if -EXACT_INTEGER_BOUND < total < EXACT_INTEGER_BOUND:
             return total
     return reduce(run.math.add, values)
 
@@ -87,9 +87,9 @@ def _median(run: Run, values: list[Number]) -> Number:
 
 
 def _stddev(run: Run, values: list[Number]) -> Number:
-    """The standard deviation of a sample (divided by n - 1); its root goes through binary floating point as in Java."""
+    """The standard deviation of a sample (divided by n - 1). Its square root uses binary floating point, as in Java."""
     if len(values) == 1:
-        raise FunctionFailure("a standard deviation takes two numbers or more")
+        raise FunctionFailure("a standard deviation needs two numbers or more")
     run.spend(10 * len(values) + 40)
     mean = run.math.divide(_sum(run, values), len(values))
     differences = [run.math.subtract(value, mean) for value in values]
@@ -98,7 +98,7 @@ def _stddev(run: Run, values: list[Number]) -> Number:
 
 
 def mode(run: Run, of: Any) -> Any:
-    """The most frequent numbers, in ascending order; an empty list of an empty list."""
+    """The most frequent numbers, in ascending order. An empty list gives an empty list."""
     run.spend(30)
     counts = Counter(_numbers(run, of))
     most = max(counts.values(), default=0)
@@ -106,7 +106,7 @@ def mode(run: Run, of: Any) -> Any:
 
 
 def _connective(decisive: bool) -> Callable[[Run, Any], Any]:
-    """Three-valued `and` (decided by false) or `or` (decided by true) of a whole list."""
+    """Three-valued `and` (`decisive` is false) or `or` (`decisive` is true) of all items of a list."""
 
     def connect(run: Run, of: Any) -> Any:
         values = items(run, of)
@@ -118,7 +118,7 @@ def _connective(decisive: bool) -> Callable[[Run, Any], Any]:
 
 
 def _varargs(fn: Callable[[Run, Any], Any]) -> tuple[Overload, ...]:
-    """A function that takes one list, or its items as arguments."""
+    """The overloads of a function that takes one list, or the items as arguments."""
     return (Overload(("list",), fn, varargs=True),)
 
 

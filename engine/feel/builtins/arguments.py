@@ -1,4 +1,4 @@
-"""How a built-in checks an argument: each function returns it as the type asked for, or raises IllegalArguments."""
+"""Checks of arguments: each function returns the argument as the requested type, or raises IllegalArguments."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from vivero.engine.feel.values import BuiltinFunction, Function, FunctionFailure
 
 _MAX_DIGITS = 40
 _MOST: int = 10**_MAX_DIGITS
-CHARACTERS_PER_STEP = 64  # a step is about 0.1 us; string functions run through that many characters meanwhile
+CHARACTERS_PER_STEP = 64  # a step is about 0.1 us, in which a string function processes this many characters
 
 
 def string(run: Run, value: Any) -> str:
-    """A string. Takes steps for one pass through it."""
+    """A string. Spends the steps of one pass over it."""
     if type(value) is not str:
         raise IllegalArguments
     if len(value) > CHARACTERS_PER_STEP:
@@ -30,7 +30,7 @@ def number(value: Any) -> int | Decimal:
 
 
 def whole(value: Any) -> int:
-    """A number without its fraction; one beyond any position, scale or count becomes ±10**40."""
+    """A number without its fraction. A number beyond every valid position, scale or count becomes ±10**40."""
     checked = number(value)
     if type(checked) is Decimal and checked.adjusted() > _MAX_DIGITS:
         return _MOST if checked > 0 else -_MOST
@@ -38,7 +38,7 @@ def whole(value: Any) -> int:
 
 
 def items(run: Run, value: Any) -> list[Any]:
-    """A list. Takes a step for each item."""
+    """A list. Spends a step for each item."""
     if type(value) is not list:
         raise IllegalArguments
     run.spend(4 + len(value))
@@ -52,7 +52,7 @@ def context(value: Any) -> dict[str, Any]:
 
 
 def date_of(value: Any) -> Date:
-    """A date, or the date of a date with time."""
+    """A date, also from a date with time."""
     if isinstance(value, DateTime):
         return value.date
     if not isinstance(value, Date):
@@ -73,14 +73,14 @@ def function(value: Any) -> Function | BuiltinFunction:
 
 
 def arities(value: Function | BuiltinFunction) -> tuple[int, ...]:
-    """How many arguments a function takes."""
+    """The numbers of arguments that a function takes."""
     if isinstance(value, Function):
         return (len(value.parameters),)
     return tuple(len(overload.parameters) for overload in value.overloads)
 
 
 def call(run: Run, value: Function | BuiltinFunction, arguments: Sequence[Any]) -> Any:
-    """Calls a function that came as an argument; null where a built-in refuses the arguments."""
+    """Call a function that is an argument. Null if a built-in fails for these arguments."""
     run.spend(1)
     if isinstance(value, Function):
         return value.call(run, arguments)

@@ -23,7 +23,7 @@ def get_or_else(run: Run, value: Any, default: Any) -> Any:
 
 
 def assert_(run: Run, value: Any, condition: Any) -> Any:
-    """The value, if the condition is true; otherwise the whole evaluation fails."""
+    """The value if the condition is true. Otherwise the whole evaluation fails."""
     return assert_with_cause(run, value, condition, "The condition is not fulfilled")
 
 
@@ -36,7 +36,7 @@ def assert_with_cause(run: Run, value: Any, condition: Any, cause: Any) -> Any:
 
 
 def is_(run: Run, value1: Any, value2: Any) -> Any:
-    """True for the same value: unlike `=`, the same instant in two time zones is not (DMN 1.5, table 75)."""
+    """True for identical values. Unlike `=`, this is false for one instant in two time zones (DMN 1.5, table 75)."""
     if isinstance(value1, TEMPORAL_TYPES):
         return identical(value1, value2)
     return equality_key(run, value1) == equality_key(run, value2)

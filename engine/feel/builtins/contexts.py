@@ -1,4 +1,4 @@
-"""Built-in functions on contexts (DMN 1.5, 10.3.4.6). Entries keep their order; a changed entry keeps its place."""
+"""Built-in functions on contexts (DMN 1.5, 10.3.4.6). Entries keep their order, and changed entries their place."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from functools import reduce
 from typing import Any
 
 from vivero.engine.feel.builtins.arguments import context, items
-from vivero.engine.feel.semantics import shown
+from vivero.engine.feel.semantics import message_text
 from vivero.engine.feel.values import FunctionFailure, IllegalArguments, Overload, Run
 
 
 def get_value(run: Run, of: Any, key: Any) -> Any:
-    """The entry of a key, or of a path of keys; null where there is none."""
+    """The entry of a key, or of a path of keys; null if there is none."""
     entries = context(of)
     if type(key) is str:
         return entries.get(key)
@@ -29,7 +29,7 @@ def get_entries(run: Run, of: Any) -> Any:
 
 
 def context_put(run: Run, of: Any, key: Any, value: Any) -> Any:
-    """With one more or another entry; a path of keys reaches into contexts, and makes those that are missing."""
+    """The context with an entry added or replaced. A path of keys creates missing contexts."""
     path = [key] if type(key) is str else items(run, key)
     if not path or any(type(part) is not str for part in path):
         raise IllegalArguments
@@ -44,7 +44,7 @@ def context_put(run: Run, of: Any, key: Any, value: Any) -> Any:
 
 
 def context_merge(run: Run, contexts: Any) -> Any:
-    """One context with the entries of all; of the same key the last counts."""
+    """One context with all entries. Of several entries with one key, the last wins."""
     parts = [contexts] if type(contexts) is dict else items(run, contexts)
     merged: dict[str, Any] = {}
     for part in parts:
@@ -54,11 +54,11 @@ def context_merge(run: Run, contexts: Any) -> Any:
 
 
 def context_of(run: Run, entries: Any) -> Any:
-    """The context of a list of `{key: …, value: …}`; of the same key the last counts."""
+    """A context from a list of `{key: …, value: …}`. Of several entries with one key, the last wins."""
     pairs = [entries] if type(entries) is dict else items(run, entries)
     for pair in pairs:
         if type(pair) is not dict or type(pair.get("key")) is not str or "value" not in pair:
-            raise FunctionFailure(f"expected a context with 'key' and 'value' but found '{shown(run, pair)}'")
+            raise FunctionFailure(f"expected a context with 'key' and 'value' but found '{message_text(run, pair)}'")
     return {pair["key"]: pair["value"] for pair in pairs}
 
 

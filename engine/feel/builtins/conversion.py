@@ -1,4 +1,4 @@
-"""Built-in functions that make a value of another one (DMN 1.5, 10.3.4.1), with feel-scala's messages."""
+"""Built-in functions that convert values (DMN 1.5, 10.3.4.1), with feel-scala's messages."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from vivero.engine.feel.temporal.calendar import NANOS_PER_SECOND
 from vivero.engine.feel.values import FunctionFailure, IllegalArguments, Overload, Run
 
 _NUMBER = re.compile(r"[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d{1,10})?", re.ASCII)
-"""Digits that were read are not given back: a long text that is no number is read once."""
+"""Possessive quantifiers let a match of a long text that is not a number take linear time."""
 _GROUPING = (" ", ",", ".")
 _DECIMAL = (",", ".")
 _YEAR_MONTH = re.compile(r"-?P-?(?:\d+Y)?-?(?:\d+M)?", re.ASCII)
 _OFFSET = re.compile(r"(?:Z|[+-]\d\d:\d\d(?:\[[^\[\]]*+\])?|@.*)\Z", re.ASCII | re.DOTALL)
 
 
-_PARSING = 40  # steps
+_PARSING_STEPS = 40
 
 
-def _parsed(run: Run, parse: Callable[[str], Any], what: str, text: str) -> Any:
-    """What the text says, or a failure that names what it was taken for."""
-    run.spend(_PARSING)
+def _parsed(run: Run, parse: Callable[[str], Any], type_name: str, text: str) -> Any:
+    """The parsed text. Raises FunctionFailure with the name of the expected type."""
+    run.spend(_PARSING_STEPS)
     try:
         return parse(text)
     except (TemporalError, OverflowError):
-        raise FunctionFailure(f"Failed to parse {what} from '{text[: run.limits.message_size]}'") from None
+        raise FunctionFailure(f"Failed to parse {type_name} from '{text[: run.limits.message_size]}'") from None
 
 
 def date_from(run: Run, value: Any) -> Any:
@@ -41,7 +41,7 @@ def date_from(run: Run, value: Any) -> Any:
 
 
 def date_of_parts(run: Run, year: Any, month: Any, day: Any) -> Any:
-    run.spend(_PARSING)
+    run.spend(_PARSING_STEPS)
     try:
         return Date(whole(year), whole(month), whole(day))
     except TemporalError:
@@ -49,7 +49,7 @@ def date_of_parts(run: Run, year: Any, month: Any, day: Any) -> Any:
 
 
 def time_from(run: Run, value: Any) -> Any:
-    """Of a text, of a date with time, or midnight in UTC of a date."""
+    """A time from a text or a date with time. A date gives midnight in UTC."""
     if type(value) is str:
         return _parsed(run, temporal.parse_time, "time" if _OFFSET.search(value) else "local-time", value)
     if isinstance(value, DateTime):
@@ -62,11 +62,11 @@ def time_from(run: Run, value: Any) -> Any:
 
 
 def time_of_parts(run: Run, hour: Any, minute: Any, second: Any, offset: Any = None) -> Any:
-    """The second may have a fraction; an offset that is null gives a local time."""
+    """A time from its parts. The second may have a fraction. If the offset is null, the time is local."""
     parts = whole(hour), whole(minute), whole(second)
     if offset is not None and not isinstance(offset, DayTimeDuration):
         raise IllegalArguments
-    run.spend(_PARSING)
+    run.spend(_PARSING_STEPS)
     nano = int(run.math.multiply(number(second) - parts[2], NANOS_PER_SECOND))
     try:
         return Time.of(*parts, nano, None if offset is None else offset.nanos // NANOS_PER_SECOND)
@@ -83,19 +83,19 @@ def date_time_from(run: Run, value: Any) -> Any:
 
 
 def _date_time_form(text: str) -> str:
-    """What feel-scala calls the form of a text that is nearly a date with time."""
+    """feel-scala's name for the form of a text that resembles a date with time."""
     if "T" not in text:
         return "date-time"
     return "date-time" if _OFFSET.search(text) else "local-date-time"
 
 
 def date_time_of_parts(run: Run, date: Any, time: Any) -> Any:
-    """Of a date and a time, or of a date with time and the time zone to show it in."""
+    """A date with time from a date and a time, or from a date with time and the time zone to convert it to."""
     if type(time) is str:
         return _in_zone(run, date, time)
     if not isinstance(time, Time):
         raise IllegalArguments
-    run.spend(_PARSING)
+    run.spend(_PARSING_STEPS)
     day = date_of(date)
     if time.zone is not None:
         return DateTime.in_zone(day, time.nanos, time.zone)
@@ -103,10 +103,10 @@ def date_time_of_parts(run: Run, date: Any, time: Any) -> Any:
 
 
 def _in_zone(run: Run, value: Any, zone: str) -> DateTime:
-    """A local time is taken to be one of the zone; a zoned one is the same instant there."""
+    """A local value gets the zone. A zoned value becomes the same instant in the zone."""
     if not isinstance(value, DateTime):
         raise IllegalArguments
-    run.spend(_PARSING)
+    run.spend(_PARSING_STEPS)
     try:
         if value.is_local:
             return DateTime.in_zone(value.date, value.nanos, zone)
@@ -128,7 +128,7 @@ def _parse_number(run: Run, text: str) -> int | Decimal:
 
 
 def number_grouped(run: Run, text: Any, grouping: Any) -> Any:
-    """With the grouping separator taken out."""
+    """The number of a text with a grouping separator."""
     source, separator = string(run, text), string(run, grouping)
     if separator not in _GROUPING:
         raise FunctionFailure("illegal argument for grouping. Must be one of ' ', ',' or '.'")
@@ -136,7 +136,7 @@ def number_grouped(run: Run, text: Any, grouping: Any) -> Any:
 
 
 def number_separated(run: Run, text: Any, grouping: Any, decimal: Any) -> Any:
-    """With a grouping and a decimal separator, one of which may be null."""
+    """The number of a text with a grouping and a decimal separator, one of which may be null."""
     source = string(run, text)
     if grouping is None and decimal is None:
         raise IllegalArguments
@@ -149,7 +149,7 @@ def number_separated(run: Run, text: Any, grouping: Any, decimal: Any) -> Any:
 
 
 def string_of(run: Run, value: Any) -> Any:
-    """Null of null, a string as it is, the text of any other value."""
+    """Null for null, the string itself for a string, the text of any other value."""
     if value is None or type(value) is str:
         return value
     return text_of(run, value)
@@ -165,7 +165,7 @@ def _duration_form(text: str) -> str:
 
 
 def months_between(run: Run, start: Any, end: Any) -> Any:
-    """The whole months between two dates; of dates with time their dates count."""
+    """The whole months between two dates. For dates with time, the dates count."""
     run.spend(10)
     return temporal.months_between(date_of(start), date_of(end))
 

@@ -1,6 +1,6 @@
-"""A hashable stand-in for each value, so that finding equal values in long lists takes one pass.
+"""A hashable key for each value, with which one pass finds the equal values of a long list.
 
-Values have equal keys where FEEL's `=` is true for them; values of different types never have (`1` and `true` differ).
+The keys of two values are equal if FEEL's `=` is true for them. Keys of different types differ, as `1` and `true` do.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from vivero.engine.feel.values import BuiltinFunction, Function, FunctionFailure
 
 
 def equality_key(run: Run, value: Any) -> Hashable:
-    """The key of a value. Takes a step for each value inside. Raises FunctionFailure where it is nested too deeply."""
+    """The key of a value. Spends a step for each nested value. Raises FunctionFailure if it is nested too deeply."""
     try:
         return _key(run, value)
     except RecursionError:

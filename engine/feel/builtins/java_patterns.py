@@ -1,9 +1,9 @@
 """Java's regular expressions (java.util.regex.Pattern) as patterns of the `regex` module.
 
-A pattern is translated character by character. What Java writes differently is rewritten: `\\d`, `\\w` and `\\s` are
-ASCII, `.`, `^` and `$` know five line ends, `\\Q…\\E`, `\\p{Alpha}`, classes within classes. What Java does not have is
-refused, so that no extension of the module (fuzzy matching, recursion) can be reached. Unlike Java, the flag `i` folds
-all letters and not only ASCII ones, as DMN asks (XPath 3.1, 5.6.2).
+A pattern is translated character by character. Java's syntax is rewritten: `\\d`, `\\w` and `\\s` are ASCII; `.`, `^`
+and `$` know five line ends; `\\Q…\\E`, `\\p{Alpha}`, nested classes. Syntax that Java lacks is an error, so that no
+extension of the module (fuzzy matching, recursion) can be used. Unlike in Java, the flag `i` folds all letters and not
+only those of ASCII, as DMN requires (XPath 3.1, 5.6.2).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import regex
 from vivero.engine.feel.errors import LimitExceeded
 from vivero.engine.feel.values import Run
 
-MAX_PATTERN = 1_000  # characters; compiling takes time that no timeout bounds, up to 20 us for each
+MAX_PATTERN = 1_000  # characters; compiling takes up to 20 us for each, and no timeout bounds it
 MAX_TRANSLATED = 2_500
-MAX_UNROLLED = 4_000  # the module compiles `a{9}` as nine copies: 3 us and 250 bytes for each, within each other too
+MAX_UNROLLED = 4_000  # elements; the module compiles `a{9}` as nine copies, 3 us and 250 bytes each, also if nested
 _STEPS_PER_CHARACTER = 60
 
 _ENDS = r"\n\r\x85\u2028\u2029"
@@ -73,11 +73,11 @@ _SPECIAL_IN_CLASS = frozenset("[]^&|~:-\\")
 
 
 class InvalidPattern(ValueError):
-    """The text is no regular expression of Java."""
+    """The text is not a regular expression of Java."""
 
 
 class _Sequence:
-    """How many elements a part of a pattern has after the module has unrolled the counted repetitions."""
+    """The number of elements of a part of a pattern once the module has unrolled its counted repetitions."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -94,9 +94,9 @@ class _Sequence:
 
 
 class _Translator:
-    """One pass over a pattern. `flags` are those that hold at the current place.
+    """One pass over a pattern. `flags` are the flags at the current position.
 
-    `plain`: the text has no line ends but line feeds; `.`, `^` and `$` then compile ten times as fast.
+    `plain`: the text has no line ends other than line feeds. `.`, `^` and `$` then compile ten times as fast.
     """
 
     def __init__(self, pattern: str, flags: frozenset[str], plain: bool) -> None:
@@ -106,8 +106,8 @@ class _Translator:
         self.flags = flags
         self.outer: list[frozenset[str]] = []
         self.out: list[str] = []
-        self.unrolled = [_Sequence()]  # of the open groups, outermost first
-        self.weighed = 0  # entries of `out` that `unrolled` knows
+        self.unrolled = [_Sequence()]  # one for each open group, outermost first
+        self.counted = 0  # the number of entries of `out` that `unrolled` includes
 
     def translate(self) -> str:
         while self.position < len(self.pattern):
@@ -115,11 +115,11 @@ class _Translator:
             handler = _HANDLERS.get(character)
             if handler is not None:
                 handler(self)
-            elif not self.is_comment(character):
+            elif not self.skip_comment(character):
                 self.out.append(regex.escape(character))
         if self.outer:
             raise InvalidPattern("Unclosed group")
-        self.weigh()
+        self.count_output()
         return "".join(self.out)
 
     def take(self) -> str:
@@ -137,8 +137,8 @@ class _Translator:
             self.position = match.end()
         return match
 
-    def is_comment(self, character: str) -> bool:
-        """Skips white space and comments where the flag x holds."""
+    def skip_comment(self, character: str) -> bool:
+        """Skip white space and comments if the flag x is set. Returns whether it skipped anything."""
         if "x" not in self.flags:
             return False
         if character == "#":
@@ -173,7 +173,7 @@ class _Translator:
         match = self.match(_REPEAT)
         if match is None:
             raise InvalidPattern("Illegal repetition")
-        self.weigh().repeat_last(int(match[1]))
+        self.count_output().repeat_last(int(match[1]))
         self.out.append(match.group())
 
     def open_group(self) -> None:
@@ -192,7 +192,7 @@ class _Translator:
             self.set_flags((self.flags | frozenset(on)) - frozenset(off or ""), end)
 
     def set_flags(self, flags: frozenset[str], end: str) -> None:
-        """`(?i)` up to the end of the group around it, `(?i:…)` for a group of its own."""
+        """`(?i)` holds up to the end of the surrounding group, `(?i:…)` for its own group."""
         if end == ":":
             self.enter(f"(?{'i' if 'i' in flags else '-i'}:", flags)
         else:
@@ -200,7 +200,7 @@ class _Translator:
             self.out.append("(?i)" if "i" in flags else "(?-i)")
 
     def enter(self, opening: str, flags: frozenset[str]) -> None:
-        self.weigh()
+        self.count_output()
         self.unrolled.append(_Sequence())
         self.outer.append(self.flags)
         self.flags = flags
@@ -210,24 +210,24 @@ class _Translator:
         if not self.outer:
             raise InvalidPattern("Unmatched closing ')'")
         self.flags = self.outer.pop()
-        self.weigh()
+        self.count_output()
         size = self.unrolled.pop().size
         self.unrolled[-1].add(size)
         self.out.append(")")
-        self.weighed += 1
+        self.counted += 1
 
-    def weigh(self) -> _Sequence:
-        """The innermost open sequence, with what was written since the last call. Raises LimitExceeded."""
+    def count_output(self) -> _Sequence:
+        """Add the output since the last call to the innermost open sequence. Raises LimitExceeded if it is too long."""
         sequence = self.unrolled[-1]
-        for _ in range(len(self.out) - self.weighed):
+        for _ in range(len(self.out) - self.counted):
             sequence.add(1)
-        self.weighed = len(self.out)
+        self.counted = len(self.out)
         if sequence.size > MAX_UNROLLED:
             raise _too_long(sequence.size, MAX_UNROLLED)
         return sequence
 
     def class_of(self, members: str) -> str:
-        """A class outside of another one, none of whose members has another case: folding would only cost time."""
+        """A class that is not nested and whose members have no case, so that case folding would only take time."""
         return f"(?-i:{members})" if "i" in self.flags else members
 
     def escape(self) -> None:
@@ -253,7 +253,7 @@ class _Translator:
         return self.pattern[start : len(self.pattern) if end < 0 else end]
 
     def escaped(self, in_class: bool) -> str:
-        """What a backslash makes of what follows, where that is a character or a class of characters."""
+        """The translation of an escaped character or class of characters. The backslash is taken already."""
         code = self.match(_HEX)
         if code is not None:
             return _character(int(code[1] or code[2] or code[3] or code[4], 8 if code[4] else 16))
@@ -278,7 +278,7 @@ class _Translator:
         self.out.append(self.character_class())
 
     def character_class(self) -> str:
-        """A class up to its `]`; union and intersection are those of the module's version 1."""
+        """A class up to its `]`. Union and intersection are those of the module's version 1."""
         parts = ["["]
         if self.peek() == "^":
             self.position += 1
@@ -300,7 +300,7 @@ class _Translator:
             return "&&"
         if character == "-" and self.peek() not in ("]", "[", "-", "&"):
             return "-"
-        return "" if self.is_comment(character) else _escaped_in_class(character)
+        return "" if self.skip_comment(character) else _escaped_in_class(character)
 
 
 def _escaped_in_class(character: str) -> str:
@@ -338,9 +338,9 @@ _HANDLERS: dict[str, Callable[[_Translator], None]] = {
 
 
 def compile_pattern(run: Run, pattern: str, flags: str, text: str) -> regex.Pattern[str]:
-    """The compiled form of a pattern of Java, to search in a text; of `flags` the letters s, m, i, x count.
+    """Compile a Java pattern for a search in `text`. `flags`: the letters s, m, i, x; others are ignored.
 
-    Raises InvalidPattern, and LimitExceeded for one that is too long. Takes steps where it was not compiled before.
+    Spends steps if the pattern is not in the cache. Raises InvalidPattern, and LimitExceeded for a long pattern.
     """
     if len(pattern) > MAX_PATTERN:
         raise _too_long(len(pattern), MAX_PATTERN)
@@ -357,7 +357,7 @@ def _too_long(size: int, limit: int) -> LimitExceeded:
 
 @lru_cache(maxsize=512)
 def _compile(pattern: str, flags: frozenset[str], plain: bool) -> regex.Pattern[str]:
-    """Version 1 has classes within classes; `-f` keeps it from matching one letter with two (`ß` with `ss`)."""
+    """Compile with version 1 for nested classes, and with `-f`, so that one letter never matches two (`ß`, `ss`)."""
     try:
         translated = _Translator(pattern, flags, plain).translate()
         if len(translated) > MAX_TRANSLATED:

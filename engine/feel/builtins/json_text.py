@@ -11,7 +11,7 @@ from vivero.engine.feel.values import FunctionFailure, Overload, Run
 
 
 def to_json(run: Run, value: Any) -> Any:
-    """Compact JSON. Temporals become ISO 8601 strings, functions and ranges the strings that `string()` gives."""
+    """Compact JSON. Temporals become ISO 8601 strings; functions and ranges become the texts of `string()`."""
     text = codec.to_json_text(value, run.limits)
     run.check_string(len(text))
     run.spend(20 + len(text) // 8)
@@ -27,8 +27,8 @@ def from_json(run: Run, text: Any) -> Any:
     try:
         return codec.from_json(source)
     except EvaluationError:
-        shown = source[: run.limits.message_size]
-        raise FunctionFailure(f"Failed to parse JSON from '{shown}'") from None
+        shortened = source[: run.limits.message_size]
+        raise FunctionFailure(f"Failed to parse JSON from '{shortened}'") from None
 
 
 FUNCTIONS = {

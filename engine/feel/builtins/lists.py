@@ -1,4 +1,4 @@
-"""Built-in functions that take and make lists (DMN 1.5, 10.3.4.4). Positions count from 1, from the end if negative."""
+"""Built-in functions on lists (DMN 1.5, 10.3.4.4). Positions count from 1, or from the end if negative."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from vivero.engine.feel.builtins import arguments
 from vivero.engine.feel.builtins.arguments import call, items, whole
 from vivero.engine.feel.builtins.equality import equality_key
-from vivero.engine.feel.semantics import contains, equal, shown
+from vivero.engine.feel.semantics import contains, equal, message_text
 from vivero.engine.feel.values import BuiltinFunction, Function, FunctionFailure, IllegalArguments, Overload, Run
 
 
@@ -22,7 +22,7 @@ def index_of(run: Run, of: Any, match: Any) -> Any:
 
 
 def _index(values: list[Any], position: int) -> int:
-    """The index of a position, counted from 0; the length for position 0, negative before the first item."""
+    """The index of a position, counted from 0: the length for position 0, negative before the first item."""
     return position - 1 if position > 0 else len(values) + position
 
 
@@ -70,20 +70,20 @@ def insert_before(run: Run, of: Any, position: Any, item: Any) -> Any:
 
 
 def remove(run: Run, of: Any, position: Any) -> Any:
-    """The list without one item; the same list where it has no such position."""
+    """The list without the item at a position; the list itself if it has no such position."""
     values = items(run, of)
     index = _index(values, _nonzero_position(position))
     return [item for i, item in enumerate(values) if i != index]
 
 
 def list_replace(run: Run, of: Any, position: Any, item: Any) -> Any:
-    """With another item at a position, or at each item for which a function of (item, new item) is true."""
+    """The list with items replaced: the item at a position, or each item for which `match(item, new item)` is true."""
     values = items(run, of)
     if isinstance(position, Function | BuiltinFunction):
         return _replace_matches(run, values, position, item)
     index = _index(values, _nonzero_position(position))
     if not 0 <= index < len(values):
-        raise FunctionFailure(f"The list has no position {shown(run, position)}")
+        raise FunctionFailure(f"The list has no position {message_text(run, position)}")
     return [*values[:index], item, *values[index + 1 :]]
 
 
@@ -98,7 +98,7 @@ def _replace_matches(run: Run, values: list[Any], match: Function | BuiltinFunct
 
 def _check_boolean(run: Run, value: Any) -> None:
     if type(value) is not bool:
-        raise FunctionFailure(f"expected boolean but found '{shown(run, value)}'")
+        raise FunctionFailure(f"expected boolean but found '{message_text(run, value)}'")
 
 
 def reverse(run: Run, of: Any) -> Any:
@@ -110,13 +110,13 @@ def union(run: Run, lists: Any) -> Any:
 
 
 def distinct_values(run: Run, of: Any) -> Any:
-    """Each value once, where it stands first."""
+    """Each value once, in the order of their first places."""
     values = items(run, of)
     return [*_first_places([equality_key(run, value) for value in values], values).values()]
 
 
 def duplicate_values(run: Run, of: Any) -> Any:
-    """Each value that stands more than once, in the order of first places."""
+    """Each value that occurs more than once, in the order of their first places."""
     values = items(run, of)
     keys = [equality_key(run, value) for value in values]
     counts = Counter(keys)
@@ -131,7 +131,7 @@ def _first_places(keys: list[Hashable], values: list[Any]) -> dict[Hashable, Any
 
 
 def flatten(run: Run, of: Any) -> Any:
-    """All items of all lists within, at any depth."""
+    """The items of all nested lists, at any depth."""
     result: list[Any] = []
     stack = [iter(items(run, of))]
     while stack:
@@ -148,7 +148,7 @@ def flatten(run: Run, of: Any) -> Any:
 
 
 class _Sorted:
-    """An item that asks the `precedes` function whether it comes before another."""
+    """An item whose order is the function `precedes`."""
 
     __slots__ = ("precedes", "value")
 
@@ -161,7 +161,7 @@ class _Sorted:
 
 
 def sort(run: Run, of: Any, precedes: Any) -> Any:
-    """Stable; `precedes(a, b)` is true where a comes before b."""
+    """A stable sort. `precedes(a, b)` is true if a comes before b."""
     values, function = items(run, of), arguments.function(precedes)
     if 2 not in arguments.arities(function):
         raise FunctionFailure(f"expect boolean function with 2 arguments, but found '{arguments.arities(function)[0]}'")
@@ -169,7 +169,7 @@ def sort(run: Run, of: Any, precedes: Any) -> Any:
     def less(a: Any, b: Any) -> bool:
         answer = call(run, function, (a, b))
         if type(answer) is not bool:
-            found = shown(run, answer)
+            found = message_text(run, answer)
             raise FunctionFailure(f"fail to sort list by given precedes function: expected boolean but found '{found}'")
         return answer
 
@@ -181,18 +181,18 @@ def is_empty(run: Run, of: Any) -> Any:
 
 
 def partition(run: Run, of: Any, size: Any) -> Any:
-    """Consecutive parts of `size` items; the last may be shorter."""
+    """Consecutive parts of `size` items. The last part may be shorter."""
     values, length = items(run, of), whole(size)
     if length <= 0:
-        raise FunctionFailure(f"'size' should be greater than zero but was '{shown(run, size)}'")
+        raise FunctionFailure(f"'size' should be greater than zero but was '{message_text(run, size)}'")
     return [values[start : start + length] for start in range(0, len(values), length)]
 
 
 def string_join(run: Run, of: Any, delimiter: Any = None, prefix: Any = None, suffix: Any = None) -> Any:
-    """The strings of a list in one; nulls are left out, a delimiter, prefix or suffix that is null is empty."""
+    """The strings of a list, joined. Nulls in the list are skipped; a null delimiter, prefix or suffix is empty."""
     values = items(run, of)
     if any(type(value) is not str and value is not None for value in values):
-        raise FunctionFailure(f"expected a list of strings but found '{shown(run, values)}'")
+        raise FunctionFailure(f"expected a list of strings but found '{message_text(run, values)}'")
     between, before, behind = (_optional_string(text) for text in (delimiter, prefix, suffix))
     parts = [value for value in values if value is not None]
     size = sum(map(len, parts)) + len(between) * max(len(parts) - 1, 0) + len(before) + len(behind)

@@ -31,10 +31,10 @@ _ROUNDING_MODES = {
 
 
 def rounded(value: int | Decimal, scale: int, mode: str) -> int | Decimal:
-    """The number with `scale` digits behind the point, padded with zeros where it has fewer and 34 digits suffice.
+    """The number with `scale` digits after the decimal point, padded with zeros if 34 digits suffice.
 
-    A negative scale rounds before the point. Raises FunctionFailure for a scale out of range, and where the mode
-    UNNECESSARY would have to round.
+    A negative scale rounds before the decimal point. Raises FunctionFailure for a scale out of range, and if the mode
+    is UNNECESSARY and the number needs rounding.
     """
     if not MIN_SCALE <= scale <= MAX_SCALE:
         raise FunctionFailure(f"The scale must be between {MIN_SCALE} and {MAX_SCALE} but was '{scale}'")
@@ -77,7 +77,7 @@ def decimal_with_mode(run: Run, n: Any, scale: Any, mode: Any) -> Any:
 
 
 def abs_(run: Run, n: Any) -> Any:
-    """Of a number or a duration."""
+    """The absolute value of a number or a duration."""
     if is_number(n):
         return abs(n) if type(n) is int else n.copy_abs()
     result = temporal.absolute(n)
@@ -102,14 +102,14 @@ def modulo(run: Run, dividend: Any, divisor: Any) -> Any:
 
 
 def _floating(function: Callable[[float], float]) -> Callable[[Run, Any], Any]:
-    """A function that goes through binary floating point, as in Java; a result that is no number is a failure."""
+    """A function that uses binary floating point, as in Java. It fails if the result is not a finite number."""
 
     def call(run: Run, value: Any) -> Any:
         run.spend(20)
         try:
             return from_float(function(float(number(value))))
         except (ValueError, OverflowError):
-            raise FunctionFailure(f"There is no result for '{value}'") from None
+            raise FunctionFailure(f"The result for '{value}' is not a number") from None
 
     return call
 
@@ -127,7 +127,7 @@ def even(run: Run, value: Any) -> Any:
 
 
 def random_number(run: Run) -> Any:
-    """A number from 0 up to 1, without 1: one of the 2**53 that a double has evenly spread there."""
+    """A number from 0 up to 1, without 1: one of 2**53 evenly spaced doubles."""
     run.spend(30)
     return from_float((int.from_bytes(os.urandom(7)) >> 3) / 2**53)
 

@@ -1,6 +1,7 @@
-"""How points and ranges lie to each other (DMN 1.5, 10.3.4.9, table 80), and the range that a text stands for.
+"""Relations between points and ranges (DMN 1.5, 10.3.4.9, table 80), and the function `range`.
 
-Points are numbers, dates, times, dates with time and durations, all of one type; a range may lack an end.
+Points are numbers, dates, times, dates with time or durations; all points of a call have one type. A range may lack
+an end.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from vivero.engine.feel.values import FunctionFailure, IllegalArguments, Overloa
 @total_ordering
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """An end of a range or a point on the line from -infinity (`side` -1) to +infinity (`side` 1)."""
+    """An end of a range, or a point, on the line from -infinity (`side` -1) to +infinity (`side` 1)."""
 
     side: int
     value: Any = None
@@ -35,7 +36,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A range by its edges; a point is one that starts and ends with itself."""
+    """A range as two edges. The edges of a point are equal."""
 
     start: Edge
     end: Edge
@@ -53,14 +54,14 @@ def _span(value: Any) -> Span:
 
 
 def _points(value: Any) -> list[Any]:
-    """The value, or the ends that a range has."""
+    """The point itself, or the ends of a range, without missing ones."""
     if not isinstance(value, Range):
         return [value]
     return [end for end in (value.start, value.end) if end is not None]
 
 
 def _check_comparable(a: Any, b: Any) -> None:
-    """Raises IllegalArguments for points that are no points, and for points of two types."""
+    """Raise IllegalArguments for values that are not points, and for points of different types."""
     points = _points(a) + _points(b)
     if len({kind(point) for point in points}) > 1:
         raise IllegalArguments
@@ -121,7 +122,7 @@ def _converse(relation: Relation) -> Relation:
 
 
 def _function(relation: Relation, *shapes: tuple[str, str]) -> tuple[Overload, ...]:
-    """A function of two arguments; the shapes name them, and tell which may be points and which ranges."""
+    """The overloads of a relation. Each shape names the two arguments; a name says whether it is a point or a range."""
     accepted = {tuple(name.startswith("point") for name in shape) for shape in shapes}
 
     def call(run: Run, a: Any, b: Any) -> Any:
@@ -135,7 +136,7 @@ def _function(relation: Relation, *shapes: tuple[str, str]) -> tuple[Overload, .
     return tuple(Overload(shape, call) for shape in shapes)
 
 
-_PARSING = 50  # steps
+_PARSING_STEPS = 50
 _NUMBER = r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?"
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _ENDPOINT = (
@@ -151,8 +152,8 @@ _PARSERS: dict[str, Callable[[str], Any]] = {
 
 
 def range_from(run: Run, text: Any) -> Any:
-    """The range of a text like `[1..3]` or `(..@"2026-01-01"]`; its ends are literals (DMN 1.5, table 74)."""
-    run.spend(_PARSING)
+    """The range of a text such as `[1..3]` or `(..@"2026-01-01"]`. Its ends are literals (DMN 1.5, table 74)."""
+    run.spend(_PARSING_STEPS)
     match = _RANGE.fullmatch(string(run, text))
     if match is None:
         raise _no_range(run, text)
@@ -187,7 +188,7 @@ def _endpoint(
 
 
 def _is_valid(interval: Range) -> bool:
-    """False for ends of two types or in the wrong order, for no end at all, and for a missing end that is included."""
+    """False for ends of different types or in the wrong order, two missing ends, and a missing end that is included."""
     start, end = interval.start, interval.end
     if start is None or end is None:
         missing_included = interval.start_included if start is None else interval.end_included

@@ -1,4 +1,4 @@
-"""Finding, splitting and replacing with regular expressions, as java.util.regex.Matcher does, with a time limit."""
+"""Finding, splitting and replacing with regular expressions, as in java.util.regex.Matcher, with a time limit."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _NAMED_GROUP = re.compile(r"\{([A-Za-z][A-Za-z0-9]*)\}")
 _STEPS_PER_SEARCH = 50
 _STEPS_PER_MATCH = 10
 _NANOS_PER_STEP = 100
-_FREE_NANOS = 1_000_000  # what all searches may take together without steps: the count seldom depends on the machine
+_FREE_NANOS = 1_000_000  # the time of searches that costs no steps, so that the count seldom depends on the machine
 
 
 def find_all(run: Run, pattern: regex.Pattern[str], text: str) -> Iterator[regex.Match[str]]:
-    """The matches, one behind the other. Raises LimitExceeded when the time is over; takes steps for time used."""
+    """Yield the matches in turn. Spends steps for the time used. Raises LimitExceeded when the time limit passes."""
     run.spend(_STEPS_PER_SEARCH)
     started = thread_time_ns()
     matches = pattern.finditer(text, timeout=run.limits.regex_timeout_ms / 1000)
@@ -29,7 +29,8 @@ def find_all(run: Run, pattern: regex.Pattern[str], text: str) -> Iterator[regex
             match = next(matches, None)
         except TimeoutError:
             limit = run.limits.regex_timeout_ms
-            raise LimitExceeded("regex_timeout_ms", f"A regular expression takes more than {limit} ms") from None
+            message = f"A regular expression takes more than {limit} ms; simplify it or search a shorter text"
+            raise LimitExceeded("regex_timeout_ms", message) from None
         elapsed = thread_time_ns() - started
         started += elapsed
         run.searched_ns += elapsed
@@ -43,12 +44,12 @@ def find_all(run: Run, pattern: regex.Pattern[str], text: str) -> Iterator[regex
 
 
 def is_found(run: Run, pattern: regex.Pattern[str], text: str) -> bool:
-    """True if some part of the text matches."""
+    """True if a part of the text matches."""
     return next(find_all(run, pattern, text), None) is not None
 
 
 def split(run: Run, pattern: regex.Pattern[str], text: str) -> list[str]:
-    """The text between the matches, empty parts included; a match of nothing at the start splits off nothing."""
+    """The parts of the text between the matches, with empty parts. An empty match at the start does not split."""
     parts, position = [], 0
     for match in find_all(run, pattern, text):
         if match.end() > 0:
@@ -58,7 +59,7 @@ def split(run: Run, pattern: regex.Pattern[str], text: str) -> list[str]:
 
 
 def replace(run: Run, pattern: regex.Pattern[str], text: str, replacement: str) -> str:
-    """With all matches replaced; `$1` and `${name}` are groups. Raises InvalidPattern for groups that are not there."""
+    """The text with all matches replaced. `$1` and `${name}` are groups. Raises InvalidPattern for a missing group."""
     template = _template(replacement, pattern)
     parts: list[str] = []
     size = position = 0
@@ -93,7 +94,7 @@ def _template(replacement: str, pattern: regex.Pattern[str]) -> list[tuple[bool,
 
 
 def _group(replacement: str, position: int, pattern: regex.Pattern[str]) -> tuple[str | int, int]:
-    """The group that stands behind a `$` and the place behind it: as many digits as make a group that there is."""
+    """The group after a `$`, and the position after the group. A number takes digits as long as such a group exists."""
     named = _NAMED_GROUP.match(replacement, position)
     if named is not None and named[1] in pattern.groupindex:
         return named[1], named.end()

@@ -15,7 +15,7 @@ from vivero.engine.feel.builtins import java_patterns, regexes
 from vivero.engine.feel.builtins.arguments import string, whole
 from vivero.engine.feel.values import FunctionFailure, IllegalArguments, Overload, Run
 
-_TRIMMED = "".join(map(chr, range(0x21)))  # what Java's trim takes off: every character up to the space
+_TRIMMED = "".join(map(chr, range(0x21)))  # the characters that Java's trim removes: all up to the space
 _JAVA_BLANK = regex.compile(r"[\t-\r\x1c-\x1f\p{Z}--[\xa0\u2007\u202f]]*", regex.VERSION1)  # Character.isWhitespace
 
 
@@ -73,23 +73,23 @@ def ends_with(run: Run, text: Any, match: Any) -> Any:
     return string(run, text).endswith(string(run, match))
 
 
-def _compiled(run: Run, pattern: Any, subject: str, flags: Any = None, what: str = "pattern") -> regex.Pattern[str]:
-    """A pattern to search in a string. Flags that are null are none; letters that are no flags do nothing."""
+def _compiled(run: Run, pattern: Any, subject: str, flags: Any = None, role: str = "pattern") -> regex.Pattern[str]:
+    """A pattern for a search in `subject`. Null stands for no flags; unknown flags are ignored."""
     text = string(run, pattern)
     if flags is not None and type(flags) is not str:
         raise IllegalArguments
     try:
         return java_patterns.compile_pattern(run, text, flags or "", subject)
     except java_patterns.InvalidPattern:
-        raise _invalid(run, text, what) from None
+        raise _invalid(run, text, role) from None
 
 
-def _invalid(run: Run, pattern: str, what: str = "pattern") -> FunctionFailure:
-    return FunctionFailure(f"Invalid {what} '{pattern[: run.limits.message_size]}'")
+def _invalid(run: Run, pattern: str, role: str = "pattern") -> FunctionFailure:
+    return FunctionFailure(f"Invalid {role} '{pattern[: run.limits.message_size]}'")
 
 
 def matches(run: Run, text: Any, pattern: Any, flags: Any = None) -> Any:
-    """True if some part of the text matches."""
+    """True if a part of the text matches."""
     subject = string(run, text)
     return regexes.is_found(run, _compiled(run, pattern, subject, flags), subject)
 
@@ -127,7 +127,7 @@ def is_blank(run: Run, text: Any) -> Any:
 
 
 def new_uuid(run: Run) -> Any:
-    """A random one, version 4."""
+    """A random UUID, version 4."""
     run.spend(30)
     return str(uuid.UUID(bytes=os.urandom(16), version=4))
 
@@ -139,7 +139,7 @@ def to_base64(run: Run, value: Any) -> Any:
 
 
 def from_base64(run: Run, value: Any) -> Any:
-    """The UTF-8 text that a Base64 text stands for; padding may be missing."""
+    """The UTF-8 text that is encoded in Base64. The padding may be missing."""
     text = string(run, value)
     padding = "" if "=" in text else "=" * (-len(text) % 4)
     try:

@@ -14,14 +14,14 @@ def cycle_forever(run: Run, interval: Any) -> Any:
 
 
 def cycle(run: Run, repetitions: Any, interval: Any) -> Any:
-    """`R3/PT1H`; without end, `R/PT1H`, where the repetitions are null."""
+    """`R3/PT1H`. If the repetitions are null, `R/PT1H`, which repeats without end."""
     if not isinstance(interval, DayTimeDuration | YearMonthDuration):
         raise IllegalArguments
     return f"R{'' if repetitions is None else whole(repetitions)}/{interval}"
 
 
 def from_ai(run: Run, value: Any, *_: Any) -> Any:
-    """The value: description, type, schema and options are read from the text of the expression, not evaluated."""
+    """The value. Tools read description, type, schema and options from the text of the expression."""
     return value
 
 

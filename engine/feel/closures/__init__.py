@@ -1,6 +1,7 @@
 """The syntax tree as nested Python closures `f(run) -> value`: the table of contents of the language.
 
-No `eval`, no generated code, no attribute of a host object: what an expression can do is what these rules do.
+There is no `eval`, no generated code and no access to attributes of Python objects: an expression can do what these
+rules do, and nothing else.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import NamedTuple
 from vivero.engine.feel import ast
 from vivero.engine.feel.closures import access, calls, filters, literals, loops, operators, unary
 from vivero.engine.feel.closures.scope import Closure, Compiler, Rule, Scope
-from vivero.engine.feel.values import Limits
+from vivero.engine.feel.values import FeelLimits
 
 RULES: Mapping[type, Rule] = {
     ast.Literal: literals.compile_literal,
@@ -45,7 +46,7 @@ RULES: Mapping[type, Rule] = {
 
 
 class Compiled(NamedTuple):
-    """What a tree compiles to: the closure, how many slots it needs, the variables it reads."""
+    """A compiled tree: the closure, the number of slots that it needs, the variables that it reads."""
 
     closure: Closure
     slots: int
@@ -53,8 +54,8 @@ class Compiled(NamedTuple):
     is_constant: bool
 
 
-def compile_tree(tree: ast.Node, limits: Limits, unary_tests: bool = False) -> Compiled:
-    """Compiles a tree. Of unary tests, slot 0 is the input."""
+def compile_tree(tree: ast.Node, limits: FeelLimits, unary_tests: bool = False) -> Compiled:
+    """Compile a tree. In unary tests, slot 0 holds the input."""
     compiler = Compiler(RULES, limits)
     scope = unary.input_scope(compiler, None)[0] if unary_tests else Scope(None, {})
     closure = compiler.compile(tree, scope)

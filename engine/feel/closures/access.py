@@ -1,4 +1,4 @@
-"""Names, paths and filters as closures."""
+"""Names and paths as closures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from vivero.engine.feel import ast
 from vivero.engine.feel.closures.scope import Binding, Closure, Compiler, Scope
-from vivero.engine.feel.semantics import shown
+from vivero.engine.feel.semantics import message_text
 from vivero.engine.feel.temporal import TEMPORAL_TYPES
 from vivero.engine.feel.values import NO_CONTEXT_ENTRY_FOUND, NO_PROPERTY_FOUND, NO_VARIABLE_FOUND, Range, Run
 
@@ -20,9 +20,9 @@ def compile_name(c: Compiler, node: ast.Name, scope: Scope) -> Closure:
 
 
 def resolve(c: Compiler, name: str, scope: Scope | None, otherwise: Closure | None = None) -> Closure:
-    """Reads what `name` means in `scope`: an entry of a filter's item, a local variable, or a free variable.
+    """A closure that reads `name` in `scope`: an entry of a filter's item, a local variable, or a free variable.
 
-    With `otherwise`, that is read instead of a free variable.
+    If `otherwise` is given, it replaces the free variable.
     """
     items = []
     closure = None
@@ -50,7 +50,7 @@ def is_free(name: str, scope: Scope | None) -> bool:
 
 
 def find_local(name: str, scope: Scope | None) -> Binding | None:
-    """The local variable that `name` means, if it can mean nothing else."""
+    """The local variable `name`; None if a filter's item might have an entry of this name."""
     while scope is not None and scope.item is None:
         if name in scope.names:
             binding = scope.names[name]
@@ -80,12 +80,12 @@ def _free(name: str) -> Closure:
 
 
 def no_variable(run: Run, name: str) -> None:
-    if run.wants_warning():
+    if run.may_warn():
         run.warn(NO_VARIABLE_FOUND, f"No variable found with name '{name}'")
 
 
 def _entry_or(name: str, slots: tuple[int, ...], otherwise: Closure) -> Closure:
-    """In filters: the entry of the innermost item that has one, else what the name means outside of them."""
+    """In filters: the entry of the innermost item that has one, otherwise the name's meaning outside the filters."""
 
     def entry(run: Run) -> Any:
         item = run.slots[slot]
@@ -119,7 +119,7 @@ def compile_path(c: Compiler, node: ast.Path, scope: Scope) -> Closure:
 
 
 def _free_path(name: str, keys: tuple[str, ...]) -> Closure:
-    """`variable.key…`: where there is no variable, only that is warned of."""
+    """`variable.key…`. If the variable is missing, the only warning is about the variable."""
 
     def free_path(run: Run) -> Any:
         try:
@@ -164,7 +164,7 @@ def _long_path(base: Closure, keys: tuple[str, ...]) -> Closure:
 
 
 def read_key(run: Run, value: Any, key: str) -> Any:
-    """`value.key`: an entry of a context, of each context of a list, or a property of a temporal."""
+    """`value.key`: an entry of a context, the entries of a list's contexts, or a property of a temporal or range."""
     value_type = type(value)
     if value_type is dict:
         return value[key] if key in value else _no_entry(run, value, key)
@@ -196,7 +196,7 @@ def _properties(value: Any) -> Mapping[str, Any]:
 
 
 def _no_entry(run: Run, context: dict[str, Any] | None, key: str) -> None:
-    if run.wants_warning():
+    if run.may_warn():
         detail = _available(context, run.limits.message_size)
         run.warn(NO_CONTEXT_ENTRY_FOUND, f"No context entry found with key '{key}'. {detail}")
 
@@ -209,7 +209,9 @@ def _available(context: dict[str, Any] | None, size: int) -> str:
 
 
 def _no_property(run: Run, value: Any, key: str, properties: Mapping[str, Any]) -> None:
-    if run.wants_warning():
+    if run.may_warn():
         names = ", ".join(f"'{name}'" for name in properties)
-        message = f"No property found with name '{key}' of value '{shown(run, value)}'. Available properties: {names}"
+        message = (
+            f"No property found with name '{key}' of value '{message_text(run, value)}'. Available properties: {names}"
+        )
         run.warn(NO_PROPERTY_FOUND, message)

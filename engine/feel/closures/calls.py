@@ -1,6 +1,6 @@
 """Calls and function literals as closures.
 
-Which overload of a built-in a call means is decided at compile time: by the number of arguments or by their names.
+The compiler chooses the overload of a built-in by the number or the names of the arguments.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from vivero.engine.feel.builtins import FUNCTIONS
 from vivero.engine.feel.closures.access import is_free, resolve
 from vivero.engine.feel.closures.scope import Closure, Compiler, Scope, ValueFailure
 from vivero.engine.feel.errors import FunctionFailure, IllegalArguments, LimitExceeded
-from vivero.engine.feel.semantics import shown, warn_type
+from vivero.engine.feel.semantics import message_text, warn_type
 from vivero.engine.feel.values import (
     FUNCTION_INVOCATION_FAILURE,
     INVALID_TYPE,
@@ -24,15 +24,15 @@ from vivero.engine.feel.values import (
     Run,
 )
 
-_CALL = 12  # steps that a call costs, besides those of the body
-_BUILTIN_SIZE = 5  # nodes of which the evaluation takes as long as a call of a built-in
+_CALL_STEPS = 12  # the steps of a call, without those of the body
+_BUILTIN_SIZE = 5  # evaluating this many nodes takes as long as a call of a built-in
 _FAILURES = (FunctionFailure, ValueFailure, ArithmeticError, ValueError)
 
 
 def compile_call(c: Compiler, node: ast.Call, scope: Scope) -> Closure:
     if node.base is not None:
         return _qualified_call(c, node, scope)
-    arguments = tuple(c.swallow(argument, scope) for argument in node.arguments)
+    arguments = tuple(c.compile_or_null(argument, scope) for argument in node.arguments)
     overload = find_overload(node)
     if overload is not None and is_free(node.name, scope):
         return _call_of_builtin(c, node, overload, arguments)
@@ -40,7 +40,7 @@ def compile_call(c: Compiler, node: ast.Call, scope: Scope) -> Closure:
 
 
 def find_overload(node: ast.Call) -> Overload | None:
-    """The first overload of the built-in that takes so many arguments, or arguments of these names."""
+    """The first overload of the built-in that takes this number of arguments, or arguments with these names."""
     for overload in FUNCTIONS.get(node.name, ()):
         parameters = len(overload.parameters)
         if node.names is not None:
@@ -52,7 +52,7 @@ def find_overload(node: ast.Call) -> Overload | None:
 
 
 def _function(c: Compiler, name: str) -> Closure:
-    """Reads the variable that may hold the function; null for the name of a built-in, or where there is none."""
+    """A closure that reads the variable `name`; null for the name of a built-in and for a missing variable."""
     if name in FUNCTIONS:
         return c.constant(None)
     c.free.add(name)
@@ -82,13 +82,13 @@ def _call_of_builtin(c: Compiler, node: ast.Call, overload: Overload, arguments:
 def _by_parameter(
     c: Compiler, parameters: tuple[str, ...], names: tuple[str, ...], arguments: tuple[Closure, ...]
 ) -> tuple[Closure, ...]:
-    """The arguments in the order of the parameters; null for those that the call leaves out."""
+    """The arguments in the order of the parameters; null for those that the call omits."""
     given = dict(zip(names, arguments, strict=True))
     return tuple(given.get(parameter) or c.constant(None) for parameter in parameters)
 
 
 def _collected(c: Compiler, parameters: int, arguments: tuple[Closure, ...]) -> tuple[Closure, ...]:
-    """What the last parameter takes, in one list; a single list for the only parameter stays as it is."""
+    """The arguments, with those for the last parameter in one list. A single list for the only parameter is kept."""
     fixed, rest = arguments[: parameters - 1], arguments[parameters - 1 :]
 
     def collect(run: Run) -> Any:
@@ -139,16 +139,16 @@ def _call_with_any(name: str, fn: Callable[..., Any], arguments: tuple[Closure, 
 
 
 def call_failed(run: Run, name: str, failure: Exception, arguments: Sequence[Any]) -> None:
-    """The warning for a call that gives null."""
-    if not run.wants_warning():
+    """Warn of a failed call, which gives null."""
+    if not run.may_warn():
         return
     reason = str(failure)
     if isinstance(failure, IllegalArguments) and not reason:
-        reason = "Illegal arguments: " + ", ".join(f"'{shown(run, value)}'" for value in arguments)
+        reason = "Illegal arguments: " + ", ".join(f"'{message_text(run, value)}'" for value in arguments)
     run.warn(FUNCTION_INVOCATION_FAILURE, f"Failed to invoke function '{name}': {reason}")
 
 
-# Functions of the expression, and those that are found at run time
+# Functions that the expression defines, and functions that are values
 
 
 def compile_function(c: Compiler, node: ast.FunctionLiteral, scope: Scope) -> Closure:
@@ -156,7 +156,7 @@ def compile_function(c: Compiler, node: ast.FunctionLiteral, scope: Scope) -> Cl
     slots = tuple(bindings[name].slot for name in node.parameters)
     before = c.size
     body = c.compile(node.body, Scope(scope, dict(bindings)))
-    cost = _CALL + c.size - before
+    cost = _CALL_STEPS + c.size - before
 
     def function(run: Run) -> Any:
         return Function(node.parameters, _caller(run.slots[:], slots, body, cost))
@@ -167,7 +167,7 @@ def compile_function(c: Compiler, node: ast.FunctionLiteral, scope: Scope) -> Cl
 def _caller(
     captured: list[Any], slots: tuple[int, ...], body: Closure, cost: int
 ) -> Callable[[Run, Sequence[Any]], Any]:
-    """Evaluates the body with the local variables as they were where the function was made."""
+    """A call that evaluates the body with the local variables of the place that defines the function."""
 
     def call(run: Run, arguments: Sequence[Any]) -> Any:
         run.spend(cost)
@@ -177,7 +177,8 @@ def _caller(
             own[slot] = argument
         run.depth += 1
         if run.depth > run.limits.nesting_depth:
-            raise LimitExceeded("nesting_depth", f"More than {run.limits.nesting_depth} nested calls of functions")
+            depth = run.limits.nesting_depth
+            raise LimitExceeded("nesting_depth", f"The evaluation nests more than {depth} calls of functions")
         try:
             return body(run)
         finally:
@@ -190,7 +191,7 @@ def _caller(
 def _call_of_value(
     node: ast.Call, function: Closure, arguments: tuple[Closure, ...], otherwise: Overload | None
 ) -> Closure:
-    """A call of what may be a function at run time, else of the built-in of that name."""
+    """A call of the value if it is a function at run time, otherwise of the built-in of that name."""
 
     def call(run: Run) -> Any:
         value = function(run)
@@ -206,7 +207,7 @@ def _call_of_value(
 def call_value(
     run: Run, name: str, function: Function | BuiltinFunction, arguments: list[Any], names: tuple[str, ...] | None
 ) -> Any:
-    """Calls a function that is a value."""
+    """Call a function that is a value."""
     if isinstance(function, BuiltinFunction):
         call = ast.Call(None, function.name, tuple(arguments), names)
         overload = find_overload(call)
@@ -223,7 +224,7 @@ def call_value(
 
 
 def invoke(run: Run, name: str, overload: Overload, arguments: list[Any], names: tuple[str, ...] | None) -> Any:
-    """Calls a built-in with values."""
+    """Call a built-in with values."""
     if names is not None:
         given = dict(zip(names, arguments, strict=True))
         arguments = [given.get(parameter) for parameter in overload.parameters]
@@ -239,23 +240,23 @@ def invoke(run: Run, name: str, overload: Overload, arguments: list[Any], names:
 
 
 def no_function(run: Run, call: ast.Call) -> None:
-    if not run.wants_warning():
+    if not run.may_warn():
         return
     how = f"{len(call.arguments)} parameters" if call.names is None else f"parameters: {','.join(call.names)}"
     run.warn(NO_FUNCTION_FOUND, f"No function found with name '{call.name}' and {how}")
 
 
 def _qualified_call(c: Compiler, node: ast.Call, scope: Scope) -> Closure:
-    """`context.function(…)`. A base without functions fails the evaluation, unless an operator takes it as null."""
+    """`context.function(…)`. If the base has no such function, ValueFailure is raised; operators turn it into null."""
     base = c.compile(node.base, scope)
-    arguments = tuple(c.swallow(argument, scope) for argument in node.arguments)
+    arguments = tuple(c.compile_or_null(argument, scope) for argument in node.arguments)
     c.may_fail = True
 
     def call(run: Run) -> Any:
         owner = base(run)
         if type(owner) is not dict:
             warn_type(run, "context", owner)
-            raise ValueFailure(f"Expected context but found '{shown(run, owner)}'", INVALID_TYPE)
+            raise ValueFailure(f"Expected context but found '{message_text(run, owner)}'", INVALID_TYPE)
         function = owner.get(node.name)
         if type(function) is Function or type(function) is BuiltinFunction:
             return call_value(run, node.name, function, [argument(run) for argument in arguments], node.names)

@@ -1,4 +1,4 @@
-"""Filters as closures: an index, or a condition on each item."""
+"""Filters as closures: `list[index]` and `list[condition]`."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from vivero.engine.feel.values import Run, is_number
 
 
 def compile_filter(c: Compiler, node: ast.Filter, scope: Scope) -> Closure:
-    base = c.swallow(node.base, scope)
+    base = c.compile_or_null(node.base, scope)
     binding = c.bind()
     before = c.size
-    condition = c.swallow(node.condition, Scope(scope, {"item": binding}, binding))
+    condition = c.compile_or_null(node.condition, Scope(scope, {"item": binding}, binding))
     cost = 1 + c.size - before
     constant: Any = c.constants.get(condition)
     if is_number(constant):
-        return _at(base, constant)
+        return _item_filter(base, constant)
     if isinstance(node.condition, ast.Compare | ast.Between | ast.Conjunction | ast.Disjunction):
-        return _where(base, binding.slot, condition, cost)
-    index = c.swallow(node.condition, scope) if _may_be_index(node.condition) else None
-    return _at_or_where(base, binding.slot, index, condition, cost)
+        return _condition_filter(base, binding.slot, condition, cost)
+    index = c.compile_or_null(node.condition, scope) if _may_be_index(node.condition) else None
+    return _mixed_filter(base, binding.slot, index, condition, cost)
 
 
 def _may_be_index(node: ast.Node) -> bool:
-    """True for conditions whose value is read outside of the filter first, as they may be an index: `xs[n + 1]`."""
+    """True for conditions that may be an index, `xs[n + 1]`. These are evaluated outside the filter's scope first."""
     if isinstance(node, ast.Arithmetic):
         return all(map(_may_be_index, (node.first, *(operand for _, operand in node.rest))))
     if isinstance(node, ast.Path):
@@ -44,29 +44,29 @@ def _items(run: Run, value: Any) -> list[Any] | None:
     return value
 
 
-def _at(base: Closure, index: int | Decimal) -> Closure:
-    def at(run: Run) -> Any:
+def _item_filter(base: Closure, index: int | Decimal) -> Closure:
+    def item_filter(run: Run) -> Any:
         items = _items(run, base(run))
         return None if items is None else item_at(items, index)
 
-    return at
+    return item_filter
 
 
 def item_at(items: list[Any], index: int | Decimal) -> Any:
-    """The item at `index`, which counts from 1 or, below zero, from the end. Out of range: null."""
+    """The item at `index`, counted from 1, or from the end if negative. Null if there is no such item."""
     position = index - 1 if index > 0 else len(items) + index
     return items[int(position)] if 0 <= position < len(items) else None
 
 
-def _where(base: Closure, slot: int, condition: Closure, cost: int) -> Closure:
-    def where(run: Run) -> Any:
+def _condition_filter(base: Closure, slot: int, condition: Closure, cost: int) -> Closure:
+    def condition_filter(run: Run) -> Any:
         items = _items(run, base(run))
-        return None if items is None else _keep(run, items, slot, condition, cost)
+        return None if items is None else _matching_items(run, items, slot, condition, cost)
 
-    return where
+    return condition_filter
 
 
-def _keep(run: Run, items: list[Any], slot: int, condition: Closure, cost: int) -> list[Any]:
+def _matching_items(run: Run, items: list[Any], slot: int, condition: Closure, cost: int) -> list[Any]:
     run.spend(len(items) * cost)
     slots = run.slots
     kept = []
@@ -77,14 +77,14 @@ def _keep(run: Run, items: list[Any], slot: int, condition: Closure, cost: int) 
     return kept
 
 
-def _at_or_where(base: Closure, slot: int, index: Closure | None, condition: Closure, cost: int) -> Closure:
-    """A condition of which only its value tells whether it is an index: that of the first item decides."""
+def _mixed_filter(base: Closure, slot: int, index: Closure | None, condition: Closure, cost: int) -> Closure:
+    """A filter whose condition may be an index: its value for the first item decides."""
 
-    def at_or_where(run: Run) -> Any:
+    def mixed_filter(run: Run) -> Any:
         items = _items(run, base(run))
         if items is None:
             return None
-        first: Any = _quietly(run, index) if index is not None else None
+        first: Any = _possible_index(run, index) if index is not None else None
         if not is_number(first) and items:
             run.spend(cost)
             run.slots[slot] = items[0]
@@ -92,13 +92,13 @@ def _at_or_where(base: Closure, slot: int, index: Closure | None, condition: Clo
         if is_number(first):
             return item_at(items, first)
         kept = items[:1] if first is True else []
-        return kept + _keep(run, items[1:], slot, condition, cost)
+        return kept + _matching_items(run, items[1:], slot, condition, cost)
 
-    return at_or_where
+    return mixed_filter
 
 
-def _quietly(run: Run, closure: Closure) -> Any:
-    """The value, without the warnings of an evaluation that only tries."""
+def _possible_index(run: Run, closure: Closure) -> Any:
+    """The value of a possible index. If it is not a number, its warnings are dropped."""
     before = len(run.warnings)
     value = closure(run)
     if not is_number(value):

@@ -6,7 +6,7 @@ from typing import Any
 
 from vivero.engine.feel import ast
 from vivero.engine.feel.closures.scope import Closure, Compiler, Scope, ValueFailure
-from vivero.engine.feel.semantics import are_ordered, shown, type_name
+from vivero.engine.feel.semantics import are_ordered, message_text, type_name
 from vivero.engine.feel.values import INVALID_TYPE, BuiltinFunction, Function, Range, Run
 
 _TYPE_ALIASES = {
@@ -30,7 +30,7 @@ def compile_list(c: Compiler, node: ast.ListLiteral, scope: Scope) -> Closure:
 
 
 def compile_context(c: Compiler, node: ast.ContextLiteral, scope: Scope) -> Closure:
-    """Each entry's expression sees the entries before it."""
+    """The expression of an entry may read the entries before it."""
     bindings = []
     entries = []
     for key, value in node.entries:
@@ -80,9 +80,9 @@ def compile_range(c: Compiler, node: ast.RangeLiteral, scope: Scope) -> Closure:
 
 
 def check_range(run: Run, value: Range) -> None:
-    """Raises ValueFailure for a range between values that have no order."""
+    """Raise ValueFailure for a range between values that have no order."""
     if not are_ordered(value.start, value.end):
-        message = f"Invalid range definition '{shown(run, value)}'"
+        message = f"Invalid range definition '{message_text(run, value)}'"
         run.warn(INVALID_TYPE, message)
         raise ValueFailure(message, INVALID_TYPE)
 
@@ -98,7 +98,7 @@ def compile_instance_of(c: Compiler, node: ast.InstanceOf, scope: Scope) -> Clos
 
 
 def is_instance(run: Run, value: Any, expected: ast.TypeName) -> bool:
-    """`value instance of expected`; with type parameters, every item or entry has to fit."""
+    """`value instance of expected`. If the type has parameters, every item or entry must have the parameter's type."""
     name = _TYPE_ALIASES.get(expected.name, expected.name)
     if name == "Any":
         return value is not None
@@ -134,7 +134,7 @@ def _range_fits(run: Run, value: Range, expected: ast.TypeName) -> bool:
 
 
 def _function_fits(run: Run, value: Function | BuiltinFunction, expected: ast.TypeName) -> bool:
-    """Functions carry no types: only the number of parameters is compared."""
+    """True if the number of parameters fits. Functions carry no types."""
     if isinstance(value, BuiltinFunction):
         return any(len(overload.parameters) == len(expected.arguments) for overload in value.overloads)
     return len(value.parameters) == len(expected.arguments)

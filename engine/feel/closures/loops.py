@@ -7,17 +7,17 @@ from decimal import Decimal
 from typing import Any
 
 from vivero.engine.feel import ast
-from vivero.engine.feel.closures.scope import TURN, Binding, Closure, Compiler, Scope
+from vivero.engine.feel.closures.scope import ITERATION_STEPS, Binding, Closure, Compiler, Scope
 from vivero.engine.feel.errors import LimitExceeded
 from vivero.engine.feel.semantics import warn_type
 from vivero.engine.feel.temporal import Date
 from vivero.engine.feel.values import Range, Run, is_number
 
-_NO_SPAN = object()  # of an iterator between other values than numbers, which was warned of
+_INVALID_SPAN = object()  # the domain of an iterator between values other than numbers, after the warning
 
 
 class _Source:
-    """An iterator of a loop: its slot, what it runs over, and whether that depends on the iterators before it."""
+    """An iterator of a loop: its slot, its domain, and whether the domain depends on the iterators before it."""
 
     __slots__ = ("dependent", "domain", "slot")
 
@@ -34,17 +34,17 @@ def compile_for(c: Compiler, node: ast.For, scope: Scope) -> Closure:
     body = c.compile(node.body, inner)
     cost = c.size - before
     if partial.used:
-        return _for_with_partial(sources, body, partial.slot, TURN + cost)
+        return _for_with_partial(sources, body, partial.slot, ITERATION_STEPS + cost)
     if len(sources) == 1:
         return _for_one(sources[0].domain, sources[0].slot, body, 1 + cost)
-    return _for_many(sources, body, TURN + cost)
+    return _for_many(sources, body, ITERATION_STEPS + cost)
 
 
 def compile_quantified(c: Compiler, node: ast.Quantified, scope: Scope) -> Closure:
     inner, sources = _sources(c, node.iterators, scope)
     before = c.size
-    condition = c.swallow(node.condition, inner)
-    return _quantified(sources, condition, node.every, TURN + c.size - before)
+    condition = c.compile_or_null(node.condition, inner)
+    return _quantified(sources, condition, node.every, ITERATION_STEPS + c.size - before)
 
 
 def _sources(
@@ -55,7 +55,7 @@ def _sources(
     for name, domain in iterators:
         for binding in bound:
             binding.used = False
-        closure = c.swallow(domain, scope)
+        closure = c.compile_or_null(domain, scope)
         binding = c.bind()
         sources.append(_Source(binding.slot, closure, any(b.used for b in bound)))
         bound.append(binding)
@@ -74,18 +74,19 @@ def compile_span(c: Compiler, node: ast.Span, scope: Scope) -> Closure:
         for value in (first, last):
             if not is_number(value):
                 warn_type(run, "number", value)
-                return _NO_SPAN
+                return _INVALID_SPAN
         return numbers(run, first, last)
 
     return span
 
 
 def numbers(run: Run, first: int | Decimal, last: int | Decimal) -> Sequence[Any]:
-    """All numbers from first to last in steps of 1, downwards where first is the greater one."""
+    """All numbers from `first` to `last` in steps of 1, downwards if `first` is greater."""
     distance: Any = last - first
     size = abs(distance) + 1
     if size > run.limits.range_size:
-        raise LimitExceeded("range_size", f"The range {first}..{last} exceeds {run.limits.range_size} numbers")
+        message = f"The range {first}..{last} exceeds the limit of {run.limits.range_size} numbers"
+        raise LimitExceeded("range_size", message)
     step = 1 if first < last else -1
     if isinstance(first, int):
         return range(first, first + step * int(size), step)
@@ -93,14 +94,14 @@ def numbers(run: Run, first: int | Decimal, last: int | Decimal) -> Sequence[Any
 
 
 def _domain(run: Run, value: Any) -> Sequence[Any] | None:
-    """What a loop runs over: a list, a span, or a closed range of whole numbers."""
+    """The items of a loop: a list, a span, or a closed range of whole numbers. Otherwise warns and gives None."""
     if type(value) is list or type(value) is range:
         return value
     if type(value) is Range and type(value.start) is int and type(value.end) is int and value.start <= value.end:
         start = value.start if value.start_included else value.start + 1
         end = value.end if value.end_included else value.end - 1
         return numbers(run, start, end) if start <= end else []
-    if value is not _NO_SPAN:
+    if value is not _INVALID_SPAN:
         warn_type(run, "list", value)
     return None
 
@@ -137,7 +138,7 @@ def _for_many(sources: tuple[_Source, ...], body: Closure, cost: int) -> Closure
 
 
 def _for_with_partial(sources: tuple[_Source, ...], body: Closure, partial: int, cost: int) -> Closure:
-    """`partial` is the list of the results so far; each turn sees its own, since values never change."""
+    """A loop whose body reads `partial`, the results so far. Each iteration gets its own list: values never change."""
 
     def for_with_partial(run: Run) -> Any:
         domains = _domains(run, sources)
@@ -154,7 +155,7 @@ def _for_with_partial(sources: tuple[_Source, ...], body: Closure, partial: int,
 
 
 def _domains(run: Run, sources: tuple[_Source, ...]) -> list[Sequence[Any] | None] | None:
-    """The domains that do not depend on other iterators; those that do are None. None alone: one is no list."""
+    """The domains; None in place of one that depends on other iterators. None alone if a domain is not a list."""
     domains: list[Sequence[Any] | None] = []
     for source in sources:
         if source.dependent:
@@ -168,7 +169,7 @@ def _domains(run: Run, sources: tuple[_Source, ...]) -> list[Sequence[Any] | Non
 
 
 def _product(run: Run, sources: tuple[_Source, ...], domains: list[Sequence[Any] | None], level: int) -> Iterator[None]:
-    """Sets the iterators' slots to each combination in turn, the last iterator fastest."""
+    """Set the iterators' slots to each combination in turn. The last iterator changes fastest."""
     source, items = sources[level], domains[level]
     if items is None:
         items = _domain(run, source.domain(run)) or ()
@@ -179,7 +180,7 @@ def _product(run: Run, sources: tuple[_Source, ...], domains: list[Sequence[Any]
         if last:
             yield
         else:
-            run.spend(TURN)
+            run.spend(ITERATION_STEPS)
             yield from _product(run, sources, domains, level + 1)
 
 

@@ -1,4 +1,4 @@
-"""Arithmetic, comparison, `and`, `or`, `if` as closures, with short ways for whole numbers and constants."""
+"""Arithmetic, comparison, `and`, `or`, `if` as closures, with fast paths for whole numbers and constants."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from vivero.engine.feel import arithmetic, ast
-from vivero.engine.feel.arithmetic import MOST
+from vivero.engine.feel.arithmetic import EXACT_INTEGER_BOUND
 from vivero.engine.feel.closures.scope import Closure, Compiler, Scope
 from vivero.engine.feel.semantics import are_ordered, checked_equal, warn_not_comparable, warn_type
 from vivero.engine.feel.values import Run
 
-_NESTED = 8  # operators in a row that are closures within closures
+_NESTED = 8  # the most operators in a row that become nested closures
 
 _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
@@ -23,8 +23,8 @@ _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def compile_arithmetic(c: Compiler, node: ast.Arithmetic, scope: Scope) -> Closure:
-    first = c.swallow(node.first, scope)
-    rest = [(sign, c.swallow(operand, scope)) for sign, operand in node.rest]
+    first = c.compile_or_null(node.first, scope)
+    rest = [(sign, c.compile_or_null(operand, scope)) for sign, operand in node.rest]
     constant = c.is_constant(first, *(operand for _, operand in rest))
     closure = first
     for sign, operand in rest[:_NESTED]:
@@ -40,7 +40,7 @@ def _sum(left: Closure, right: Closure, slow: Callable[[Run, Any, Any], Any]) ->
         b = right(run)
         if type(a) is int and type(b) is int:
             result = a + b
-            if -MOST < result < MOST:
+            if -EXACT_INTEGER_BOUND < result < EXACT_INTEGER_BOUND:
                 return result
         return slow(run, a, b)
 
@@ -53,7 +53,7 @@ def _difference(left: Closure, right: Closure, slow: Callable[[Run, Any, Any], A
         b = right(run)
         if type(a) is int and type(b) is int:
             result = a - b
-            if -MOST < result < MOST:
+            if -EXACT_INTEGER_BOUND < result < EXACT_INTEGER_BOUND:
                 return result
         return slow(run, a, b)
 
@@ -66,7 +66,7 @@ def _product(left: Closure, right: Closure, slow: Callable[[Run, Any, Any], Any]
         b = right(run)
         if type(a) is int and type(b) is int:
             result = a * b
-            if -MOST < result < MOST:
+            if -EXACT_INTEGER_BOUND < result < EXACT_INTEGER_BOUND:
                 return result
         return slow(run, a, b)
 
@@ -81,7 +81,7 @@ _BINARY = {"+": _sum, "-": _difference, "*": _product}
 
 
 def _chain(first: Closure, rest: tuple[tuple[Callable[[Run, Any, Any], Any], Closure], ...]) -> Closure:
-    """Many operators in a row, without a level of Python calls for each."""
+    """Many operators in a row as one closure, so that the depth of Python calls does not grow with them."""
 
     def chain(run: Run) -> Any:
         result = first(run)
@@ -93,7 +93,7 @@ def _chain(first: Closure, rest: tuple[tuple[Callable[[Run, Any, Any], Any], Clo
 
 
 def compile_negate(c: Compiler, node: ast.Negate, scope: Scope) -> Closure:
-    operand = c.swallow(node.operand, scope)
+    operand = c.compile_or_null(node.operand, scope)
 
     def negate(run: Run) -> Any:
         return arithmetic.negate(run, operand(run))
@@ -153,7 +153,7 @@ def _ordered(left: Closure, right: Closure, order: Callable[[Any, Any], bool], c
 
 
 def compare(run: Run, order: Callable[[Any, Any], bool], a: Any, b: Any) -> bool | None:
-    """`a < b` and the like: null with a warning where the types have no order."""
+    """`a < b`, `a <= b` and so on. If the types have no order, warns and gives null."""
     if are_ordered(a, b):
         return order(a, b)
     warn_not_comparable(run, a, b)
@@ -161,7 +161,7 @@ def compare(run: Run, order: Callable[[Any, Any], bool], a: Any, b: Any) -> bool
 
 
 def compare_with(sign: str, run: Run, a: Any, b: Any) -> bool | None:
-    """`a sign b` for any of the six signs."""
+    """`a sign b` for each of the six comparison operators."""
     if sign in _ORDERS:
         return compare(run, _ORDERS[sign], a, b)
     result = checked_equal(run, a, b)
@@ -185,8 +185,8 @@ def compile_between(c: Compiler, node: ast.Between, scope: Scope) -> Closure:
 
 
 def compile_all(c: Compiler, node: ast.Conjunction, scope: Scope) -> Closure:
-    """`and`: false decides; else null where anything is not a boolean."""
-    operands = tuple(c.swallow(operand, scope) for operand in node.operands)
+    """`and`: false if an operand is false; otherwise null if an operand is not a boolean."""
+    operands = tuple(c.compile_or_null(operand, scope) for operand in node.operands)
 
     def conjunction(run: Run) -> Any:
         result: bool | None = True
@@ -222,8 +222,8 @@ def compile_all(c: Compiler, node: ast.Conjunction, scope: Scope) -> Closure:
 
 
 def compile_any(c: Compiler, node: ast.Disjunction, scope: Scope) -> Closure:
-    """`or`: true decides; else null where anything is not a boolean."""
-    operands = tuple(c.swallow(operand, scope) for operand in node.operands)
+    """`or`: true if an operand is true; otherwise null if an operand is not a boolean."""
+    operands = tuple(c.compile_or_null(operand, scope) for operand in node.operands)
 
     def disjunction(run: Run) -> Any:
         result: bool | None = False
@@ -240,7 +240,7 @@ def compile_any(c: Compiler, node: ast.Disjunction, scope: Scope) -> Closure:
 
 
 def compile_if(c: Compiler, node: ast.If, scope: Scope) -> Closure:
-    condition = c.swallow(node.condition, scope)
+    condition = c.compile_or_null(node.condition, scope)
     then = c.compile(node.then, scope)
     otherwise = c.compile(node.otherwise, scope)
 

@@ -1,4 +1,4 @@
-"""Compile time: which name is which slot, what is constant, which variables are free."""
+"""The compiler's state: scopes of local names and their slots, constants, free variables."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Any, TypeAlias
 
 from vivero.engine.feel import ast
 from vivero.engine.feel.errors import EvaluationError
-from vivero.engine.feel.values import Limits, Run
+from vivero.engine.feel.values import FeelLimits, Run
 
 _FOLD_STEPS = 1000
 _FOLD_REGEX_MS = 1
-TURN = 3  # steps that a turn of a nested loop costs, besides those of its body
+ITERATION_STEPS = 3  # the steps of an iteration of a nested loop, without those of its body
 
 Closure: TypeAlias = Callable[[Run], Any]
 Rule: TypeAlias = "Callable[[Compiler, Any, Scope], Closure]"
 
 
 class ValueFailure(EvaluationError):
-    """A value that fails (an impossible range, a call of what has no functions). Operators turn it into null."""
+    """A failure of a value: an impossible range, a call on a value without functions. Operators turn it into null."""
 
 
 class Binding:
-    """A local name: the index of its slot. `used` tells whether anything reads it."""
+    """A local name: the index of its slot. `used`: an expression reads it."""
 
     __slots__ = ("slot", "used")
 
@@ -33,9 +33,10 @@ class Binding:
 
 
 class Scope:
-    """Names that a construct binds, within those that its surroundings bind.
+    """The names that a construct binds. `parent` has the names of its surroundings.
 
-    `item` is the slot of a filter's item: there a name means an entry of the item, if that is a context and has one.
+    `item` is the slot of a filter's item. Inside the filter, a name means the item's entry of that name, if the item is
+    a context that has one.
     """
 
     __slots__ = ("item", "names", "parent")
@@ -47,11 +48,11 @@ class Scope:
 
 
 class Compiler:
-    """One compilation. `table` says which rule compiles which type of node."""
+    """One compilation. `table` maps the type of a node to the rule that compiles it."""
 
     __slots__ = ("constants", "free", "limits", "may_fail", "reads_input", "size", "slots", "table")
 
-    def __init__(self, table: Mapping[type, Rule], limits: Limits) -> None:
+    def __init__(self, table: Mapping[type, Rule], limits: FeelLimits) -> None:
         self.table = table
         self.limits = limits
         self.constants: dict[Closure, Any] = {}
@@ -84,9 +85,9 @@ class Compiler:
         return all(closure in self.constants for closure in closures)
 
     def fold(self, closure: Closure) -> Closure:
-        """What `closure` gives, computed now; to be called when it depends on constants only.
+        """Evaluate `closure`, which must depend on constants only, and return its value as a constant.
 
-        Where the evaluation warns or fails, it stays for run time, so that it does so in every evaluation.
+        If that warns or fails, returns `closure` itself, so that every evaluation warns or fails.
         """
         limits = replace(self.limits, regex_timeout_ms=min(_FOLD_REGEX_MS, self.limits.regex_timeout_ms))
         run = Run({}, None, limits, _FOLD_STEPS, [None] * self.slots)
@@ -96,19 +97,19 @@ class Compiler:
             return closure
         return closure if run.warnings else self.constant(value)
 
-    def swallow(self, node: ast.Node, scope: Scope) -> Closure:
+    def compile_or_null(self, node: ast.Node, scope: Scope) -> Closure:
         """Like `compile`, but a ValueFailure inside gives null."""
         outer, self.may_fail = self.may_fail, False
         closure = self.compile(node, scope)
         inner, self.may_fail = self.may_fail, outer
-        return _swallowing(closure) if inner else closure
+        return _null_on_failure(closure) if inner else closure
 
 
-def _swallowing(closure: Closure) -> Closure:
-    def swallow(run: Run) -> Any:
+def _null_on_failure(closure: Closure) -> Closure:
+    def value_or_null(run: Run) -> Any:
         try:
             return closure(run)
         except ValueFailure:
             return None
 
-    return swallow
+    return value_or_null

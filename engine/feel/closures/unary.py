@@ -9,11 +9,11 @@ from vivero.engine.feel.closures.access import local
 from vivero.engine.feel.closures.operators import compare_with
 from vivero.engine.feel.closures.scope import Closure, Compiler, Scope
 from vivero.engine.feel.errors import EvaluationError
-from vivero.engine.feel.semantics import checked_equal, contains, in_range, shown, warn_type
+from vivero.engine.feel.semantics import checked_equal, contains, in_range, message_text, warn_type
 from vivero.engine.feel.values import NO_VARIABLE_FOUND, NOT_COMPARABLE, Range, Run
 
 INPUT = "?"
-IMPLICIT_INPUT = "cellInput"  # the name under which Camunda's engine keeps the input
+IMPLICIT_INPUT = "cellInput"  # the variable that holds the input in Camunda's engine
 
 
 def input_scope(c: Compiler, scope: Scope | None) -> tuple[Scope, int]:
@@ -38,7 +38,7 @@ def compile_input(c: Compiler, node: ast.Input, scope: Scope) -> Closure:
 
 def _input(slot: int) -> Closure:
     def input_(run: Run) -> Any:
-        run.asked = True
+        run.input_read = True
         return run.slots[slot]
 
     return input_
@@ -56,7 +56,7 @@ def _implicit_input(scope: Scope) -> Closure:
     def missing(run: Run) -> Any:
         if IMPLICIT_INPUT in run.variables:
             return run.variables[IMPLICIT_INPUT]
-        if run.wants_warning():
+        if run.may_warn():
             run.warn(NO_VARIABLE_FOUND, "No input value found.")
         return None
 
@@ -77,7 +77,7 @@ def compile_input_test(c: Compiler, node: ast.InputTest, scope: Scope) -> Closur
 
 
 def _half_range(sign: str, operand: Closure) -> Closure:
-    """`(< 10)` without an input to test is a range that is open on one side (DMN 1.5, 10.3.2.7)."""
+    """`(< 10)` without an input is a range that is open on one side (DMN 1.5, 10.3.2.7)."""
 
     def half_range(run: Run) -> Any:
         end = operand(run)
@@ -101,9 +101,9 @@ def compile_in_range(c: Compiler, node: ast.InRange, scope: Scope) -> Closure:
         inside = None
         if (low is None) == (start is None) and (high is None) == (end is None):
             inside = in_range(a, Range(low, high, node.range.start_included, node.range.end_included))
-        if inside is None and run.wants_warning():
-            message = f"Can't compare '{shown(run, a)}' with '{shown(run, low)}' and '{shown(run, high)}'"
-            run.warn(NOT_COMPARABLE, message)
+        if inside is None and run.may_warn():
+            texts = [message_text(run, value) for value in (a, low, high)]
+            run.warn(NOT_COMPARABLE, "Can't compare '{}' with '{}' and '{}'".format(*texts))
         return inside
 
     return test
@@ -119,11 +119,11 @@ def compile_matches(c: Compiler, node: ast.Matches, scope: Scope) -> Closure:
         return matches(run, value(run), expression(run))
 
     def test_with_input(run: Run) -> Any:
-        """Where the expression read `?`, it is a condition: its value is not compared with the input."""
-        asked, run.asked = run.asked, False
+        """An expression that reads `?` is a condition, and its value is not compared with the input."""
+        outer_read, run.input_read = run.input_read, False
         result = expression(run)
-        asked, run.asked = run.asked, asked
-        if asked:
+        is_condition, run.input_read = run.input_read, outer_read
+        if is_condition:
             return result if type(result) is bool else None
         return matches(run, value(run), result)
 
@@ -131,7 +131,7 @@ def compile_matches(c: Compiler, node: ast.Matches, scope: Scope) -> Closure:
 
 
 def matches(run: Run, value: Any, result: Any) -> bool | None:
-    """A unary test whose expression gave `result`: true, equal to the input, or a list or range around it."""
+    """True if `result`, the value of a unary test's expression, is true, equals the input or contains it."""
     if result is True:
         return True
     if type(result) is list and contains(run, result, value):
@@ -145,7 +145,7 @@ def matches(run: Run, value: Any, result: Any) -> bool | None:
 
 
 def compile_any_test(c: Compiler, node: ast.AnyTest, scope: Scope) -> Closure:
-    tests = tuple(c.swallow(test, scope) for test in node.tests)
+    tests = tuple(c.compile_or_null(test, scope) for test in node.tests)
 
     def any_test(run: Run) -> Any:
         result: bool | None = False
@@ -162,7 +162,7 @@ def compile_any_test(c: Compiler, node: ast.AnyTest, scope: Scope) -> Closure:
 
 
 def compile_not_test(c: Compiler, node: ast.NotTest, scope: Scope) -> Closure:
-    test = c.swallow(node.test, scope)
+    test = c.compile_or_null(node.test, scope)
 
     def not_test(run: Run) -> Any:
         value = test(run)
@@ -183,9 +183,9 @@ def compile_in(c: Compiler, node: ast.In, scope: Scope) -> Closure:
 
     def in_(run: Run) -> Any:
         run.slots[slot] = value(run)
-        asked = run.asked
+        outer_read = run.input_read
         result = test(run)
-        run.asked = asked
+        run.input_read = outer_read
         return result
 
     return in_

@@ -1,1 +1,1 @@
-"""How each construct of the language is read; `engine.feel.parser` is the table of contents."""
+"""The rules that read each construct of the language. `engine.feel.parser` is the table of contents."""

@@ -68,5 +68,5 @@ def _parameter(reader: Reader) -> str:
     name = " ".join(words)
     if reader.take_sign(":"):
         comparisons.type_name(reader)
-    reader.learn(name)
+    reader.add_name(name)
     return name

@@ -24,7 +24,7 @@ def for_(reader: Reader) -> ast.Node:
     reader.advance()
     iterators = _iterators(reader)
     reader.expect_word("return")
-    reader.learn("partial")
+    reader.add_name("partial")
     return ast.For(iterators, reader.expression())
 
 
@@ -44,7 +44,7 @@ def _iterators(reader: Reader) -> tuple[tuple[str, ast.Node], ...]:
 
 
 def _starts_an_iterator(reader: Reader) -> bool:
-    """DMN 1.0 separated the iterators of `some` and `every` by white space only."""
+    """True before another iterator without a comma: DMN 1.0 separates iterators by white space only."""
     if reader.kind != NAME or reader.value in ("return", "satisfies"):
         return False
     return _ITERATOR_NAME.match(reader.text, reader.start) is not None
@@ -57,12 +57,12 @@ def _iterator(reader: Reader) -> tuple[str, ast.Node]:
     start = reader.sum()
     domain = ast.Span(start, reader.sum()) if reader.take_sign("..") else start
     reader.depth -= 1
-    reader.learn(name)
+    reader.add_name(name)
     return name, domain
 
 
 def _iterator_name(reader: Reader) -> str:
-    if reader.kind == NAME and reader.with_names:
+    if reader.kind == NAME and reader.has_known_names:
         match = _ITERATOR_NAME.match(reader.text, reader.start)
         if match:
             reader.seek(match.end(1))

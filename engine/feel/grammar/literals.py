@@ -1,4 +1,4 @@
-"""What begins with a sign or is a constant: lists, ranges, contexts, parentheses, `@`, `?`."""
+"""Constants, and constructs that begin with a sign: lists, ranges, contexts, parentheses, `@`, `?`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def input_value(reader: Reader) -> ast.Node:
 def at_literal(reader: Reader) -> ast.Node:
     reader.advance()
     if reader.kind != STRING:
-        raise reader.error("a string behind '@'")
+        raise reader.error("a string after '@'")
     node = _temporal(unescape(reader.value))
     reader.advance()
     return node
@@ -100,12 +100,12 @@ def _entry(reader: Reader, position: int) -> tuple[str, ast.Node]:
     key = unescape(string) if string is not None else quoted or " ".join(plain.split())
     reader.seek(match.end())
     value = reader.expression()
-    reader.learn(key)
+    reader.add_name(key)
     return key, value
 
 
 def _temporal(text: str) -> ast.Literal:
-    """`@"text"`; what is no date, time or duration is null."""
+    """`@"text"`. Null if the text is not a date, time or duration."""
     try:
         return ast.Literal(parse_temporal(text))
     except (TemporalError, OverflowError):

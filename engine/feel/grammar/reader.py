@@ -1,4 +1,4 @@
-"""The levels of precedence, from `or` down to names and numbers; what else a value may be is looked up in tables."""
+"""The levels of precedence, from `or` down to names and numbers. All other values are looked up in `Grammar`."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from vivero.engine.feel.lexer import (
     Lexer,
     unescape,
 )
-from vivero.engine.feel.values import Limits
+from vivero.engine.feel.values import FeelLimits
 
-WORDS = rf"{NAME_PATTERN}(?:{SPACE}++{NAME_PATTERN}){{0,7}}+"  # a bound, so that a parse takes linear time
+WORDS = rf"{NAME_PATTERN}(?:{SPACE}++{NAME_PATTERN}){{0,7}}+"  # the bound lets a parse take linear time
 
-_NOT_A_VARIABLE = frozenset(
+_RESERVED_WORDS = frozenset(
     {
         *("null", "true", "false", "function", "in", "return", "then", "else", "satisfies", "and", "or"),
         *("if", "for", "some", "every", "between", "instance"),
@@ -43,7 +43,7 @@ Rule: TypeAlias = "Callable[[Reader], ast.Node]"
 
 
 class Grammar(NamedTuple):
-    """What is read where one of these signs or words stands."""
+    """The rules that read a construct, by the sign or word that announces it."""
 
     signs: Mapping[str, Rule]
     words: Mapping[str, Rule]
@@ -52,17 +52,19 @@ class Grammar(NamedTuple):
 
 
 class Reader(Lexer):
-    """One parse: where it is in the text, and how deep."""
+    """One parse: its position in the text and its depth."""
 
     __slots__ = ("at_range_end", "depth", "grammar", "limits")
 
-    def __init__(self, text: str, names: frozenset[str], limits: Limits, grammar: Grammar) -> None:
+    def __init__(self, text: str, names: frozenset[str], limits: FeelLimits, grammar: Grammar) -> None:
         if len(text) > limits.source_length:
-            raise ParseError(f"line 1, column 1: the text is longer than {limits.source_length} characters")
+            raise ParseError(
+                f"line 1, column 1: the text has {len(text)} characters and may have at most {limits.source_length}"
+            )
         self.limits = limits
         self.grammar = grammar
         self.depth = 0
-        self.at_range_end = False  # the value that is read ends a range, behind it `[` may close the range
+        self.at_range_end = False  # the current value ends a range, and a following `[` may close the range
         super().__init__(text, names)
 
     def expect_end(self) -> None:
@@ -117,16 +119,16 @@ class Reader(Lexer):
         return left
 
     def sum(self) -> ast.Node:
-        """Arithmetic, of any level."""
+        """Arithmetic of all three levels."""
         first = self._signed()
         return self._arithmetic(first, 1) if self._level() else first
 
     def _level(self) -> int:
-        """How tightly the current token binds as an operator of arithmetic; 0 if it is none."""
+        """The precedence of the current token as an arithmetic operator; 0 for other tokens."""
         return _LEVELS.get(self.value, 0) if self.kind == SIGN else 0
 
     def _arithmetic(self, left: ast.Node, lowest: int) -> ast.Node:
-        """Takes operators of at least the level `lowest`; those of one level in a row make one node."""
+        """Read operators of at least the level `lowest`. Consecutive operators of one level make one node."""
         while (level := self._level()) >= lowest:
             rest = []
             while self._level() == level:
@@ -165,7 +167,7 @@ class Reader(Lexer):
         return node
 
     def _closes_a_range(self) -> bool:
-        """`[` behind a value ends a range (`]1..5[`) where no expression follows."""
+        """True if the current `[` ends a range (`]1..5[`), because no expression follows it."""
         position = lexer.skip_gap(self.text, self.end)
         following = self.text[position : position + 1]
         return following in ("", ")", "]", ",", "}", "=", "!", "<", ">", "+", "*", "/", ":") or (
@@ -233,12 +235,12 @@ class Reader(Lexer):
             if match:
                 words = match[1].split()
                 name = " ".join(words)
-                if name in _FUNCTIONS_WITH_WORDS or not _NOT_A_VARIABLE.intersection(words):
+                if name in _FUNCTIONS_WITH_WORDS or not _RESERVED_WORDS.intersection(words):
                     return self._call_by_name(name, match.end() - 1)
         read = self.grammar.words.get(word)
         if read is not None:
             return read(self)
-        if word in _NOT_A_VARIABLE:
+        if word in _RESERVED_WORDS:
             raise self.error("an expression")
         self.advance()
         return ast.Name(word)

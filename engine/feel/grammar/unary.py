@@ -1,4 +1,4 @@
-"""Unary tests, and `in`, behind which they stand, too."""
+"""Unary tests, and `in` followed by unary tests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def unary_tests(reader: Reader) -> ast.Node:
 
 
 def _negated_tests(reader: Reader) -> ast.Node | None:
-    """`not(tests)` if that is the whole text; else the text is read as an expression."""
+    """`not(tests)`; None if that is not the whole text, which is then read as an expression."""
     start = reader.start
     reader.advance()
     if reader.take_sign("("):
@@ -54,7 +54,7 @@ def in_(reader: Reader, value: ast.Node) -> ast.Node:
     test = _test(reader)
     if reader.take_sign(".."):
         if not isinstance(test, ast.Matches | ast.InputTest):
-            raise reader.error("the start of a range in front of '..'")
+            raise reader.error("the start of a range before '..'")
         start = test.expression if isinstance(test, ast.Matches) else test.operand
         return ast.In(value, as_test(literals.range_end(reader, start, False)))
     tests = [test]
@@ -65,7 +65,7 @@ def in_(reader: Reader, value: ast.Node) -> ast.Node:
 
 
 def as_test(node: ast.Node, is_boolean_literal: bool = False) -> ast.Node:
-    """An expression where a unary test stands. The literals true and false are values to compare with the input."""
+    """An expression as a unary test. The literals true and false are compared with the input."""
     if isinstance(node, ast.InputTest):
         return node
     if isinstance(node, ast.RangeLiteral):

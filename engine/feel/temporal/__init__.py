@@ -1,11 +1,11 @@
-"""FEEL's temporal values: types, parsing, arithmetic, properties, and what timers need. Standard library only.
+"""FEEL's temporal values: types, parsing, arithmetic, properties, timers. Standard library only.
 
-parse_temporal("2026-11-21T10:30@Europe/Berlin")    any form of `@"…"`; parse_date, parse_time, parse_date_time,
-                                                    parse_duration for one kind each; TemporalError otherwise
-add, subtract, multiply, divide, negate             NotImplemented where FEEL has no rule, OverflowError out of range
-same_kind(a, b), then a < b                         a local and a zoned time are different kinds; a == b always works
+parse_temporal("2026-11-21T10:30@Europe/Berlin")    any form of `@"…"`; None for other texts
+parse_date, parse_time, parse_date_time, …          one kind each; TemporalError for other texts
+add, subtract, multiply, divide, negate             None if FEEL has no rule, OverflowError out of range
+same_kind(a, b), then a < b                         local and zoned times are different kinds; a == b always works
 value.properties()["year"]
-str(value), iso_format(value)                       as `string()` gives it; as variables and JSON carry it
+str(value), iso_format(value)                       the text of `string()`; the text in variables and JSON
 parse_interval("P1M").added_to(epoch_ms), parse_cycle("R3/PT1H"), parse_date_ms(text)
 """
 

@@ -1,7 +1,7 @@
-"""Arithmetic on temporal values (DMN 1.5, table 55), with the rules of java.time where the standard leaves room.
+"""Arithmetic on temporal values (DMN 1.5, table 55), with the rules of java.time where the standard has none.
 
-Every function gives None for operands that have no rule, and raises OverflowError where the result leaves the
-range of its type. Numbers are `int | Decimal`.
+Every function gives None for operands without a rule, and raises OverflowError if the result is out of the range of
+its type. Numbers are `int | Decimal`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from vivero.engine.feel.temporal.durations import DayTimeDuration, YearMonthDura
 from vivero.engine.feel.temporal.types import Date, DateTime, Time
 from vivero.engine.feel.values import MATH, is_number
 
-_EXPONENT_LIMIT = 40  # a number beyond 10**40 times any duration overflows
+_EXPONENT_LIMIT = 40  # every duration times a number beyond 10**40 overflows
 
 
 def add(a: Any, b: Any) -> Any:
-    """`a + b` where at least one is a temporal."""
+    """`a + b`. At least one operand must be a temporal."""
     rule = _ADD.get((type(a), type(b)))
     if rule is not None:
         return rule(a, b)
@@ -29,7 +29,7 @@ def add(a: Any, b: Any) -> Any:
 
 
 def subtract(a: Any, b: Any) -> Any:
-    """`a - b` where at least one is a temporal."""
+    """`a - b`. At least one operand must be a temporal."""
     if isinstance(b, YearMonthDuration | DayTimeDuration):
         rule = _ADD.get((type(a), type(b)))
         return None if rule is None else rule(a, negate(b))
@@ -37,9 +37,9 @@ def subtract(a: Any, b: Any) -> Any:
 
 
 def difference(a: Any, b: Any) -> Any:
-    """The time from `b` to `a`, both dates, both times or both dates with time.
+    """The time from `b` to `a`: two dates, two times or two dates with time.
 
-    A date and a zoned date with time: the date counts as midnight in UTC (DMN 1.5, 10.3.2.3.6).
+    Together with a zoned date with time, a date counts as midnight in UTC (DMN 1.5, 10.3.2.3.6).
     """
     if isinstance(a, Date) and isinstance(b, Date):
         return DayTimeDuration((a.epoch_day - b.epoch_day) * NANOS_PER_DAY)
@@ -74,7 +74,7 @@ def absolute(duration: Any) -> Any:
 
 
 def multiply(a: Any, b: Any) -> Any:
-    """A duration times a number, in either order. The number is cut to a whole one, as feel-scala does."""
+    """A duration times a number, in either order. The number's fraction is dropped, as in feel-scala."""
     duration, number = (b, a) if is_number(a) else (a, b)
     if not is_number(number):
         return None
@@ -86,9 +86,9 @@ def multiply(a: Any, b: Any) -> Any:
 
 
 def divide(a: Any, b: Any) -> Any:
-    """A duration by a number (cut to whole months or nanoseconds) or by a duration of its kind (a number).
+    """A duration divided by a number (whole months or nanoseconds) or by a duration of its kind (a number).
 
-    Division by zero is None: FEEL has no such value.
+    Division by zero gives None, because FEEL has no value for it.
     """
     if isinstance(a, YearMonthDuration) and isinstance(b, YearMonthDuration):
         return _quotient(a.months, b.months)
@@ -110,14 +110,14 @@ def _quotient(a: int, b: int) -> Any:
 
 
 def _whole(number: int | Decimal) -> int:
-    """A number without its fraction. Raises OverflowError for one that no duration can be multiplied by."""
+    """A number without its fraction. Raises OverflowError if its product with every duration overflows."""
     if isinstance(number, Decimal) and number.adjusted() > _EXPONENT_LIMIT:
         raise OverflowError("The duration is too long")
     return int(number)
 
 
 def add_months(date: Date, months: int) -> Date:
-    """A date some months later, on the last day of the month where that has no such day. Raises OverflowError."""
+    """A date some months later, or the last day of that month if it has no such day. Raises OverflowError."""
     years, month = divmod(date.year * 12 + date.month - 1 + months, 12)
     if not calendar.MIN_YEAR <= years <= calendar.MAX_YEAR:
         raise OverflowError(f"Year {years} is out of range")
@@ -125,7 +125,7 @@ def add_months(date: Date, months: int) -> Date:
 
 
 def months_between(start: Date, end: Date) -> YearMonthDuration:
-    """The whole months from `start` to `end`, negative where `end` is earlier (java.time.Period.between)."""
+    """The whole months from `start` to `end`, negative if `end` is earlier (java.time.Period.between)."""
     months = (end.year - start.year) * 12 + end.month - start.month
     if months > 0 and end.day < start.day:
         months -= 1

@@ -1,10 +1,10 @@
-"""The proleptic Gregorian calendar as plain integers: days since 1970-01-01, for years that `datetime` cannot hold."""
+"""The proleptic Gregorian calendar in integers, days since 1970-01-01, for years beyond the range of `datetime`."""
 
 from __future__ import annotations
 
 
 class TemporalError(ValueError):
-    """A text or some numbers that stand for no temporal value."""
+    """A text or numbers that do not denote a temporal value."""
 
 
 MIN_YEAR = -999_999_999
@@ -14,7 +14,7 @@ NANOS_PER_SECOND = 1_000_000_000
 NANOS_PER_MILLI = 1_000_000
 NANOS_PER_DAY = 86_400 * NANOS_PER_SECOND
 
-DAYS_PER_CYCLE = 146_097  # the calendar repeats, weekdays included, every 400 years
+DAYS_PER_CYCLE = 146_097  # the calendar, including its weekdays, repeats every 400 years
 YEARS_PER_CYCLE = 400
 
 _DAYS_TO_EPOCH = 719_468  # from 0000-03-01 to 1970-01-01
@@ -30,7 +30,7 @@ def month_length(year: int, month: int) -> int:
 
 
 def epoch_day(year: int, month: int, day: int) -> int:
-    """Days from 1970-01-01 to this date. Years are counted from March, so that a leap day is a year's last day."""
+    """Days from 1970-01-01 to this date. The computation starts years in March: leap days are then their last day."""
     march_year, march_month = (year, month - 3) if month > 2 else (year - 1, month + 9)
     cycle, year_of_cycle = divmod(march_year, YEARS_PER_CYCLE)
     day_of_year = (153 * march_month + 2) // 5 + day - 1
@@ -39,7 +39,7 @@ def epoch_day(year: int, month: int, day: int) -> int:
 
 
 def from_epoch_day(days: int) -> tuple[int, int, int]:
-    """Year, month and day that are `days` after 1970-01-01: the inverse of `epoch_day`."""
+    """Year, month and day `days` after 1970-01-01: the inverse of `epoch_day`."""
     cycle, day_of_cycle = divmod(days + _DAYS_TO_EPOCH, DAYS_PER_CYCLE)
     leap_days = day_of_cycle // 1_460 - day_of_cycle // 36_524 + day_of_cycle // 146_096
     year_of_cycle = (day_of_cycle - leap_days) // 365
@@ -56,12 +56,12 @@ def weekday(days: int) -> int:
 
 
 def week_of_year(days: int) -> int:
-    """ISO 8601 week number of a day: the week belongs to the year that its Thursday is in."""
+    """ISO 8601 week number of a day. A week belongs to the year that contains its Thursday."""
     thursday = days + 4 - weekday(days)
     return (thursday - epoch_day(from_epoch_day(thursday)[0], 1, 1)) // 7 + 1
 
 
 def truncated_divmod(number: int, divisor: int) -> tuple[int, int]:
-    """Quotient towards zero and a remainder with the sign of `number`, as Java's `/` and `%`."""
+    """The quotient rounded towards zero, and the remainder with the sign of `number`, as Java's `/` and `%`."""
     quotient = abs(number) // divisor if number >= 0 else -(abs(number) // divisor)
     return quotient, number - quotient * divisor

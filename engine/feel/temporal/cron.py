@@ -1,14 +1,14 @@
-"""Cron expressions of six fields, seconds first, as Spring's CronExpression reads them (and Camunda 8 with it).
+"""Cron expressions of six fields, seconds first, as Spring's CronExpression and therefore Camunda 8 read them.
 
     second minute hour day-of-month month day-of-week
 
 Fields take `*`, numbers, ranges `a-b`, steps `/n` and lists. Months and days of the week have names (`JAN`, `MON`);
-Sunday is 0 and 7. Both days must fit. Day of month: `?`, `L` (the last), `L-3`, `LW` (the last weekday), `15W` (the
-weekday nearest to the 15th, within the month). Day of week: `?`, `5L` or `FRIL` (the last Friday of the month),
-`MON#2` (the second Monday). `@yearly`, `@monthly`, `@weekly`, `@daily`, `@hourly` are known, too.
+Sunday is 0 and 7. A day must fit both day fields. Day of month: `?`, `L` (the last), `L-3`, `LW` (the last weekday),
+`15W` (the weekday nearest to the 15th, within the month). Day of week: `?`, `5L` or `FRIL` (the last Friday of the
+month), `MON#2` (the second Monday). `@yearly`, `@monthly`, `@weekly`, `@daily` and `@hourly` are valid, too.
 
-Times are those of a zone. Where clocks go forward, what would be in the gap happens after it; where they go back, it
-happens once, unless every hour fits: then time just goes on.
+Times are local times of a zone. If clocks go forward, a time in the gap moves after it. If clocks go back, a time in
+the overlap occurs once, unless the expression allows every hour: then it occurs in both passes.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ DayRule = Callable[[int, int, int], bool]
 
 @dataclass(frozen=True, slots=True)
 class Cron:
-    """A parsed expression. Numbers of each field are sorted; a day fits if a rule of both kinds allows it."""
+    """A parsed expression. The numbers of each field are sorted. A day fits if a rule of each kind allows it."""
 
     text: str
     seconds: tuple[int, ...]
@@ -62,15 +62,15 @@ class Cron:
     weekdays: tuple[DayRule, ...]
 
     @property
-    def ticks_a_day(self) -> int:
-        """How often it happens on a day that fits, where clocks are not set."""
+    def ticks_per_day(self) -> int:
+        """The number of times on a day that fits and on which clocks do not change."""
         return len(self.seconds) * len(self.minutes) * len(self.hours)
 
     def after(self, epoch_ms: int, zone_id: str = "Z") -> int | None:
-        """The first time after `epoch_ms`, in epoch milliseconds; None: never again before the year 10000."""
+        """The first time after `epoch_ms`, in epoch milliseconds; None if there is none before the year 10000."""
         second = epoch_ms // 1000
         if len(self.hours) == 24:
-            found = self._in_running_time(second, zone_id)
+            found = self._next_in_continuous_time(second, zone_id)
             if found is not None:
                 return found * 1000
         for local in self._local_after(second + _offset_at(zone_id, second)):
@@ -80,8 +80,9 @@ class Cron:
         return None
 
     def latest(self, count: int, after_ms: int, until_ms: int, zone_id: str = "Z") -> int | None:
-        """The first of the last `count` times that are after `after_ms` and not after `until_ms` (whole days may be
-        counted too many where clocks are set); None where there is no time between.
+        """The first of the last `count` times that are after `after_ms` and not after `until_ms`; None without any.
+
+        A day on which clocks change counts with the usual number of times.
         """
         first = self.after(after_ms, zone_id)
         if first is None or first > until_ms:
@@ -91,14 +92,14 @@ class Cron:
         first_day = (first // 1000 + _offset_at(zone_id, first // 1000)) // DAY_S
         while seen < count and day > first_day:
             day -= 1
-            seen += self.ticks_a_day if self._fits(day) else 0
+            seen += self.ticks_per_day if self._fits(day) else 0
         if day <= first_day and seen <= count:
             return first
         found = _instant(day * DAY_S + self._tick(max(seen - count, 0)), zone_id) * 1000
         return max(found, first)
 
-    def _in_running_time(self, second: int, zone_id: str) -> int | None:
-        """With every hour allowed, the offset before a change of clocks leads to the right time after it, too."""
+    def _next_in_continuous_time(self, second: int, zone_id: str) -> int | None:
+        """The next time if every hour is allowed: the offset before a change of clocks is right for times after it."""
         offset = _offset_at(zone_id, second)
         local = next(self._local_after(second + offset), None)
         if local is None:
@@ -112,23 +113,23 @@ class Cron:
         return second % 60 in self.seconds and second // 60 % 60 in self.minutes and self._fits(day)
 
     def _local_after(self, local: int) -> Iterator[int]:
-        """Local times that fit, as seconds since 1970, all after `local`."""
+        """Yield the local times that fit and are after `local`, as seconds since 1970."""
         day, second = divmod(local, DAY_S)
         if self._fits(day):
             index = self._ticks_until(second)
-            yield from (day * DAY_S + self._tick(i) for i in range(index, self.ticks_a_day))
+            yield from (day * DAY_S + self._tick(i) for i in range(index, self.ticks_per_day))
         while (following := self._day_after(day)) is not None:
             day = following
-            yield from (day * DAY_S + self._tick(i) for i in range(self.ticks_a_day))
+            yield from (day * DAY_S + self._tick(i) for i in range(self.ticks_per_day))
 
     def _tick(self, index: int) -> int:
-        """The second of the day of the tick with this number."""
+        """The second of the day at which the tick with this number occurs."""
         rest, second = divmod(index, len(self.seconds))
         hour, minute = divmod(rest, len(self.minutes))
         return self.hours[hour] * 3600 + self.minutes[minute] * 60 + self.seconds[second]
 
     def _ticks_until(self, second: int) -> int:
-        """How many ticks of a day are at this second of it or before."""
+        """The number of ticks of a day up to this second, inclusive."""
         hour, minute, second = second // 3600, second // 60 % 60, second % 60
         per_minute, per_hour = len(self.seconds), len(self.seconds) * len(self.minutes)
         count = bisect_left(self.hours, hour) * per_hour
@@ -148,7 +149,7 @@ class Cron:
         )
 
     def _day_after(self, day: int) -> int | None:
-        """The next day that fits. Months that do not fit are passed as a whole."""
+        """The next day that fits. The search skips whole months that do not fit."""
         year, month, number = from_epoch_day(day + 1)
         last_year = min(year + YEARS_PER_CYCLE, LAST_YEAR)
         while year <= last_year:
@@ -166,7 +167,7 @@ def _offset_at(zone_id: str, second: int) -> int:
 
 
 def _instant(local: int, zone_id: str) -> int:
-    """The instant of a local time; in a gap that of as much after it, of two the first."""
+    """The instant of a local time: the first of two in an overlap; in a gap, the time moves forward by the gap."""
     offset, zone = zones.resolve_zone(zone_id)
     if zone is not None:
         day, second = divmod(local, DAY_S)
@@ -174,19 +175,19 @@ def _instant(local: int, zone_id: str) -> int:
     return local - (offset or 0)
 
 
-# ------------------------------------------------------------------------------------------------------- reading
+# ------------------------------------------------------------------------------------------------------- parsing
 
 
 @lru_cache(maxsize=1024)
 def parse_cron(text: str) -> Cron:
-    """Read an expression.
+    """Parse an expression.
 
     Raises:
-        TemporalError: it is none, or one that never happens (`0 0 0 30 2 *`); the message names the field.
+        TemporalError: the text is invalid, or no time fits it (`0 0 0 30 2 *`). The message names the field.
     """
     fields = MACROS.get(text, text).upper().split()
     if len(fields) != 6:
-        raise TemporalError(f"'{text}' has {len(fields)} fields, and a cron expression has six, seconds first")
+        raise TemporalError(f"'{text}' has {len(fields)} fields, but a cron expression has six fields, seconds first")
     second, minute, hour, day, month, day_of_week = fields
     cron = Cron(
         text,
@@ -210,32 +211,32 @@ _LAST_WEEKDAY = re.compile(r"(\d|[A-Z]{3})L", re.ASCII)
 _NTH_WEEKDAY = re.compile(r"(\d|[A-Z]{3})#([1-5])", re.ASCII)
 
 
-def _numbers(field: str, what: str, low: int, high: int, names: tuple[str, ...] = _NO_NAMES) -> tuple[int, ...]:
-    return tuple(sorted({number for part in field.split(",") for number in _range(part, what, low, high, names)}))
+def _numbers(field: str, unit: str, low: int, high: int, names: tuple[str, ...] = _NO_NAMES) -> tuple[int, ...]:
+    return tuple(sorted({number for part in field.split(",") for number in _range(part, unit, low, high, names)}))
 
 
-def _range(part: str, what: str, low: int, high: int, names: tuple[str, ...]) -> range:
+def _range(part: str, unit: str, low: int, high: int, names: tuple[str, ...]) -> range:
     match = _PART.fullmatch(part)
     if match is None or (match[1] == "*" and match[2]):
-        raise TemporalError(f"'{part}' is no {what} of a cron expression")
+        raise TemporalError(f"'{part}' is not a valid {unit} of a cron expression")
     begin, end, step = match.groups()
     if begin == "*":
         first, last = low, high
     else:
-        first = _number(begin, what, low, high, names)
-        last = _number(end, what, low, high, names) if end else (high if step else first)
+        first = _number(begin, unit, low, high, names)
+        last = _number(end, unit, low, high, names) if end else (high if step else first)
     if first > last:
-        raise TemporalError(f"'{part}': the {what}s of a cron expression do not go backwards")
+        raise TemporalError(f"'{part}': a range in the {unit} of a cron expression must not go backwards")
     if step is not None and int(step) == 0:
-        raise TemporalError(f"'{part}': a step of 0 leads nowhere")
+        raise TemporalError(f"'{part}': the step of a cron expression must not be 0")
     return range(first, last + 1, int(step or 1))
 
 
-def _number(text: str, what: str, low: int, high: int, names: tuple[str, ...]) -> int:
+def _number(text: str, unit: str, low: int, high: int, names: tuple[str, ...]) -> int:
     if text in names:
         return names.index(text) + 1
     if not _DIGITS.fullmatch(text) or not low <= int(text) <= high:
-        raise TemporalError(f"'{text}' is no {what} of a cron expression ({low}-{high})")
+        raise TemporalError(f"'{text}' is not a valid {unit} of a cron expression ({low}-{high})")
     return int(text)
 
 
@@ -247,7 +248,7 @@ def _day_rule(part: str) -> DayRule:
     if last := _LAST_DAY.fullmatch(part):
         back = int(last[1] or 0)
         if back > 30:
-            raise TemporalError(f"'{part}': no month has so many days")
+            raise TemporalError(f"'{part}': no month has {back + 1} days")
         return lambda year, month, day: day == month_length(year, month) - back
     if nearest := _NEAREST.fullmatch(part):
         wanted = _number(nearest[1], "day", 1, 31, _NO_NAMES)
@@ -276,7 +277,7 @@ def _weekday_rule(part: str) -> DayRule:
 
 
 def _weekday_range(part: str) -> range:
-    """Sunday is 0 at the beginning of a range and 7 at its end."""
+    """The days of a range. Sunday is 0 at the start of a range and 7 at its end."""
     if part.startswith("SUN-"):
         part = "0" + part[3:]
     return _range(part, "day of the week", 0, 7, _WEEKDAYS) if part != "*" else range(7)
@@ -287,7 +288,7 @@ def _weekday_number(text: str) -> int:
 
 
 def _nearest_weekday(year: int, month: int, day: int) -> int:
-    """Saturday moves to Friday, Sunday to Monday, but never into another month."""
+    """The nearest weekday: Friday for a Saturday, Monday for a Sunday, but never in another month."""
     number = weekday(epoch_day(year, month, day))
     if number == 6:
         return day - 1 if day > 1 else 3

@@ -1,4 +1,4 @@
-"""Durations, and the equality and order that all temporal values share (DMN 1.5, 10.3.2.3.7 and 10.3.2.3.8)."""
+"""Durations, and the equality and order of all temporal values (DMN 1.5, 10.3.2.3.7 and 10.3.2.3.8)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from vivero.engine.feel.temporal.calendar import NANOS_PER_DAY, NANOS_PER_SECOND, truncated_divmod
 
-MAX_MONTHS = 2_147_483_647 * 12 + 11  # what java.time.Period can hold after it was normalised
-MAX_SECONDS = 9_223_372_036_854_775_807  # what java.time.Duration can hold
+MAX_MONTHS = 2_147_483_647 * 12 + 11  # the most that a normalised java.time.Period holds
+MAX_SECONDS = 9_223_372_036_854_775_807  # the most that java.time.Duration holds
 
 
 class Ordered:
@@ -18,15 +18,15 @@ class Ordered:
 
     @property
     def kind(self) -> str:
-        """The type of FEEL; `local …` tells a time without offset, which does not compare with one that has one."""
+        """The FEEL type. `local …` marks a time without an offset, which does not compare with a time that has one."""
         raise NotImplementedError
 
     def key(self) -> Any:
-        """What equality, order and hash go by."""
+        """The key of equality, order and hash."""
         raise NotImplementedError
 
     def properties(self) -> dict[str, Any]:
-        """What a path reads, `date.year` (DMN 1.5, table 65), in the order in which warnings name them."""
+        """The properties that a path such as `date.year` reads (DMN 1.5, table 65), in the order of warnings."""
         raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
@@ -50,7 +50,7 @@ class Ordered:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class YearMonthDuration(Ordered):
-    """A whole number of months. Raises OverflowError beyond what java.time.Period holds."""
+    """A whole number of months. Raises OverflowError beyond the range of java.time.Period."""
 
     months: int
 
@@ -77,7 +77,7 @@ class YearMonthDuration(Ordered):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DayTimeDuration(Ordered):
-    """A length of time in nanoseconds; a day is 24 hours. Raises OverflowError beyond what java.time.Duration holds."""
+    """A time in nanoseconds; a day has 24 hours. Raises OverflowError beyond the range of java.time.Duration."""
 
     nanos: int
 
@@ -115,10 +115,10 @@ class DayTimeDuration(Ordered):
 
 
 def same_kind(a: Any, b: Any) -> bool:
-    """True for two temporals of one FEEL type. Local and zoned times (or dates with time) are different types."""
+    """True for two temporals of one FEEL type. Local and zoned values are different types."""
     return type(a) is type(b) and bool(a.kind == b.kind)
 
 
 def format_fraction(nanos: int) -> str:
-    """`.5` of half a second, nothing of none."""
+    """`.5` for half a second, an empty text for 0."""
     return f".{nanos:09}".rstrip("0") if nanos else ""

@@ -1,7 +1,8 @@
-"""Text to temporal values: the ISO 8601 forms that FEEL takes, as java.time reads them (strict calendar).
+"""Text to temporal values: FEEL's ISO 8601 forms, as java.time parses them (strict calendar).
 
-Each function raises TemporalError for a text of another form. Accepted besides ISO 8601: `T` before a time, and a zone
-after `@` (`10:30:00@Europe/Berlin`) or, behind an offset, in brackets. `24:00:00` is the midnight that ends the day.
+Each function raises TemporalError for a text of another form. In addition to ISO 8601, a time may start with `T`, and
+a zone may follow after `@` (`10:30:00@Europe/Berlin`) or, after an offset, in brackets. `24:00:00` is the midnight at
+the end of the day.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def parse_time(text: str) -> Time:
 
 
 def parse_date_time(text: str) -> DateTime:
-    """`2026-11-21T10:30` and nothing, `Z`, `+01:00`, `+01:00[Europe/Berlin]` or `@Europe/Berlin`; a date alone."""
+    """`2026-11-21T10:30`, alone or with `Z`, `+01:00`, `+01:00[Europe/Berlin]` or `@Europe/Berlin`; or just a date."""
     if _DATE_PATTERN.fullmatch(text):
         return DateTime(parse_date(text), 0)
     local = _LOCAL_DATE_TIME.fullmatch(text)
@@ -82,7 +83,7 @@ def with_zone_same_instant(value: DateTime, zone_id: str) -> DateTime:
 
 
 def parse_duration(text: str) -> YearMonthDuration | DayTimeDuration:
-    """`P1Y2M` or `P1DT2H3M4.5S`; a sign may stand before `P` and before each number. Raises TemporalError."""
+    """`P1Y2M` or `P1DT2H3M4.5S`. A sign may precede `P` and each number. Raises TemporalError."""
     try:
         return _months(text) or _days(text)
     except OverflowError as e:
@@ -104,7 +105,7 @@ def parse_day_time_duration(text: str) -> DayTimeDuration:
 
 
 def parse_temporal(text: str) -> Temporal | None:
-    """What `@"…"` stands for: a date, a date with time, a time or a duration; None for any other text."""
+    """The value of `@"…"`: a date, a date with time, a time or a duration; None for any other text."""
     try:
         return _parse_any(text)
     except (TemporalError, OverflowError):
@@ -146,7 +147,7 @@ def _date(year: str, month: str, day: str) -> Date:
 
 
 def _nanos(hour: str, minute: str, second: str | None, fraction: str | None) -> int:
-    """Nanoseconds since midnight, a whole day for 24:00:00."""
+    """Nanoseconds since midnight; a whole day for 24:00:00."""
     hours, minutes, seconds = int(hour), int(minute), int(second or 0)
     nanos = ((hours * 60 + minutes) * 60 + seconds) * NANOS_PER_SECOND + _fraction(fraction)
     if minutes > 59 or seconds > 59 or nanos > NANOS_PER_DAY:

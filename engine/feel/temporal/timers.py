@@ -1,7 +1,8 @@
-"""What timer events and job backoffs need of ISO 8601: intervals, repetitions, dates, all to epoch milliseconds.
+"""The ISO 8601 intervals, repetitions and dates of timer events and job backoffs, in epoch milliseconds.
 
-A cycle `R3/PT10M`, `R/2026-01-01T00:00:00Z/P1D` is a number of repetitions (None: without end), maybe a start, and an
-interval. An interval may mix calendar units and time: `P1M2DT3H`. Calendar units are added in UTC or in a zone.
+A cycle such as `R3/PT10M` or `R/2026-01-01T00:00:00Z/P1D` consists of a number of repetitions (None: without end), an
+optional start and an interval. An interval may mix calendar units and time: `P1M2DT3H`. Calendar units are added in
+UTC or in a zone.
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ from vivero.engine.feel.temporal.parsing import parse_date_time, parse_duration
 from vivero.engine.feel.temporal.types import Date, DateTime
 
 LATEST_MS = 253_402_300_799_999
-"""No timer is due later: the end of the year 9999."""
+"""The latest due date of a timer: the end of the year 9999."""
 SHORTEST_ENDLESS_MS = 1_000
-"""An interval that repeats without end is at least this long."""
+"""The shortest interval of a cycle that repeats without end."""
 MAX_REPETITIONS = 2**31 - 1
 
 _INTERVAL = re.compile(
     r"(-?)P(?:(-?\d{1,9})Y)?(?:(-?\d{1,9})M)?(?:(-?\d{1,9})W)?(?:(-?\d{1,9})D)?(T-?\d[-0-9.HMS]*)?", re.ASCII
 )
 _LOCAL_IN_ZONE = re.compile(r"([^T]*T[0-9:.]+)\[([^]@]+)\]\Z", re.ASCII)
-"""Matched from the start of the text on, so that long texts without a date cost no more than reading them once."""
+"""The match starts at the beginning of the text, so that it takes linear time for long texts without a date."""
 _CYCLE = re.compile(r"R(\d{1,10})?/(?:(.+)/)?([^/]+)", re.ASCII)
 
 
@@ -50,21 +51,21 @@ class Interval:
 
     @property
     def is_positive(self) -> bool:
-        """True where adding it leads forward (a month counted as 28 days)."""
+        """True if adding it leads forward. A month counts as 28 days."""
         return (self.months * 28 + self.days) * NANOS_PER_DAY + self.nanos > 0
 
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """A repetition: `repetitions` None repeats without end; `start_ms` None starts now."""
+    """A repetition. `repetitions` None: without end; `start_ms` None: now."""
 
     repetitions: int | None
     start_ms: int | None
     interval: Interval
 
 
-def fault_of(cycle: Cycle, now_ms: int) -> str | None:
-    """Why no timer can go by this cycle, to be read behind its text; None if one can. Raises OverflowError."""
+def cycle_problem(cycle: Cycle, now_ms: int) -> str | None:
+    """The reason why timers cannot use this cycle, a predicate for its text; None if they can. Raises OverflowError."""
     repetitions, interval = cycle.repetitions, cycle.interval
     if repetitions == 0:
         return "never fires"
@@ -85,7 +86,7 @@ def interval_of(duration: YearMonthDuration | DayTimeDuration) -> Interval:
 
 
 def parse_interval(text: str) -> Interval:
-    """An ISO 8601 duration, also one of mixed units or weeks (`P1M2DT3H`, `P2W`). Raises TemporalError."""
+    """An ISO 8601 duration, also with mixed units or weeks (`P1M2DT3H`, `P2W`). Raises TemporalError."""
     match = _INTERVAL.fullmatch(text)
     if match is None or text[-1] in "PT":
         raise TemporalError(f"Invalid duration '{text}'")
@@ -109,9 +110,9 @@ def parse_cycle(text: str) -> Cycle:
 
 
 def parse_date_ms(text: str) -> int:
-    """Epoch milliseconds of a date with time (UTC where it has no offset) or of a date.
+    """Epoch milliseconds of a date or a date with time. Without an offset it counts as UTC.
 
-    A local time may name its zone in both ways: `2027-01-01T09:00:00[Europe/Berlin]`, and FEEL's with `@`.
+    A local time may name its zone in brackets, `2027-01-01T09:00:00[Europe/Berlin]`, or as in FEEL after `@`.
 
     Raises TemporalError, also for a date beyond 64 bits of milliseconds (292 million years).
     """

@@ -1,8 +1,8 @@
 """The temporal values of FEEL: immutable, comparable, hashable (DMN 1.5, 10.3.2.3.4 to 10.3.2.3.9).
 
-They reach further than `datetime`: years to ±999,999,999, nanoseconds, local and zoned values of one class.
-`==` is FEEL's `=`: dates with time are equal where they are the same instant, a local and a zoned value never are. `<`
-and its like are for values of one kind (`same_kind`). `str()` is what `string()` gives.
+Unlike `datetime`, they have years up to ±999,999,999, nanoseconds, and one class for local and zoned values. `==` is
+FEEL's `=`: dates with time are equal if they are the same instant; a local and a zoned value never are. `<`, `<=`, `>`
+and `>=` compare values of one kind (`same_kind`). `str()` gives the text of `string()`.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from vivero.engine.feel.temporal.calendar import (
 from vivero.engine.feel.temporal.durations import DayTimeDuration, Ordered, YearMonthDuration, format_fraction
 
 
-def _check(ok: bool, what: str) -> None:
-    if not ok:
-        raise TemporalError(what)
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise TemporalError(message)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Date(Ordered):
-    """A day of the proleptic Gregorian calendar. Raises TemporalError for one that does not exist."""
+    """A day of the proleptic Gregorian calendar. Raises TemporalError for a day that does not exist."""
 
     year: int
     month: int
     day: int
 
     def __post_init__(self) -> None:
-        _check(MIN_YEAR <= self.year <= MAX_YEAR, "The year is out of range")
-        _check(1 <= self.month <= 12, "There is no such month")
-        _check(1 <= self.day <= calendar.month_length(self.year, self.month), "The month has no such day")
+        _require(MIN_YEAR <= self.year <= MAX_YEAR, "The year is out of range")
+        _require(1 <= self.month <= 12, "There is no such month")
+        _require(1 <= self.day <= calendar.month_length(self.year, self.month), "The month has no such day")
 
     @classmethod
     def from_epoch_day(cls, days: int) -> Date:
-        """The date `days` after 1970-01-01. Raises OverflowError beyond the years that there are."""
+        """The date `days` after 1970-01-01. Raises OverflowError beyond ±999,999,999 years."""
         year, month, day = calendar.from_epoch_day(days)
         if not MIN_YEAR <= year <= MAX_YEAR:
             raise OverflowError(f"Year {year} is out of range")
@@ -75,7 +75,7 @@ class Date(Ordered):
 class Time(Ordered):
     """A time of day, local or at an offset. `nanos` since midnight; `offset` in seconds east of UTC, None: local.
 
-    `zone` names the zone that the offset is the standard one of, where the time was given with a zone.
+    `zone` is the zone of a time that was given with one. `offset` is then the zone's standard offset.
     """
 
     nanos: int
@@ -83,13 +83,13 @@ class Time(Ordered):
     zone: str | None = None
 
     def __post_init__(self) -> None:
-        _check(0 <= self.nanos < NANOS_PER_DAY, "The time is not within a day")
+        _require(0 <= self.nanos < NANOS_PER_DAY, "The time is not within a day")
         _check_offset(self.offset)
 
     @classmethod
     def of(cls, hour: int, minute: int, second: int = 0, nano: int = 0, offset: int | None = None) -> Time:
-        _check(0 <= hour < 24 and 0 <= minute < 60 and 0 <= second < 60, "Hour, minute or second is out of range")
-        _check(0 <= nano < NANOS_PER_SECOND, "Nanoseconds are out of range")
+        _require(0 <= hour < 24 and 0 <= minute < 60 and 0 <= second < 60, "Hour, minute or second is out of range")
+        _require(0 <= nano < NANOS_PER_SECOND, "Nanoseconds are out of range")
         return cls((hour * 3600 + minute * 60 + second) * NANOS_PER_SECOND + nano, offset)
 
     @classmethod
@@ -110,7 +110,7 @@ class Time(Ordered):
         return self.offset is None, self.nanos - (self.offset or 0) * NANOS_PER_SECOND
 
     def __eq__(self, other: object) -> bool:
-        """Times at two offsets are never equal (feel-scala), even where neither is the earlier."""
+        """Times at different offsets are never equal (feel-scala), even if neither is earlier."""
         return type(other) is Time and (self.nanos, self.offset) == (other.nanos, other.offset)
 
     def __hash__(self) -> int:
@@ -127,7 +127,7 @@ class Time(Ordered):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DateTime(Ordered):
-    """A date and a time of day, local or at an offset, maybe that of a zone. Fields as in `Date` and `Time`."""
+    """A date and a time of day, local or at an offset, which may be that of a zone. Fields as in `Date` and `Time`."""
 
     date: Date
     nanos: int
@@ -135,15 +135,15 @@ class DateTime(Ordered):
     zone: str | None = None
 
     def __post_init__(self) -> None:
-        _check(0 <= self.nanos < NANOS_PER_DAY, "The time is not within a day")
+        _require(0 <= self.nanos < NANOS_PER_DAY, "The time is not within a day")
         _check_offset(self.offset)
 
     @classmethod
     def in_zone(cls, date: Date, nanos: int, zone_id: str, preferred_offset: int | None = None) -> DateTime:
         """A local time in a zone. Raises zones.UnknownZone.
 
-        In a gap it moves forward by the gap's length, in an overlap it takes the preferred offset where that holds,
-        else the earlier one (java.time.ZonedDateTime.ofLocal).
+        In a gap, the time moves forward by the gap's length. In an overlap, it takes the preferred offset if that is
+        valid, otherwise the earlier one (java.time.ZonedDateTime.ofLocal).
         """
         offset, zone = zones.resolve_zone(zone_id)
         if zone is None:
@@ -155,7 +155,7 @@ class DateTime(Ordered):
 
     @classmethod
     def at_instant(cls, epoch_nanos: int, offset: int | None, zone: str | None = None) -> DateTime:
-        """The instant `epoch_nanos` after 1970-01-01T00:00Z, at an offset or in a zone (which then decides)."""
+        """The instant `epoch_nanos` after 1970-01-01T00:00Z, at an offset, or in a zone, which then sets the offset."""
         if zone is not None:
             offset = zones.offset_at_instant(zone, epoch_nanos // NANOS_PER_SECOND)
         return cls._moved(0, epoch_nanos + (offset or 0) * NANOS_PER_SECOND, offset, zone)
@@ -218,18 +218,18 @@ TEMPORAL_TYPES = (Date, Time, DateTime, YearMonthDuration, DayTimeDuration)
 
 
 def identical(a: Any, b: Any) -> bool:
-    """DMN's `is()` for two temporals: the same in every field, not only the same instant."""
+    """DMN's `is()` for two temporals: all fields are equal, not only the instant."""
     return type(a) is type(b) and all(getattr(a, name) == getattr(b, name) for name in a.__slots__)
 
 
 def format_nanos(nanos: int) -> str:
-    """`10:30:00.5` of nanoseconds since midnight: always with seconds, a fraction only where there is one."""
+    """`10:30:00.5` for nanoseconds since midnight, always with seconds, with a fraction only if it is not 0."""
     hour, minute, second = _clock(nanos)
     return f"{hour:02}:{minute:02}:{second:02}{format_fraction(nanos % NANOS_PER_SECOND)}"
 
 
 def iso_format(value: Temporal) -> str:
-    """ISO 8601 as java.time writes it and variables carry it: like `str()`, but a zone in brackets."""
+    """ISO 8601 as in java.time and in variables: like `str()`, but with the zone in brackets."""
     if isinstance(value, DateTime | Time) and value.zone is not None:
         local = f"{value.date}T" if isinstance(value, DateTime) else ""
         return f"{local}{format_nanos(value.nanos)}{zones.format_offset(value.offset or 0)}[{value.zone}]"
@@ -246,7 +246,7 @@ def _offset_duration(offset: int | None) -> DayTimeDuration | None:
 
 
 def _check_offset(offset: int | None) -> None:
-    _check(offset is None or abs(offset) <= zones.MAX_OFFSET_S, "The offset exceeds 18 hours")
+    _require(offset is None or abs(offset) <= zones.MAX_OFFSET_S, "The offset exceeds 18 hours")
 
 
 def _suffix(offset: int | None, zone: str | None) -> str:
