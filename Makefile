@@ -42,7 +42,7 @@ bench: install   ## run the usual benchmarks (under three minutes; ARGS=timers, 
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 mutants: install ## prove that the tests see: each seeded mutant must be caught by its named test
-	$(BIN)/python tests/mutants.py $(ARGS)
+	$(BIN)/python -m tests.mutants.run $(ARGS)
 
 torture: install ## the long randomised runs
 	$(BIN)/python -m pytest -m torture $(ARGS)

@@ -1,23 +1,12 @@
 """The table of mutants fits the tree; `make mutants` runs it."""
 
-import importlib.util
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.mutants.run import MUTANTS
+
 ROOT = Path(__file__).resolve().parents[1]
-
-
-def load_table():
-    sys.path.insert(0, str(ROOT / "tests"))
-    spec = importlib.util.spec_from_file_location("vivero_mutants", ROOT / "tests" / "mutants.py")
-    module = sys.modules["vivero_mutants"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-MUTANTS = load_table().MUTANTS
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)

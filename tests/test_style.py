@@ -181,14 +181,14 @@ def test_no_cancellation_is_swallowed():
 
 
 def test_tests_have_no_packages():
-    """`tests/engine/__init__.py` would make `import engine` find the tests."""
+    """`tests/api/__init__.py` would make `import api` find the tests."""
     assert list((ROOT / "tests").rglob("__init__.py")) == []
 
 
 # ------------------------------------------------------------------------------------------- tests that can be repeated
 
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
-DRAWS_FOR_ITSELF = {"tests/conftest.py", "tests/process/process_program.py"}
+DRAWS_FOR_ITSELF = {"tests/conftest.py", "tests/process/program.py"}
 """The seed, and ports, which two sessions on one machine must not choose alike."""
 
 

@@ -3,8 +3,8 @@
 psycopg writes the protocol as generators that yield what they wait for; `waiting` lets Trio do the waiting.
 A connection is a thin layer over libpq (`psycopg.pq`): no cursors, no adaptation of large values, results as lists of
 tuples; half the CPU of a query through psycopg's own connection class. Names of psycopg used beyond its documented API,
-held by tests/storage/test_driver.py and by the exact version pin: `psycopg.generators` (connect, cancel, send, execute,
-fetch_many, notifies), `psycopg.waiting` (Ready, Wait).
+held by tests/storage/postgres/test_driver.py and by the exact version pin: `psycopg.generators` (connect, cancel,
+send, execute, fetch_many, notifies), `psycopg.waiting` (Ready, Wait).
 
 Rules that hold for every call:
 

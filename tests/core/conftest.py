@@ -3,14 +3,11 @@
 The helper modules beside this file (`core_*.py`) may be imported by the tests.
 """
 
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from core_bench import Bench
+from tests.core.bench import Bench
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 
 import vivero.engine.core
+from vivero.engine.bpmn.elements import ELEMENTS as READ
+from vivero.engine.bpmn.elements import EVENT_SUB_PROCESS
 from vivero.engine.core.apply import APPLY
 from vivero.engine.core.dispatch import COMMANDS, ELEMENTS
 from vivero.engine.core.lifecycle import STAGES, TRANSITIONS
@@ -13,6 +15,8 @@ from vivero.engine.core.state.tree import ElementState
 from vivero.engine.core.worklist import FOLLOW
 
 CORE = Path(vivero.engine.core.__file__).parent
+MADE = {"PROCESS", "MULTI_INSTANCE_BODY", EVENT_SUB_PROCESS.type}
+"""Types that no tag of a flow node stands for."""
 
 
 def test_every_event_has_an_applier():
@@ -22,6 +26,10 @@ def test_every_event_has_an_applier():
 def test_every_command_has_a_handler_and_a_name():
     assert set(COMMANDS) == set(INTENTS.values()) == set(Command.__subclasses__())
     assert len(COMMANDS) == len(INTENTS), "two commands share a name"
+
+
+def test_every_type_that_is_read_is_run_and_the_other_way_round():
+    assert {kind.type for kind in READ.values()} | MADE == set(ELEMENTS)
 
 
 def test_only_events_are_followed():

@@ -1,6 +1,6 @@
 """Runs files of conformance cases and prints passed/total for each suite and directory, and each failure.
 
-    python tests/feel/run_cases.py FILE… [--quiet]
+    python -m tests.feel.run_cases FILE… [--quiet]
 
 Exit status 1 if a case fails.
 """
@@ -11,15 +11,13 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-import feel_case_format
+from tests.feel import case_format
 
 
 def report(path: Path, quiet: bool) -> bool:
     """Runs one file. True if all cases pass."""
-    outcomes = [feel_case_format.run(case) for case in feel_case_format.load(path)]
-    by_directory: dict[str, list[feel_case_format.Outcome]] = defaultdict(list)
+    outcomes = [case_format.run(case) for case in case_format.load(path)]
+    by_directory: dict[str, list[case_format.Outcome]] = defaultdict(list)
     for outcome in outcomes:
         by_directory[outcome.case.directory].append(outcome)
     for directory, group in by_directory.items():
@@ -35,7 +33,7 @@ def report(path: Path, quiet: bool) -> bool:
     return not failed
 
 
-def summaries(suite: str, outcomes: list[feel_case_format.Outcome]) -> list[str]:
+def summaries(suite: str, outcomes: list[case_format.Outcome]) -> list[str]:
     """Passed of total: of all, of those that Camunda's engine passes, of those that expect a value."""
     lines = [_ratio(suite, "all cases", outcomes)]
     camunda = [o for o in outcomes if o.case.data.get("camundaDmnScala190") == "SUCCESS"]
@@ -46,7 +44,7 @@ def summaries(suite: str, outcomes: list[feel_case_format.Outcome]) -> list[str]
     return lines
 
 
-def _ratio(suite: str, what: str, outcomes: list[feel_case_format.Outcome]) -> str:
+def _ratio(suite: str, what: str, outcomes: list[case_format.Outcome]) -> str:
     passed = sum(outcome.passed for outcome in outcomes)
     return f"{suite}: {what}: {passed}/{len(outcomes)} = {100 * passed / len(outcomes):.2f} %"
 

@@ -3,21 +3,22 @@
 import json
 from pathlib import Path
 
-import feel_case_format
 import pytest
+
+from tests.feel import case_format
 
 KNOWN = Path(__file__).parent / "known_differences.json"
 
 
 @pytest.mark.parametrize("suite", ["feel-scala", "dmn-tck"])
 def test_all_cases_pass_but_for_the_known_differences(suite):
-    path = feel_case_format.cases_directory() / f"{suite}.json"
+    path = case_format.cases_directory() / f"{suite}.json"
     if not path.exists():
         pytest.skip(f"no cases: {path} is not there, VIVERO_CASES names another directory")
-    cases = feel_case_format.load(path)
+    cases = case_format.load(path)
     labels = {case.label for case in cases}
     known = {label for entry in json.loads(KNOWN.read_text()) for label in entry["cases"]} & labels
-    outcomes = [feel_case_format.run(case) for case in cases]
+    outcomes = [case_format.run(case) for case in cases]
     failed = {outcome.case.label: outcome.found for outcome in outcomes if not outcome.passed}
     assert len(labels) == len(cases), "labels of cases are not unique"
     assert {label: found for label, found in failed.items() if label not in known} == {}

@@ -11,8 +11,8 @@ import time
 from random import Random
 
 import pytest
-from feel_generator import VARIABLES, Generator
 
+from tests.feel.expression_generator import VARIABLES, Generator
 from vivero.engine.feel import FeelError, compile_expression, compile_unary_tests, to_json
 from vivero.engine.feel.parser import parse_expression
 from vivero.engine.feel.semantics import display

@@ -12,8 +12,8 @@ import sys
 import time
 
 import pytest
-from feel_hostile import hostile_expressions, hostile_texts
 
+from tests.feel.hostile_expressions import hostile_expressions, hostile_texts
 from vivero.engine.feel import FeelError, compile_expression, compile_unary_tests, to_json
 
 CALLS = 1_000_000

@@ -4,18 +4,14 @@ A module has one program and one database, unless its tests say otherwise. `PROG
 `PROGRAM_ENVIRONMENT` (a dictionary) of a module are given to its program.
 """
 
-import sys
 from pathlib import Path
 
 import pytest
 import trio
 
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[1] / "process"))
-
-from hostile_others import Report, idle_p99_s
-from hostile_target import Target
-from process_program import Program
+from tests.hostile.others import Report, idle_p99_s
+from tests.hostile.target import Target
+from tests.process.program import Program
 
 HERE = Path(__file__).parent
 HOSTILE = "hostile"

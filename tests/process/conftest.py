@@ -5,18 +5,14 @@
 repeats a run, as far as what is random in it is chosen by the test.
 """
 
-import sys
 from pathlib import Path
 from random import Random
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from process_load import deploy
-from process_program import Program
-from process_server import Server
-
+from tests.process.load import deploy
+from tests.process.postgres_server import Server
+from tests.process.program import Program
 from vivero import embedded
 
 UNSAFE = {"VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS": "true"}

@@ -6,11 +6,12 @@ from pathlib import Path
 import psycopg
 import pytest
 import trio
-from process_http import Caller, Unanswered
-from process_load import deploy
-from process_program import eventually
 
-SLOW = (str(Path(__file__).with_name("process_slow.py")),)
+from tests.process.http_client import Caller, Unanswered
+from tests.process.load import deploy
+from tests.process.program import eventually
+
+SLOW = (str(Path(__file__).with_name("slow_program.py")),)
 BLOCKED_AFTER_S = "1.5"
 CREATE = {"processDefinitionId": "one-task"}
 REJECTION = "SELECT position, rejection::text FROM event_log WHERE rejection IS NOT NULL"

@@ -8,11 +8,12 @@ import contextlib
 import psycopg
 import pytest
 import trio
-from process_audit import audit, settled
-from process_http import Unanswered
-from process_load import Load, deploy
-from process_program import eventually
-from process_status import StatusWatch
+
+from tests.process.audit import audit, settled
+from tests.process.http_client import Unanswered
+from tests.process.load import Load, deploy
+from tests.process.program import eventually
+from tests.process.status_watch import StatusWatch
 
 CHILDREN = ("api", "appender", "consumer", "completions", "timers", "listener", "announcer")
 RECOVERS_S = 20.0

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from process_http import Caller
-from process_load import deploy
-from process_program import eventually
 
+from tests.process.http_client import Caller
+from tests.process.load import deploy
+from tests.process.program import eventually
 from vivero.embedded.binaries import find_installation
 
 LIBRARY = next(iter(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1")), None)

@@ -4,8 +4,9 @@ import os
 
 import pytest
 import trio
-from process_audit import audit, settled
-from process_load import Load, deploy
+
+from tests.process.audit import audit, settled
+from tests.process.load import Load, deploy
 
 ROUNDS = 8
 TORTURE_ROUNDS = int(os.environ.get("VIVERO_KILLS", "50"))

@@ -1,7 +1,7 @@
 """Execution listeners through the whole program: jobs like any other, and nothing forgotten by a new start."""
 
-from process_http import Caller
-from process_load import deploy
+from tests.process.http_client import Caller
+from tests.process.load import deploy
 
 
 class Worker:

@@ -5,9 +5,10 @@ from uuid import uuid4
 
 import psycopg
 import trio
-from process_audit import audit, settled
-from process_http import Caller
-from process_load import Load
+
+from tests.process.audit import audit, settled
+from tests.process.http_client import Caller
+from tests.process.load import Load
 
 SLOW = """
     CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

@@ -4,9 +4,10 @@ from functools import partial
 
 import psycopg
 import trio
-from process_http import Caller
-from process_load import deploy
-from process_program import eventually
+
+from tests.process.http_client import Caller
+from tests.process.load import deploy
+from tests.process.program import eventually
 
 COUNT = 40
 

@@ -5,10 +5,11 @@ import signal
 import psutil
 import psycopg
 import trio
-from process_audit import audit, settled
-from process_load import Load, deploy
-from process_program import eventually
-from process_status import StatusWatch
+
+from tests.process.audit import audit, settled
+from tests.process.load import Load, deploy
+from tests.process.program import eventually
+from tests.process.status_watch import StatusWatch
 
 RECOVERS_S = 40.0
 NAMES = ("api", "appender", "completions", "listener", "announcer", "consumer-writer", "consumer-reader")

@@ -5,11 +5,11 @@ import signal
 import psycopg
 import pytest
 import trio
-from process_audit import audit, settled
-from process_http import Caller, Unanswered
-from process_load import Load, deploy
-from process_program import eventually
 
+from tests.process.audit import audit, settled
+from tests.process.http_client import Caller, Unanswered
+from tests.process.load import Load, deploy
+from tests.process.program import eventually
 from vivero.storage.postgres.migrate import LOCK_KEY
 
 STOPS_S = 30.0

@@ -7,10 +7,10 @@ from uuid import uuid4
 import psycopg
 import pytest
 import trio
-from process_audit import settled
-from process_load import deploy
-from process_program import eventually
 
+from tests.process.audit import settled
+from tests.process.load import deploy
+from tests.process.program import eventually
 from vivero import embedded
 
 INSTANCES = 100_000

@@ -10,9 +10,10 @@ from collections import Counter
 import psycopg
 import pytest
 import trio
-from process_audit import audit, settled
-from process_http import Unanswered
-from process_load import Load, deploy
+
+from tests.process.audit import audit, settled
+from tests.process.http_client import Unanswered
+from tests.process.load import Load, deploy
 
 SECONDS = 20.0
 TORTURE_SECONDS = float(os.environ.get("VIVERO_STORM_S", "300"))

@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 import pytest
 import trio
-from process_audit import settled
-from process_http import Caller
-from process_load import deploy
+
+from tests.process.audit import settled
+from tests.process.http_client import Caller
+from tests.process.load import deploy
 
 ROUNDS = 4
 TORTURE_ROUNDS = int(os.environ.get("VIVERO_KILLS", "50"))

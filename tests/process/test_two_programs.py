@@ -6,10 +6,11 @@ import statistics
 import psycopg
 import pytest
 import trio
-from process_audit import audit, settled
-from process_http import Caller
-from process_load import MODELS, Load, send_files
-from process_program import eventually
+
+from tests.process.audit import audit, settled
+from tests.process.http_client import Caller
+from tests.process.load import MODELS, Load, send_files
+from tests.process.program import eventually
 
 TAKES_OVER_S = 30.0
 KEYS = 60

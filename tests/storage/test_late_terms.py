@@ -1,17 +1,14 @@
 """Batches of a consumer that come late: its term was given up, and the next one has done the work."""
 
 import os
-import sys
-from pathlib import Path
 
 import pytest
 import trio
 from psycopg.conninfo import make_conninfo
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "core"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
-
-from consumer_bench import (
+from tests.core.message_models import model
+from tests.core.models import end, start, task
+from tests.runtime.consumer.bench import (
     Ears,
     Models,
     Serial,
@@ -23,9 +20,6 @@ from consumer_bench import (
     pin_clock,
     save_serially,
 )
-from core_messages import model
-from core_models import end, start, task
-
 from vivero.engine.runtime.consumer.leadership import Consumer
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
 from vivero.storage.postgres import driver

@@ -1,0 +1,85 @@
+"""A loop over too much is an incident, before memory or the time of a commit is used up, and goes on when resolved."""
+
+import pytest
+
+from tests.core.bench import Bench, rebuilt
+from tests.core.event_models import loop, model, run
+from tests.core.models import end, start, task
+from vivero.engine.core.elements import multi_instance
+from vivero.engine.core.rules import MAX_LOOP_CHARACTERS, MAX_LOOP_ITEMS
+from vivero.engine.core.step import Limits
+
+LIMITS = {"whole": Limits(), "sliced": Limits(slice_items=1), "paged": Limits(paged_from=0)}
+
+
+@pytest.fixture(params=LIMITS)
+def bench(request):
+    return Bench(LIMITS[request.param])
+
+
+def looped(collection="=items"):
+    activity = loop(task("work"), collection, item="item", output="=r", into="results")
+    return model(start(), activity, end(), "start > work > end")
+
+
+def incident(bench):
+    ((element, type_, message),) = bench.incidents
+    return element, type_, message
+
+
+def test_too_many_items(bench):
+    key = run(bench, looped(), items=[1] * (MAX_LOOP_ITEMS + 1))
+    assert incident(bench) == (
+        "work",
+        "EXTRACT_VALUE_ERROR",
+        "Too many or too large items of a multi-instance activity: a loop has at most 200000, and not 200001.",
+    )
+    bench.set(key, items=[1, 2])
+    bench.resolve()
+    assert (bench.jobs, bench.incidents) == (["work", "work"], [])
+
+
+def test_as_many_items_as_there_may_be(monkeypatch, bench):
+    monkeypatch.setattr(multi_instance, "MAX_LOOP_ITEMS", 3)
+    run(bench, looped(), items=[1, 2, 3])
+    assert bench.jobs == ["work"] * 3
+
+
+def test_few_values_that_stand_for_more_text_than_there_is_memory(monkeypatch, bench):
+    """A hundred thousand items of a megabyte each are a list of pointers to one text, until they are written down."""
+    made = []
+    monkeypatch.setattr(multi_instance, "json_of", lambda item: made.append(item) or f'"{item}"')
+    run(bench, looped("=for i in 1..100000 return text"), text="x" * 1_000_000)
+    assert incident(bench) == (
+        "work",
+        "EXTRACT_VALUE_ERROR",
+        "Too many or too large items of a multi-instance activity: as JSON they have at most 8000000 characters "
+        "together.",
+    )
+    assert len(made) == MAX_LOOP_CHARACTERS // 1_000_000
+
+
+@pytest.mark.parametrize(("most", "begins"), [(10, True), (9, False)])
+def test_items_as_large_as_they_may_be(monkeypatch, bench, most, begins):
+    monkeypatch.setattr(multi_instance, "MAX_LOOP_CHARACTERS", most)
+    run(bench, looped(), items=["abc", "def"])
+    assert bench.jobs == ["work"] * (2 if begins else 0)
+    assert len(bench.incidents) == (0 if begins else 1)
+
+
+def test_a_result_that_is_too_much_does_not_end_its_turn(monkeypatch, bench):
+    key = run(bench, looped(), items=[1, 2, 3])
+    monkeypatch.setattr(multi_instance, "MAX_LOOP_CHARACTERS", 10)
+    bench.complete("work", r="abc")
+    bench.complete("work", r="abcd")
+    element, type_, message = incident(bench)
+    (turn,) = (one.element.key for one in bench.state.incidents.values())
+    assert (element, type_) == ("work", "EXTRACT_VALUE_ERROR")
+    assert message.startswith("Too many or too large results of a multi-instance activity: ")
+    rebuilt(bench)
+    bench.complete("work", r=1)
+    assert bench.state_of(key) == "ACTIVATED"
+    bench.set(turn, r="xy")
+    bench.resolve()
+    assert bench.state_of(key) == "COMPLETED"
+    assert bench.variables_of(key)["results"] == ["abc", "xy", 1]

@@ -1,0 +1,127 @@
+"""Timers of elements in the core: boundaries, event sub-processes, gateways, and triggers that do nothing."""
+
+import pytest
+
+from tests.core.models import end, flow, process, start, task
+from vivero.engine.core.records.effects import RejectionCode
+from vivero.engine.core.records.timers import FireTimer, MoveTimer, TriggerTimer
+
+HOUR = 3_600_000
+
+
+def timer(kind, text):
+    return f"<timerEventDefinition><{kind}>{text}</{kind}></timerEventDefinition>"
+
+
+def boundary(id, host, kind, text, interrupting=True):
+    cancels = str(interrupting).lower()
+    head = f'<boundaryEvent id="{id}" attachedToRef="{host}" cancelActivity="{cancels}">'
+    return f"{head}{timer(kind, text)}</boundaryEvent>"
+
+
+def catch(id, text):
+    return f'<intermediateCatchEvent id="{id}">{timer("timeDuration", text)}</intermediateCatchEvent>'
+
+
+HOST = (start(), task("work"), end(), "start > work > end")
+
+
+def pending(bench):
+    """(target, due in hours from the start) of each pending timer."""
+    return sorted((timer.target, (timer.due_at - 1_000) / HOUR) for timer in bench.state.timers.values())
+
+
+def trigger(bench, target, at=None):
+    """Fire the timer of an element when it is due, or at another time."""
+    found = next(timer for timer in bench.state.timers.values() if timer.target == target)
+    bench.engine.now = found.due_at if at is None else at
+    return bench.run(TriggerTimer(found.key, found.due_at))
+
+
+def test_an_interrupting_boundary_ends_its_host_and_what_else_waits_there(bench):
+    late, remind = (
+        boundary("late", "work", "timeDuration", "PT2H"),
+        boundary("remind", "work", "timeCycle", "R/PT1H", False),
+    )
+    bench.deploy(process(*HOST, late, remind, task("escalate"), "late > escalate", task("nudge"), "remind > nudge"))
+    bench.start()
+    assert pending(bench) == [("late", 2), ("remind", 1)]
+    trigger(bench, "remind")
+    assert pending(bench) == [("late", 2), ("remind", 2)]
+    assert bench.jobs == ["nudge", "work"]
+    trigger(bench, "late")
+    assert (pending(bench), bench.jobs) == ([], ["escalate", "nudge"])
+
+
+def test_a_bounded_cycle_fires_so_often(bench):
+    bench.deploy(process(*HOST, boundary("b", "work", "timeCycle", "R2/PT1H", False), task("t"), "b > t"))
+    bench.start()
+    trigger(bench, "b")
+    trigger(bench, "b")
+    assert (pending(bench), bench.jobs) == ([], ["t", "t", "work"])
+
+
+def test_a_completed_host_takes_its_timers_with_it(bench):
+    bench.deploy(process(*HOST, boundary("b", "work", "timeDuration", "PT1H"), end("e2"), "b > e2"))
+    key = bench.start()
+    bench.complete("work")
+    assert (pending(bench), bench.state_of(key)) == ([], "COMPLETED")
+
+
+def test_the_first_timer_behind_a_gateway_wins(bench):
+    parts = (start(), '<eventBasedGateway id="g"/>', catch("one", "PT1H"), catch("two", "PT2H"), task("a"), task("b"))
+    bench.deploy(process(*parts, "start > g > one > a", flow("g", "two"), flow("two", "b")))
+    bench.start()
+    assert pending(bench) == [("one", 1), ("two", 2)]
+    trigger(bench, "one")
+    assert (pending(bench), bench.jobs) == ([], ["a"])
+
+
+def test_what_cannot_be_evaluated_is_an_incident_that_is_resolved(bench):
+    bench.deploy(process(start(), catch("wait", "=later"), end(), "start > wait > end"))
+    key = bench.start()
+    ((element, type_, message),) = bench.incidents
+    assert (element, type_) == ("wait", "EXTRACT_VALUE_ERROR")
+    assert message == "Invalid timer duration expression 'later': its value is null, which is no duration"
+    bench.set(key, later="PT1H")
+    bench.resolve()
+    assert pending(bench) == [("wait", 1)]
+
+
+@pytest.mark.parametrize("wrong", [(0, -1), (0, 1), (1, 0)])
+def test_a_trigger_of_another_date_or_timer_changes_nothing(bench, wrong):
+    bench.deploy(process(start(), catch("wait", "PT1H"), end(), "start > wait > end"))
+    bench.start()
+    ((key, found),) = bench.state.timers.items()
+    bench.engine.now = found.due_at + HOUR
+    handled = bench.run(TriggerTimer(key + wrong[0] * 1_000, found.due_at + wrong[1]))
+    assert (handled.rejection, handled.events) == (None, [])
+    assert pending(bench) == [("wait", 1)]
+
+
+def test_a_trigger_before_the_due_date_changes_nothing_and_the_timer_is_told_again(bench):
+    bench.deploy(process(start(), catch("wait", "PT1H"), end(), "start > wait > end"))
+    bench.start()
+    bench.engine.processor.notices.timers.clear()
+    assert trigger(bench, "wait", at=0).events == []
+    ((key, found),) = bench.state.timers.items()
+    assert bench.engine.processor.notices.timers == {key: (found.due_at, "<default>")}
+
+
+def test_a_cycle_that_is_fired_by_hand_goes_on_with_its_next_date(bench):
+    bench.deploy(process(*HOST, boundary("b", "work", "timeCycle", "R3/PT1H", False), task("t"), "b > t"))
+    bench.start()
+    (key,) = bench.state.timers
+    bench.run(FireTimer(key))
+    assert (pending(bench), bench.jobs) == ([("b", 2)], ["t", "work"])
+
+
+def test_a_timer_is_moved_within_the_years_that_can_be_kept(bench):
+    bench.deploy(process(start(), catch("wait", "PT1H"), end(), "start > wait > end"))
+    bench.start()
+    (key,) = bench.state.timers
+    bench.run(MoveTimer(key, 1_000 + 5 * HOUR))
+    assert pending(bench) == [("wait", 5)]
+    for at in (-1, 253_402_300_800_000):
+        assert bench.run(MoveTimer(key, at)).rejection.code is RejectionCode.INVALID_ARGUMENT
+    assert bench.run(MoveTimer(key, 5), tenant="other").rejection.code is RejectionCode.NOT_FOUND

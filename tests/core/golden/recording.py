@@ -1,0 +1,150 @@
+"""Runs of a variant of an element, for golden traces: in scopes of each kind, with an incident, cancelled, listened to.
+
+A variant makes the content of a scope, with the input mappings (or other settings) of the element that it is about.
+"""
+
+from tests.core.bench import Bench, raw
+from tests.core.event_models import call, loop, model
+from tests.core.listener_models import listening_everywhere
+from tests.core.models import end, process_element, start, sub, task
+from vivero.engine.core.records.jobs import CompleteJob, ThrowJobError
+from vivero.engine.core.records.messages import PublishMessage
+from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.records.timers import TriggerTimer
+from vivero.engine.core.records.user_tasks import CompleteUserTask
+
+SUBJECTS = {"x", "h", "host"}
+"""The element that a variant is about; what it stands at, if it is a boundary event."""
+
+CHECK = [("=assert(ok, ok)", "checked")]
+"""The input mapping that fails until `ok` is true."""
+
+ROOTS = """
+<message id="hello" name="hello"><extensionElements><zeebe:subscription correlationKey="=&quot;x&quot;"/>
+</extensionElements></message>
+<message id="hello-checked" name="hello"><extensionElements>
+<zeebe:subscription correlationKey="=if ok then &quot;x&quot; else null"/></extensionElements></message>
+<message id="other" name="other"><extensionElements><zeebe:subscription correlationKey="=&quot;x&quot;"/>
+</extensionElements></message>
+<signal id="alarm" name="alarm"/><signal id="alarm-checked" name="=if ok then &quot;alarm&quot; else null"/>
+<signal id="calm" name="calm"/>"""
+"""What has `checked` in its id is an incident until `ok` is true."""
+
+CALLED = process_element(start("called-b"), task("inner"), "called-b > inner", id="called") + ROOTS
+
+
+def in_process(content):
+    return model(*content, beside=(CALLED,))
+
+
+def in_sub_process(content):
+    return model(start(), sub("s", *content), end(), "start > s > end", beside=(CALLED,))
+
+
+def in_loop(content):
+    return model(start(), loop(sub("s", *content), "=[1, 2]"), end(), "start > s > end", beside=(CALLED,))
+
+
+def in_called_process(content):
+    caller = [start(), call("c", "child"), end(), "start > c > end"]
+    return model(*caller, beside=(CALLED, process_element(*content, id="child")))
+
+
+def play(bench, steps=None):
+    """Do what there is to do; how many steps it took."""
+    done = 0
+    while done != steps and (command := following(bench)) is not None:
+        assert bench.run(command).rejection is None
+        done += 1
+        assert done < 50
+    return done
+
+
+def following(bench):
+    """What to do next: say what is waited for, once to each wait; then the timer that is due first, when it is due;
+    then the oldest job, then the oldest user task.
+
+    `h` throws an error.
+    """
+    said = bench.said = getattr(bench, "said", set())
+    for key, wait in bench.state.subscriptions.items():
+        if key not in said:
+            said.add(key)
+            if wait.kind == "SIGNAL":
+                return BroadcastSignal(wait.name, raw({"said": len(said)}))
+            return PublishMessage(wait.name, wait.correlation_key, 0, None, raw({"said": len(said)}))
+    for due_at, key in sorted((timer.due_at, key) for key, timer in bench.state.timers.items()):
+        bench.engine.now = max(bench.engine.now, due_at)
+        return TriggerTimer(key, due_at)
+    for key, job in bench.state.jobs.items():
+        return ThrowJobError(key, "A") if job.element.element == "h" else CompleteJob(key)
+    for key in bench.state.user_tasks:
+        return CompleteUserTask(key)
+    return None
+
+
+def listened(file):
+    """With execution listeners at the element of the variant, for whatever can have them."""
+    return listening_everywhere(file, {"x", "x-start", "t"})
+
+
+def traced(file, act, **variables):
+    bench = Bench()
+    bench.deploy(file)
+    act(bench, bench.start(**variables))
+    assert not bench.state.elements
+    lines = bench.trace
+    begin = next(number for number, line in enumerate(lines) if line.startswith("> CreateInstance"))
+    return lines[begin:]
+
+
+def to_the_end(bench, _key):
+    play(bench)
+
+
+def with_an_incident(bench, key):
+    play(bench)
+    assert [id for id, _, _ in bench.incidents], "it fails until ok is true"
+    bench.set(key, ok=True)
+    while bench.state.incidents:
+        bench.resolve(next(iter(bench.state.incidents)))
+    play(bench)
+
+
+def stands(bench):
+    """Whether the element of the variant is active, or, of a boundary event, the activity that it stands at."""
+    return not SUBJECTS.isdisjoint(bench.elements)
+
+
+def cancelled(file):
+    """Cancelled as late as the element of the variant stands, or as late as possible; None for what never waits."""
+    bench = Bench()
+    bench.deploy(file)
+    bench.start()
+    standing = [stands(bench)]
+    while play(bench, 1):
+        standing.append(stands(bench))
+    standing.pop()
+    steps = max((n for n, stood in enumerate(standing) if stood), default=len(standing) - 1)
+
+    def act(bench, key):
+        play(bench, steps)
+        bench.cancel(key)
+
+    return traced(file, act) if standing else None
+
+
+def sections(content):
+    """(name, trace) of each run of a variant."""
+    for wrap in (in_process, in_sub_process, in_loop, in_called_process):
+        yield wrap.__name__, traced(wrap(content(())), to_the_end)
+    yield "with_an_incident", traced(in_process(content(CHECK)), with_an_incident, ok=False)
+    ended = cancelled(in_process(content(())))
+    if ended is not None:
+        yield "cancelled", ended
+    yield "with_listeners", traced(listened(in_process(content(()))), to_the_end)
+
+
+def text_of(variant):
+    """The golden text of a variant."""
+    return "".join(f"# {name}\n" + "\n".join(lines) + "\n\n" for name, lines in sections(variant))

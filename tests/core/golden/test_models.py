@@ -1,0 +1,122 @@
+"""Golden traces: a run in, one compact line per event out. `pytest --rewrite-golden` writes them anew.
+
+A change of behaviour is a readable diff of tests/core/golden.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.core.bench import Bench, sample
+from tests.core.models import end, flow, par, process, start, sub, task, xor
+from vivero.engine.core.records.codec import EVENTS
+from vivero.engine.core.records.instances import VariableSet
+from vivero.engine.core.step import Limits
+from vivero.engine.core.trace import Trace
+
+MODELS = Path(__file__).parents[2] / "models"
+
+
+def one_task(bench):
+    bench.deploy(
+        process(start(), task("work", inputs=[("=a + 1", "b")], outputs=[("=r", "c")]), end(), "start > work > end")
+    )
+    bench.start(a=1)
+    bench.complete("work", r=3)
+
+
+def order(bench):
+    """The model of the README: repaired once, then worked in parallel and in a sub-process."""
+    bench.deploy((MODELS / "order.bpmn").read_bytes())
+    bench.start("order", order={"items": [1, 2]}, tries=0, urgent=True)
+    bench.complete("check", verdict="repair")
+    bench.complete("repair", tries=1)
+    bench.complete("check", verdict="ok")
+    bench.complete("pay")
+    bench.complete("pack")
+    bench.complete("ship")
+
+
+def surplus(bench):
+    """Two tokens on each of two flows of a join."""
+    twice = [flow("start", target, id=f"{target}{n}") for target in "ab" for n in (1, 2)]
+    bench.deploy(process(start(), task("a"), task("b"), par("j"), *twice, "a > j > end", "b > j", end()))
+    bench.start()
+    for name in ("a", "a", "b", "b"):
+        bench.complete(name)
+
+
+def incidents(bench):
+    """A failing mapping, a choice without a way out, a job without retries; each resolved."""
+    bench.deploy(
+        process(
+            start(),
+            task("work", inputs=[("=assert(x, x > 0)", "y")]),
+            xor("g"),
+            end(),
+            "start > work > g",
+            flow("g", "end", "=x > 1"),
+        )
+    )
+    key = bench.start(x=0)
+    bench.set(key, x=1)
+    bench.resolve()
+    bench.fail("work", message="boom")
+    bench.resolve()
+    bench.update("work", retries=1)
+    bench.resolve()
+    bench.complete("work")
+    bench.set(key, x=2)
+    bench.resolve()
+
+
+def cancelled(bench):
+    """A task in a sub-process with an incident, and one beside it."""
+    inner = sub("s", start("i"), task("deep"), "i > deep")
+    bench.deploy(process(start(), inner, task("beside"), "start > s", "start > beside"))
+    key = bench.start()
+    bench.fail("deep")
+    bench.cancel(key)
+
+
+def deadlock(bench):
+    """A join in a sub-process that never gets its second token; resolved in vain, then a timer ends the sub-process."""
+    inner = sub("s", start("i"), xor("g", default="g-a"), task("a"), par("j"), "i > g > a > j", flow("g", "j", "=both"))
+    hour = "<timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition>"
+    late = f'<boundaryEvent id="late" attachedToRef="s">{hour}</boundaryEvent>'
+    bench.deploy(process(start(), inner, late, end(), "start > s > end", "late > end"))
+    key = bench.start(both=False)
+    bench.complete("a")
+    bench.resolve()
+    bench.fire_at(key, "p/s", "late")
+
+
+def sliced(bench):
+    """One work item a slice: what is left is deferred and goes on in a later command."""
+    inner = sub("s", start("i"), task("deep"), "i > deep")
+    bench.deploy(process(start(), inner, task("beside"), "start > s", "start > beside"))
+    bench.cancel(bench.start())
+
+
+RUNS = [one_task, order, surplus, incidents, cancelled, deadlock, sliced]
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.__name__)
+def test_the_trace_is_the_golden_one(run, golden):
+    bench = Bench(Limits(slice_items=1)) if run is sliced else Bench()
+    run(bench)
+    lines = bench.trace
+    begin = next(number for number, line in enumerate(lines) if line.startswith("> CreateInstance"))
+    golden(run.__name__, "\n".join(lines[begin:]) + "\n")
+
+
+@pytest.mark.parametrize("kind", EVENTS, ids=lambda kind: kind.__name__)
+def test_every_event_has_a_line(kind):
+    line = Trace().line(sample(kind))
+    assert line.startswith(kind.__name__)
+    assert line.isprintable()
+
+
+def test_a_line_stays_a_line():
+    line = Trace().line(VariableSet(1, 2, "a\nb", '"x\u2028y\x00"'))
+    assert line == 'VariableSet        #2.a\\nb = "x\\u2028y\\x00"'

@@ -1,0 +1,136 @@
+"""Golden traces of messages, signals and user tasks: in scopes of each kind, with an incident, cancelled, listened to.
+
+`pytest --rewrite-golden` writes tests/core/golden/waits_*.txt anew; a change of behaviour is a readable diff.
+"""
+
+import pytest
+
+from tests.core.bench import Bench, raw
+from tests.core.event_models import mapped
+from tests.core.golden.recording import ROOTS, play, text_of
+from tests.core.golden.variants_waits import VARIANTS, message, person, signal
+from tests.core.listener_models import listening_everywhere
+from tests.core.models import end, file, process_element, start, sub, task
+from vivero.engine.core.records.messages import CorrelateMessage, PublishMessage
+from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
+
+MINUTE_MS = 60_000
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_trace_is_the_golden_one(variant, golden):
+    golden(f"waits_{variant}", text_of(VARIANTS[variant]))
+
+
+# ---- what has no scope around it
+
+
+def lines_of(bench, act):
+    """The trace of what `act` does."""
+    before = len(bench.trace)
+    act(bench)
+    return bench.trace[before:]
+
+
+def started_by(event, *parts):
+    begin = f'<startEvent id="begun">{mapped(outputs=[("=assert(ok, ok)", "checked")])}{event}</startEvent>'
+    return file(ROOTS, process_element(begin, sub("s", start("b"), task("t"), "b > t"), "begun > s", *parts))
+
+
+def say(bench, ttl_ms=0, **variables):
+    bench.run(PublishMessage("hello", "x", ttl_ms, None, raw(variables)))
+
+
+def one_for_each_key(bench):
+    """A second message waits for the end of the first one's instance; a third one expires meanwhile."""
+    say(bench, MINUTE_MS, ok=True, n=1)
+    say(bench, MINUTE_MS, ok=True, n=2)
+    say(bench, 1_000, ok=True, n=3)
+    bench.engine.now += 2_000
+    play(bench)
+
+
+def with_an_incident(bench):
+    say(bench, ok=False)
+    bench.set(bench.element("begun").key, local=True, ok=True)
+    bench.resolve()
+    play(bench)
+
+
+def cancelled(bench):
+    """The one behind it starts at once."""
+    say(bench, MINUTE_MS, ok=True, n=1)
+    say(bench, MINUTE_MS, ok=True, n=2)
+    bench.cancel(next(iter(bench.state.trees)))
+    play(bench)
+
+
+def correlated(bench):
+    bench.run(CorrelateMessage("hello", "x", raw({"ok": True})))
+    bench.run(CorrelateMessage("hello", "x", raw({"ok": True})))
+    play(bench)
+
+
+def with_listeners(bench):
+    bench.deploy(listening_everywhere(started_by(message()), {"begun"}))
+    say(bench, ok=True)
+    play(bench)
+
+
+def broadcast_with_listeners(bench):
+    bench.deploy(listening_everywhere(started_by(signal()), {"begun"}))
+    bench.run(BroadcastSignal("alarm", raw({"ok": True})))
+    play(bench)
+
+
+def broadcast(bench):
+    """Every signal starts an instance."""
+    for ok in (True, False):
+        bench.run(BroadcastSignal("alarm", raw({"ok": ok})))
+    bench.set(bench.element("begun").key, local=True, ok=True)
+    bench.resolve()
+    play(bench)
+
+
+def broadcast_and_cancelled(bench):
+    bench.run(BroadcastSignal("alarm", raw({"ok": True})))
+    bench.cancel(next(iter(bench.state.trees)))
+
+
+STARTS = {
+    "message_start": (message(), [one_for_each_key, with_an_incident, cancelled, correlated, with_listeners]),
+    "signal_start": (signal(), [broadcast, broadcast_and_cancelled, broadcast_with_listeners]),
+}
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_starts_are_the_golden_ones(name, golden):
+    event, acts = STARTS[name]
+    text = ""
+    for act in acts:
+        bench = Bench()
+        bench.deploy(started_by(event))
+        text += f"# {act.__name__}\n" + "\n".join(lines_of(bench, act)) + "\n\n"
+        assert not bench.state.elements
+    golden(f"waits_{name}", text)
+
+
+def test_the_life_of_a_user_task_is_the_golden_one(golden):
+    bench = Bench()
+    bench.deploy(file(process_element(start(), person(), end(), "start > x > end")))
+
+    def act(bench):
+        bench.start()
+        (key,) = bench.state.user_tasks
+        for command in (
+            ClaimUserTask(key, "mia"),
+            AssignUserTask(key, None, "unassign"),
+            ClaimUserTask(key, "mia"),
+            UpdateUserTask(key, {"candidate_groups": ("a", "b"), "priority": 9, "due_at": 5_000}),
+            CompleteUserTask(key, raw({"done": True}), "approve"),
+            CompleteUserTask(key),
+        ):
+            bench.run(command)
+
+    golden("waits_user_task_life", "\n".join(lines_of(bench, act)) + "\n")

@@ -1,0 +1,91 @@
+"""Models with execution listeners, and benches that do their jobs.
+
+    listening(process(start(), task("work"), …), work=["start a", "end b"])
+
+A listener is `EVENT TYPE [RETRIES]`.
+"""
+
+from xml.etree import ElementTree
+
+from tests.core.bench import Bench
+from vivero.engine.core.records.jobs import CompleteJob
+
+BPMN = "{http://www.omg.org/spec/BPMN/20100524/MODEL}"
+ZEEBE = "{http://camunda.org/schema/zeebe/1.0}"
+
+NO_START = {"startEvent", "boundaryEvent"}
+GATEWAYS = {"exclusiveGateway", "inclusiveGateway", "parallelGateway", "eventBasedGateway"}
+TASKS = {"task", "manualTask", "serviceTask", "sendTask", "receiveTask", "scriptTask", "businessRuleTask", "userTask"}
+SCOPES = {"process", "subProcess", "callActivity"}
+EVENTS = {"startEvent", "endEvent", "intermediateThrowEvent", "intermediateCatchEvent", "boundaryEvent"}
+
+
+def listening(model, **listeners):
+    """The file with listeners at the elements of these ids."""
+    root = ElementTree.fromstring(model)
+    for id, given in listeners.items():
+        (element,) = (one for one in root.iter() if one.get("id") == id)
+        _add(element, [listener.split(" ") for listener in given])
+    return ElementTree.tostring(root)
+
+
+def listening_everywhere(model, subjects=None, type_of="{}"):
+    """The file with a listener for every event that an element can have them for: all elements, or the `subjects`."""
+    root = ElementTree.fromstring(model)
+    for element in list(root.iter()):
+        tag, id = element.tag.removeprefix(BPMN), element.get("id")
+        if tag in TASKS | SCOPES | EVENTS | GATEWAYS and (subjects is None or id in subjects):
+            _add(element, [(event, type_of.format(f"{id}-{event}")) for event in heard(element, tag)])
+    return ElementTree.tostring(root)
+
+
+def heard(element, tag):
+    if tag not in NO_START:
+        yield "start"
+    if tag not in GATEWAYS and not (tag == "endEvent" and element.find(f"{BPMN}errorEventDefinition") is not None):
+        yield "end"
+
+
+def _add(element, listeners):
+    holder = element.find(f"{BPMN}extensionElements")
+    if holder is None:
+        holder = ElementTree.Element(f"{BPMN}extensionElements")
+        element.insert(0, holder)
+    into = ElementTree.SubElement(holder, f"{ZEEBE}executionListeners")
+    for listener in listeners:
+        attributes = dict(zip(("eventType", "type", "retries"), listener, strict=False))
+        ElementTree.SubElement(into, f"{ZEEBE}executionListener", attributes)
+
+
+def listeners_of(bench):
+    """`TYPE` of each open job of a listener, oldest first."""
+    return [job.type for job in bench.state.jobs.values() if job.kind == "EXECUTION_LISTENER"]
+
+
+def tell_all(bench):
+    """Complete the jobs of listeners, oldest first, until there are none."""
+    told = 0
+    while (job := next((j for j in bench.state.jobs.values() if j.kind != "BPMN_ELEMENT"), None)) is not None:
+        handled = Bench.run(bench, CompleteJob(job.key))
+        assert handled.rejection is None, handled.rejection
+        told += 1
+        assert told < 10_000
+    return told
+
+
+COMPUTED = '=if nothing = null then "{}" else nothing'
+"""A type that is evaluated."""
+
+
+class Attended(Bench):
+    """A bench on which every element has listeners, whose jobs are done at once: nobody should see a difference."""
+
+    told = 0
+
+    def deploy(self, *models, name="p.bpmn"):
+        return super().deploy(*(listening_everywhere(model, type_of=COMPUTED) for model in models), name=name)
+
+    def run(self, command, tenant="<default>"):
+        handled = super().run(command, tenant)
+        self.told += tell_all(self)
+        return handled

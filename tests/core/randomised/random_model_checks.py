@@ -1,0 +1,195 @@
+"""Random runs of tangles (`random_models.py`), and what must hold at every quiet point of each."""
+
+import signal
+from collections import Counter, deque
+from contextlib import contextmanager
+from random import Random
+from traceback import format_exception
+
+from tests.core.bench import Bench, keep_rows, raw, recorded_batches
+from tests.core.randomised.random_models import CODES, NAMES, tangle
+from vivero.engine.core.records.effects import RejectionCode
+from vivero.engine.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
+from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from vivero.engine.core.records.messages import PublishMessage
+from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.records.timers import FireTimer
+from vivero.engine.core.records.user_tasks import CompleteUserTask
+from vivero.engine.core.replay import replay
+from vivero.engine.core.state.state import State
+from vivero.engine.core.state.tree import ACTIVATED, TERMINATING, Instance
+
+SCOPES = {"PROCESS", "SUB_PROCESS", "EVENT_SUB_PROCESS"}
+MOST_EVENTS = 8_000
+"""A run with more spins: it is cancelled at once, which may take as many again. Follow-ups count like commands."""
+EVENTS_OF_A_ROW = 10
+"""A row of the log counts like so many: some models go round without an event."""
+COST_OF_A_LATE_ONE = 100
+"""Of a command that was pending when all was cancelled."""
+MOST_SECONDS = 20
+"""Of processor time, for one run: only a command that never ends takes so long."""
+
+
+class Spins(Exception):
+    pass
+
+
+class NeverEnds(BaseException):
+    """No `Exception`: the engine takes those for a bug of the command, and goes on."""
+
+
+def play(random, size, limits, steps=20, keeps_rows=True):
+    """A run of a random model, cancelled in the end; the bench, and whether the model spins. Raises AssertionError."""
+    bench = Bench(limits, keeps_rows)
+    bench.deploy(tangle(random, size))
+    run = Run(bench)
+    variables = {"k": "1", "o": None, "items": list(range(random.randrange(4)))}
+    variables |= {f"v{number}": random.randrange(2) for number in range(3)}
+    try:
+        run.command(CreateInstance("p", variables=raw(variables)))
+        for _ in range(steps):
+            if not bench.state.elements:
+                break
+            bench.engine.now += 10
+            run.command(_next(random, bench))
+    except Spins:
+        run.spins = True
+    run.cancel()
+    return bench, run.spins
+
+
+class Run:
+    """Commands on a bench, with all that follows from them, if that is not too much."""
+
+    def __init__(self, bench) -> None:
+        self.bench, self.spins, self.left = bench, False, MOST_EVENTS
+        self.pending = deque()
+
+    def command(self, command):
+        self.pending.append((command, "<default>", None))
+        self.go_on()
+
+    def go_on(self):
+        """Raises Spins; what is to follow is pending then."""
+        engine = self.bench.engine
+        while self.pending:
+            if self.left <= 0:
+                raise Spins
+            rows = engine._handle(*self.pending.popleft())
+            self.left -= sum(EVENTS_OF_A_ROW + len(handled.events) for handled in rows)
+            notices = engine.processor.notices
+            self.pending.extend((one.command, one.tenant, one.request) for one in notices.spilled)
+            notices.spilled.clear()
+            for handled in rows:
+                bug = handled.rejection is not None and handled.rejection.code is RejectionCode.PROCESSING_ERROR
+                assert not bug, handled.rejection
+        check(self.bench)
+
+    def cancel(self):
+        """Whatever is there ends, also if it spins: what is pending comes too late then, and does next to nothing."""
+        self.left = 2 * MOST_EVENTS + COST_OF_A_LATE_ONE * len(self.pending)
+        self.pending.extendleft((CancelInstance(root), "<default>", None) for root in self.bench.state.trees)
+        try:
+            self.go_on()
+        except Spins:
+            raise AssertionError("it goes on though it is cancelled") from None
+
+
+@contextmanager
+def bounded():
+    """What takes too much processor time is ended, wherever it is."""
+
+    def end(_signal, _frame):
+        raise NeverEnds(f"more than {MOST_SECONDS} s of processor time")
+
+    before = signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, MOST_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def play_many(seeds, limits, replayed=1):
+    """A run for each seed: how many spin; the seeds at fault, with what is wrong. One in `replayed` is replayed."""
+    spinning, faults = 0, {}
+    for seed in seeds:
+        random = Random(seed)
+        try:
+            with bounded():
+                bench, spins = play(random, random.choice((4, 6, 9)), limits, keeps_rows=seed % replayed == 0)
+                check_end(bench)
+            spinning += spins
+        except (Exception, NeverEnds) as fault:
+            faults[seed] = "".join(format_exception(fault, limit=-2))
+    return spinning, faults
+
+
+def _next(random, bench):
+    """What a client, a worker or the clock might do."""
+    state, variables = bench.state, raw({f"v{random.randrange(3)}": random.randrange(2), "o": random.randrange(5)})
+    commands = [SetVariables(random.choice(list(state.trees)), variables)]
+    for job in state.jobs:
+        commands += [CompleteJob(job, variables)] * 3
+        commands += [ThrowJobError(job, random.choice((*CODES, "C")), "", {}), FailJob(job, 0, 0, "", {})]
+    commands += [FireTimer(timer) for timer in state.timers]
+    commands += [CompleteUserTask(task) for task in state.user_tasks] * 2
+    for incident in state.incidents.values():
+        given = incident.job is not None and incident.job in state.jobs and state.jobs[incident.job].retries == 0
+        commands.append(UpdateJob(incident.job, retries=1) if given else ResolveIncident(incident.key))
+    if state.subscriptions:
+        name = random.choice(NAMES)
+        commands += [PublishMessage(name, "1", random.choice((0, 10**7)), None, {}), BroadcastSignal(name, {})] * 2
+    return random.choice(commands)
+
+
+def check(bench):
+    state = bench.state
+    for element in state.elements.values():
+        _check_element(element, bench)
+    for row in (*state.jobs.values(), *state.incidents.values(), *state.timers.values(), *state.subscriptions.values()):
+        assert row.element is None or row.element.key in state.elements, row
+    told = {key for channel in state.channels.values() for key in channel.subscriptions}
+    assert told == {one.key for one in state.subscriptions.values() if one.kind == "MESSAGE"}, "channels know who waits"
+
+
+def _check_element(element, bench):
+    """It rests: it is active, or an incident says why it is not; and it counts what is in it."""
+    name = element.element
+    assert element.state is ACTIVATED or element.open_incidents, f"{name} does not go on: {element.state}"
+    assert element.state is not TERMINATING, f"{name} does not end"
+    assert element.scope is None or element.scope.key in bench.state.elements, f"{name} has lost its scope"
+    if element.pages is None:
+        assert element.live == len(element.children), f"{name} does not know how many live in it"
+    if element.type in SCOPES and (element.is_inner or element.node.loop is None):
+        _check_tokens(element, bench)
+
+
+def _check_tokens(scope, bench):
+    """Tokens stand in what lives, or wait before joins; a scope without any has completed, a stuck one says so."""
+    model = bench.engine.processor.at.model(scope.instance.definition_key)
+    there = {place: count for place, count in scope.tokens.items() if place not in model.flows}
+    assert there == Counter(child.element for child in scope.children.values()), f"tokens of {scope.element}"
+    for place in scope.tokens.keys() & model.flows.keys():
+        target = model.nodes[model.flows[place].target]
+        assert target.type in ("PARALLEL_GATEWAY", "INCLUSIVE_GATEWAY"), place
+        assert len(target.incoming) > 1, place
+    if scope.state is ACTIVATED and not scope.children and not scope.open_incidents:
+        waits = (*scope.timers.values(), *scope.subscriptions.values())
+        assert scope.tokens, f"{scope.element} is empty"
+        assert any(wait.type == "EVENT_SUB_PROCESS" for wait in waits), f"{scope.element} is stuck"
+
+
+def check_end(bench):
+    """All have ended, nothing is left of them, and the events alone give the same rows."""
+    state = bench.state
+    assert not any(isinstance(element, Instance) for element in state.elements.values())
+    for left in (state.elements, state.jobs, state.timers, state.subscriptions, state.incidents, state.user_tasks):
+        assert not left
+    if not bench.keeps_rows:
+        return
+    rebuilt = State(1, state.next_key)
+    rows = keep_rows(rebuilt)
+    replay(rebuilt, recorded_batches(bench))
+    assert rows == bench.rows

@@ -1,0 +1,236 @@
+"""Random models without any structure, in which everything meets: scopes in scopes, event sub-processes, boundary
+events of every kind, loops, calls, throws that are caught by what is around them, ways back and joins that never fill.
+
+No oracle says what they come to; `random_model_checks.py` says what must hold whatever it is.
+"""
+
+from dataclasses import dataclass, field
+
+from tests.core.event_models import ROOTS
+from tests.core.models import file, flow
+
+NAMES = ("one", "two", "three")
+CODES = ("A", "B")
+WAITED_FOR = "".join(
+    f'<message id="m-{name}" name="{name}"><extensionElements><zeebe:subscription correlationKey="=k"/>'
+    f'</extensionElements></message><signal id="s-{name}" name="{name}"/>'
+    for name in NAMES
+)
+
+DEFINITIONS = {
+    "message": '<messageEventDefinition messageRef="m-{name}"/>',
+    "signal": '<signalEventDefinition signalRef="s-{name}"/>',
+    "timer": "<timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition>",
+    "cycle": "<timerEventDefinition><timeCycle>R2/PT1H</timeCycle></timerEventDefinition>",
+    "error": '<errorEventDefinition errorRef="error-{code}"/>',
+    "any error": "<errorEventDefinition/>",
+    "escalation": '<escalationEventDefinition escalationRef="escalation-{code}"/>',
+    "any escalation": "<escalationEventDefinition/>",
+    "terminate": "<terminateEventDefinition/>",
+}
+"""Every `{name}` and `{code}` is drawn."""
+CAUGHT = ("message", "signal", "timer")
+AT_TASKS = (*CAUGHT, "cycle", "error", "any error")
+AT_SCOPES = (*AT_TASKS, "escalation", "any escalation")
+PUBLISH = '<extensionElements><zeebe:publishMessage correlationKey="=k"{ttl}/></extensionElements>'
+
+ACTIVITIES = {
+    "task": '<serviceTask id="{id}"><extensionElements><zeebe:taskDefinition type="t"/></extensionElements>'
+    "</serviceTask>",
+    "person": '<userTask id="{id}"><extensionElements><zeebe:userTask/></extensionElements></userTask>',
+    "receive": '<receiveTask id="{id}" messageRef="m-{name}"></receiveTask>',
+    "script": '<scriptTask id="{id}"><extensionElements><zeebe:script expression="=modulo(v0 + v1 + 1, 2)"'
+    ' resultVariable="v{number}"/></extensionElements></scriptTask>',
+    "manual": '<manualTask id="{id}"></manualTask>',
+}
+EVENTS = {
+    "catch": ("intermediateCatchEvent", CAUGHT),
+    "throw": ("intermediateThrowEvent", ("message", "signal", "escalation")),
+    "end": ("endEvent", ("", "message", "signal", "error", "escalation", "terminate")),
+}
+GATEWAYS = {"exclusive": "exclusiveGateway", "inclusive": "inclusiveGateway", "parallel": "parallelGateway"}
+CHOOSE = ("exclusive", "inclusive")
+KINDS = ("task",) * 4 + (
+    *ACTIVITIES,
+    *EVENTS,
+    *EVENTS,
+    *GATEWAYS,
+    *GATEWAYS,
+    "parallel",
+    "sub",
+    "sub",
+    "call",
+    "race",
+    "link",
+)
+WAITING = ("task", "person", "receive", "catch", "race")
+"""Ways back lead to these alone, so that few models spin."""
+
+
+@dataclass
+class Scope:
+    parts: list = field(default_factory=list)
+    order: list = field(default_factory=list)
+    """(id, kind) of the nodes; ways lead to later ones."""
+    ways: list = field(default_factory=list)
+    entered: set = field(default_factory=set)
+    """Nodes that no flow leads to, but those in `ways` already."""
+    closed: set = field(default_factory=set)
+    """Nodes that no other flow leaves."""
+
+    def add(self, id, kind, xml):
+        self.order.append((id, kind))
+        self.parts.append(xml)
+
+
+def tangle(random, size):
+    """A file: the process `p`, and `q` and `r`, which it may call."""
+    processes = (Maker(random, id, size).process() for id in "pqr")
+    return file(*processes, ROOTS, WAITED_FOR)
+
+
+class Maker:
+    def __init__(self, random, process, size) -> None:
+        self.random, self.process_id, self.size, self.count = random, process, size, 0
+
+    def process(self):
+        depth = 2 if self.process_id == "p" else 1
+        return f'<process id="{self.process_id}" isExecutable="true">{self.scope(depth)}</process>'
+
+    def id(self, stem):
+        self.count += 1
+        return f"{self.process_id}-{stem}-{self.count}"
+
+    def drawn(self, text, **given):
+        random = self.random
+        more = {"name": random.choice(NAMES), "code": random.choice(CODES), "number": random.randrange(3)}
+        return text.format(**more, **given)
+
+    def scope(self, depth, begin="<startEvent id='{id}'/>"):
+        scope, id = Scope(), self.id("start")
+        scope.add(id, "start", begin.format(id=id))
+        for _ in range(self.random.randint(2, self.size)):
+            self.node(scope, self.random.choice(KINDS), depth)
+        self.connect(scope)
+        taken = set()
+        for _ in range(self.random.choice((0, 0, 1, 1, 2)) if depth else 0):
+            self.event_sub_process(scope, depth, taken)
+        return "".join(scope.parts)
+
+    # ---- nodes
+
+    def node(self, scope, kind, depth):
+        id = self.id(kind)
+        if kind in ACTIVITIES or kind in ("sub", "call"):
+            self.activity(scope, id, kind, depth)
+        elif kind in EVENTS:
+            tag, definitions = EVENTS[kind]
+            scope.add(id, kind, self.event(tag, id, self.random.choice(definitions)))
+            if kind == "end":
+                scope.closed.add(id)
+        elif kind in GATEWAYS:
+            scope.order.append((id, kind))  # its default flow is not known yet
+        elif kind == "race":
+            self.race(scope, id)
+        else:
+            self.link(scope, id)
+
+    def event(self, tag, id, definition):
+        thrown = definition == "message" and tag != "intermediateCatchEvent"
+        ttl = self.random.choice(("", ' timeToLive="PT1H"'))
+        extensions = PUBLISH.format(ttl=ttl) if thrown else ""
+        content = self.drawn(DEFINITIONS[definition]) if definition else ""
+        return f'<{tag} id="{id}">{extensions}{content}</{tag}>'
+
+    def activity(self, scope, id, kind, depth):
+        if kind == "sub" and depth:
+            xml = f'<subProcess id="{id}">{self.scope(depth - 1)}</subProcess>'
+        elif kind == "call" and self.process_id == "p":
+            called = f'<zeebe:calledElement processId="{self.random.choice("qr")}"/>'
+            xml = f'<callActivity id="{id}"><extensionElements>{called}</extensionElements></callActivity>'
+        else:
+            kind = kind if kind in ACTIVITIES else "task"
+            xml = self.drawn(ACTIVITIES[kind], id=id)
+        scope.add(id, kind, self.looped(xml) if self.random.random() < 0.15 else xml)
+        if kind not in ("script", "manual"):
+            self.boundaries(scope, id, kind)
+
+    def looped(self, xml):
+        random = self.random
+        sequential = random.choice(("", ' isSequential="true"'))
+        output = random.choice(("", ' outputElement="=o" outputCollection="results"'))
+        until = random.choice(("", "<completionCondition>=numberOfCompletedInstances = 2</completionCondition>"))
+        settings = f'<zeebe:loopCharacteristics inputCollection="=items" inputElement="item"{output}/>'
+        head, closing, tail = xml.rpartition("</")
+        marker = "multiInstanceLoopCharacteristics"
+        inside = f"<extensionElements>{settings}</extensionElements>{until}"
+        return f"{head}<{marker}{sequential}>{inside}</{marker}>{closing}{tail}"
+
+    def boundaries(self, scope, host, kind):
+        taken = _all_of("message") if kind == "receive" else set()  # which waits for one itself
+        for _ in range(self.random.choice((0, 0, 1, 1, 2))):
+            found = self.definition(AT_SCOPES if kind in ("sub", "call") else AT_TASKS, taken)
+            if found is not None:
+                id, (cancels, definition) = self.id("boundary"), found
+                head = f'<boundaryEvent id="{id}" attachedToRef="{host}" cancelActivity="{cancels}">'
+                scope.add(id, "boundary", f"{head}{definition}</boundaryEvent>")
+                scope.entered.add(id)
+
+    def definition(self, kinds, taken):
+        """Whether it interrupts, and the definition; None if what was drawn stands there already."""
+        kind = self.random.choice(kinds)
+        definition = self.drawn(DEFINITIONS[kind])
+        if definition in taken and kind not in ("timer", "cycle"):
+            return None
+        taken.add(definition)
+        fixed = {"error": "true", "any error": "true", "cycle": "false"}
+        return fixed.get(kind) or self.random.choice(("true", "false")), definition
+
+    def race(self, scope, id):
+        """An event-based gateway."""
+        scope.add(id, "race", f'<eventBasedGateway id="{id}"/>')
+        scope.closed.add(id)
+        for definition in self.random.sample(CAUGHT, 2):
+            event = self.id("event")
+            scope.add(event, "event", self.event("intermediateCatchEvent", event, definition))
+            scope.ways.append((id, event))
+            scope.entered.add(event)
+
+    def link(self, scope, id):
+        target = self.id("target")
+        definition = f'<linkEventDefinition name="{target}"/>'
+        scope.add(id, "link", f'<intermediateThrowEvent id="{id}">{definition}</intermediateThrowEvent>')
+        scope.add(target, "target", f'<intermediateCatchEvent id="{target}">{definition}</intermediateCatchEvent>')
+        scope.closed.add(id)
+        scope.entered.add(target)
+
+    def event_sub_process(self, scope, depth, taken):
+        found = self.definition(AT_SCOPES, taken)
+        if found is not None:
+            begin = f"<startEvent id='{{id}}' isInterrupting='{found[0]}'>{found[1]}</startEvent>"
+            inner = self.scope(self.random.choice((0, depth - 1)), begin)
+            scope.parts.append(f'<subProcess id="{self.id("handler")}" triggeredByEvent="true">{inner}</subProcess>')
+
+    # ---- ways
+
+    def connect(self, scope):
+        back = [id for id, kind in scope.order if kind in WAITING and id not in scope.entered]
+        for place, (id, kind) in enumerate(scope.order):
+            there = [later for later, _ in scope.order[place + 1 :] if later not in scope.entered] + back
+            if id not in scope.closed and there:
+                number = self.random.choice((1, 2, 3) if kind in GATEWAYS else (1, 1, 1, 2))
+                scope.ways += [(id, target) for target in dict.fromkeys(self.random.choices(there, k=number))]
+        last = dict(scope.ways)
+        for id, kind in scope.order:
+            if kind in GATEWAYS:
+                default = f' default="{id}-{last[id]}"' if kind in CHOOSE and id in last else ""
+                scope.parts.append(f'<{GATEWAYS[kind]} id="{id}"{default}/>')
+        kinds = dict(scope.order)
+        for source, target in scope.ways:
+            conditional = kinds[source] in CHOOSE and last[source] != target
+            condition = f"=v{self.random.randrange(3)} = {self.random.randrange(2)}" if conditional else None
+            scope.parts.append(flow(source, target, condition))
+
+
+def _all_of(kind):
+    return {DEFINITIONS[kind].format(name=name) for name in NAMES}

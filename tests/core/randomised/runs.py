@@ -1,0 +1,99 @@
+"""Whole random runs without the oracle's opinion: what was done, played on benches of other kinds, and what it left.
+
+As a program it prints a digest of everything that the run of a seed left, for comparison under other hash seeds:
+
+    PYTHONHASHSEED=1 python -m tests.core.randomised.runs 4711
+"""
+
+import sys
+from collections import Counter
+from hashlib import sha256
+from random import Random
+
+import msgspec
+
+from tests.core.bench import Bench
+from tests.core.randomised.blocks_bpmn import to_bpmn
+from tests.core.randomised.paths import Run, perform, random_block
+
+NOT_OBSERVED = {
+    "created_position",
+    "revision",
+    "request",
+    "started_at",
+    "ended_at",
+    "created_at",
+    "updated_at",
+    "resolved_at",
+}
+"""Depend on how the work was cut into commands and batches, or on when it was done."""
+
+
+def recorded(seed, size=12, id="p", channels=True, still=False, races=True):
+    """A run with all its actions, chosen with the oracle's help; `channels` and `races` as of a `Maker`."""
+    block = random_block(seed, size, id, channels, races)
+    run = Run(block, Random(f"{seed}/0"), id, still)
+    run.model = to_bpmn(block, id)
+    run.begin()
+    while (action := run.next_action()) is not None:
+        run.tell(action)
+    return run
+
+
+def play(run, bench=None, meanwhile=lambda bench: None):
+    """The run on a bench; `meanwhile` is called after each command. Time goes on."""
+    bench = bench or Bench()
+    bench.deploy(run.model)
+    key = bench.start(run.id, **run.variables)
+    meanwhile(bench)
+    for action in run.actions:
+        bench.engine.now += 10
+        perform(bench, key, action)
+        meanwhile(bench)
+    return bench
+
+
+def digest(bench):
+    """SHA-256 over the documents of all rows that were ever written, and over the events, byte for byte."""
+    rows = sorted(((table, str(key)), row) for (table, key), row in bench.rows.items())
+    events = [[handled.events for handled in logged.handled] for logged in bench.engine.log]
+    return sha256(msgspec.json.encode([rows, events])).hexdigest()
+
+
+def by_place(bench, process_id):
+    """All rows of the instances of a process, with places instead of keys: comparable between runs."""
+    rows = bench.rows
+    elements = {key: row for (table, key), row in rows.items() if table in {"Instance", "Element"}}
+    places = {}
+    seen = Counter()
+    for key in sorted(elements):
+        row = elements[key]
+        above = places[row["scope"]] if row["scope"] is not None else ""
+        place = f"{above}/{row['element']}"
+        seen[place] += 1
+        places[key] = f"{place}~{seen[place]}"
+    found = []
+    for (table, _), row in rows.items():
+        owner = row["key"] if table in {"Instance", "Element"} else row.get("scope", row.get("element"))
+        if owner in places and places[owner].startswith(f"/{process_id}~"):
+            found.append((places[owner], table, _without_keys(row, places)))
+    return sorted(found, key=repr)
+
+
+def _without_keys(row, places):
+    told = {}
+    for name, value in row.items():
+        if name == "key" or name in NOT_OBSERVED:
+            continue
+        if name in {"root", "instance", "scope", "element", "parent_instance"} and isinstance(value, int):
+            value = places[value]
+        elif name == "path":
+            value = [places[key] for key in value]
+        elif name in {"incident", "job", "message", "subscription", "definition"} and isinstance(value, int):
+            value = "set"
+        told[name] = value
+    return told
+
+
+if __name__ == "__main__":
+    print(digest(play(recorded(int(sys.argv[1])))))

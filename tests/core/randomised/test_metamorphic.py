@@ -1,0 +1,162 @@
+"""Relations that need no oracle: the same run in another way comes to the same end."""
+
+from random import Random
+
+import pytest
+
+from tests.core.bench import Bench
+from tests.core.listener_models import Attended
+from tests.core.randomised.blocks import Final, Fork, Shout, awaited, inside, waits
+from tests.core.randomised.pairs import is_cut
+from tests.core.randomised.paths import perform
+from tests.core.randomised.runs import by_place, play, recorded
+from vivero.engine.core.records.effects import Fail
+from vivero.engine.core.records.instances import ResolveIncident
+from vivero.engine.core.step import Limits
+from vivero.engine.core.view import View
+
+COUNT = 40
+
+
+@pytest.fixture
+def seeds(seed):
+    return range(seed, seed + COUNT)
+
+
+def left_by(run, bench):
+    """All rows that there ever were. Of a process that may interrupt what has just begun in it, the end: what has begun
+    before that is history, and depends on how the work was cut."""
+    if any(isinstance(one, Shout) or _throws_at_once(one) for one in inside(run.block)):
+        return [("", "", {"end": end}) for end in bench.ended.values()]
+    return by_place(bench, "p")
+
+
+def _throws_at_once(block):
+    """A fork of which one way ends by an event while the others are on their way."""
+    ways = block.ways if isinstance(block, Fork) else ()
+    return any(not waits(way) and any(isinstance(one, Final) for one in inside(way)) for way in ways)
+
+
+@pytest.mark.parametrize("limit", [1, 7])
+def test_slices_come_to_the_same_end(seeds, limit):
+    """Follow-ups included: whatever was deferred has been done."""
+    deferred = 0
+    for seed in seeds:
+        run = recorded(seed)
+        if is_cut(run.block):
+            continue
+        whole, sliced = play(run), play(run, Bench(Limits(slice_items=limit)))
+        assert left_by(run, sliced) == left_by(run, whole), f"seed {seed}"
+        deferred += len(sliced.engine.log) - len(whole.engine.log)
+    assert deferred > 10, "nothing was ever deferred"
+
+
+def test_paged_loops_come_to_the_same_end(seeds):
+    """How the rows of a loop are kept makes no difference to what happens; `test_paged_loops.py` loads them, too."""
+    bodies = 0
+    for seed in seeds:
+        run = recorded(seed)
+        whole, paged = by_place(play(run), "p"), by_place(play(run, Bench(Limits(paged_from=0))), "p")
+        assert without_pages(paged) == without_pages(whole), f"seed {seed}"
+        bodies += sum((row.get("loop") or {}).get("paged", False) for _, _, row in paged)
+    assert bodies, "there were no loops"
+
+
+def without_pages(rows):
+    plain = []
+    for place, table, row in rows:
+        loop = row.get("loop") and {name: value for name, value in row["loop"].items() if name != "paged"}
+        kept = {name: value for name, value in row.items() if name not in {"part", "pages"}}
+        plain.append((place, table, kept | {"loop": loop}))
+    return sorted(plain, key=repr)
+
+
+def test_follow_ups_through_the_log_come_to_the_same_end(seeds):
+    for seed in seeds:
+        run = recorded(seed)
+        if is_cut(run.block):
+            continue
+        spilled = Bench(Limits(inline_follow_ups=False))
+        assert left_by(run, play(run, spilled)) == left_by(run, play(run)), f"seed {seed}"
+
+
+class Failing:
+    """Fails each evaluation once: of an expression at an element."""
+
+    def __init__(self) -> None:
+        self.failed = set()
+        self.evaluation = View.evaluation
+
+    def evaluate(self, view, expression, element, failure, extra):
+        identity = (element.key, expression.text)
+        if identity not in self.failed:
+            self.failed.add(identity)
+            raise Fail(failure, "on purpose")
+        return self.evaluation(view, expression, element, failure, extra)
+
+
+class Raced(Exception):
+    """What one element went on with has ended another that had failed, which without failing would have been done."""
+
+
+def resolve_all(bench):
+    """Resolve what failed on purpose, until nothing does. Raises Raced."""
+    while deliberate := [i.key for i in bench.state.incidents.values() if i.message == "on purpose"]:
+        for key in deliberate:
+            if key not in bench.state.incidents:
+                raise Raced
+            assert bench.run(ResolveIncident(key)).rejection is None
+
+
+@pytest.mark.parametrize("bench_of", [Bench, Attended])
+def test_failing_each_evaluation_once_and_resolving_is_like_never_failing(seeds, monkeypatch, bench_of):
+    """Of the stages of listeners, too, where every element has some."""
+    failures = raced = 0
+    for seed in seeds:
+        run = recorded(seed, races=False)  # what has failed comes too late to be on its way
+        expected = without_deliberate(left_by(run, play(run, bench_of())))
+        failing = Failing()
+        monkeypatch.setattr(View, "evaluation", lambda *arguments, failing=failing: failing.evaluate(*arguments))
+        try:
+            troubled = play(run, bench_of(), meanwhile=resolve_all)
+        except Raced:
+            raced += 1
+            continue
+        finally:
+            monkeypatch.undo()
+        failures += len(failing.failed)
+        if not _hears_itself(run.block):
+            assert without_deliberate(left_by(run, troubled)) == expected, f"seed {seed}"
+    assert failures > COUNT
+    assert raced < COUNT // 4, "a race is the exception"
+
+
+def _hears_itself(block):
+    """Whether something on one way waits for what another throws: both go on at once then, and if one of them fails,
+    the other one may give a variable its value first."""
+    thrown = {one.name for one in inside(block) if isinstance(one, Shout)}
+    return any(name in thrown for name, _ in awaited(block))
+
+
+def without_deliberate(rows):
+    return [row for row in rows if row[2].get("message") != "on purpose"]
+
+
+def test_commands_of_unrelated_trees_can_be_swapped(seeds):
+    """Two instances, their commands mixed in two ways."""
+    for seed in seeds[:20]:
+        runs = [recorded(seed, id="p"), recorded(seed + 1, id="q")]
+        one, other = mixed(runs, Random(1)), mixed(runs, Random(2))
+        for run in runs:
+            assert by_place(one, run.id) == by_place(other, run.id), f"seed {seed}"
+
+
+def mixed(runs, random):
+    bench = Bench()
+    bench.deploy(*(run.model for run in runs))
+    keys = [bench.start(run.id, **run.variables) for run in runs]
+    left = [list(run.actions) for run in runs]
+    while any(left):
+        chosen = random.choice([number for number, actions in enumerate(left) if actions])
+        perform(bench, keys[chosen], left[chosen].pop(0))
+    return bench

@@ -1,0 +1,66 @@
+"""The engine against an oracle that knows nothing of tokens: random models, random runs, compared at every quiet point.
+
+    VIVERO_ORACLE_COUNT=1000000 VIVERO_SEED=1 python -m pytest -m torture tests/core/randomised/test_oracle.py -s
+
+runs as many pairs of a model and a path as wanted, on all processors. What fails is told with its seed, and as a test
+of the smallest model that was found to fail, to be copied into `test_oracle_found.py`.
+"""
+
+import os
+
+import pytest
+
+from tests.core.randomised.blocks import Edge, Guard, Seq, Sub, Task
+from tests.core.randomised.pairs import PATHS, check_alone, check_in_parallel, check_many, check_model, first_difference
+from tests.core.randomised.shrinking import smaller
+from vivero.engine.core.elements import intermediate_throw_event
+from vivero.engine.core.records.instances import ElementCompleting
+
+MODELS = 700
+TORTURE_PAIRS = 1_000_000
+
+
+def test_the_engine_does_what_the_oracle_says(seed):
+    points = check_many(check_model, seed, MODELS)
+    print(f"{points} quiet points in {MODELS * PATHS} pairs")
+    assert points > 5 * MODELS * PATHS, "the runs are too short to tell anything"
+
+
+def test_what_is_thrown_at_once_does_what_the_oracle_says(seed):
+    """Of events behind a task nobody sees whether what they end had begun, or what waits for them waited already."""
+    points = check_many(check_alone, seed, MODELS // 2)
+    assert points > 3 * MODELS // 2 * PATHS, "the runs are too short to tell anything"
+
+
+@pytest.mark.torture
+def test_the_engine_does_what_the_oracle_says_many_times(seed):
+    pairs = int(os.environ.get("VIVERO_ORACLE_COUNT", TORTURE_PAIRS))
+    points = check_in_parallel(check_model, seed, pairs // PATHS)
+    print(f"{points} quiet points in {pairs} pairs")
+    assert points > 5 * pairs
+
+
+def test_what_fails_is_told_as_a_small_test(monkeypatch):
+    """Escalations that nobody hears are seen, and little is left of the model but one, and who should hear it."""
+    deaf = lambda event, escalation, at: iter((ElementCompleting(event.key),))  # noqa: E731
+    monkeypatch.setattr(intermediate_throw_event, "escalate", deaf)
+    seed = next(seed for seed in range(1_000) if not isinstance(_difference_of(seed), int))
+    with pytest.raises(AssertionError, match=rf"seed {seed}\n(.|\n)*check_path\(block,") as failure:
+        check_model(seed)
+    assert str(failure.value).count("<escalationEventDefinition") == 2
+    assert len(str(failure.value).split(" id=")) < 30
+
+
+def _difference_of(seed):
+    try:
+        return check_model(seed)
+    except AssertionError as error:
+        return str(error)
+
+
+def test_trees_are_made_smaller_in_every_place():
+    task = Task("t")
+    tree = Seq((Task("a"), Edge(Sub("s", Guard(Seq((task, Task("b"))), (("h", "timer", True, Task("c")),))))))
+    found, _ = smaller(tree, 0, lambda one: 0 if "id='t'" in repr(one) else None)
+    assert found == task
+    assert first_difference(found, 1) > 1

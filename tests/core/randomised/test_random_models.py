@@ -1,0 +1,57 @@
+"""Random models in which everything meets: whatever happens, nothing is stuck, lost or left behind.
+
+A number of runs of one's own: `VIVERO_TANGLES=100000 make torture ARGS="-s -k tangles"`. They go on from a seed that is
+printed, and every thousand say how far they have come; whatever is wrong is told in the end, with its seed.
+`VIVERO_SEED=… make test ARGS="-k tangles"` runs it again.
+"""
+
+import os
+from random import Random
+
+import pytest
+
+from tests.core.randomised.random_model_checks import play_many
+from tests.core.randomised.random_models import tangle
+from vivero.engine.bpmn.parser import parse
+from vivero.engine.core.step import Limits
+
+LIMITS = {
+    "whole": Limits(),
+    "items": Limits(slice_items=1),
+    "slices": Limits(slice_items=3),
+    "paged": Limits(paged_from=0),
+}
+COUNT = 25
+MANY = int(os.environ.get("VIVERO_TANGLES") or 2_000)
+CHUNK = 1_000
+REPLAYED = 5
+"""Of many, one in so many is replayed from its events: that takes as long as all else."""
+
+
+@pytest.mark.parametrize("limits", LIMITS)
+def test_whatever_meets_goes_on_or_says_why_not(seed, limits):
+    spinning, faults = play_many(range(seed, seed + COUNT), LIMITS[limits])
+    assert not faults, told(faults)
+    assert spinning < COUNT / 2, "most models do not spin"
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("limits", LIMITS)
+def test_whatever_meets_in_very_many(seed, limits):
+    faults = {}
+    for first in range(seed, seed + MANY, CHUNK):
+        seeds = range(first, min(first + CHUNK, seed + MANY))
+        spinning, found = play_many(seeds, LIMITS[limits], REPLAYED)
+        print(f"{limits}: VIVERO_SEED={first}: {len(seeds)} tangles, {spinning} spin, {len(found)} at fault")
+        print(told(found), end="", flush=True)
+        faults |= found
+    assert not faults, told(faults)
+
+
+def told(faults):
+    return "".join(f"VIVERO_SEED={seed}: {fault}\n" for seed, fault in faults.items())
+
+
+def test_tangles_are_executable(seed):
+    for number in range(seed, seed + 200):
+        assert not parse(tangle(Random(number), 9), "t.bpmn").problems, f"VIVERO_SEED={number}"

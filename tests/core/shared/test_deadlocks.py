@@ -1,0 +1,345 @@
+"""Scopes that can never go on tell it by an incident; whole and in slices of one item. Others are silent there."""
+
+import pytest
+
+from tests.core.bench import Bench, keep_rows
+from tests.core.event_models import LIMITS, boundary, call, catch, ended, error, final, inc, loop, model, on, run
+from tests.core.models import chain, end, flow, par, start, sub, task, xor
+from vivero.engine.core import step, worklist
+from vivero.engine.core.dispatch import Handler
+from vivero.engine.core.records.codec import decode_events, encode_events
+from vivero.engine.core.records.instances import SetVariables, VariableSet
+from vivero.engine.core.records.jobs import CompleteJob
+from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.records.timers import FireTimer
+from vivero.engine.core.replay import Recorded, replay
+from vivero.engine.core.shared.flows import enter
+from vivero.engine.core.state.state import State
+
+TIMER = '<timerEventDefinition><timeDuration>=duration("PT1H")</timeDuration></timerEventDefinition>'
+STUCK = (start(), xor("g", default="g-a"), task("a"), task("b"), par("j"), task("after"), end())
+STUCK_FLOWS = ("start > g > a > j > after > end", flow("g", "b", "=both"), "b > j")
+"""An exclusive gateway forks what a parallel gateway joins: after `a`, `j` waits for ever."""
+MESSAGE = "Deadlock: tokens wait at [j]"
+
+
+def inner(id, *parts, name="s"):
+    """A sub-process that gets stuck after the task `a`."""
+    flows = (f"{name}-start > g > a > j > {name}-done", flow("g", "j", "=both"))
+    body = (start(f"{name}-start"), xor("g", default="g-a"), task("a"), par("j"), end(f"{name}-done"))
+    return sub(id, *body, *flows, *parts)
+
+
+@pytest.fixture(params=LIMITS, ids=LIMITS)
+def bench(request):
+    return Bench(LIMITS[request.param])
+
+
+@pytest.fixture
+def stuck(bench):
+    bench.key = run(bench, model(*STUCK, *STUCK_FLOWS), both=False)
+    assert bench.incidents == []
+    bench.complete("a")
+    return bench
+
+
+def fire(bench, target):
+    (timer,) = (timer for timer in bench.state.timers.values() if timer.target == target)
+    bench.accepted(FireTimer(timer.key))
+
+
+# ---- who is stuck
+
+
+def test_a_process_whose_tokens_all_wait_before_joins_has_an_incident(stuck):
+    assert stuck.incidents == [("p", "UNKNOWN", MESSAGE)]
+    (incident,) = stuck.state.incidents.values()
+    assert (incident.stage, incident.job) == ("deadlock", None)
+    assert stuck.elements == ["p"]
+    assert stuck.element("p").incidents == 1
+
+
+def test_it_says_so_once(stuck):
+    stuck.set(stuck.key, x=1)
+    assert len(stuck.incidents) == 1
+
+
+def test_the_message_names_every_join_once(bench):
+    parts = (start(), task("a"), par("j2"), par("j1"), "start > a > j2", "a > j1", "j1 > j2", "j2 > j1")
+    run(bench, model(*parts, flow("a", "j2", id="again")))
+    bench.complete("a")
+    assert bench.incidents == [("p", "UNKNOWN", "Deadlock: tokens wait at [j1, j2]")]
+
+
+def test_inclusive_joins_that_wait_for_each_other_are_stuck(bench):
+    """BPMN 2.0.2 §13.4.3: the token before each could still come to the empty flow of the other."""
+    parts = (start(), par("f"), inc("i"), inc("k"), xor("x", default="x-k"), xor("y", default="y-i"))
+    flows = ("start > f > i", "f > k", "i > x > k", "k > y > i", flow("x", "end", "=true"), flow("y", "end", "=true"))
+    run(bench, model(*parts, end(), *flows))
+    assert bench.incidents == [("p", "UNKNOWN", "Deadlock: tokens wait at [i, k]")]
+
+
+def test_a_surplus_token_that_finds_no_partner_is_told_when_all_else_is_over(bench):
+    twice = [flow("start", "a", id=f"a{number}") for number in (1, 2)]
+    run(bench, model(start(), task("a"), task("b"), par("j"), task("after"), *twice, "start > b > j > after", "a > j"))
+    for name in ("a", "a", "b"):
+        bench.complete(name)
+    assert (bench.jobs, bench.incidents) == (["after"], [])
+    bench.complete("after")
+    assert bench.incidents == [("p", "UNKNOWN", MESSAGE)]
+
+
+def test_a_stuck_sub_process_has_it_and_not_the_scopes_around(bench):
+    run(bench, model(start(), inner("s"), end(), "start > s > end"), both=False)
+    bench.complete("a")
+    assert bench.incidents == [("s", "UNKNOWN", MESSAGE)]
+    assert [(e.element, e.incidents) for e in bench.state.elements.values()] == [("p", 1), ("s", 1)]
+
+
+def test_each_stuck_instance_of_a_loop_has_its_own(bench):
+    run(bench, model(start(), loop(inner("s"), "=[1, 2, 3]"), end(), "start > s > end"), both=False)
+    bench.complete("a")
+    bench.complete("a")
+    assert bench.incidents == [("s", "UNKNOWN", MESSAGE)] * 2
+    assert [incident.element.index for incident in bench.state.incidents.values()] == [0, 1]
+    assert (bench.jobs, bench.element("p").incidents) == (["a"], 2)
+
+
+def test_a_called_process_that_is_stuck_has_it(bench):
+    run(bench, model(*STUCK, *STUCK_FLOWS, id="q"), model(start(), call("c", "q"), "start > c"), both=False)
+    bench.complete("a")
+    assert bench.incidents == [("q", "UNKNOWN", MESSAGE)]
+
+
+def test_an_event_sub_process_that_is_stuck_has_it(bench):
+    parts = (xor("g", default="g-j"), par("j"), end("e"), "x-start > g > j > e", flow("g", "j", "=both", id="other"))
+    run(bench, model(start(), final("thrown", error("A")), on(error(), "x", *parts), "start > thrown"), both=False)
+    assert bench.incidents == [("x", "UNKNOWN", MESSAGE)]
+
+
+# ---- who is not
+
+
+def test_a_scope_with_a_child_that_lives_is_not_stuck(bench):
+    parts = (*STUCK, task("beside"), "start > beside", *STUCK_FLOWS)
+    run(bench, model(*parts), both=False)
+    bench.complete("a")
+    assert bench.incidents == []
+    bench.fail("beside")
+    assert [element for element, _, _ in bench.incidents] == ["beside"], "its incident is the one to resolve"
+    bench.update("beside", retries=1)
+    bench.resolve()
+    bench.complete("beside")
+    assert bench.incidents == [("p", "UNKNOWN", MESSAGE)]
+
+
+def test_a_scope_that_can_be_interrupted_from_within_is_not_stuck(bench):
+    """Its event sub-process may still end it."""
+    handler = on('<signalEventDefinition signalRef="alarm"/>', "x", task("late"), "x-start > late")
+    alarm = '<signal id="alarm" name="alarm"/>'
+    key = run(bench, model(*STUCK, *STUCK_FLOWS, handler, beside=(alarm,)), both=False)
+    bench.complete("a")
+    assert bench.incidents == []
+    bench.accepted(BroadcastSignal("alarm"))
+    assert (bench.jobs, bench.incidents) == (["late"], [])
+    bench.complete("late")
+    assert ended(bench, key) == "COMPLETED"
+
+
+def test_a_scope_that_waits_for_an_event_that_interrupts_nothing_is_not_stuck(bench):
+    """Its event sub-process may still bring a token, and throw; after it there is nothing to wait for."""
+    run(
+        bench,
+        model(*STUCK, *STUCK_FLOWS, on(TIMER, "x", task("late"), "x-start > late", interrupting=False)),
+        both=False,
+    )
+    bench.complete("a")
+    assert bench.incidents == []
+    fire(bench, "x")
+    assert (bench.jobs, bench.incidents) == (["late"], [])
+    bench.complete("late")
+    assert bench.incidents == [("p", "UNKNOWN", MESSAGE)]
+
+
+def test_what_catches_errors_brings_nothing_to_a_scope_where_nothing_can_throw(bench):
+    run(bench, model(*STUCK, *STUCK_FLOWS, on(error(), "x", end("e"), "x-start > e")), both=False)
+    bench.complete("a")
+    assert bench.incidents == [("p", "UNKNOWN", MESSAGE)]
+
+
+# ---- what becomes of it
+
+
+def test_resolving_looks_again(stuck):
+    (first,) = stuck.state.incidents
+    resolved = stuck.resolve()
+    assert resolved.rejection is None
+    assert type(resolved.events[0]).__name__ == "IncidentResolved"
+    (second,) = stuck.state.incidents
+    assert second > first
+    assert stuck.rows["Incident", first]["state"] == "RESOLVED"
+    assert stuck.incidents == [("p", "UNKNOWN", MESSAGE)]
+
+
+def test_it_closes_when_the_instance_is_cancelled(stuck):
+    stuck.cancel(stuck.key)
+    assert ended(stuck, stuck.key) == "TERMINATED"
+    assert closed(stuck)
+
+
+def test_it_closes_when_a_boundary_event_ends_the_scope(bench):
+    """A boundary event is no wait state of the scope that it stands at, but of the one around it."""
+    parts = (start(), inner("s"), end(), "start > s > end", boundary("b", "s", TIMER), task("late"), "b > late > end")
+    key = run(bench, model(*parts), both=False)
+    bench.complete("a")
+    assert bench.incidents == [("s", "UNKNOWN", MESSAGE)]
+    fire(bench, "b")
+    assert closed(bench)
+    assert bench.element("p").incidents == 0
+    bench.complete("late")
+    assert ended(bench, key) == "COMPLETED"
+
+
+def test_it_stays_when_a_boundary_event_interrupts_nothing(bench):
+    late = boundary("b", "s", TIMER, interrupting=False)
+    run(bench, model(start(), inner("s"), end(), "start > s > end", late, task("late"), "b > late"), both=False)
+    bench.complete("a")
+    (incident,) = bench.state.incidents
+    fire(bench, "b")
+    assert list(bench.state.incidents) == [incident]
+
+
+def test_it_closes_when_the_scope_around_ends(bench):
+    parts = (start(), inner("s"), task("t"), final("stop", "<terminateEventDefinition/>"), "start > s", "start > t")
+    key = run(bench, model(*parts, "t > stop"), both=False)
+    bench.complete("a")
+    assert len(bench.incidents) == 1
+    bench.complete("t")
+    assert ended(bench, key) == "COMPLETED"
+    assert closed(bench)
+
+
+@pytest.fixture
+def helped(stuck, monkeypatch):
+    """A command that enters the task `b`, as a person would who changes the instance."""
+
+    def enter_b(command, at):
+        scope = at.instance(command.key)
+        return enter(at.model(scope.definition_key).nodes["b"], scope, at)
+
+    known = step.COMMANDS[SetVariables]
+    monkeypatch.setitem(step.COMMANDS, SetVariables, Handler(known.needs, enter_b))
+    stuck.set(stuck.key)
+    return stuck
+
+
+def test_it_closes_when_a_token_is_brought_from_outside(helped):
+    assert (helped.jobs, helped.incidents) == (["b"], [])
+    assert closed(helped)
+    helped.complete("b")
+    helped.complete("after")
+    assert ended(helped, helped.key) == "COMPLETED"
+
+
+def closed(bench):
+    """Whether no deadlock is open, after there was one."""
+    found = [row for (table, _), row in bench.rows.items() if table == "Incident"]
+    return bool(found) and {row["state"] for row in found} == {"RESOLVED"} and not bench.state.incidents
+
+
+def test_a_scope_with_another_incident_is_looked_at_when_that_is_resolved(bench, monkeypatch):
+    """A command that a bug of ours has parked at the instance."""
+    key = run(bench, model(*STUCK, *STUCK_FLOWS), both=False)
+    applier, follow = worklist._EVENTS[VariableSet]
+
+    def explode(state, event):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setitem(worklist._EVENTS, VariableSet, (explode, follow))
+    bench.set(key, x=1)
+    monkeypatch.setitem(worklist._EVENTS, VariableSet, (applier, follow))
+    bench.complete("a")
+    assert [message[:7] for _, _, message in bench.incidents] == ["Command"]
+    bench.resolve()
+    assert bench.incidents == [("p", "UNKNOWN", MESSAGE)]
+    assert bench.variables_of(key)["x"] == 1
+
+
+def test_no_incident_is_open_in_an_instance_that_has_completed(bench, monkeypatch):
+    """Whatever it was for, it can no longer be resolved."""
+    key = run(bench, model(start(), task("a"), end(), "start > a > end"))
+    monkeypatch.setitem(worklist._EVENTS, VariableSet, (None, None))
+    bench.set(key, x=1)
+    monkeypatch.undo()
+    assert len(bench.incidents) == 1
+    bench.complete("a")
+    assert ended(bench, key) == "COMPLETED"
+    assert closed(bench)
+
+
+# ---- slices and replay
+
+
+def played(bench):
+    """Stuck scopes of all kinds, one after the other resolved, the instance cancelled."""
+    beside = loop(inner("s"), "=[1, 2]", "n")
+    parts = (start(), beside, call("c", "q"), catch("w", TIMER), "start > s", "start > c", "start > w")
+    key = run(bench, model(*STUCK, *STUCK_FLOWS, id="q"), model(*parts), both=False)
+    while bench.jobs:
+        bench.complete("a")
+    assert len(bench.incidents) == 3
+    for incident in list(bench.state.incidents):
+        bench.resolve(incident)
+    bench.cancel(key)
+    assert closed(bench)
+    return bench
+
+
+def test_replay_gives_the_same_incidents(bench):
+    played(bench)
+    state = State(1, bench.state.next_key)
+    rows = keep_rows(state)
+    batches = [
+        [Recorded(logged.position, logged.now, decode_events(encode_events(h.events))) for h in logged.handled]
+        for logged in bench.engine.log
+    ]
+    replay(state, batches)
+    assert rows == bench.rows
+
+
+def test_a_scope_whose_work_was_deferred_is_not_stuck():
+    """Between two slices another command may end the last child: what was deferred still brings its token."""
+    bench = Bench()
+    parts = (start(), task("a"), task("b"), task("c"), par("j"), task("after"))
+    run(bench, model(*parts, "start > a > j > after", "start > b > j", "start > c"))
+    bench.complete("a")
+    engine, processor = bench.engine, bench.engine.processor
+    limit, processor._work.limit = processor._work.limit, 4
+    engine._handle(CompleteJob(bench.job("b").key), "<default>", None)
+    (work,) = (item for item in bench.element("p").work if item[1] == "arrive")
+    assert (work[2], bench.jobs) == ("b-j", ["c"])
+    processor._work.limit = limit
+    engine._handle(CompleteJob(bench.job("c").key), "<default>", None)
+    assert (bench.elements, bench.incidents) == (["p"], [])
+    (spilled,) = processor.notices.spilled
+    bench.run(spilled.command)
+    assert (bench.jobs, bench.incidents) == (["after"], [])
+
+
+def test_slices_come_to_the_same_end():
+    whole, sliced = (told(played(Bench(LIMITS[name]))) for name in ("whole", "sliced"))
+    assert whole == sliced
+
+
+def told(bench):
+    """The incidents there were, and what became of the elements."""
+    rows = bench.rows.items()
+    ends = sorted((row["element"], row["state"]) for (table, _), row in rows if table in ("Element", "Instance"))
+    return sorted(row["message"] for (table, _), row in rows if table == "Incident"), ends
+
+
+def test_a_loop_without_a_wait_is_no_deadlock(bench):
+    bench.deploy(model(start(), xor("g", default="g-e"), end("e"), *map(chain, ("start > g > e",))))
+    key = bench.start()
+    assert ended(bench, key) == "COMPLETED"
+    assert not [row for (table, _), row in bench.rows.items() if table == "Incident"]

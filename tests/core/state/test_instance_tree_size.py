@@ -1,0 +1,110 @@
+"""How many live rows a tree may have, what of it is loaded together, and that both are counted whatever happens."""
+
+import pytest
+
+from tests.core.bench import Bench, raw
+from tests.core.event_models import call, loop, model, script
+from tests.core.models import flow, process, start, sub, task
+from tests.core.quanta import run_next
+from tests.core.randomised.runs import play, recorded
+from vivero.engine.core.records.instances import CreateInstance, LoopStarted
+from vivero.engine.core.state.tree import descendants, still_to_come
+from vivero.engine.core.step import Limits
+
+TWICE = process(start("in"), call("a", "twice"), call("b", "twice"), "in > a", "in > b", id="twice")
+LOOPED = process(start("in"), loop(call("a", "twice"), "=[1, 2, 3]"), "in > a", id="twice")
+FORKED = model(
+    start("in"), script("fork", "=1", "x"), task("work"), "in > fork > work", flow("fork", "fork"), id="twice"
+)
+NESTED = model(
+    start(), loop(sub("outer", start("in"), loop(task("work"), "=items"), "in > work"), "=items"), "start > outer"
+)
+
+
+def assert_counted(bench):
+    """Everything that lives is in memory here."""
+    for root in bench.state.trees.values():
+        alive = list(descendants(root))
+        trunk = [element for element in alive if element.part is None]
+        assert root.rows == len(trunk) + sum(map(still_to_come, trunk))
+        assert root.in_parts == sum(part.rows for part in bench.state.parts.values() if part.head.root is root)
+    for part in bench.state.parts.values():
+        inside = [element for element in descendants(part.head) if element.part is part]
+        assert part.rows == len(inside) + sum(map(still_to_come, inside))
+
+
+def grown(file, most_slices=5_000, **limits):
+    """An engine with an instance of the process that has gone on until nothing was left to do."""
+    bench = Bench(Limits(**limits), keeps_rows=False)
+    bench.deploy(file)
+    bench.engine._handle(CreateInstance("twice"), "<default>", None)
+    slices = 0
+    while bench.engine.processor.notices.spilled:
+        run_next(bench)
+        slices += 1
+        assert slices < most_slices, "it grows for ever"
+    assert_counted(bench)
+    return bench
+
+
+@pytest.mark.parametrize("slice_items", [1, 25])
+def test_calls_stop_where_what_is_loaded_together_is_full(slice_items):
+    bench = grown(TWICE, max_part_rows=100, slice_items=slice_items)
+    assert 100 <= len(bench.state.elements) < 200
+    told = {
+        (element, type_, message.partition("(")[2].partition(")")[0]) for element, type_, message in bench.incidents
+    }
+    assert told == {(id, "CALLED_ELEMENT_ERROR", "consumer.max_part_rows") for id in "ab"}
+
+
+def test_calls_in_paged_loops_stop_where_the_tree_is_full():
+    bench = grown(LOOPED, max_tree_rows=300, paged_from=0)
+    assert 300 <= len(bench.state.elements) < 600
+    assert all("there may be 300 (consumer.max_tree_rows)" in message for _, _, message in bench.incidents)
+
+
+def test_a_flow_that_leads_back_to_its_fork_stops():
+    bench = grown(FORKED, max_part_rows=100)
+    assert 200 <= len(bench.state.elements) < 210
+    assert {type_ for _, type_, _ in bench.incidents} == {"UNKNOWN"}
+
+
+def test_it_goes_on_when_there_is_room_again():
+    """The bound counts what lives, and not what ever was."""
+    called = process(start("in"), task("work"), "in > work", id="called")
+    bench = Bench(Limits(max_part_rows=7))
+    bench.deploy(called)
+    bench.deploy(model(start(), loop(call("run", "called"), "=[1, 2, 3]"), "start > run"))
+    key = bench.start()
+    ((_, type_, _),) = bench.incidents
+    assert (type_, bench.jobs) == ("CALLED_ELEMENT_ERROR", ["work", "work"])
+    bench.complete("work")
+    bench.resolve()
+    assert (bench.incidents, bench.jobs) == ([], ["work", "work"])
+    for _ in range(2):
+        bench.complete("work")
+    assert bench.state_of(key) == "COMPLETED"
+
+
+def test_loops_in_a_loop_are_paged_when_the_tree_is_large():
+    """None of them is long; what is loaded together stays small."""
+    bench = Bench(Limits(paged_from=50), keeps_rows=False)
+    bench.deploy(NESTED)
+    bench.run(CreateInstance("p", variables=raw({"items": list(range(30))})))
+    paged = [
+        e.paged for one in bench.engine.log for row in one.handled for e in row.events if isinstance(e, LoopStarted)
+    ]
+    assert len(bench.jobs) == 900
+    assert (len(paged), paged.count(True)) == (31, 30)
+    assert_counted(bench)
+    (root,) = bench.state.trees.values()
+    assert root.rows < 100
+    bench.cancel(root.key)
+    assert not bench.state.elements
+
+
+@pytest.mark.parametrize("paged_from", [0, 10, 500])
+def test_rows_are_counted_whatever_happens(paged_from, seed):
+    for number in range(seed, seed + 25):
+        bench = play(recorded(number), Bench(Limits(paged_from=paged_from)), assert_counted)
+        assert not bench.state.elements

@@ -1,0 +1,207 @@
+"""Trees that grow without end or are very deep: they end from the outside in, soon, and little is put off."""
+
+import pytest
+
+from tests.core.bench import Bench, raw, recorded_batches, snapshot
+from tests.core.event_models import TERMINATE, boundary, call, error, final, loop, model, on
+from tests.core.models import flow, process, start, sub, task, xor
+from tests.core.quanta import run_next
+from vivero.engine.core.records.instances import (
+    CancelInstance,
+    CreateInstance,
+    ElementActivating,
+    InstanceCreated,
+    ResolveIncident,
+    WorkDeferred,
+)
+from vivero.engine.core.records.jobs import CompleteJob, ThrowJobError
+from vivero.engine.core.replay import replay
+from vivero.engine.core.shared import deferred
+from vivero.engine.core.state.state import State
+from vivero.engine.core.step import Limits
+
+SLICE = 10
+MOST_SLICES = 10_000
+
+
+def twice(*calls):
+    """A process that calls itself twice, in parallel, for ever."""
+    first, second = calls or (call("a", "twice"), call("b", "twice"))
+    return process(start("in"), first, second, "in > a", "in > b", id="twice")
+
+
+GROWING = {
+    "two calls": twice(),
+    "a loop of calls": process(start("in"), loop(call("a", "twice"), "=[1, 2]"), "in > a", id="twice"),
+    "in a sub-process": twice(sub("a", start("a1"), call("a2", "twice"), "a1 > a2"), call("b", "twice")),
+    "in an event sub-process": model(
+        start("in"),
+        final("e", error("A")),
+        on(error("A"), "again", call("a", "twice"), call("b", "twice"), "again-start > a", "again-start > b"),
+        "in > e",
+        id="twice",
+    ),
+    "behind a boundary event": model(
+        start("in"),
+        sub("host", start("h"), final("e", error("A")), "h > e"),
+        boundary("caught", "host", error("A")),
+        *(call("a", "twice"), call("b", "twice"), "in > host", "caught > a", "caught > b"),
+        id="twice",
+    ),
+}
+
+
+def chain(depth, *bottom):
+    """A process that calls itself until it is as deep as that, where it does `bottom`, by default a task."""
+    deeper = call("call", "chain", inputs=[("=n + 1", "n")])
+    bottom = bottom or (task("bottom"),)
+    parts = (start("in"), xor("x", default="x-call"), deeper, flow("x", "call"), flow("x", "bottom", f"=n >= {depth}"))
+    return model(*parts, *bottom, "in > x", id="chain")
+
+
+def begun(*files, id="p", slices, slice_items=SLICE, **variables):
+    """An engine in which an instance has begun and was gone on with for at most so many slices; the root's key."""
+    bench = Bench(Limits(slice_items=slice_items), keeps_rows=False)
+    for file in files:
+        bench.deploy(file)
+    bench.engine._handle(CreateInstance(id, variables=raw(variables)), "<default>", None)
+    for _ in range(slices):
+        if bench.engine.processor.notices.spilled:
+            run_next(bench)
+    (root,) = bench.state.trees
+    return bench, root
+
+
+def finish(bench, command):
+    """Run a command, and what is put off until nothing is; how many slices that took, and all events."""
+    position, slices = len(bench.engine.log), 0
+    assert bench.engine._handle(command, "<default>", None)[0].rejection is None
+    while bench.engine.processor.notices.spilled:
+        run_next(bench)
+        slices += 1
+        assert slices < MOST_SLICES, "it goes on for ever"
+    return slices, [event for one in bench.engine.log[position:] for row in one.handled for event in row.events]
+
+
+def entered(events):
+    """What began: ids of elements and processes."""
+    return [e.element if isinstance(e, ElementActivating) else e.process_id for e in events if isinstance(e, BEGUN)]
+
+
+BEGUN = (ElementActivating, InstanceCreated)
+
+
+@pytest.mark.parametrize("growing", GROWING)
+def test_a_tree_that_grows_for_ever_is_cancelled_and_begins_nothing_more(growing):
+    bench, root = begun(GROWING[growing], id="twice", slices=80)
+    alive = len(bench.state.elements)
+    assert alive > 100
+    slices, events = finish(bench, CancelInstance(root))
+    assert bench.ended[root][0] == "TERMINATED"
+    assert entered(events) == []
+    assert slices < alive
+
+
+INTERRUPTIONS = {
+    "a boundary event": ([], [boundary("caught", "host", error("A")), task("after"), "caught > after"]),
+    "an event sub-process around": ([], [on(error("A"), "caught", task("after"), "caught-start > after")]),
+    "an event sub-process in its scope": ([on(error("A"), "caught", task("after"), "caught-start > after")], []),
+    "an end event that terminates": ([final("over", TERMINATE), "alarm > over"], [task("after"), "host > after"]),
+    "an end event with an error": (
+        [final("over", error("A")), "alarm > over"],
+        [boundary("caught", "host", error("A")), task("after"), "caught > after"],
+    ),
+}
+
+
+@pytest.mark.parametrize("growing", GROWING)
+@pytest.mark.parametrize("how", INTERRUPTIONS)
+def test_what_interrupts_it_from_above_ends_it(how, growing):
+    inside, around = INTERRUPTIONS[how]
+    host = sub("host", start("h"), task("alarm"), call("run", "twice"), "h > alarm", "h > run", *inside)
+    bench, _ = begun(GROWING[growing], model(start(), host, "start > host", *around), slices=80)
+    job = bench.job("alarm").key
+    _, events = finish(bench, CompleteJob(job) if "over" in "".join(inside) else ThrowJobError(job, "A"))
+    assert bench.jobs == ["after"]
+    assert set(entered(events)) <= {"over", "caught", "caught-start", "after"}
+
+
+def test_what_others_do_below_a_cancelled_ancestor_begins_nothing():
+    """A job there is completed, and an incident resolved, before their turn to end has come."""
+    inner = process(start("in"), task("work"), task("next"), xor("x"), flow("x", "no", "=false"), task("no"),
+                    "in > work > next", "in > x", id="inner")  # fmt: skip
+    bench, root = begun(inner, process(start(), loop(call("run", "inner")), "start > run"), slices=500, items=[1] * 60)
+    assert (len(bench.state.jobs), len(bench.state.incidents)) == (60, 60)
+    bench.engine._handle(CancelInstance(root), "<default>", None)
+    job, incident = list(bench.state.jobs)[-1], list(bench.state.incidents)[-1]
+    position = len(bench.engine.log)
+    bench.engine._handle(CompleteJob(job), "<default>", None)
+    _, events = finish(bench, ResolveIncident(incident))
+    events += [e for one in bench.engine.log[position:] for row in one.handled for e in row.events]
+    assert bench.ended[root][0] == "TERMINATED"
+    assert entered(events) == []
+
+
+DEPTH = 300
+
+
+def put_off(bench):
+    """The longest list of work that was saved."""
+    return max(
+        (
+            len(event.items)
+            for one in bench.engine.log
+            for row in one.handled
+            for event in row.events
+            if isinstance(event, WorkDeferred)
+        ),
+        default=0,
+    )
+
+
+def test_a_deep_tree_ends_in_few_slices_that_put_little_off():
+    bench, root = begun(chain(DEPTH), id="chain", slices=MOST_SLICES, n=1)
+    assert bench.state.elements[bench.job("bottom").element.key].instance.depth == DEPTH
+    slices, _ = finish(bench, CancelInstance(root))
+    assert bench.ended[root][0] == "TERMINATED"
+    assert slices * SLICE < DEPTH * 10
+    assert put_off(bench) < SLICE
+
+
+def test_a_slice_writes_what_it_has_taken_up_however_much_there_is(monkeypatch):
+    monkeypatch.setattr(deferred, "AT_ONCE", 30)
+    monkeypatch.setattr(deferred, "OF_MUCH", 10)
+    bench, root = begun(GROWING["two calls"], id="twice", slices=400)
+    assert len(bench.state.trees[root].work) > 200
+    assert put_off(bench) < 60
+    finish(bench, CancelInstance(root))
+    assert bench.ended[root][0] == "TERMINATED"
+
+
+def test_all_of_much_work_is_done(monkeypatch):
+    """A slice that does all that it has taken up leaves the rest to the next one."""
+    monkeypatch.setattr(deferred, "AT_ONCE", 3)
+    monkeypatch.setattr(deferred, "OF_MUCH", 2)
+    tasks = [task(f"t{number}") for number in range(40)]
+    bench, _ = begun(model(start(), *tasks, *(f"start > t{number}" for number in range(40))), slices=MOST_SLICES)
+    assert len(bench.jobs) == 40
+
+
+def test_an_error_from_the_depth_is_caught_at_the_top():
+    parts = (call("run", "chain"), boundary("caught", "run", error("A")), task("after"))
+    top = model(start(), *parts, "start > run", "caught > after")
+    bench, _ = begun(chain(DEPTH, final("bottom", error("A"))), top, slices=MOST_SLICES, n=1)
+    assert bench.jobs == ["after"]
+    assert put_off(bench) < SLICE
+
+
+@pytest.mark.parametrize("slice_items", [1, SLICE, 500])
+def test_a_replay_comes_to_the_same(slice_items):
+    bench, root = begun(GROWING["two calls"], id="twice", slices=100 // slice_items, slice_items=slice_items)
+    bench.engine._handle(CancelInstance(root), "<default>", None)
+    for _ in range(3):
+        if bench.engine.processor.notices.spilled:
+            run_next(bench)
+    state = State(1, bench.state.next_key)
+    replay(state, recorded_batches(bench))
+    assert snapshot(state)["rows"] == snapshot(bench.state)["rows"]

@@ -1,6 +1,0 @@
-"""Lets the tests of FEEL import their helper modules, which lie beside them."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))

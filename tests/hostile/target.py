@@ -1,0 +1,122 @@
+"""The program under attack: ways to hurt it, and what must hold while somebody does."""
+
+from contextlib import asynccontextmanager
+
+import psycopg
+import trio
+
+from tests.hostile.others import Others, Report, p99
+from tests.process.http_client import Caller
+from tests.process.load import send_files
+from tests.process.program import eventually
+
+BPMN = """<?xml version="1.0" encoding="UTF-8"?>
+<bpmn:definitions xmlns:bpmn="http://www.omg.org/spec/BPMN/20100524/MODEL"
+                  xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"
+                  xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
+                  targetNamespace="https://vivero.example/hostile">
+{}
+</bpmn:definitions>"""
+MOST_TERMS = 3
+ROUNDS = 20
+SERVED_WITHIN_S = 60.0
+HEALTHY_WITHIN_S = 30.0
+
+
+class Target:
+    """The module's program. What a test deploys and creates stays there for the module's other tests."""
+
+    def __init__(self, program, idle_s, database, name, note) -> None:
+        self.program, self.port, self.database = program, program.port, database
+        self._idle_s, self._name, self._note = idle_s, name, note
+
+    @asynccontextmanager
+    async def attacked(self, *, tolerated=(), terms=MOST_TERMS, rounds=ROUNDS, within_s=SERVED_WITHIN_S):
+        """Others work beside the body, and for `rounds` more rounds after it.
+
+        Afterwards it is asserted that the same process lives and is healthy, that others did their rounds within
+        `within_s` and none of their requests failed (but with the statuses in `tolerated`; 0 is no answer), and that no
+        more than `terms` terms began. Others' p99 goes into the report at the end of the run.
+        """
+        pid, before = self.program.pid, self._terms()
+        others = Others(self.port)
+        async with trio.open_nursery() as nursery:
+            others.start(nursery)
+            yield others
+            await others.rounds_done(rounds, within_s)
+            nursery.cancel_scope.cancel()
+        begun = self._terms() - before
+        self._note(Report(self._name, p99(others.seconds), self._idle_s, begun, len(others.seconds)))
+        assert self.program.running, f"the program has ended:\n{self.program.said()}"
+        assert self.program.pid == pid, "the program was started anew"
+        await eventually(self._healthy, "the program is healthy", within_s=HEALTHY_WITHIN_S)
+        assert begun <= terms, f"{begun} terms began:\n{self.program.said()}"
+        others.check(tolerated)
+
+    async def call(self, method, path, document=None, *, headers=(), within_s=60.0):
+        """One request on a connection of its own; the answer."""
+        async with Caller(self.port) as caller:
+            return await caller.call(method, path, document, headers=headers, within_s=within_s)
+
+    async def deploy(self, content):
+        """Deploy one or more `<bpmn:process>` elements (with messages, errors, … beside them): the answer."""
+        async with Caller(self.port) as caller:
+            return await send_files(caller, {"hostile.bpmn": BPMN.format(content)})
+
+    async def deployed(self, content):
+        """Deploy what must be taken."""
+        answer = await self.deploy(content)
+        assert answer.status == 200, answer
+        return answer.json
+
+    async def create(self, process_id, variables=None, **fields):
+        """Create an instance: the answer."""
+        body = {"processDefinitionId": process_id, "variables": variables or {}, **fields}
+        return await self.call("POST", "/v2/process-instances", body)
+
+    async def created(self, process_id, variables=None, **fields):
+        """Create an instance that must be taken: its key."""
+        answer = await self.create(process_id, variables, **fields)
+        assert answer.status == 200, answer
+        return answer.json["processInstanceKey"]
+
+    async def search(self, what, **filter):
+        """The items of a search."""
+        answer = await self.call("POST", f"/v2/{what}/search", {"filter": filter})
+        assert answer.status == 200, answer
+        return answer.json["items"]
+
+    async def incident(self, key, within_s=60.0):
+        """The first incident of an instance, when there is one."""
+
+        async def raised():
+            return await self.search("incidents", processInstanceKey=key)
+
+        return (await eventually(raised, f"an incident of {key}", within_s=within_s, every_s=0.1))[0]
+
+    async def ended(self, key, within_s=60.0):
+        """The state in which an instance has ended."""
+
+        async def over():
+            answer = await self.call("GET", f"/v2/process-instances/{key}")
+            return answer.status == 200 and answer.json["state"] != "ACTIVE" and answer.json["state"]
+
+        return await eventually(over, f"{key} ends", within_s=within_s, every_s=0.05)
+
+    async def canceled(self, key, within_s=60.0):
+        """Cancel an instance, and wait for its end."""
+        answer = await self.call("POST", f"/v2/process-instances/{key}/cancellation", {}, within_s=within_s)
+        assert answer.status in (204, 504), answer  # a big tree may need more than a request's patience
+        assert await self.ended(key, within_s) == "TERMINATED"
+
+    def sql(self, statement, parameters=None):
+        """Run a statement on the program's database: its rows, if any."""
+        with psycopg.connect(self.database, autocommit=True) as connection:
+            cursor = connection.execute(statement, parameters)
+            return cursor.fetchall() if cursor.description else []
+
+    async def _healthy(self):
+        return await self.program.status() == 204
+
+    def _terms(self):
+        return len(self.program.logged("leading the partition"))

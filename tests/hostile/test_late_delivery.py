@@ -1,0 +1,239 @@
+"""A network that is cut for seconds, and delivers what was said when the program has long said it again elsewhere.
+
+The proxy stands between the program and PostgreSQL, in a thread of its own. Sessions are told apart by their names.
+"""
+
+import contextlib
+import re
+import threading
+from functools import partial
+
+import pytest
+import trio
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from tests.process.http_client import Caller, Unanswered
+
+CUT_S = 6.0
+"""Longer than the deadline of any call."""
+UNAVAILABLE = (0, 404, 503, 504)
+"""404: a job whose completion was answered to nobody."""
+NAMES = ["appender", "consumer-writer", "timers", "leasing", "api", "completions", "maintenance", ""]
+TIMER = """<bpmn:process id="{id}" isExecutable="true">
+  <bpmn:startEvent id="start"/><bpmn:sequenceFlow id="f" sourceRef="start" targetRef="wait"/>
+  <bpmn:intermediateCatchEvent id="wait"><bpmn:timerEventDefinition>
+    <bpmn:timeDuration xsi:type="bpmn:tFormalExpression">PT1S</bpmn:timeDuration>
+  </bpmn:timerEventDefinition></bpmn:intermediateCatchEvent>
+</bpmn:process>"""
+
+
+class Session:
+    """A session of the program; `held`: PostgreSQL hears nothing of it, not even its end."""
+
+    def __init__(self, server) -> None:
+        self.server = server
+        self.name = ""
+        self.held = False
+        self.kept = b""
+
+    def said(self, data):
+        if not self.name:
+            found = re.search(rb"application_name\0([^\0]*)\0", data)
+            self.name = found[1].decode() if found else ""  # an offer of encryption comes before
+
+
+class LateProxy:
+    """Passes bytes on, until it is told to keep those of some sessions."""
+
+    def __init__(self, dsn) -> None:
+        self._target = conninfo_to_dict(dsn)
+        self._sessions = []
+        self._ready = threading.Event()
+        self._token = self._scope = None
+        self.port = 0
+        self._thread = threading.Thread(target=trio.run, args=(self._serve,), daemon=True)
+        self._thread.start()
+        self._ready.wait(30)
+        others = {key: value for key, value in self._target.items() if key not in {"host", "hostaddr", "port"}}
+        self.dsn = make_conninfo("", **others, host="127.0.0.1", port=self.port)
+
+    def end(self):
+        self._token.run_sync_soon(self._scope.cancel)
+        self._thread.join(30)
+
+    async def hold(self, name):
+        """Keep what the sessions whose names have this in them say from now on: how many they are."""
+        run_sync = partial(trio.from_thread.run_sync, trio_token=self._token)
+        return await trio.to_thread.run_sync(run_sync, self._hold, name)
+
+    async def deliver(self):
+        """Pass on all that was kept: how many bytes."""
+        return await trio.to_thread.run_sync(partial(trio.from_thread.run, self._deliver, trio_token=self._token))
+
+    def _hold(self, name):
+        sessions = [one for one in self._sessions if name in one.name and one.name.startswith("vivero")]
+        for one in sessions:
+            one.held = True
+        return len(sessions)
+
+    async def _deliver(self):
+        held = [one for one in self._sessions if one.held]
+        for one in held:
+            self._sessions.remove(one)
+            try:
+                await one.server.send_all(one.kept)
+                await one.server.send_eof()
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                pass  # PostgreSQL, or the program, has ended it meanwhile
+        return sum(len(one.kept) for one in held)
+
+    async def _serve(self):
+        with trio.CancelScope() as self._scope:
+            self._token = trio.lowlevel.current_trio_token()
+            listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+            self.port = listeners[0].socket.getsockname()[1]
+            self._ready.set()
+            await trio.serve_listeners(self._handle, listeners)
+
+    async def _handle(self, client):
+        host, port = self._target["host"], self._target.get("port", "5432")
+        if host.startswith("/"):
+            server = await trio.open_unix_socket(f"{host}/.s.PGSQL.{port}")
+        else:
+            server = await trio.open_tcp_stream(host, int(port))
+        session = Session(server)
+        self._sessions.append(session)
+        async with client, server, trio.open_nursery() as nursery:
+            nursery.start_soon(self._answers, session, client, nursery.cancel_scope)
+            await self._requests(session, client)
+            if not session.held:
+                nursery.cancel_scope.cancel()
+        if session in self._sessions:
+            self._sessions.remove(session)
+
+    async def _requests(self, session, client):
+        try:
+            while data := await client.receive_some(65536):
+                session.said(data)
+                if session.held:
+                    session.kept += data
+                else:
+                    await session.server.send_all(data)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            pass
+
+    async def _answers(self, session, client, scope):
+        try:
+            while data := await session.server.receive_some(65536):
+                await self._pass_back(session, client, data)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            pass
+        scope.cancel()
+
+    async def _pass_back(self, session, client, data):
+        """What was asked before the cut is answered; so that what is said next is a request."""
+        try:
+            await client.send_all(data)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            if not session.held:  # who asked late has left
+                raise
+
+
+@pytest.fixture(scope="module")
+def proxies():
+    """The one in front of the module's database."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def module_database(module_database, proxies):
+    """By way of the proxy."""
+    proxy = LateProxy(module_database)
+    proxies.append(proxy)
+    yield proxy.dsn
+    proxy.end()
+
+
+@pytest.fixture
+def late(target, proxies):
+    """The proxy."""
+    return proxies[0]
+
+
+class Books:
+    """Creations with a number each, tried once: what was answered, and what nobody knows."""
+
+    def __init__(self, target, id) -> None:
+        self.target, self.id = target, id
+        self.answered, self.unknown = {}, set()
+
+    async def create(self, first, step, until):
+        async with Caller(self.target.port) as caller:
+            for number in range(first, 1_000_000, step):
+                if until.is_set():
+                    return
+                body = {"processDefinitionId": self.id, "variables": {"number": number}}
+                try:
+                    answer = await caller.call("POST", "/v2/process-instances", body)
+                except Unanswered:
+                    self.unknown.add(number)
+                    continue
+                if answer.status == 200:
+                    self.answered[number] = answer.json["processInstanceKey"]
+                elif answer.status == 504:
+                    self.unknown.add(number)
+                else:
+                    assert answer.status == 503, answer
+                await trio.sleep(0.01)
+
+    async def look(self, until):
+        """Searches, which nobody counts."""
+        async with Caller(self.target.port) as caller:
+            while not until.is_set():
+                with contextlib.suppress(Unanswered):
+                    answer = await caller.call("POST", "/v2/process-instances/search", {"page": {"limit": 1}})
+                    assert answer.status in (200, 503, 504), answer
+                await trio.sleep(0.05)
+
+    def audit(self):
+        rows = self.target.sql(
+            "SELECT v.value::text, i.process_instance_key::text FROM variables v"
+            " JOIN process_instances i ON i.process_instance_key = v.scope_key"
+            " WHERE v.name = 'number' AND i.process_id = %s",
+            (self.id,),
+        )
+        found = [(int(number), key) for number, key in rows]
+        assert len({number for number, _ in found}) == len(found), "a creation was made twice"
+        assert dict(found).items() >= self.answered.items(), "what was answered is not there"
+        assert dict(found).keys() <= self.answered.keys() | self.unknown, "what was refused is there"
+
+
+@pytest.mark.parametrize("name", NAMES, ids=lambda name: name or "everything")
+async def test_what_a_cut_network_delivers_late(target, late, name):
+    """Each creation was made once, and each job can be done, though whoever asked for it has long left."""
+    id = f"late-{name or 'all'}"
+    await target.deployed(TIMER.format(id=id))
+    books, over = Books(target, id), trio.Event()
+    async with target.attacked(tolerated=UNAVAILABLE, terms=6) as others, trio.open_nursery() as nursery:
+        for number in range(3):
+            nursery.start_soon(books.create, number, 3, over)
+        nursery.start_soon(books.look, over)
+        await others.rounds_done(3, 60)
+        assert await late.hold(f"vivero:{name}"), "there is no such session"
+        await trio.sleep(CUT_S)
+        await others.rounds_done(5, 60)
+        delivered = await late.deliver()
+        await others.rounds_done(5, 60)
+        over.set()
+    print(f"{name}: {delivered} bytes came late; {len(books.answered)} answered, {len(books.unknown)} unknown")
+    assert delivered, "nothing came late: the test did not bite"
+    assert books.answered
+    books.audit()
+    for key in list(books.answered.values())[-5:]:
+        assert await target.ended(key) == "COMPLETED"
+    triggered = (
+        "SELECT count(*), count(DISTINCT process_instance_key) FROM timers"
+        " WHERE process_id = %s AND state = 'TRIGGERED'"
+    )
+    ((timers, instances),) = target.sql(triggered, (id,))
+    assert timers == instances, "a timer fired twice"

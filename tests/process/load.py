@@ -1,0 +1,231 @@
+"""Load that keeps books: who was answered what, so that afterwards everything can be told apart.
+
+Each creation has a number, which its instance carries as a tag. Every second one has an Idempotency-Key and is repeated
+until it is answered; the others are tried once.
+"""
+
+import itertools
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import trio
+
+from tests.process.http_client import Caller, Unanswered
+
+MODELS = Path(__file__).resolve().parents[1] / "models"
+PAUSE_S = 0.02
+LEASE_MS = 2_000
+
+
+@dataclass
+class Books:
+    """What was asked, and what was answered."""
+
+    started: dict = field(default_factory=dict)
+    """Number → key, of each acknowledged creation."""
+    replayed: Counter = field(default_factory=Counter)
+    """Number → how often it was answered, of creations with an Idempotency-Key."""
+    certainly_not: set = field(default_factory=set)
+    """Numbers of creations that were refused for sure, or never sent."""
+    unknown: set = field(default_factory=set)
+    """Numbers of creations without an answer."""
+    awaited: dict = field(default_factory=dict)
+    """Number → variables, of each creation that was answered with the end of its instance."""
+    completed: Counter = field(default_factory=Counter)
+    """Job → how often its completion was acknowledged."""
+    statuses: Counter = field(default_factory=Counter)
+    open: dict = field(default_factory=dict)
+    """Commands that were sent and not answered yet: what they ask for, by their numbers."""
+    seconds: dict = field(default_factory=lambda: defaultdict(list))
+    """Port → how long each answered creation took that did not await the end."""
+    unanswered: set = field(default_factory=set)
+    """Numbers of commands that were sent, and whose connection ended without an answer."""
+    moments: list = field(default_factory=list)
+    """When each command was answered, on Trio's clock."""
+
+    @property
+    def in_flight(self):
+        """How many commands are on their way."""
+        return len(self.open)
+
+    def __str__(self) -> str:
+        return (
+            f"{len(self.started)} acknowledged, {len(self.unknown)} unknown, {len(self.certainly_not)} refused, "
+            f"{len(self.completed)} jobs completed, answers {dict(self.statuses)}"
+        )
+
+
+class Load:
+    """Creators and workers against one or more programs."""
+
+    def __init__(self, ports, *, process="one-task", creators=6, workers=3, pause_s=0.01) -> None:
+        self.books = Books()
+        self._ports, self._process = ports, process
+        self._creators, self._workers, self._pause_s = creators, workers, pause_s
+        self._numbers, self._commands = itertools.count(1), itertools.count(1)
+        self._stop_creating = False
+        self._finished = trio.Event()
+        self._open = creators
+        self._moved = trio.Event()
+
+    async def run(self, task_status=trio.TASK_STATUS_IGNORED):
+        """Create and work until cancelled."""
+        async with trio.open_nursery() as nursery:
+            for number in range(self._creators):
+                nursery.start_soon(self._create_all, *self._two_ports(number))
+            for number in range(self._workers):
+                nursery.start_soon(self._work_all, self._ports[number % len(self._ports)], number)
+            task_status.started()
+
+    async def stop_creating(self, within_s=60.0):
+        """No new creations; wait until what is to be repeated was answered. The workers go on."""
+        self._stop_creating = True
+        with trio.fail_after(within_s):
+            await self._finished.wait()
+
+    async def progress(self, answers, within_s=60.0):
+        """Wait for so many more answers to commands."""
+        goal = len(self.books.moments) + answers
+        with trio.fail_after(within_s):
+            while len(self.books.moments) < goal:
+                await self._moved.wait()
+
+    # ---- creators
+
+    def _two_ports(self, number):
+        """Where to write, and where to read what was written: at another program, if there is one."""
+        return self._ports[number % len(self._ports)], self._ports[(number + 1) % len(self._ports)]
+
+    async def _create_all(self, port, other):
+        async with Caller(port) as caller, Caller(other) as reader:
+            while not self._stop_creating:
+                number = next(self._numbers)
+                await self._create(caller, number)
+                if number % 3 == 0 and number in self.books.started:
+                    await self._read(reader, self.books.started[number])
+                await trio.sleep(self._pause_s)
+        self._open -= 1
+        if not self._open:
+            self._finished.set()
+
+    async def _create(self, caller, number):
+        """One creation. Those with a key are repeated until there is an answer that settles it."""
+        books, keyed = self.books, number % 2 == 0
+        body = {"processDefinitionId": self._process, "tags": [f"n{number}"], "variables": {"number": number}}
+        if number % 8 in (4, 5):
+            body |= {"awaitCompletion": True, "requestTimeout": 30_000}
+        headers = [("Idempotency-Key", f"creation-{number}")] if keyed else []
+        while True:
+            began = trio.current_time()
+            answer, sent = await self._command(caller, "/v2/process-instances", body, headers)
+            key = self._key(answer)
+            if key is not None and "awaitCompletion" not in body:
+                books.seconds[caller.port].append(trio.current_time() - began)
+            if key is not None:
+                books.unknown.discard(number)
+                assert books.started.setdefault(number, key) == key, f"creation {number} was answered with two keys"
+                books.replayed[number] += 1
+                if answer.status == 200 and "awaitCompletion" in body:
+                    books.awaited[number] = answer.json["variables"]
+                return
+            if sent and (answer is None or answer.status != 503):
+                books.unknown.add(number)
+            elif number not in books.unknown:
+                books.certainly_not.add(number)
+            if not keyed:
+                return
+            books.certainly_not.discard(number)
+            await trio.sleep(PAUSE_S)
+
+    async def _read(self, caller, key):
+        """What was answered can be read."""
+        try:
+            answer = await caller.call("GET", f"/v2/process-instances/{key}")
+        except Unanswered:
+            return
+        self._note("read", answer, (200, 503, 504))
+
+    def _key(self, answer):
+        """The instance, if the answer names one: a created one, or one that was created and is late."""
+        if answer is None or answer.status not in (200, 504):
+            return None
+        return answer.json.get("processInstanceKey")
+
+    # ---- workers
+
+    async def _work_all(self, port, number):
+        ask = {
+            "type": "work", "worker": f"worker-{number}", "timeout": LEASE_MS, "maxJobsToActivate": 5,
+            "requestTimeout": 1_000, "withLease": number % 2 == 0,
+        }  # fmt: skip
+        async with Caller(port) as caller:
+            while True:
+                try:
+                    answer = await caller.call("POST", "/v2/jobs/activation", ask)
+                except Unanswered:
+                    await trio.sleep(PAUSE_S)
+                    continue
+                if answer.status != 200:
+                    self._note("activation", answer, (503, 504))
+                    await trio.sleep(PAUSE_S)
+                    continue
+                for job in answer.json["jobs"]:
+                    await self._complete(caller, job)
+
+    async def _complete(self, caller, job):
+        body = {"variables": {"done": job["variables"]["number"]}}
+        if job.get("jobLeaseToken"):
+            body["jobLeaseToken"] = job["jobLeaseToken"]
+        answer, _ = await self._command(caller, f"/v2/jobs/{job['jobKey']}/completion", body, [])
+        if answer is not None and answer.status == 204:
+            self.books.completed[job["jobKey"]] += 1
+
+    # ---- both
+
+    async def _command(self, caller, path, body, headers):
+        """The answer, or None; and whether anything was sent."""
+        books, number = self.books, next(self._commands)
+        books.open[number] = path
+        try:
+            answer = await caller.call("POST", path, body, headers=headers)
+        except Unanswered as unanswered:
+            if unanswered.sent:
+                books.unanswered.add(number)
+            else:
+                await trio.sleep(PAUSE_S)
+            return None, unanswered.sent
+        finally:
+            del books.open[number]
+        creation = path.endswith("process-instances")
+        self._note(
+            "creation" if creation else "completion", answer, (200, 503, 504) if creation else (204, 404, 409, 503, 504)
+        )
+        books.moments.append(trio.current_time())
+        self._moved.set()
+        self._moved = trio.Event()
+        return answer, True
+
+    def _note(self, what, answer, expected):
+        self.books.statuses[f"{what} {answer.status}"] += 1
+        assert answer.status in expected, f"{what} was answered with {answer.status}: {answer.body[:1000]}"
+
+
+async def deploy(port, *models):
+    """Deploy models of tests/models."""
+    async with Caller(port) as caller:
+        answer = await send_files(caller, {name: (MODELS / name).read_text() for name in models})
+    assert answer.status == 200, answer
+    return answer.json
+
+
+async def send_files(caller, files):
+    """Deploy files: name → text. The answer."""
+    boundary = "----vivero-test"
+    parts = [
+        f'--{boundary}\r\nContent-Disposition: form-data; name="resources"; filename="{name}"\r\n'
+        f"Content-Type: application/xml\r\n\r\n{text}\r\n"
+        for name, text in files.items()
+    ]
+    body = ("".join(parts) + f"--{boundary}--\r\n").encode()
+    return await caller.send("POST", "/v2/deployments", body, f"multipart/form-data; boundary={boundary}")

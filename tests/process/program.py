@@ -1,0 +1,159 @@
+"""A whole Vivero program as a process of its own: start it, wait for it, hurt it, read what it said."""
+
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import trio
+
+from tests.process.http_client import Caller, Unanswered
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+READY_S = 40.0
+_PROCESS = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+PORTS = range(20_000 + _PROCESS % 6 * 2_000, 22_000 + _PROCESS % 6 * 2_000)
+"""Each process of a test run has ports of its own. They are below those that systems give to clients: a client that
+tries one of those again and again while nobody listens may end up connected to itself, and the program cannot have its
+port back."""
+
+
+class NotInTime(AssertionError):
+    """Something that must happen has not, within a generous deadline."""
+
+
+async def eventually(condition, what, *, within_s=READY_S, every_s=0.01):
+    """Wait for `await condition()` to be true, and return it."""
+    with trio.move_on_after(within_s):
+        while True:
+            found = await condition()
+            if found:
+                return found
+            await trio.sleep(every_s)
+    raise NotInTime(f"not within {within_s} s: {what}")
+
+
+def free_port():
+    """A port that nobody has and that no client will be given."""
+    for port in random.sample(PORTS, 200):
+        with socket.socket() as attempt:
+            attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                attempt.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise RuntimeError("no free port")
+
+
+class Program:
+    """`vivero up`, started as often as wanted, always on the same port."""
+
+    def __init__(self, directory, name, arguments, environment) -> None:
+        self.port = free_port()
+        self.name = name
+        self._log = directory / f"{name}.log"
+        self._out = directory / f"{name}.out"
+        self._arguments = arguments
+        self._environment = os.environ | environment
+        self._process = None
+        self.entry = ("-m", "vivero")
+        """What Python is to run."""
+
+    def start(self):
+        """Begin; `ready` waits for it."""
+        command = [sys.executable, *self.entry, "up", "--port", str(self.port), "--chaos", "--log-format", "json"]
+        with self._log.open("ab") as log, self._out.open("ab") as out:
+            self._process = subprocess.Popen(
+                [*command, *self._arguments], cwd=REPOSITORY, env=self._environment, stdout=out, stderr=log
+            )
+
+    @property
+    def pid(self):
+        return self._process.pid
+
+    @property
+    def running(self):
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def memory(self):
+        """Resident set in MB, now and at its peak."""
+        text = Path(f"/proc/{self.pid}/status").read_text()
+        values = dict(line.split(":", 1) for line in text.splitlines())
+        return tuple(int(values[name].split()[0]) / 1024 for name in ("VmRSS", "VmHWM"))
+
+    def signal(self, number):
+        self._process.send_signal(number)
+
+    async def kill(self):
+        """kill -9, and wait for the end."""
+        self.signal(signal.SIGKILL)
+        return await self.wait()
+
+    async def wait(self, within_s=40.0):
+        """The exit code, when it has ended."""
+        await eventually(self._ended, f"{self.name} ends", within_s=within_s, every_s=0.002)
+        return self._process.returncode
+
+    async def _ended(self):
+        return self._process.poll() is not None
+
+    async def ready(self, within_s=READY_S):
+        """Wait until every part of it is healthy."""
+
+        async def healthy():
+            assert self.running, f"{self.name} ended with {self._process.returncode}:\n{self.said()}"
+            return await self.status() == 204
+
+        await eventually(healthy, f"{self.name} is ready", within_s=within_s)
+
+    async def restart(self):
+        self.start()
+        await self.ready()
+
+    async def status(self):
+        """What GET /v2/status answers; 0 without an answer."""
+        async with Caller(self.port) as caller:
+            try:
+                return (await caller.call("GET", "/v2/status", within_s=5)).status
+            except Unanswered:
+                return 0
+
+    async def hurt(self, child, kind):
+        """Chaos for a child: whether it was running."""
+        async with Caller(self.port) as caller:
+            answer = await caller.call("POST", f"/chaos/children/{child}", {"kind": kind})
+        return answer.status
+
+    def logged(self, event):
+        """The log's entries of that event, in their order."""
+        return [entry for entry in self._entries() if entry.get("event") == event]
+
+    def ends_of(self, child):
+        """The log's entries of that child's ends."""
+        return [entry for entry in self.logged("child ended") if entry["child"] == child]
+
+    def _entries(self):
+        for line in self._log.read_text().splitlines():
+            if line.startswith("{"):
+                yield json.loads(line)
+
+    def said(self, lines=40):
+        """The end of its log, for people."""
+        return "\n".join(self._log.read_text().splitlines()[-lines:]) if self._log.exists() else ""
+
+    def printed(self):
+        return self._out.read_text()
+
+    def end(self):
+        """Whatever it does: end it now, and all that it started."""
+        if self.running:
+            for process in [*psutil.Process(self.pid).children(recursive=True), self._process]:
+                process.kill()
+            self._process.wait(20)

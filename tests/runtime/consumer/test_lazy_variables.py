@@ -1,0 +1,121 @@
+"""What is loaded of a paged loop only to be ended comes without its variables; who asks for them gets them first."""
+
+import msgspec
+import pytest
+
+from tests.core.event_models import loop, model
+from tests.core.models import start, task
+from tests.runtime.consumer.bench import PINNED_MS, Serial, save_serially
+from vivero.engine.core.dispatch import COMMANDS
+from vivero.engine.core.memory import DEFAULT_TENANT
+from vivero.engine.core.needs import Need, NeedKind, NotLoaded
+from vivero.engine.core.outcomes import Entry
+from vivero.engine.core.records.instances import CancelInstance, ContinueWork
+from vivero.engine.core.records.jobs import CompleteJob
+from vivero.engine.core.state.state import State
+from vivero.engine.core.state.unread import Unread
+from vivero.engine.core.step import Limits, Processor
+from vivero.storage.state import load, pages
+
+RESULT = {"answer": msgspec.Raw(b"42")}
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch):
+    monkeypatch.setattr(pages, "CHILDREN_A_PAGE", 4)
+
+
+@pytest.fixture
+async def ending(connection):
+    """A processor in whose state a paged loop is to end, and of whose inner instances the first four are loaded."""
+    serial = Serial(Limits(500, paged_from=0))
+    serial.deploy(model(start(), loop(task("work"), item="item"), "start > work"))
+    key = serial.start("p", items=list(range(30)))
+    await save_serially(connection, serial)
+    processor = Processor(State(1), Limits(1, paged_from=0), serial.engine._find_model)
+    await fill(connection, processor, CancelInstance(key))
+    processor.process(Entry(1_000, DEFAULT_TENANT, CancelInstance(key)), PINNED_MS)
+    await fill(connection, processor, ContinueWork(key))
+    return processor
+
+
+async def fill(connection, processor, command):
+    await load.fill(connection, processor.state, COMMANDS[type(command)].needs(command, DEFAULT_TENANT))
+
+
+def inner_of(processor):
+    (body,) = processor.state.paged.values()
+    return list(body.children.values())
+
+
+def complete(processor, inner):
+    (job,) = inner.jobs
+    return processor.process(Entry(1_001, DEFAULT_TENANT, CompleteJob(job, RESULT)), PINNED_MS)
+
+
+async def values(connection, scope):
+    rows = await connection.execute("SELECT name, value FROM variables WHERE scope_key = $1", (scope.key,))
+    return dict(rows.rows)
+
+
+async def test_who_is_only_to_end_comes_without_variables(ending):
+    assert len(inner_of(ending)) == 4
+    assert all(isinstance(inner.variables, Unread) for inner in inner_of(ending))
+    while inner_of(ending):
+        assert ending.go_on_between(ending.deferred(), PINNED_MS)
+
+
+async def test_a_command_that_was_not_told_of_is_undone_and_finds_them_then(connection, ending):
+    inner = inner_of(ending)[3]
+    with pytest.raises(NotLoaded) as missing:
+        complete(ending, inner)
+    assert missing.value.need == Need(NeedKind.VARIABLES, inner.key)
+    assert inner.jobs
+    weight = ending.state.weight
+    await load.fill(connection, ending.state, [missing.value.need])
+    found = {name: variable.value for name, variable in inner.variables.items()}
+    assert found == await values(connection, inner)
+    assert found["item"] == "3"
+    grown = sum(variable.weight() for variable in inner.variables.values())
+    assert ending.state.weight - weight == grown > 0
+    (handled, *_) = complete(ending, inner)
+    assert handled.rejection is None
+    assert not inner.jobs
+
+
+async def test_what_a_command_names_is_read_with_its_variables(connection, ending):
+    """And nothing else: the others' stay where they are."""
+    *others, inner = inner_of(ending)
+    (job,) = inner.jobs
+    await fill(connection, ending, CompleteJob(job, RESULT))
+    assert {name: variable.value for name, variable in inner.variables.items()} == await values(connection, inner)
+    assert all(isinstance(other.variables, Unread) for other in others)
+    (handled, *_) = complete(ending, inner)
+    assert handled.rejection is None
+
+
+async def test_who_was_forgotten_meanwhile_has_none_to_read(connection, ending):
+    part = inner_of(ending)[2].key
+    ending.state.seal()
+    ending.state.saved()
+    ending.state._forget_part(ending.state.parts[part])
+    await load.fill(connection, ending.state, [Need(NeedKind.VARIABLES, part)])
+    assert part not in ending.state.elements
+
+
+LOOKING = [
+    *(lambda some: some["a"], lambda some: some.get("a"), lambda some: "a" in some, list, dict),
+    *(lambda some: some.keys(), lambda some: some.values(), lambda some: some.items(), lambda some: {**some}),
+    *(dict.fromkeys, lambda some: some.__setitem__("a", None)),
+]
+
+
+@pytest.mark.parametrize("look", LOOKING)
+def test_nobody_looks_inside_without_noticing(look):
+    with pytest.raises(NotLoaded) as missing:
+        look(Unread(7))
+    assert missing.value.need == Need(NeedKind.VARIABLES, 7)
+
+
+def test_they_weigh_nothing():
+    assert not Unread(7)

@@ -1,0 +1,159 @@
+"""Maintenance: partitions of the logs ahead, a short cursor, counts added up; and whatever fails is only an alarm."""
+
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+
+from tests.runtime.consumer.bench import beat
+from vivero.engine.runtime.maintenance import Maintenance, MaintenanceSettings
+from vivero.storage import maintenance
+from vivero.storage.postgres.errors import Outage
+
+
+@pytest.fixture
+def make(connect):
+    return lambda **settings: Maintenance(connect, MaintenanceSettings(**settings))
+
+
+@contextmanager
+def reader_of(dsn, *tables):
+    """Somebody who reads the tables, as pg_dump does: a long transaction with a lock on each."""
+    with psycopg.connect(dsn) as reader:
+        reader.execute(f"LOCK TABLE {', '.join(tables)} IN ACCESS SHARE MODE")
+        for table in tables:
+            reader.execute(f"SELECT count(*) FROM {table}")
+        yield reader
+
+
+async def pieces(connection, table="command_log"):
+    query = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = $1::regclass ORDER BY inhrelid"
+    return [name for (name,) in (await connection.execute(query, (table,))).rows]
+
+
+async def advance(connection, position):
+    await connection.execute("SELECT setval('command_log_position_seq', $1::bigint)", (position,))
+
+
+async def test_partitions_are_made_two_ahead(connection, make):
+    before = await pieces(connection)
+    assert before == ["command_log_0", "command_log_1", "command_log_2"]
+    await make().run_once(connection, beat())
+    assert await pieces(connection) == before
+    await advance(connection, 10_000_001)
+    await make().run_once(connection, beat())
+    assert await pieces(connection) == [*before, "command_log_3"]
+    assert await pieces(connection, "event_log") == [f"event_log_{number}" for number in range(4)]
+    await make().run_once(connection, beat())
+    assert len(await pieces(connection)) == 4
+
+
+async def test_partitions_are_made_while_somebody_reads_the_logs(connection, make, migrated):
+    await advance(connection, 25_000_000)
+    with reader_of(migrated, "command_log", "event_log"):
+        chores = make()
+        await chores.run_once(connection, beat())
+        assert set(chores.failures.values()) == {0}
+        assert (await pieces(connection))[-1] == "command_log_4"
+
+
+async def test_a_partition_that_was_left_unattached_is_attached(connection, make):
+    await connection.execute("CREATE TABLE command_log_3 (LIKE command_log INCLUDING ALL)")
+    await advance(connection, 10_000_001)
+    await make().run_once(connection, beat())
+    assert (await pieces(connection))[-1] == "command_log_3"
+
+
+async def test_a_partition_has_the_indexes_and_columns_of_the_log(connection, make):
+    await advance(connection, 10_000_001)
+    await make().run_once(connection, beat())
+    query = """
+        SELECT replace(indexdef, $1, 'piece') FROM pg_indexes WHERE tablename = $1 ORDER BY 1"""
+
+    async def indexes(table):
+        rows = (await connection.execute(query, (table,))).rows
+        return sorted(text.split(" ON ", 1)[1] for (text,) in rows)
+
+    assert await indexes("event_log_3") == await indexes("event_log_0")
+    invalid = "SELECT count(*) FROM pg_index WHERE NOT indisvalid"
+    assert (await connection.execute(invalid)).rows == [(0,)]
+    attached = (
+        "SELECT count(*) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE c.relname LIKE 'event_log_3%'"
+    )
+    assert (await connection.execute(attached)).rows[0][0] == 1 + len(await indexes("event_log_3"))
+
+
+async def test_a_chore_that_fails_is_an_alarm_and_the_others_are_done(connection, make, migrated):
+    await advance(connection, 15_000_000)
+    await connection.execute("INSERT INTO batches SELECT 1, n, n + 1, 1, 1 FROM generate_series(0, 2999) n")
+    await maintenance.prepare(connection)
+    chores = make()
+    with psycopg.connect(migrated) as other:
+        other.execute("LOCK TABLE command_log IN SHARE MODE")  # as CREATE INDEX takes it
+        await chores.run_once(connection, beat())
+        assert chores.failures["make log partitions"] == 1
+        assert (await connection.execute("SELECT count(*) FROM batches WHERE partition_id = 1")).rows == [(1_001,)]
+    await chores.run_once(connection, beat())
+    assert chores.failures["make log partitions"] == 1
+    assert (await pieces(connection))[-1] == "command_log_3"
+
+
+async def test_a_position_without_a_partition_is_an_outage_not_the_fault_of_the_command(connection):
+    await advance(connection, 30_000_000)
+    with pytest.raises(Outage, match="no partition of relation"):
+        await connection.execute(
+            "INSERT INTO command_log (partition_id, append_id, ord, tenant_id, intent, payload) "
+            "VALUES (1, gen_random_uuid(), 1, 't', 'X:Y', '')"
+        )
+
+
+async def test_old_cursor_rows_are_trimmed_but_the_last_thousand(connection, make):
+    chores = make()
+    for first in (0, 3_000):
+        await connection.execute(
+            "INSERT INTO batches SELECT 1, n, n + 1, 1, 1 FROM generate_series($1::int, $1::int + 2999) n", (first,)
+        )
+        await chores.run_once(connection, beat())
+        rows = (await connection.execute("SELECT from_pos, to_pos FROM batches ORDER BY from_pos")).rows
+        assert len(rows) == 1_001
+        assert rows[-1] == (first + 2_999, first + 3_000)
+
+
+async def changes(connection, *rows):
+    for row in rows:
+        await connection.execute(
+            "INSERT INTO element_count_changes (partition_id, process_definition_key, element_id, active, completed, "
+            "canceled) VALUES ($1, $2, $3, $4, $5, $6)",
+            row,
+        )
+
+
+TOTAL = """
+    SELECT partition_id, process_definition_key, element_id, active, completed, canceled
+    FROM element_counts ORDER BY 1, 2, 3"""
+SUMMED = """
+    SELECT partition_id, process_definition_key, element_id, sum(active)::int, sum(completed)::int, sum(canceled)::int
+    FROM counted_elements GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"""
+
+
+async def test_counts_are_the_same_before_and_after_they_are_added_up(connection, make):
+    await changes(connection, (1, 5, "a", 1, 0, 0), (1, 5, "a", -1, 1, 0), (1, 5, "", 1, 0, 0), (1, 6, "a", 1, 0, 0))
+    before = (await connection.execute(SUMMED)).rows
+    assert before == [(1, 5, "", 1, 0, 0), (1, 5, "a", 0, 1, 0), (1, 6, "a", 1, 0, 0)]
+    chores = make(changes=3)
+    assert await chores.run_once(connection, beat())
+    assert (await connection.execute(SUMMED)).rows == before
+    assert not await chores.run_once(connection, beat())
+    assert (await connection.execute(SUMMED)).rows == (await connection.execute(TOTAL)).rows == before
+    await changes(connection, (1, 5, "a", 7, 7, 7))
+    await chores.run_once(connection, beat())
+    assert (1, 5, "a", 7, 8, 7) in (await connection.execute(TOTAL)).rows
+    assert (await connection.execute("SELECT count(*) FROM element_count_changes")).rows == [(0,)]
+
+
+async def test_counts_of_a_partition_that_another_node_leads_are_left_to_it(connection, make):
+    await connection.execute("INSERT INTO partitions (id) VALUES (2)")
+    await changes(connection, (2, 5, "a", 1, 0, 0))
+    await make().run_once(connection, beat())
+    assert (await connection.execute("SELECT count(*) FROM element_count_changes")).rows == [(1,)]
+    assert (await connection.execute(SUMMED)).rows == [(2, 5, "a", 1, 0, 0)]

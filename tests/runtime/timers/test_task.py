@@ -1,0 +1,127 @@
+"""The timer task when something is in its way: refused appends, a full flight, reads that are overtaken, followers."""
+
+import pytest
+
+from tests.runtime.whole_engine import START_MS, EngineBench, waits
+from vivero.engine.runtime.appender.admission import Draining, InDoubt, Overloaded
+from vivero.engine.runtime.supervision.supervisor import Beat, SupervisionSettings
+from vivero.engine.runtime.timers.task import Timers, TimerSettings
+from vivero.storage import clock, timers
+from vivero.storage.postgres import driver
+
+HOUR = 3_600_000
+TRIGGERS = "SELECT count(*) FROM command_log WHERE intent = 'TIMER:TRIGGER'"
+
+
+@pytest.fixture
+async def small(migrated, connection):
+    """A window of 20 timers, 10 in flight, 5 in an append."""
+    await clock.pin(connection, START_MS)
+    bench = EngineBench(migrated, TimerSettings(window=20, in_flight=10, batch=5))
+    async with bench.running():
+        await bench.deploy(waits("PT1H"))
+        yield bench
+
+
+def beat():
+    return Beat(SupervisionSettings())
+
+
+class Refusing:
+    """An appender that refuses so often, and may have appended all the same."""
+
+    def __init__(self, appender, *errors) -> None:
+        self.appender = appender
+        self.errors = list(errors)
+
+    async def append_all(self, items, *, deadline_s):
+        error = self.errors.pop(0) if self.errors else None
+        if error is None or isinstance(error, InDoubt):
+            appended = await self.appender.append_all(items, deadline_s=deadline_s)
+        if error is not None:
+            raise error
+        return appended
+
+
+@pytest.mark.parametrize("error", [Overloaded("full"), InDoubt("perhaps")])
+async def test_triggers_that_were_not_or_perhaps_appended_come_again(small, error):
+    small.timers._appender = Refusing(small.appender, error, error)
+    await small.create(count=30)
+    await small.set_clock(START_MS + HOUR)
+    await small.until(lambda: len(small.ended) == 30)
+    assert await small.value("SELECT count(*) FROM event_log WHERE events::text LIKE '%TimerTriggered%'") == 30
+
+
+async def test_a_program_that_stops_fires_no_more(small, migrated):
+    small.timers._leads = lambda: False
+    await small.create(count=3)
+    await small.set_clock(START_MS + HOUR)
+    timers_ = Timers(lambda: driver.connect(migrated), Refusing(small.appender, Draining("stopping")), small.settings)
+    assert await timers_.run_once(small.connection, beat()) == small.settings.check_s
+    assert await small.value(TRIGGERS) == timers_.stats.fired == 0
+
+
+async def test_no_more_triggers_wait_in_the_log_than_may(small):
+    """Nobody tells that they are processed: then the flight stays full."""
+    tell, small.timers.committed = small.timers.committed, lambda _watermark: None
+    await small.create(count=30)
+    await small.set_clock(START_MS + HOUR)
+    await small.until(lambda: len(small.ended) == 10)
+    for _ in range(5):
+        small.timers.clock_changed()
+        await small.create()
+    assert small.timers.stats.fired == 10
+    small.timers.committed = tell
+    await small.create()
+    await small.until(lambda: len(small.ended) == 30)
+
+
+async def test_what_commits_while_the_window_is_read_is_not_lost(small, migrated, monkeypatch):
+    """The read saw the table before the commit, and the commit is told before the read has come back."""
+    small.timers._leads = lambda: False
+    timers_ = Timers(lambda: driver.connect(migrated), small.appender, small.settings)
+    small.timers_changed = lambda _partition, changes: timers_.changed(changes)
+    read = timers.nearest
+
+    async def overtaken(connection, partition, limit):
+        rows = await read(connection, partition, limit)
+        await small.create(count=2)
+        return rows
+
+    monkeypatch.setattr(timers, "nearest", overtaken)
+    await timers_.run_once(small.connection, beat())
+    assert timers_.stats.refills == 1
+    assert len(timers_._memory.window) == 2
+
+
+async def test_who_does_not_lead_the_partition_fires_nothing(small, migrated):
+    small.timers._leads = lambda: False
+    await small.create(count=5)
+    await small.set_clock(START_MS + HOUR)
+    leads = False
+    follower = Timers(lambda: driver.connect(migrated), small.appender, small.settings, leads=lambda: leads)
+    assert await follower.run_once(small.connection, beat()) == small.settings.check_s
+    assert await small.value(TRIGGERS) == 0
+    leads = True
+    assert await follower.run_once(small.connection, beat()) == 0
+    await small.until(lambda: len(small.ended) == 5)
+
+
+async def test_what_nobody_told_of_is_found_by_the_periodic_check(migrated, connection):
+    await clock.pin(connection, START_MS)
+    bench = EngineBench(migrated, TimerSettings(check_s=0.05))
+    bench.timers.changed = lambda _changes: None
+    async with bench.running():
+        await bench.deploy(waits("PT0S"))
+        await bench.create(count=3)
+        await bench.until(lambda: len(bench.ended) == 3)
+        assert bench.timers.stats.refills >= 2
+
+
+async def test_the_timers_of_a_term_that_ended_are_read_again_by_the_next(small):
+    await small.create(count=5)
+    assert len(small.timers._memory.window) == 5
+    small.timers.term(99)
+    assert len(small.timers._memory.window) == 0
+    await small.set_clock(START_MS + HOUR)
+    await small.until(lambda: len(small.ended) == 5)

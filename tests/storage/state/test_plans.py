@@ -1,0 +1,67 @@
+"""How PostgreSQL gets at rows for the engine: by index, also by plans that were made while the tables were empty."""
+
+import re
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from vivero.storage import activation
+from vivero.storage.postgres.plans import BY_INDEX
+from vivero.storage.postgres.sql_files import load
+
+STORAGE = Path(__file__).parents[3] / "storage"
+GENERIC_PLANS = 160_000
+"""The first version that explains a plan for any parameters."""
+
+SMALL = {"void_leases", "clock", "definitions_seq", "start_subscriptions", "pg_stat_activity"}
+"""Tables that are read as a whole."""
+
+CONSUMER = [
+    statement
+    for name in ("load", "save")
+    for statement in load(STORAGE / "state" / f"{name}.sql").values()
+    if statement.name != "save.definitions_moved"
+]
+ACTIVATION = [
+    *load(STORAGE / "activation.sql").values(),
+    activation.ACTIVATE_NAMED,
+    activation.ACTIVATED_NAMED,
+]
+
+
+@pytest.fixture
+def connection(database):
+    with psycopg.connect(database, autocommit=True) as connection:
+        if connection.info.server_version < GENERIC_PLANS:
+            pytest.skip("PostgreSQL before 16 explains no statement with parameters")
+        yield connection
+
+
+def use_indexes(connection):
+    for name, value in BY_INDEX.items():
+        connection.execute(f"SET {name} = {value}")
+
+
+def tables_read_whole(connection, statement):
+    plan = connection.pgconn.exec_(f"EXPLAIN (GENERIC_PLAN) {statement.text}".encode())
+    assert not plan.error_message, plan.error_message
+    text = "\n".join(plan.get_value(line, 0).decode() for line in range(plan.ntuples))
+    return set(re.findall(r"Seq Scan on (\w+)", text)) - SMALL
+
+
+@pytest.mark.parametrize("statement", CONSUMER, ids=lambda statement: statement.name)
+def test_a_batch_reads_and_saves_by_index(connection, statement):
+    use_indexes(connection)
+    assert tables_read_whole(connection, statement) == set()
+
+
+@pytest.mark.parametrize("statement", ACTIVATION, ids=lambda statement: statement.name)
+def test_jobs_are_activated_by_index(connection, statement):
+    use_indexes(connection)
+    assert tables_read_whole(connection, statement) == set()
+
+
+def test_an_unprepared_session_would_read_whole_tables(connection):
+    """What the settings are for; without it the tests above could not fail."""
+    assert any(tables_read_whole(connection, statement) for statement in [*CONSUMER, *ACTIVATION])

@@ -1,0 +1,192 @@
+"""Commands against a server: deploy, start, look, cancel, resolve."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from vivero.cli import main, processes
+from vivero.client import ApiError
+
+pytestmark = pytest.mark.process
+
+ORDER = Path(__file__).parents[3] / "examples" / "order" / "order.bpmn"
+EMPTY = (
+    '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">'
+    '<process id="empty" isExecutable="true"><startEvent id="s"/></process></definitions>'
+)
+ITEMS = '{"items": [{"price": 2, "quantity": 3}]}'
+
+
+@pytest.fixture
+def run(shared_server):
+    """Runs a command in this process, against a server."""
+
+    def invoke(*arguments, **options):
+        environment = {"VIVERO_ADDRESS": shared_server.address, "COLUMNS": None}
+        return CliRunner().invoke(main, arguments, env=environment, catch_exceptions=False, **options)
+
+    return invoke
+
+
+def good(result):
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+def lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_warnings_of_a_deployment_are_told_beside_its_answer(run, tmp_path):
+    odd = tmp_path / "odd.bpmn"
+    odd.write_text(EMPTY.replace('id="empty"', 'id="odd"').replace("</process>", '<task id="alone" /></process>'))
+    result = run("deploy", str(odd))
+    assert good(result).startswith("odd version 1 (key ")
+    assert result.stderr.startswith("warning: 'odd.bpmn' line ")
+    assert result.stderr.endswith("element 'alone': nothing leads to it: it is never entered\n")
+    (warning,) = json.loads(good(run("deploy", str(odd), "--json")))["warnings"]
+    assert result.stderr == f"warning: {warning}\n"
+
+
+def test_from_deployment_to_end(run, tmp_path):
+    empty = tmp_path / "empty.bpmn"
+    empty.write_text(EMPTY)
+    said = good(run("deploy", str(ORDER), str(empty)))
+    assert "order version 1 (key " in said
+    assert "empty version 1 (key " in said
+    assert good(run("deploy", str(ORDER))).startswith("order version 1 (key ")
+
+    result = run("start", "empty", "--variables", '{"a": [1, "ü"]}', "--await")
+    assert json.loads(good(result)) == {"a": [1, "ü"]}
+    assert "completed" in result.stderr
+
+    key = good(run("start", "order", "--variables", ITEMS, "--business-id", "B-1", "--tag", "x", "--tag", "y")).strip()
+    shown = json.loads(good(run("show", key, "--json")))
+    assert shown["instance"]["businessId"] == "B-1"
+    assert shown["instance"]["tags"] == ["x", "y"]
+    assert {element["elementId"] for element in shown["elements"]} == {"placed", "check-stock"}
+    assert {"name": "total", "value": "6"}.items() <= shown["variables"][-1].items()
+    table = good(run("show", key))
+    for word in (key, "check-stock", "SERVICE_TASK", "total", "ACTIVE"):
+        assert word in table
+
+    told = good(run("trace", key))
+    assert "> CreateInstance" in told
+    assert "ElementActivating  check-stock in order" in told
+    assert [item["lines"][0].split()[:2] for item in lines(good(run("trace", key, "--json")))] == [
+        [">", "CreateInstance"]
+    ]
+    assert good(run("cancel", key)) == f"cancelled {key}\n"
+    [listed] = lines(good(run("instances", "--state", "terminated", "--process", "order", "--json")))
+    assert listed["processInstanceKey"] == key
+    again = run("cancel", key)
+    assert again.exit_code == 1
+    assert f"Expected to cancel a process instance with key '{key}'" in again.stderr
+
+
+def test_an_incident_is_listed_and_resolved(run, greeting):
+    name, file = greeting
+    good(run("deploy", str(file)))
+    key = good(run("start", name)).strip()
+    failing = ("worker", name, "--exec", "echo no name >&2; exit 1", "--max-jobs", "1")
+    for _ in range(3):
+        good(run(*failing))
+    [incident] = lines(good(run("incidents", "--process", name, "--json")))
+    assert (incident["errorType"], incident["errorMessage"]) == ("JOB_NO_RETRIES", "no name")
+    assert incident["incidentKey"] in good(run("incidents", "--type", "job_no_retries", "--instance", key))
+    assert "incident" in good(run("instances", "--incident", "--process", name))
+
+    assert good(run("resolve", incident["incidentKey"], "--variables", '{"name": "Ada"}')).startswith("resolved ")
+    assert lines(good(run("incidents", "--process", name, "--json"))) == []
+    assert len(lines(good(run("incidents", "--state", "resolved", "--process", name, "--json")))) == 1
+    [job] = lines(good(run("jobs", "--instance", key, "--type", name, "--json")))
+    assert job["retries"] == 1
+
+    good(run("worker", name, "--exec", "cat", "--max-jobs", "1"))
+    shown = json.loads(good(run("show", key, "--json")))
+    assert shown["instance"]["state"] == "COMPLETED"
+    assert {variable["name"]: variable["value"] for variable in shown["variables"]} == {"name": '"Ada"'}
+
+
+def test_lists_are_read_page_by_page(run, greeting):
+    name, file = greeting
+    good(run("deploy", str(file)))
+    keys = [good(run("start", name, "--tag", f"n{number}")).strip() for number in range(5)]
+    listing = ("instances", "--process", name)
+    first = run(*listing, "--limit", "2", "--oldest")
+    assert [key in good(first) for key in keys] == [True, True, False, False, False]
+    assert first.stderr.startswith("2 of 5; the next: --after ")
+    after = first.stderr.split()[-1]
+    rest = run(*listing, "--limit", "3", "--oldest", "--after", after)
+    assert [key in good(rest) for key in keys] == [False, False, True, True, True]
+    everything = lines(good(run(*listing, "--limit", "2", "--all", "--json")))
+    assert [item["processInstanceKey"] for item in everything] == keys[::-1]
+    [tagged] = lines(good(run(*listing, "--tag", "n3", "--json")))
+    assert tagged["processInstanceKey"] == keys[3]
+    assert run("instances", "--process", "nothing").stderr == "0 of 0\n"
+
+
+def test_nothing_is_cut_off_where_the_output_is_no_terminal(run, greeting):
+    name, file = greeting
+    good(run("deploy", str(file)))
+    key = good(run("start", name, "--business-id", "B" * 100)).strip()
+    assert all(word in good(run("instances", "--process", name)) for word in (key, "B" * 100))
+
+
+def test_a_command_of_the_log_with_its_events(run, greeting):
+    name, file = greeting
+    deployed = json.loads(good(run("deploy", str(file), "--json")))
+    said = good(run("events", deployed["commandPosition"]))
+    assert said.startswith(f"DEPLOYMENT:CREATE at position {deployed['commandPosition']}: PROCESSED after ")
+    assert "DefinitionAdded" in said
+    created = json.loads(good(run("start", name, "--json")))
+    command = json.loads(good(run("events", created["commandPosition"], "--json")))
+    assert command["events"][0]["type"] == "InstanceCreated"
+    rejected = run("start", "nothing")
+    assert "Expected to find process definition with process ID 'nothing'" in rejected.stderr
+    position = str(int(created["commandPosition"]) + 1)
+    assert "REJECTED" in good(run("events", position))
+
+
+def test_what_cannot_be_deployed_is_said_with_all_problems(run, tmp_path):
+    file = tmp_path / "bad.bpmn"
+    file.write_text(EMPTY.replace("<startEvent", '<serviceTask id="one"/><serviceTask id="two"/><startEvent'))
+    result = run("deploy", str(file))
+    assert result.exit_code == 1
+    assert "one" in result.stderr
+    assert "two" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_an_instance_that_does_not_end_in_time(run, greeting):
+    name, file = greeting
+    good(run("deploy", str(file)))
+    result = run("start", name, "--await", "--timeout", "2")
+    assert result.exit_code == 1
+    [instance] = lines(good(run("instances", "--process", name, "--json")))
+    key = instance["processInstanceKey"]
+    assert result.stderr == f"Error: instance {key} has not ended within 2 s; it goes on\n"
+    assert instance["state"] == "ACTIVE"
+
+
+@pytest.mark.parametrize(
+    ("status", "members", "said"),
+    [
+        (504, {"processInstanceKey": "7"}, "instance 7 has not ended within 60 s; it goes on"),
+        (409, {"processInstanceKey": "7"}, "instance 7 was terminated before its end"),
+        (504, {}, "too late (504 TITLE)"),
+        (404, {}, "too late (404 TITLE)"),
+    ],
+)
+def test_what_is_said_of_an_instance_that_gives_no_result(status, members, said):
+    error = ApiError(status, "TITLE", "too late", 5, members)
+    assert str(processes.without_result(error, 60.0)) == said
+
+
+def test_status(run):
+    said = good(run("status"))
+    assert "healthy" in said
+    assert "leader" in said
+    assert json.loads(good(run("status", "--json")))["healthy"] is True
