@@ -63,6 +63,11 @@ SLICE_STEPS = 128_000
 the same budget as its items: a slice that has used up half of each has used up all of it."""
 SLICE_ROWS = 2_000
 """Of variables, that those who hear of a signal at once get together."""
+STAGE_VALUES = 500_000
+"""Of lists, contexts and fractions, with what stands beside them, that become JSON in one stage. Of a large variable in
+canonical JSON, that is used as it is, the text is taken, and nothing is counted."""
+LARGE_JSON = 50_000
+"""Characters of a variable from which on it is worth while to see whether it is canonical."""
 CHARACTERS_PER_STEP = 8
 """Of JSON that is decoded for expressions or made of their values."""
 BATCH_CHARACTERS = 2_000_000

@@ -12,6 +12,7 @@ from vivero.engine.core.rules import (
     CHARACTERS_PER_STEP,
     STAGE_CHARACTERS_READ,
     STAGE_STEPS,
+    STAGE_VALUES,
     TIMER_RULES,
     TREE_RULES,
     TimerRules,
@@ -32,7 +33,7 @@ from vivero.engine.core.state.tree import (
     Variable,
 )
 from vivero.engine.feel import Evaluation as FeelEvaluation
-from vivero.engine.feel import EvaluationError, Expression, from_json, to_json
+from vivero.engine.feel import EvaluationError, Expression, from_json, measure_json, to_json
 from vivero.engine.feel import Warning as FeelWarning
 
 EXTRACT = IncidentType.EXTRACT_VALUE_ERROR
@@ -69,7 +70,7 @@ class VariableScope(Mapping[str, Any]):
             variable = scope.variables.get(name)
             if variable is not None:
                 if len(variable.value) > LARGE:
-                    self._at.reads(variable)
+                    return self._at.read(variable)
                 return variable.decode()
             if scope.loop is not None and self._at.results_name(scope) == name:
                 return self._results_of(scope, name)
@@ -104,7 +105,9 @@ class View:
 
     __slots__ = (
         "_characters_read",
+        "_known",
         "_read",
+        "_values_left",
         "find_model",
         "key",
         "leases",
@@ -146,6 +149,9 @@ class View:
         self._read: dict[int, int] = {}
         """Characters of the large variables and results that the stage has read, by key."""
         self._characters_read = 0
+        self._known: dict[int, str] = {}
+        """Canonical JSON of large variables that the stage has read, by identity of the value."""
+        self._values_left = STAGE_VALUES
         self.now = 0
         """Epoch milliseconds; the same for everything that one command does."""
         self.position = 0
@@ -280,15 +286,21 @@ class View:
         """What a stage may take is counted from here on."""
         self.spent = False
         self.steps_left = self.stage_steps
+        self._values_left = STAGE_VALUES
         if self._read:
+            self._known.clear()
             self._read.clear()
             self._characters_read = 0
 
-    def reads(self, variable: Variable) -> None:
-        """An expression asks for a large variable. Raises Fail when the stage reads too much."""
+    def read(self, variable: Variable) -> Any:
+        """The value of a large variable, for which an expression asks. Raises Fail when the stage reads too much."""
         self._note_read(variable.key, len(variable.value))
         if variable.decoded is MISSING:
             self.charge(len(variable.value))
+        value = variable.decode()
+        if variable.canonical is not None:
+            self._known[id(value)] = variable.canonical
+        return value
 
     def _note_read(self, key: int, characters: int) -> None:
         if key not in self._read:
@@ -378,10 +390,23 @@ class View:
         return from_json(text)
 
     def json_of(self, value: Any, failure: IncidentType = IncidentType.EXTRACT_VALUE_ERROR) -> str:
-        """Like the function, of a text that may be large: it is charged to the slice."""
-        text = json_of(value, failure)
+        """Like the function, of a text that may be large: it is charged to the slice, and bounded for the stage."""
+        text = self.uncharged_json_of(value, failure)
         if len(text) > LARGE:
             self.charge(len(text))
+        return text
+
+    def uncharged_json_of(self, value: Any, failure: IncidentType = IncidentType.EXTRACT_VALUE_ERROR) -> str:
+        """Bounded for the stage, by what is looked at one by one."""
+        if type(value) is not list and type(value) is not dict:
+            return json_of(value, failure)
+        try:
+            text, looked_at = measure_json(value, self._known, self._values_left)
+        except EvaluationError as error:
+            raise _not_kept(error, failure) from error
+        if looked_at:
+            self.spent = True
+            self._values_left -= looked_at
         return text
 
 
@@ -408,7 +433,11 @@ def json_of(value: Any, failure: IncidentType = IncidentType.EXTRACT_VALUE_ERROR
     try:
         return to_json(value)
     except EvaluationError as error:
-        raise Fail(failure, f"The value of an expression cannot be kept. {error}") from error
+        raise _not_kept(error, failure) from error
+
+
+def _not_kept(error: EvaluationError, failure: IncidentType) -> Fail:
+    return Fail(failure, f"The value of an expression cannot be kept. {error}")
 
 
 def unexpected(expression: Expression, expected: str, was: str, warnings: Sequence[FeelWarning]) -> str:

@@ -12,7 +12,8 @@ FeelError > ParseError, EvaluationError             the only exceptions that thi
 """
 
 from vivero.engine.feel.attribute import compile_attribute, constant
-from vivero.engine.feel.codec import from_json, is_compact, scalars_to_json, to_json
+from vivero.engine.feel.canonical import decode_large
+from vivero.engine.feel.codec import from_json, is_compact, measure_json, scalars_to_json, to_json
 from vivero.engine.feel.errors import EvaluationError, FeelError, LimitExceeded, ParseError
 from vivero.engine.feel.expression import (
     Evaluation,
@@ -39,8 +40,10 @@ __all__ = [
     "compile_expression",
     "compile_unary_tests",
     "constant",
+    "decode_large",
     "from_json",
     "is_compact",
+    "measure_json",
     "named_variable",
     "scalars_to_json",
     "to_json",

@@ -7,7 +7,8 @@ same shortest text.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import sys
+from collections.abc import Collection, Mapping
 from decimal import Decimal
 from math import isfinite
 from typing import Any
@@ -31,6 +32,7 @@ FEW_ITEMS = 16
 SMALL_SIZE = 64
 """Characters. A list or context of at most this size is converted each time it occurs, and not remembered."""
 _WITHOUT_COMMAS = frozenset({int, bool, type(None)})
+_NONE_KNOWN: Mapping[int, str] = {}
 
 
 def from_json(text: str | bytes) -> Any:
@@ -62,6 +64,16 @@ def to_json(value: Any, limits: FeelLimits = DEFAULT_LIMITS) -> str:
     return _encode(value, limits, False)
 
 
+def measure_json(value: Any, known: Mapping[int, str], most: int) -> tuple[str, int]:
+    """Like `to_json`, with the number of values that were converted one by one. Raises LimitExceeded beyond `most`.
+
+    Items are converted one by one if their list or context contains a list, a context, a fraction or a temporal.
+    `known`: canonical texts of values, by identity; they are taken as they are.
+    """
+    converter = _Converter(DEFAULT_LIMITS, False, most, known)
+    return _text_of(value, converter), converter.converted
+
+
 def scalars_to_json(values: list[Any]) -> str | None:
     """Compact JSON text of a list of whole numbers, booleans and nulls; None for any other list.
 
@@ -85,7 +97,10 @@ def to_json_text(value: Any, limits: FeelLimits) -> str:
 
 
 def _encode(value: Any, limits: FeelLimits, with_texts: bool) -> str:
-    converter = _Converter(limits, with_texts)
+    return _text_of(value, _Converter(limits, with_texts))
+
+
+def _text_of(value: Any, converter: _Converter) -> str:
     try:
         text = _encoder.encode(converter.convert(value)).decode()
     except RecursionError:
@@ -103,13 +118,18 @@ class _Converter:
     exponential size.
     """
 
-    __slots__ = ("_limits", "_seen", "_size", "_with_texts")
+    __slots__ = ("_limits", "_most", "_seen", "_size", "_with_texts", "converted")
 
-    def __init__(self, limits: FeelLimits, with_texts: bool) -> None:
+    def __init__(
+        self, limits: FeelLimits, with_texts: bool, most: int = sys.maxsize, known: Mapping[int, str] = _NONE_KNOWN
+    ) -> None:
         self._limits = limits
-        self._size = 0
+        self._most = most
+        self._size = self.converted = 0
         self._with_texts = with_texts
-        self._seen: dict[int, tuple[Any, int]] = {}  # by identity of the list or context: converted value, size
+        self._seen: dict[int, tuple[Any, int]] = {  # by identity of the list or context: converted value, size
+            id: (msgspec.Raw(text), len(text)) for id, text in known.items()
+        }
 
     def check(self, size: int) -> None:
         if size > self._limits.output_size:
@@ -141,7 +161,8 @@ class _Converter:
         self.check(before)
         items = value if type(value) is list else value.values()
         converted: Any = value
-        if not self._are_encodable(items):
+        if items and not self._are_encodable(items):
+            self._count(len(items))
             if type(value) is list:
                 converted = [self.convert(item) for item in value]
             else:
@@ -149,6 +170,13 @@ class _Converter:
         if self._size - before > SMALL_SIZE:
             self._seen[id(value)] = converted, self._size - before
         return converted
+
+    def _count(self, items: int) -> None:
+        self.converted += items
+        if self.converted > self._most:
+            raise LimitExceeded(
+                "output_size", "The value has too many lists, contexts and fractions to write it as JSON"
+            )
 
     def _are_encodable(self, items: Collection[Any]) -> bool:
         """True if the encoder takes all items unchanged; their size is then added.
@@ -182,7 +210,9 @@ class _Converter:
 
 
 def _encodable_number(number: Decimal) -> Any:
+    nearest = float(number)
+    if isfinite(nearest) and not nearest.is_integer():
+        return nearest
     if number == number.to_integral_value() and number.adjusted() < 34:
         return msgspec.Raw(str(int(number)).encode())
-    nearest = float(number)
     return nearest if isfinite(nearest) else msgspec.Raw(str(number).encode())

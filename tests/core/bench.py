@@ -23,7 +23,7 @@ from vivero.engine.core.state.tree import Instance
 from vivero.engine.core.step import DEFAULT_LIMITS, Processor
 from vivero.engine.core.trace import Trace
 
-NOT_DURABLE = {"node", "decoded", "weight", "rows", "pins", "lease", "available_at"}
+NOT_DURABLE = {"node", "decoded", "canonical", "weight", "rows", "pins", "lease", "available_at"}
 """Of a row: caches, and the job's lease, which is activation's."""
 
 

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vivero.engine.feel import EvaluationError, LimitExceeded, compile_expression, from_json, scalars_to_json, to_json
+from vivero.engine.feel import (
+    EvaluationError,
+    LimitExceeded,
+    compile_expression,
+    decode_large,
+    from_json,
+    measure_json,
+    scalars_to_json,
+    to_json,
+)
 from vivero.engine.feel.arithmetic import from_float
 from vivero.engine.feel.temporal import parse_temporal
 from vivero.engine.feel.values import Range
@@ -119,3 +128,45 @@ def test_a_list_at_once_is_its_items_with_commas(values):
 @pytest.mark.parametrize("other", ["a", Decimal(1), [], {}, parse_temporal("PT1H"), Range(1, 2)])
 def test_a_list_of_anything_else_is_not_written_at_once(other):
     assert scalars_to_json([1, other]) is None
+
+
+ODD = ["1.0", "-0.0", "1e300", "1E5", "2.50", "0.00001", "1e-7", "123456789012345678901.5", '"1.0,"', '":1e5,"', '"é"']
+NUMBERS = st.one_of(st.floats(allow_nan=False, allow_infinity=False).map(repr), st.integers().map(str))
+TEXTS = st.recursive(
+    st.one_of(st.sampled_from(["null", "true", *ODD]), NUMBERS),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4).map(lambda texts: f"[{', '.join(texts)}]"),
+        st.lists(inner, max_size=4).map(lambda texts: f"[{','.join(texts)}]"),
+        st.lists(inner, max_size=3).map(lambda texts: "{" + ",".join(f'"k.0":{text}' for text in texts) + "}"),
+    ),
+)
+
+
+@given(TEXTS)
+def test_what_is_decoded_as_large_is_the_same_and_its_canonical_text_too(text):
+    value, canonical = decode_large(f"[{text}]")
+    assert value == from_json(f"[{text}]")
+    assert canonical in (None, to_json(value))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('[1.5,{"a":[]}]', '[1.5,{"a":[]}]'),
+        ("[ 1.50, 2.0 ]", "[1.5,2]"),
+        ('["x.0,",2.5]', None),
+        ("[1e300]", None),
+        ("[-0.0]", None),
+        ('{"a":1,"a":2}', '{"a":2}'),
+    ],
+)
+def test_canonical_texts(text, expected):
+    assert decode_large(text)[1] == expected
+
+
+def test_a_value_whose_text_is_known_is_not_looked_into():
+    value = from_json("[[1.5],[2.5]]")
+    assert measure_json(value, {}, 4) == ("[[1.5],[2.5]]", 4)
+    with pytest.raises(LimitExceeded):
+        measure_json(value, {}, 3)
+    assert measure_json({"x": value, "y": [value]}, {id(value): "[[1.5],[2.5]]"}, 3)[1] == 3

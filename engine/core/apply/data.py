@@ -99,7 +99,7 @@ def _set(state: State, key: int, scope_key: int, name: str, value: str) -> Varia
         grown = len(value) - len(variable.value)
         state.edit(variable)
         variable.value = value
-        variable.decoded = MISSING
+        variable.decoded, variable.canonical = MISSING, None
     state.written += len(value)
     state.weigh(scope.root, grown)
     return variable

@@ -27,7 +27,7 @@ from vivero.engine.core.shared import room
 from vivero.engine.core.shared.flows import enter_inner
 from vivero.engine.core.shared.variables import owner_of
 from vivero.engine.core.state.tree import Element, LoopState
-from vivero.engine.core.view import View, json_of
+from vivero.engine.core.view import View
 from vivero.engine.feel import Expression, from_json, is_compact, scalars_to_json
 
 CHARACTERS_A_TEXT = 32
@@ -64,7 +64,7 @@ def _texts_of(items: list[Any], at: View) -> tuple[str, ...]:
     """The items as JSON text: of plain ones all at once."""
     text = scalars_to_json(items)
     if text is None:
-        texts = tuple(_each_text_of(items))
+        texts = tuple(_each_text_of(items, at))
         at.charge(sum(map(len, texts)) + CHARACTERS_A_TEXT * len(texts))
         return texts
     _check_size(text, items)
@@ -77,11 +77,11 @@ def _check_size(text: str, items: list[Any]) -> None:
         raise _too_much("items", TOO_LARGE)
 
 
-def _each_text_of(items: list[Any]) -> Iterator[str]:
+def _each_text_of(items: list[Any], at: View) -> Iterator[str]:
     """Few values can stand for a huge text: none is made once there is too much of it."""
     characters = 0
     for item in items:
-        text = json_of(item)
+        text = at.uncharged_json_of(item)
         characters += len(text)
         if characters > MAX_LOOP_CHARACTERS:
             raise _too_much("items", TOO_LARGE)

@@ -53,7 +53,7 @@ def _names_as_text(expression: Expression, task: Element, at: View) -> str:
 
 def _date_as_text(expression: Expression, task: Element, at: View) -> str | None:
     """As the model or its variables have it, once it is known to be a date."""
-    return None if _date(expression, task, at) is None else _date_text(at.evaluate(expression, task))
+    return None if _date(expression, task, at) is None else _date_text(at.evaluate(expression, task), at)
 
 
 def _native(task: Element, model: UserTask, at: View) -> Effects:
@@ -115,7 +115,7 @@ def _date(expression: Expression | None, task: Element, at: View) -> int | None:
     value = None if expression is None else at.evaluate(expression, task)
     if expression is None or value is None or value == "":
         return None
-    text = _date_text(value)
+    text = _date_text(value, at)
     try:
         epoch_ms = parse_date_ms(text)
     except TemporalError as error:
@@ -127,8 +127,8 @@ def _date(expression: Expression | None, task: Element, at: View) -> int | None:
     return epoch_ms
 
 
-def _date_text(value: Any) -> str:
-    return value if isinstance(value, str) else json_of(value).strip('"')
+def _date_text(value: Any, at: View) -> str:
+    return value if isinstance(value, str) else at.json_of(value).strip('"')
 
 
 def _priority(expression: Expression | None, task: Element, at: View) -> int:

@@ -17,7 +17,7 @@ from vivero.engine.core.records.messages import PublishMessage
 from vivero.engine.core.records.signals import BroadcastSignal
 from vivero.engine.core.shared.waits import key_of
 from vivero.engine.core.state.tree import Element
-from vivero.engine.core.view import View, json_of
+from vivero.engine.core.view import View
 from vivero.engine.feel import Expression
 from vivero.engine.feel.temporal.calendar import TemporalError
 from vivero.engine.feel.temporal.timers import parse_interval
@@ -45,7 +45,7 @@ def _local(element: Element) -> Variables:
 def _milliseconds(expression: Expression, element: Element, at: View) -> int:
     """A duration: ISO 8601 text, or a FEEL value; not negative."""
     value = at.evaluate(expression, element)
-    text = value if isinstance(value, str) else json_of(value).strip('"')
+    text = value if isinstance(value, str) else at.json_of(value).strip('"')
     try:
         milliseconds = parse_interval(text).added_to(at.now) - at.now
     except (TemporalError, OverflowError, ValueError) as error:

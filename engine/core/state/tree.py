@@ -13,9 +13,10 @@ from typing import Any
 import msgspec
 
 from vivero.engine.bpmn.model import Node
+from vivero.engine.core.rules import LARGE_JSON
 from vivero.engine.core.state.loop_rows import place_of, texts_of
 from vivero.engine.core.state.rows import Row
-from vivero.engine.feel import from_json
+from vivero.engine.feel import decode_large, from_json
 
 MISSING: Any = object()
 
@@ -348,10 +349,15 @@ class Variable(Row):
     name: str
     value: str
     decoded: Any = MISSING
+    canonical: str | None = None
+    """Once a large one is decoded: what encoding it gives, if that is known."""
 
     def decode(self) -> Any:
         if self.decoded is MISSING:
-            self.decoded = from_json(self.value)
+            if len(self.value) > LARGE_JSON:
+                self.decoded, self.canonical = decode_large(self.value)
+            else:
+                self.decoded = from_json(self.value)
         return self.decoded
 
     def place(self) -> Element:

@@ -5,6 +5,7 @@ import pytest
 from tests.core.bench import Bench, rebuilt
 from tests.core.event_models import loop, model, run
 from tests.core.models import end, start, task
+from vivero.engine.core import view
 from vivero.engine.core.elements import multi_instance
 from vivero.engine.core.rules import MAX_LOOP_CHARACTERS, MAX_LOOP_ITEMS
 from vivero.engine.core.step import Limits
@@ -48,7 +49,7 @@ def test_as_many_items_as_there_may_be(monkeypatch, bench):
 def test_few_values_that_stand_for_more_text_than_there_is_memory(monkeypatch, bench):
     """A hundred thousand items of a megabyte each are a list of pointers to one text, until they are written down."""
     made = []
-    monkeypatch.setattr(multi_instance, "json_of", lambda item: made.append(item) or f'"{item}"')
+    monkeypatch.setattr(view, "json_of", lambda item, _failure: made.append(item) or f'"{item}"')
     run(bench, looped("=for i in 1..100000 return text"), text="x" * 1_000_000)
     assert incident(bench) == (
         "work",

@@ -228,6 +228,25 @@ def test_what_one_stage_reads_is_bounded(monkeypatch):
     assert bench.state_of(key) == "COMPLETED"
 
 
+DENSE = [[1.5]] * 12_000
+"""Twice as many values inside as have been allowed here."""
+
+
+@pytest.mark.parametrize(
+    ("source", "state"), [("=a", "COMPLETED"), ("={x: [a, a]}", "COMPLETED"), ("=a[item != null]", "ACTIVATED")]
+)
+def test_what_becomes_json_in_one_stage_is_bounded_but_for_whole_variables(monkeypatch, source, state):
+    """The text of a large variable is taken as it is, whatever it holds; a list that is made anew is walked."""
+    monkeypatch.setattr(view, "STAGE_VALUES", 12_000)
+    bench = Bench()
+    key = run(bench, model(start(), manual(inputs=[(source, "b")]), end(), "start > m > end"), a=DENSE)
+    assert bench.state_of(key) == state
+    if state == "ACTIVATED":
+        ((element, _, message),) = bench.incidents
+        assert element == "m"
+        assert "too many lists, contexts and fractions" in message
+
+
 def test_reading_the_same_again_is_no_more():
     bench = Bench()
     reading = manual(inputs=[("=string length(a)", f"x{number}") for number in range(5)])
