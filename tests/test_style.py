@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from vivero.engine.core import dispatch
+from vivero.engine.core.events.table import START_KINDS
+from vivero.engine.core.state.waiting import INDEXED_BY
 
 ROOT = Path(__file__).parents[1]
 CORE = ROOT / "engine" / "core"
@@ -39,7 +41,11 @@ def module_name(path: Path) -> str:
 
 
 EFFECTS = {module_name(path): effect_functions(path) for path in sorted(CORE.rglob("*.py"))}
-STAGES_OF_ELEMENTS = set(dispatch.Behaviour.__dataclass_fields__) - {"awaits"}
+TABLES = {
+    "ELEMENTS": set(dispatch.Behaviour.__dataclass_fields__) - {"awaits"},
+    "EVENTS": {"subscribe", "throw", "follow", "open_start"},
+}
+"""The functions in the tables of contents that yield effects."""
 
 
 def calls_of_effects(path: Path) -> Iterator[ast.Call]:
@@ -66,7 +72,8 @@ def _yields(function: ast.expr, names: set[str], modules: dict[str, set[str]]) -
         return False
     owner = function.value
     if isinstance(owner, ast.Subscript):  # ELEMENTS[type].activate(…)
-        return ast.unparse(owner.value) == "ELEMENTS" and function.attr in STAGES_OF_ELEMENTS
+        table = TABLES.get(ast.unparse(owner.value))
+        return table is not None and function.attr in table
     if isinstance(owner, ast.Name):
         return function.attr in modules.get(owner.id, ()) or (owner.id == "self" and function.attr in names)
     return False
@@ -98,6 +105,7 @@ def test_no_effects_vanish(path):
         ("yield enter(node, scope, at)", 1),
         ("flows.enter(node, scope, at)", 1),
         ("ELEMENTS[e.type].settle(e, at)", 1),
+        ("EVENTS[type(e)].throw(e, at)", 1),
         ("if enter(node, scope, at): pass", 1),
         ("yield from enter(node, scope, at)", 0),
         ("return flows.enter(node, scope, at)", 0),
@@ -133,6 +141,54 @@ def test_neither_appliers_nor_shared_code_know_element_types():
         if isinstance(node, ast.Constant) and node.value in dispatch.ELEMENTS
     }
     assert found <= set(NOT_ELEMENTS)
+
+
+# ----------------------------------------------------------------------------------------------- names of event types
+
+KINDS_OF_WAITS = set(START_KINDS) | set(INDEXED_BY)
+DEFINITIONS = {definition.__name__ for definition in dispatch.EVENTS}
+
+
+def types_of_events(tree: ast.Module) -> set[str]:
+    """The event definitions that a module names, and the kinds of waits that it compares something with."""
+    named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    named |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    compared = {
+        constant.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Compare | ast.MatchValue)
+        for constant in ast.walk(node)
+        if isinstance(constant, ast.Constant) and isinstance(constant.value, str)
+    }
+    return (named & DEFINITIONS) | (compared & KINDS_OF_WAITS)
+
+
+def test_only_the_files_of_events_compare_event_types():
+    paths = [path for path in sorted(CORE.rglob("*.py")) if (CORE / "events") not in path.parents]
+    assert len(paths) > 50
+    assert {str(path.relative_to(CORE)): found for path in paths if (found := types_of_events(parsed(path)))} == {}
+
+
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        ("isinstance(event, TimerEvent)", {"TimerEvent"}),
+        ("type(event) is model.LinkEvent", {"LinkEvent"}),
+        ("subscription.kind == 'SIGNAL'", {"SIGNAL"}),
+        ("start.kind in ('MESSAGE', 'TIMER_DATE')", {"MESSAGE", "TIMER_DATE"}),
+        ("EVENTS[type(event)].throw", set()),
+    ],
+)
+def test_the_check_sees_event_types(statement, found):
+    assert types_of_events(ast.parse(statement)) == found
+
+
+def test_the_loop_of_a_command_knows_no_element():
+    tree = parsed(CORE / "worklist.py")
+    imported = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert not [name for name in imported if name.startswith("vivero.engine.core.elements")]
+    named = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    assert not named & set(dispatch.ELEMENTS)
 
 
 # ---------------------------------------------------------------------------------------------------- proportions

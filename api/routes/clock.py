@@ -9,7 +9,7 @@ from vivero.api.problems import Problem, invalid_argument
 from vivero.api.request import Request
 from vivero.api.response import Response, no_content
 from vivero.api.services import Services
-from vivero.engine.core.shared.schedules import LATEST_MS
+from vivero.engine.core.events.schedules import LATEST_MS
 from vivero.storage import clock
 from vivero.storage.postgres.driver import Connection
 

@@ -13,6 +13,7 @@ from vivero.api.request import Request
 from vivero.api.response import Response, no_content
 from vivero.api.search import found, getting, prepare, searching
 from vivero.api.services import Services
+from vivero.engine.core.events.schedules import LATEST_MS
 from vivero.engine.core.records.user_tasks import (
     AssignUserTask,
     ClaimUserTask,
@@ -20,7 +21,6 @@ from vivero.engine.core.records.user_tasks import (
     UpdateUserTask,
     UserTaskChanges,
 )
-from vivero.engine.core.shared.schedules import LATEST_MS
 from vivero.engine.feel.temporal.calendar import TemporalError
 from vivero.engine.feel.temporal.timers import parse_date_ms
 from vivero.storage import reads

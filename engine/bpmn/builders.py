@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from vivero.engine.bpmn import messages
 from vivero.engine.bpmn.activities import called_decision, called_element, multi_instance, script
 from vivero.engine.bpmn.draft import Draft, Member, Place
+from vivero.engine.bpmn.event_definitions import message
 from vivero.engine.bpmn.events import event_of, is_interrupting, reading_of_task
 from vivero.engine.bpmn.extensions import Extensions, job_definition, mappings, properties
 from vivero.engine.bpmn.joins import join
@@ -50,7 +50,7 @@ def job_task(member: Member, extensions: Extensions, draft: Draft) -> Node:
 
 def send_task(member: Member, extensions: Extensions, draft: Draft) -> Node:
     """A task that sends a message: a job, or published natively. §10.3.3."""
-    event = messages.thrown(reading_of_task(member, Place.THROW, extensions, draft))
+    event = message.thrown(reading_of_task(member, Place.THROW, extensions, draft))
     return plain(member, extensions, draft, event=event, job=_job_if_any(member, extensions, draft))
 
 
@@ -58,7 +58,7 @@ def receive_task(member: Member, extensions: Extensions, draft: Draft) -> Node:
     """A task that waits for a message. §10.3.3."""
     draft.report.needs("receiveTask", member.element)
     return plain(
-        member, extensions, draft, event=messages.awaited(reading_of_task(member, Place.CATCH, extensions, draft))
+        member, extensions, draft, event=message.awaited(reading_of_task(member, Place.CATCH, extensions, draft))
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from vivero.engine.bpmn.draft import Draft, Member, Place, definition_of, event_definitions, is_none_event
+from vivero.engine.bpmn.events import EVENTS
 from vivero.engine.bpmn.references import find_root
 from vivero.engine.bpmn.report import quote
 from vivero.engine.bpmn.values import flag
@@ -68,24 +69,16 @@ def definitions(draft: Draft) -> None:
             draft.report.refuse(member.element, "parallelMultiple is not executable")
 
 
-def links(draft: Draft) -> None:
-    """§10.5.5: the path ends at the throwing link event and goes on at the catching one."""
+def own_rules(draft: Draft) -> None:
+    """What an event definition says about the events that have it (`EventKind.check`)."""
     for member in draft.members.values():
         found = definition_of(member.element)
-        if found is None or found[0] != "linkEventDefinition":
-            continue
-        if draft.place_of(member) is Place.THROW:
-            for flow in draft.outgoing.get(member.id, ()):
-                draft.report.refuse(draft.flow_of[flow], f"leaves the throwing link event {quote(member.id)}")
-        if draft.place_of(member) is Place.CATCH:
-            for flow in draft.incoming.get(member.id, ()):
-                draft.report.refuse(draft.flow_of[flow], f"leads to the catching link event {quote(member.id)}")
+        kind = None if found is None else EVENTS.get(found[0])
+        if kind is not None and kind.check is not None:
+            kind.check(member, draft)
 
 
 # Boundary events ------------------------------------------------------------------------------------------------------
-
-ESCALATES = ("SUB_PROCESS", "CALL_ACTIVITY")
-"""Where escalations can come from."""
 
 
 def boundaries(draft: Draft) -> None:
@@ -93,24 +86,9 @@ def boundaries(draft: Draft) -> None:
     for member in draft.of_type("BOUNDARY_EVENT"):
         for flow in draft.incoming.get(member.id, ()):
             draft.report.refuse(draft.flow_of[flow], f"leads to the boundary event {quote(member.id)}")
-        host = draft.members.get(draft.hosts.get(member.id, ""))
-        found = definition_of(member.element)
-        if host is None or host.kind is None or found is None:
-            continue
-        if found[0] == "escalationEventDefinition" and host.kind.type not in ESCALATES:
-            text = f"no escalation can come from {quote(host.id)}: it is neither a sub-process nor a call activity"
-            draft.report.refuse(member.element, text)
 
 
 # What may stand only once ---------------------------------------------------------------------------------------------
-
-NAMES = {
-    "messageEventDefinition": ("messageRef", "message", "name"),
-    "signalEventDefinition": ("signalRef", "signal", "name"),
-    "errorEventDefinition": ("errorRef", "error", "errorCode"),
-    "escalationEventDefinition": ("escalationRef", "escalation", "escalationCode"),
-}
-"""Event definition → the attribute that refers to something, to what, and what tells one from another there."""
 
 
 def duplicates(draft: Draft) -> None:
@@ -149,21 +127,18 @@ def _waits_for(member: Member, draft: Draft) -> tuple[str, str] | None:
         if found is None:
             return None
         tag, definition = found
-    if tag not in NAMES:
+    reference = EVENTS[tag].reference if tag in EVENTS else None
+    if reference is None:
         return None
-    reference, kind, attribute = NAMES[tag]
-    referred = find_root(kind, definition.get(reference, "").strip(), draft.roots)
-    if referred is None and definition.get(reference, "").strip():
+    refers_to = definition.get(f"{reference.tag}Ref", "").strip()
+    referred = find_root(reference.tag, refers_to, draft.roots)
+    if referred is None and refers_to:
         return None
-    name = "" if referred is None else referred.get(attribute, "").strip()
-    if not name and kind in ("message", "signal"):
-        return None
-    return kind, name
+    name = "" if referred is None else referred.get(reference.attribute, "").strip()
+    return (reference.tag, name) if name or reference.every else None
 
 
 # Event-based gateways -------------------------------------------------------------------------------------------------
-
-TARGETS = ("messageEventDefinition", "timerEventDefinition", "signalEventDefinition")
 
 
 def event_based_gateways(draft: Draft) -> None:
@@ -189,7 +164,7 @@ def _not_a_target(target: Member, draft: Draft) -> str | None:
     if target.kind is None:
         return None
     if target.tag != "receiveTask" and (
-        target.tag != "intermediateCatchEvent" or found is None or found[0] not in TARGETS
+        target.tag != "intermediateCatchEvent" or found is None or not _may_stand_behind(found[0])
     ):
         return f"{quote(target.id)} is no message, timer or signal event and no receive task, as behind this gateway"
     if len(draft.incoming[target.id]) > 1:
@@ -199,6 +174,11 @@ def _not_a_target(target: Member, draft: Draft) -> str | None:
     ):
         return f"{quote(target.id)} stands behind an event-based gateway and has boundary events or is multi-instance"
     return None
+
+
+def _may_stand_behind(tag: str) -> bool:
+    kind = EVENTS.get(tag)
+    return kind is not None and kind.behind_gateway
 
 
 def receive_tasks(draft: Draft) -> None:

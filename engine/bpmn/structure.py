@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from vivero.engine.bpmn.draft import Draft, Member, Place, definition_of
-from vivero.engine.bpmn.events import link_name
+from vivero.engine.bpmn.draft import Draft, Member, Place
+from vivero.engine.bpmn.event_definitions import link
 from vivero.engine.bpmn.report import quote
-from vivero.engine.bpmn.xml import Element
 
 
 def connect(draft: Draft) -> None:
@@ -17,12 +16,9 @@ def connect(draft: Draft) -> None:
             _attach(member, draft)
         elif member.kind.type == "EVENT_SUB_PROCESS":
             draft.event_sub_processes.setdefault(member.scope, []).append(member.id)
-        elif member.kind.place is Place.CATCH:
-            _catch_link(member, draft)
         elif member.kind.type == "INCLUSIVE_GATEWAY" and len(draft.incoming.get(member.id, ())) > 1:
             draft.joins.setdefault(member.scope, []).append(member.id)
-    for member in draft.members.values():
-        _throw_link(member, draft)
+    link.connect(draft)
 
 
 def _attach(boundary: Member, draft: Draft) -> None:
@@ -47,25 +43,3 @@ def _not_a_host(host: Member | None, reference: str, boundary: Member) -> str | 
     if host.kind is not None and not host.kind.activity:
         return f"is attached to {quote(host.id)}, which is no activity"
     return None
-
-
-def _link_of(member: Member) -> Element | None:
-    found = definition_of(member.element)
-    return found[1] if found is not None and found[0] == "linkEventDefinition" else None
-
-
-def _catch_link(member: Member, draft: Draft) -> None:
-    definition = _link_of(member)
-    if definition is None or not link_name(definition):
-        return
-    first = draft.links.setdefault((member.scope, link_name(definition)), member.id)
-    if first != member.id:
-        text = f"a second catching link event of the name {quote(link_name(definition))}: {quote(first)} is one already"
-        draft.report.refuse(member.element, text, at=definition)
-
-
-def _throw_link(member: Member, draft: Draft) -> None:
-    definition = _link_of(member) if member.kind is not None and member.kind.place is Place.THROW else None
-    target = None if definition is None else draft.links.get((member.scope, link_name(definition)))
-    if target is not None:
-        draft.link_throws.setdefault(target, []).append(member.id)

@@ -92,7 +92,7 @@ RULES: tuple[Callable[[Draft], None], ...] = (
     _activities,
     event_rules.definitions,
     event_rules.event_sub_processes,
-    event_rules.links,
+    event_rules.own_rules,
     event_rules.boundaries,
     event_rules.duplicates,
     event_rules.event_based_gateways,

@@ -1,4 +1,4 @@
-"""The table of contents of behaviour: element type → behaviour, command → handler.
+"""The table of contents of behaviour: element type → behaviour, event definition → behaviour, command → handler.
 
 A test proves that every element has a page in the docs, every command a handler and every event an applier.
 """
@@ -46,6 +46,7 @@ from vivero.engine.core.elements import (
     sub_process,
     user_task,
 )
+from vivero.engine.core.events.table import EVENTS as EVENTS
 from vivero.engine.core.needs import Needs
 from vivero.engine.core.records.base import Command
 from vivero.engine.core.records.catalogue import DeleteResource, Deploy, RetireDefinition
@@ -89,6 +90,7 @@ class Behaviour:
     awaits: Callable[[Node, Process], Iterator[Node]] | None
     trigger: Callable[[Element, Node, dict[str, str], View], Effects]
     leave: Callable[[Element, View], Effects]
+    join: Callable[[Node, Element, View], Effects]
 
 
 def behaviour(module: ModuleType) -> Behaviour:

@@ -20,7 +20,7 @@ from vivero.engine.core.records.instances import (
 )
 from vivero.engine.core.records.jobs import JobCanceled
 from vivero.engine.core.records.user_tasks import UserTaskEnded
-from vivero.engine.core.shared import listeners, mappings, room, waits
+from vivero.engine.core.shared import listeners, mappings, room, subscriptions, waits
 from vivero.engine.core.shared.beginnings import begin_at
 from vivero.engine.core.state.tree import (
     ACTIVATED,
@@ -67,13 +67,13 @@ def activate(element: Element, at: View, begin: Sequence[str] | int) -> Effects:
     behaviour = ELEMENTS[element.type]
     room.check_others(element, at)
     if element.occurred is None and (behaviour.awaits or element.node.boundaries):
-        yield from waits.open_own(element, behaviour.awaits, at)
+        yield from subscriptions.subscribe_own(element, behaviour.awaits, at)
     if begin == 0:
         yield ElementActivated(element.key)
         yield from behaviour.activate(element, at)
     else:
         assert not isinstance(begin, int), "it begins at elements"
-        yield from waits.open_aside(element, at)
+        yield from subscriptions.subscribe_event_sub_processes(element, at)
         yield ElementActivated(element.key)
         yield from begin_at(element, begin, at)
 

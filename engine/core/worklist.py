@@ -15,7 +15,6 @@ from typing import Any
 from vivero.engine.core.apply import APPLY
 from vivero.engine.core.changes import FREE_CHANGES, cost_of
 from vivero.engine.core.dispatch import ELEMENTS
-from vivero.engine.core.elements import inclusive_gateway
 from vivero.engine.core.lifecycle import (
     HEARD,
     LISTENERS,
@@ -75,7 +74,7 @@ ITEM_COST = 4
 TERMINATION_COST = 1
 """Ending an element is cheap: a slice holds four times as many of these."""
 LOOKS_PER_COST = 32
-"""An inclusive join looks at each place that has a token."""
+"""Such a join looks at each place that has a token."""
 
 
 class Worklist:
@@ -249,13 +248,13 @@ class Worklist:
             self._touched.add(scope.key)
 
     def _join(self, scope: Element) -> None:
-        """Inclusive joins that wait in the scope: what moved may have been what they waited for."""
+        """Joins that the settling of their scope decides: what moved may have been what they waited for."""
         joins = self.at.node(scope).joins
         if joins and not (scope.node.loop is not None and not scope.is_inner):
             self.used += len(joins) * len(scope.tokens) // LOOKS_PER_COST
             nodes = self.at.model(scope.instance.definition_key).nodes
             for gateway in joins:
-                self.take(inclusive_gateway.join(nodes[gateway], scope, self.at), scope, "settle")
+                self.take(ELEMENTS[nodes[gateway].type].join(nodes[gateway], scope, self.at), scope, "settle")
 
     def _empty(self, scope: Element) -> None:
         if scope.live or scope.state is TERMINATING:

@@ -39,6 +39,7 @@ from vivero.engine.core.state.tree import (
     Variable,
     still_to_come,
 )
+from vivero.engine.core.state.waiting import add_loaded
 from vivero.storage.postgres.driver import Call, Connection
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.postgres.values import whole_numbers
@@ -433,8 +434,7 @@ def _subscription(state: State, row: tuple[Any, ...]) -> None:
     element = state.elements[element_key]
     subscription = Subscription(key, element, *columns)
     state.subscriptions[key] = element.subscriptions[key] = subscription
-    if subscription.kind == "SIGNAL":
-        state.signals.setdefault((element.instance.tenant, subscription.name), {})[key] = subscription
+    add_loaded(state.waiting, subscription)
     element.root.weight += SUBSCRIPTION_WEIGHT
 
 

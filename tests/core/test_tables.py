@@ -2,12 +2,16 @@
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import vivero.engine.core
 from vivero.engine.bpmn.elements import ELEMENTS as READ
 from vivero.engine.bpmn.elements import EVENT_SUB_PROCESS
+from vivero.engine.bpmn.events import EVENTS as EVENT_KINDS
+from vivero.engine.bpmn.model import EventDefinition
 from vivero.engine.core.apply import APPLY
 from vivero.engine.core.dispatch import COMMANDS, ELEMENTS
+from vivero.engine.core.dispatch import EVENTS as EVENTS_OF_MODELS
 from vivero.engine.core.lifecycle import STAGES, TRANSITIONS
 from vivero.engine.core.records.base import Command
 from vivero.engine.core.records.codec import EVENTS, INTENTS
@@ -41,6 +45,17 @@ def test_every_element_module_is_in_the_table():
     modules = {path.stem for path in (CORE / "elements").glob("*.py")} - {"__init__"}
     assert modules == used - {"module"}
     assert len(ELEMENTS) >= len(modules)
+
+
+def test_every_event_definition_is_in_both_tables():
+    assert set(EVENTS_OF_MODELS) == set(get_args(EventDefinition)), "what is read is executed"
+    modules = {f"{path.stem}EventDefinition" for path in (CORE / "events").glob("*.py")}
+    assert set(EVENT_KINDS) <= modules, "one file an event"
+
+
+def test_an_event_that_starts_processes_opens_its_starts():
+    for event in EVENTS_OF_MODELS.values():
+        assert (event.start is None) == (event.open_start is None) == (not event.start_kinds)
 
 
 def test_every_stage_runs_in_a_state_that_it_leaves():

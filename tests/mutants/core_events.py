@@ -6,13 +6,13 @@ CORE_EVENTS: tuple[Mutant, ...] = (
     mutant(
         "core: catch-all preferred",
         "tests/core/events/test_errors.py::test_in_one_place_an_exact_code_beats_every_error",
-        "engine/core/shared/events.py",
+        "engine/core/events/codes.py",
         ("            catch_all = catch_all or Catcher(host, node)", "            return Catcher(host, node)"),
     ),
     mutant(
         "core: the catcher is looked for in one scope alone",
         "tests/core/events/test_errors.py::test_an_error_in_an_interrupting_event_sub_process_goes_on_to_the_boundary_around_it",
-        "engine/core/shared/events.py",
+        "engine/core/events/codes.py",
         (
             "        inside, level = level.element, level.scope\n",
             "        inside, level = level.element, None if level is not thrower else level.scope\n",
@@ -21,7 +21,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
     mutant(
         "core: an interrupting event sub-process leaves the other waits open",
         "tests/core/randomised/test_found.py::test_a_token_that_a_later_slice_was_to_move_is_gone_when_its_scope_is_interrupted",
-        "engine/core/shared/events.py",
+        "engine/core/shared/occurrences.py",
         ("yield from waits.close(host, {child.id", "yield from () and waits.close(host, {child.id"),
     ),
     mutant(
@@ -39,23 +39,23 @@ CORE_EVENTS: tuple[Mutant, ...] = (
     mutant(
         "core: a non-interrupting event ends its host",
         "tests/core/events/test_escalations.py::test_beside_a_non_interrupting_boundary_everything_goes_on",
-        "engine/core/shared/events.py",
-        ("    if not is_interrupting(catcher, at):\n        scope", "    if False:\n        scope"),
+        "engine/core/shared/occurrences.py",
+        ("    if not is_interrupting(catcher, view):\n        scope", "    if False:\n        scope"),
     ),
     mutant(
         "core: an escalation that interrupts lets its thrower go on",
         "tests/core/events/test_escalations.py::test_an_interrupting_boundary_keeps_the_throwing_event_from_completing",
-        "engine/core/elements/intermediate_throw_event.py",
+        "engine/core/events/escalation.py",
         (
-            "    if catcher is None or not events.is_interrupting(catcher, at):\n        yield",
+            "    if catcher is None or not is_interrupting(catcher, view):\n        yield",
             "    if True:\n        yield",
         ),
     ),
     mutant(
         "core: terminate ends its token alone",
         "tests/core/elements/test_end_event.py::test_a_terminate_end_event_of_the_process_completes_it",
-        "engine/core/elements/end_event.py",
-        ("    if isinstance(at.node(event).event, TerminateEvent) and", "    if False and"),
+        "engine/core/events/terminate.py",
+        ("    if scope is not None and", "    if False and scope is not None and"),
     ),
     mutant(
         "core: a gateway of events waits on for those that lost",
@@ -66,8 +66,11 @@ CORE_EVENTS: tuple[Mutant, ...] = (
     mutant(
         "core: an event sub-process starts another that throws the same within",
         "tests/core/events/test_escalations.py::test_an_escalation_out_of_an_event_sub_process_starts_another_in_the_same_scope",
-        "engine/core/shared/events.py",
-        ("event_sub_processes_of(level, at) if node.id != inside)", "event_sub_processes_of(level, at) if not inside)"),
+        "engine/core/events/codes.py",
+        (
+            "event_sub_processes_of(level, view) if node.id != inside)",
+            "event_sub_processes_of(level, view) if not inside)",
+        ),
     ),
     mutant(
         "core: an output to a path forgets the element's own",
@@ -213,7 +216,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "tests/core/events/test_signals.py::test_it_starts_the_latest_version_each_time",
         "engine/core/commands/signal.py",
         (
-            '    starts = at.starts().named(at.tenant, "SIGNAL", command.name)\n',
+            "    starts = at.starts().named(at.tenant, KIND, command.name)\n",
             "    starts: list[Start] = []\n",
         ),
     ),
@@ -340,8 +343,8 @@ CORE_EVENTS: tuple[Mutant, ...] = (
     mutant(
         "messages: a boundary event's key sees what its host maps",
         "tests/core/elements/test_boundary_event_scopes.py::test_it_sees_what_scopes_around_the_host_have",
-        "engine/core/shared/waits.py",
-        ('element.scope if type_ == "BOUNDARY" else element', "element"),
+        "engine/core/events/message.py",
+        ('element.scope if wait.type == "BOUNDARY" else element', "element"),
     ),
     mutant(
         "messages: a crowded channel forgets what is not committed",

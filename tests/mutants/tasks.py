@@ -186,25 +186,25 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "timers: the next date is counted from the last firing",
         f"{SCHEDULE_TESTS}::test_firing_late_makes_no_drift",
-        "engine/core/shared/schedules.py",
+        "engine/core/events/schedules.py",
         ("    at = _occurrence(interval, anchor, following, zone)\n", "    at = interval.added_to(now)\n"),
     ),
     mutant(
         "timers: the next date is counted from the last date",
         f"{SCHEDULE_TESTS}::test_repeating_intervals",
-        "engine/core/shared/schedules.py",
+        "engine/core/events/schedules.py",
         ("(text, zone, anchor, number + 1 + skipped))", "(text, zone, at, 0))"),
     ),
     mutant(
         "timers: a cycle that began in the past begins now",
         f"{SCHEDULE_TESTS}::test_a_start_in_the_past_keeps_its_phase",
-        "engine/core/shared/schedules.py",
+        "engine/core/events/schedules.py",
         ("    at = _occurrence(interval, cycle.start_ms, number, zone)\n", "    at = max(cycle.start_ms, now)\n"),
     ),
     mutant(
         "timers: skipped occurrences are free",
         f"{SCHEDULE_TESTS}::test_skipped_occurrences_of_a_bounded_cycle_count",
-        "engine/core/shared/schedules.py",
+        "engine/core/events/schedules.py",
         ("    left = timer.repetitions - 1 - skipped\n", "    left = timer.repetitions - 1\n"),
     ),
     mutant(
@@ -264,8 +264,8 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "timers: a date that has passed comes back with its version",
         f"{TIMER_START_TESTS}::test_a_date_that_has_passed_does_not_come_back_with_its_version",
-        "engine/core/shared/start_timers.py",
-        ("    if not (restored and due.cycle is None and due.at <= at.now):\n        yield", "    yield"),
+        "engine/core/events/start_timers.py",
+        ("    if not (start.restored and due.cycle is None and due.at <= view.now):\n        yield", "    yield"),
     ),
     mutant(
         "timers: the next version keeps the timers of the last",
@@ -372,7 +372,7 @@ TASKS: tuple[Mutant, ...] = (
         "engine/core/lifecycle.py",
         (
             "        yield ElementActivated(element.key)\n        yield from behaviour",
-            "        yield from waits.open_aside(element, at)\n"
+            "        yield from subscriptions.subscribe_event_sub_processes(element, at)\n"
             "        yield ElementActivated(element.key)\n        yield from behaviour",
         ),
     ),

@@ -11,6 +11,7 @@ from vivero.engine.core.records.messages import (
 from vivero.engine.core.state.channels import Correlation
 from vivero.engine.core.state.state import State
 from vivero.engine.core.state.tree import SUBSCRIPTION_WEIGHT, Instance, Subscription
+from vivero.engine.core.state.waiting import index_of
 
 
 def subscription_opened(state: State, event: SubscriptionOpened) -> Subscription:
@@ -30,11 +31,12 @@ def subscription_opened(state: State, event: SubscriptionOpened) -> Subscription
     state.add(subscription)
     state.link(state.subscriptions, event.key, subscription)
     state.link(element.subscriptions, event.key, subscription)
-    if event.kind == "SIGNAL":
-        place = (element.instance.tenant, event.name)
-        if place not in state.signals:
-            state.link(state.signals, place, {})
-        state.link(state.signals[place], event.key, subscription)
+    found = index_of(state.waiting, subscription)
+    if found is not None:
+        index, place = found
+        if place not in index:
+            state.link(index, place, {})
+        state.link(index[place], event.key, subscription)
     state.weigh(element.root, SUBSCRIPTION_WEIGHT)
     state.written += len(event.name) + len(event.correlation_key or "")
     return subscription
@@ -59,8 +61,12 @@ def subscription_closed(state: State, event: SubscriptionClosed) -> Subscription
     subscription.ended_at = state.now
     state.unlink(state.subscriptions, event.key)
     state.unlink(element.subscriptions, event.key)
-    if subscription.kind == "SIGNAL":
-        state.unlink(state.signals[element.instance.tenant, subscription.name], event.key)
+    found = index_of(state.waiting, subscription)
+    if found is not None:
+        index, place = found
+        state.unlink(index[place], event.key)
+        if not index[place]:
+            state.unlink(index, place)
     state.weigh(element.root, -SUBSCRIPTION_WEIGHT)
     return subscription
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from vivero.engine.core.commands.instance import latest
+from vivero.engine.core.events import start_timers
+from vivero.engine.core.events.behaviour import Start
+from vivero.engine.core.events.table import START_KINDS
 from vivero.engine.core.needs import Need, NeedKind, Needs
 from vivero.engine.core.records.catalogue import (
     DefinitionAdded,
@@ -21,8 +24,7 @@ from vivero.engine.core.records.catalogue import (
     StartMetadata,
 )
 from vivero.engine.core.records.effects import Effects, Reject, RejectionCode, Reply
-from vivero.engine.core.records.messages import StartClosed, StartOpened
-from vivero.engine.core.shared import start_timers
+from vivero.engine.core.records.messages import StartClosed
 from vivero.engine.core.shared.starts import starts_of
 from vivero.engine.core.state.catalogue import Definition
 from vivero.engine.core.view import View
@@ -71,10 +73,9 @@ def _move_starts(
         yield StartClosed(start.key)
     yield from start_timers.close_timers(process_id, at)
     for new in starts:
-        if new.kind in start_timers.KINDS:
-            yield from start_timers.open_timer(new, definition, process_id, at, restored=restored)
-        else:
-            yield StartOpened(at.key(), definition, at.tenant, process_id, new.element, new.kind, new.name)
+        open_start = START_KINDS[new.kind].open_start
+        assert open_start is not None, f"what has kinds of starts opens them: {new.kind}"
+        yield from open_start(new, Start(definition, process_id, restored), at)
 
 
 def _processes(command: Deploy) -> Iterator[tuple[ResourceReference, ProcessMetadata]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from vivero.engine.core.events import error
 from vivero.engine.core.needs import Need, NeedKind, Needs, NotLoaded
 from vivero.engine.core.records.effects import Effects, IncidentType, Reject, RejectionCode, told
 from vivero.engine.core.records.instances import ElementCompleting, IncidentRaised
@@ -17,7 +18,7 @@ from vivero.engine.core.records.jobs import (
     UpdateJob,
     WithholdJob,
 )
-from vivero.engine.core.shared import events, listeners
+from vivero.engine.core.shared import listeners
 from vivero.engine.core.shared.jobs import ELEMENT, EXECUTION_LISTENER
 from vivero.engine.core.shared.variables import set_locally, take_in, texts_of
 from vivero.engine.core.state.tree import ACTIVATED, ACTIVATING, COMPLETING, Job
@@ -68,13 +69,13 @@ def throw_error(command: ThrowJobError, at: View) -> Effects:
             "an element itself can throw one",
         )
     variables = texts_of(command.variables)
-    caught = events.throw_error(job.element, command.code, variables, at, from_itself=True)
+    caught = error.caught_error(job.element, command.code, variables, at, from_itself=True)
     yield JobErrorThrown(job.key, command.code, command.message, caught is not None)
     if caught is not None:
         yield from caught
     else:
         yield from set_locally(job.element, command.variables, at)
-        type_, message = events.unhandled_error(job.element, command.code, command.message, at, from_itself=True)
+        type_, message = error.unhandled_error(job.element, command.code, command.message, at, from_itself=True)
         yield IncidentRaised(at.key(), job.element.key, "", type_, told(message), job.key)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Generator, Iterable
 
 import msgspec
 
+from vivero.engine.core.events.message import KIND
 from vivero.engine.core.needs import Need, NeedKind, Needs, NotLoaded
 from vivero.engine.core.records.base import Event
 from vivero.engine.core.records.effects import Effects, Reject, Rejection, RejectionCode, Reply, ReplyLater, Send
@@ -116,7 +117,7 @@ def _receivers(
     for subscription in channel.waiting(name):
         if subscription.key != without and _takes(subscription, kept):
             found.setdefault(subscription.process_id, subscription)
-    for start in at.starts().named(at.tenant, "MESSAGE", name):
+    for start in at.starts().named(at.tenant, KIND, name):
         if start.process_id not in channel.locks:
             found.setdefault(start.process_id, start)
     return found
@@ -299,8 +300,8 @@ def release(command: ReleaseStart, at: View) -> Effects:
     if lock is None or lock.key != command.key:
         return
     yield StartReleased(command.key, command.tenant, command.correlation_key, command.process_id)
-    starts = at.starts().of_process(command.tenant, command.process_id)
-    by_name = {start.name: start for start in starts if start.kind == "MESSAGE"}
+    starts = at.starts().of_process(command.tenant, command.process_id, KIND)
+    by_name = {start.name: start for start in starts}
     kept = [channel.oldest(name, command.process_id, at.now) for name in by_name]
     message = min((one for one in kept if one is not None), key=lambda one: one.key, default=None)
     if message is not None:

@@ -6,6 +6,7 @@ its own tree hears first, before it goes on.
 
 from __future__ import annotations
 
+from vivero.engine.core.events.signal import KIND
 from vivero.engine.core.needs import Need, NeedKind, Needs
 from vivero.engine.core.records.effects import Effects, Rejection, Reply, Send
 from vivero.engine.core.records.messages import CompleteThrow, Offer, StartInstance, TriggerSubscription
@@ -34,7 +35,7 @@ def broadcast(command: BroadcastSignal, at: View) -> Effects:
     if command.thrower is not None:
         yield Send(CompleteThrow(command.thrower))
     yield Send(DeliverSignal(key, command.name, 0, variables, told))
-    starts = at.starts().named(at.tenant, "SIGNAL", command.name)
+    starts = at.starts().named(at.tenant, KIND, command.name)
     yield from tell((), [StartInstance(at.key(), one.definition, one.element, variables) for one in starts], variables)
     if command.thrower is None:
         yield Reply(SignalReply(at.tenant, key))
@@ -51,7 +52,7 @@ def _own(command: BroadcastSignal, at: View) -> tuple[int, ...]:
     thrower = None if command.thrower is None else at.element(command.thrower)
     if thrower is None:
         return ()
-    waiting = at.state.signals.get((at.tenant, command.name), {})
+    waiting = at.state.waiting[KIND].get((at.tenant, command.name), {})
     own = sorted(key for key, subscription in waiting.items() if subscription.element.root is thrower.root)
     return tuple(own[:SUBSCRIPTIONS_A_PAGE])
 
@@ -63,7 +64,7 @@ def needs_deliver(command: DeliverSignal, tenant: str) -> Needs:
 def deliver(command: DeliverSignal, at: View) -> Effects:
     """Those on the page that has been loaded, and those whose trees were in memory already."""
     last = at.signal_page(command.name, command.after)
-    waiting = at.state.signals.get((at.tenant, command.name), {})
+    waiting = at.state.waiting[KIND].get((at.tenant, command.name), {})
     upto = command.upto if last is None else min(last + 1, command.upto)
     keys = sorted(key for key in waiting if command.after < key < upto and key not in command.told)
     offer, page = Offer(command.name, command.variables), _page_of(command.variables)

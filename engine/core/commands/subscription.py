@@ -19,7 +19,7 @@ from vivero.engine.core.records.messages import (
     SubscriptionTriggered,
     TriggerSubscription,
 )
-from vivero.engine.core.shared import events
+from vivero.engine.core.shared import occurrences
 from vivero.engine.core.shared.deliveries import all_of, tell
 from vivero.engine.core.state.tree import Subscription
 from vivero.engine.core.view import View
@@ -51,7 +51,7 @@ def trigger(command: TriggerSubscription, at: View) -> Effects:
         )
         if not subscription.interrupting:
             yield Send(AcknowledgeCorrelation(subscription.key, instance.tenant, offer))
-    yield from events.happens(element, subscription.target, offer.variables, at)
+    yield from occurrences.happens(element, subscription.target, offer.variables, at)
     if offer.message is not None and offer.request is not None:
         yield Reply(MessageReply(instance.tenant, offer.message, instance.key), to=offer.request)
 
@@ -68,7 +68,7 @@ def trigger_refused(command: TriggerSubscription, rejection: Rejection, at: View
 
 
 def _takes(subscription: Subscription) -> bool:
-    return subscription.state == "CREATED" and events.can_happen(subscription.type, subscription.element)
+    return subscription.state == "CREATED" and occurrences.can_happen(subscription.type, subscription.element)
 
 
 def needs_deliver(_command: DeliverEvent, _tenant: str) -> Needs:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from vivero.engine.core.events.schedules import LATEST_MS, next_due
+from vivero.engine.core.events.start_timers import scheduled
 from vivero.engine.core.needs import Need, NeedKind, Needs
 from vivero.engine.core.records.codec import decode_command
 from vivero.engine.core.records.effects import Effects, Reject, RejectionCode, Send
@@ -16,10 +18,8 @@ from vivero.engine.core.records.timers import (
     TimerTriggered,
     TriggerTimer,
 )
-from vivero.engine.core.shared import events
-from vivero.engine.core.shared.schedules import LATEST_MS, next_due
-from vivero.engine.core.shared.start_timers import scheduled
-from vivero.engine.core.state.tree import ACTIVATED, COMPLETING, Element, Timer
+from vivero.engine.core.shared import occurrences
+from vivero.engine.core.state.tree import Element, Timer
 from vivero.engine.core.view import View, reject_not_found
 
 
@@ -63,7 +63,7 @@ def _happens(timer: Timer, at: View) -> Effects:
     if element is None:
         yield from _starts(timer, at)
         return
-    if not _can_happen(timer, element, at):
+    if not occurrences.can_happen(timer.type, element):  # it waits for nothing any more, and never will again
         yield TimerCanceled(timer.key)
         return
     yield TimerTriggered(timer.key)
@@ -78,7 +78,7 @@ def _happens(timer: Timer, at: View) -> Effects:
             following.repetitions,
             following.cycle,
         )
-    yield from events.happens(element, timer.target, {}, at)
+    yield from occurrences.happens(element, timer.target, {}, at)
 
 
 def _starts(timer: Timer, at: View) -> Effects:
@@ -99,12 +99,5 @@ def _is_parked(timer: Timer) -> bool:
     return any(isinstance(command, TriggerTimer) and command.key == timer.key for command in commands)
 
 
-def _can_happen(timer: Timer, element: Element, at: View) -> bool:
-    """False for what is about to end: it waits for nothing any more, and never will again."""
-    if timer.type == "BOUNDARY":
-        return element.state in (ACTIVATED, COMPLETING)
-    return element.is_open if timer.type == "EVENT_SUB_PROCESS" else element.state is ACTIVATED
-
-
 def _repeats(timer: Timer, element: Element, at: View) -> bool:
-    return timer.type != "INTERMEDIATE" and not events.target_interrupts(element, timer.target, at)
+    return timer.type != "INTERMEDIATE" and not occurrences.target_interrupts(element, timer.target, at)

@@ -49,6 +49,11 @@ def trigger(element: Element, node: Node, variables: dict[str, str], at: View) -
     yield ElementCompleting(element.key)
 
 
+def join(_gateway: Node, _scope: Element, _at: View) -> Effects:
+    """Whether tokens that wait in front of it may enter; asked of the scope's `joins` whenever the scope settles."""
+    return iter(())
+
+
 def leave(element: Element, at: View) -> Effects:
     """Put a token on every outgoing flow; those of a loop are its body's."""
     yield ElementCompleted(element.key, () if element.is_inner else at.node(element).outgoing)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from vivero.engine.core.elements import boundary_event, defaults
 from vivero.engine.core.records.effects import Effects
-from vivero.engine.core.shared import waits
+from vivero.engine.core.shared import subscriptions
 from vivero.engine.core.state.tree import Element
 from vivero.engine.core.view import View
 
@@ -17,5 +17,5 @@ activate = boundary_event.activate
 
 def leave(start: Element, at: View) -> Effects:
     assert start.scope is not None, "a start event is in the scope that begins with it"
-    yield from waits.open_aside(start.scope, at)
+    yield from subscriptions.subscribe_event_sub_processes(start.scope, at)
     yield from defaults.leave(start, at)

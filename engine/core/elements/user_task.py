@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from vivero.engine.bpmn.model import UserTask
+from vivero.engine.core.events.schedules import LATEST_MS
 from vivero.engine.core.records.effects import Effects, Fail, IncidentType
 from vivero.engine.core.records.user_tasks import UserTaskCreated
 from vivero.engine.core.shared.jobs import create_job, whole
-from vivero.engine.core.shared.schedules import LATEST_MS
 from vivero.engine.core.state.tree import Element
 from vivero.engine.core.view import View, column_text, json_of
 from vivero.engine.feel import Expression

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import msgspec
+
 from vivero.engine.core.records.base import Variables
 from vivero.engine.core.records.effects import Effects
 from vivero.engine.core.records.instances import VariableSet
@@ -61,6 +63,11 @@ def take_in(element: Element, variables: Variables, at: View) -> Effects:
 def texts_of(variables: Variables) -> dict[str, str]:
     """Variables of a command as JSON text."""
     return {name: str(value, "utf-8") for name, value in variables.items()}
+
+
+def locals_of(element: Element) -> Variables:
+    """An element's own variables, for a command."""
+    return {name: msgspec.Raw(variable.value.encode()) for name, variable in element.variables.items()}
 
 
 def visible(element: Element) -> dict[str, str]:

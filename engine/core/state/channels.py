@@ -211,8 +211,10 @@ class Starts(msgspec.Struct, eq=False):
         """The start events that a message or signal (`kind`) of this name is for."""
         return list(self.by_name.get((tenant, kind, name), {}).values())
 
-    def of_process(self, tenant: str, process_id: str) -> list[Start]:
-        return list(self.by_process.get((tenant, process_id), {}).values())
+    def of_process(self, tenant: str, process_id: str, kind: str | None = None) -> list[Start]:
+        """The start events of a process; with a `kind`, those of it."""
+        starts = self.by_process.get((tenant, process_id), {}).values()
+        return [start for start in starts if kind in (None, start.kind)]
 
     def add(self, start: Start) -> None:
         """What was loaded; appliers link rows instead, so that it can be undone."""

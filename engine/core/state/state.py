@@ -42,6 +42,7 @@ from vivero.engine.core.state.tree import (
     forget_links,
     weight_of,
 )
+from vivero.engine.core.state.waiting import INDEXED_BY, Index, forget
 
 ITEMS_KEPT = 250
 """So many items that a paged loop takes next stay in memory: they would be read again at once."""
@@ -65,8 +66,8 @@ class State:
         self.timers: dict[int, Timer] = {}
         self.user_tasks: dict[int, UserTask] = {}
         self.subscriptions: dict[int, Subscription] = {}
-        self.signals: dict[tuple[str, str], dict[int, Subscription]] = {}
-        """Open subscriptions of signals in the cached trees, by tenant and name."""
+        self.waiting: dict[str, Index] = {kind: {} for kind in INDEXED_BY}
+        """Open subscriptions in the cached trees: by kind, and by what they are found by."""
         self.signal_pages: dict[tuple[str, str, int], int | None] = {}
         """Of this batch, by tenant, name and the key that it begins behind: a page's last key, None of the last."""
         self.channels: dict[ChannelKey, Channel] = {}
@@ -409,11 +410,7 @@ class State:
                 del self.timers[key]
             for key, subscription in element.subscriptions.items():
                 del self.subscriptions[key]
-                if subscription.kind == "SIGNAL":
-                    waiting = self.signals[element.instance.tenant, subscription.name]
-                    waiting.pop(key, None)
-                    if not waiting:
-                        del self.signals[element.instance.tenant, subscription.name]
+                forget(self.waiting, subscription)
             if element.user_task is not None:
                 del self.user_tasks[element.user_task.key]
             forget_links(element)

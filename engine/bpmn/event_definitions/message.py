@@ -7,7 +7,8 @@ a job for a worker (`zeebe:taskDefinition`) or publishes it natively (`zeebe:pub
 from __future__ import annotations
 
 from vivero.engine.bpmn.draft import Place
-from vivero.engine.bpmn.extensions import read_extensions
+from vivero.engine.bpmn.event_definitions.kind import CAUGHT, THROWN, EventKind, Reference
+from vivero.engine.bpmn.extensions import JOB, PUBLISH, read_extensions
 from vivero.engine.bpmn.model import MessageEvent
 from vivero.engine.bpmn.references import Reading
 from vivero.engine.bpmn.report import quote
@@ -83,3 +84,22 @@ def _time_to_live(publish: Element, reading: Reading) -> Expression | None:
             reading.refuse(f"timeToLive: {quote(text)} is not a duration like PT15M", at=publish)
             return None
     return expression(text, "timeToLive", reading.owner, reading.report, at=publish)
+
+
+def _read(reading: Reading) -> MessageEvent | None:
+    if reading.place in THROWN:
+        return thrown(reading)
+    reading.needs("message")
+    return awaited(reading)
+
+
+KIND = EventKind(
+    "a message event",
+    CAUGHT | THROWN,
+    _read,
+    frozenset({"operationRef"}),
+    reference=Reference("message", "name"),
+    behind_gateway=True,
+    throwing_extensions=JOB | PUBLISH,
+    throwing_definition_extensions=PUBLISH,
+)

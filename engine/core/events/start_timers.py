@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from vivero.engine.bpmn.model import TimerEvent
+from vivero.engine.core.events.behaviour import Start
+from vivero.engine.core.events.schedules import Due, InvalidSchedule, describe, due_date_of
 from vivero.engine.core.records.catalogue import StartMetadata
 from vivero.engine.core.records.effects import Effects, Reject, RejectionCode
 from vivero.engine.core.records.timers import TimerCanceled, TimerScheduled
 from vivero.engine.core.rules import TIMER_RULES, TimerRules
-from vivero.engine.core.shared.schedules import Due, InvalidSchedule, describe, due_date_of
 from vivero.engine.core.view import View
 from vivero.engine.feel import EvaluationError, compile_attribute
 
@@ -31,25 +32,25 @@ def metadata(element: str, event: TimerEvent) -> StartMetadata:
     return found
 
 
-def open_timer(start: StartMetadata, definition: int, process_id: str, at: View, *, restored: bool) -> Effects:
-    """Schedule the timer of a start event. `restored`: the version was the latest before; its dates had their time.
+def open_timer(event: StartMetadata, start: Start, view: View) -> Effects:
+    """Schedule the timer of a start event. Of a version that was the latest before, dates had their time.
 
     Raises:
         Reject: the expression has no value that can be kept.
     """
     try:
-        due = _due(start, at.now, at.rules)
+        due = _due(event, view.now, view.rules)
     except InvalidSchedule as error:
         raise Reject(
             RejectionCode.INVALID_ARGUMENT,
-            f"Expected to deploy process '{process_id}', but element '{start.element}': {error}",
+            f"Expected to deploy process '{start.process_id}', but element '{event.element}': {error}",
         ) from error
-    if not (restored and due.cycle is None and due.at <= at.now):
-        yield scheduled(at.key(), start.element, due, definition, process_id, at.tenant)
+    if not (start.restored and due.cycle is None and due.at <= view.now):
+        yield scheduled(view.key(), event.element, due, start.definition, start.process_id, view.tenant)
 
 
-def close_timers(process_id: str, at: View) -> Effects:
-    for key in at.start_timers(process_id):
+def close_timers(process_id: str, view: View) -> Effects:
+    for key in view.start_timers(process_id):
         yield TimerCanceled(key)
 
 

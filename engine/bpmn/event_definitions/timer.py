@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from vivero.engine.bpmn.draft import Place
+from vivero.engine.bpmn.event_definitions.kind import CAUGHT, EventKind
 from vivero.engine.bpmn.model import TimerEvent
 from vivero.engine.bpmn.references import Reading
 from vivero.engine.bpmn.report import quote
@@ -13,18 +14,18 @@ from vivero.engine.feel.temporal.cron import parse_cron
 from vivero.engine.feel.temporal.timers import LATEST_MS, cycle_problem, parse_cycle, parse_date_ms, parse_interval
 
 TOO_LATE = "leads beyond the year 9999"
-KINDS = {"timeDate": "date", "timeDuration": "duration", "timeCycle": "cycle"}
+CHILDREN = {"timeDate": "date", "timeDuration": "duration", "timeCycle": "cycle"}
 
 
-def timer(reading: Reading) -> TimerEvent | None:
+def _read(reading: Reading) -> TimerEvent | None:
     """What the event waits for. None if something of it is wrong (reported)."""
     reading.needs("timer")
-    given = bpmn_children(reading.definition, *KINDS)
+    given = bpmn_children(reading.definition, *CHILDREN)
     if len(given) != 1:
         reading.refuse(f"a timer needs one of timeDate, timeDuration and timeCycle, and has {len(given)}")
         return None
     tag = str(given[0].tag).rpartition("}")[2]
-    kind = KINDS[tag]
+    kind = CHILDREN[tag]
     misplaced = _misplaced(kind, reading)
     if misplaced:
         reading.refuse(misplaced, at=given[0])
@@ -69,3 +70,6 @@ def _fault(kind: str, text: str) -> str | None:
     cycle = parse_cycle(text)
     too_late = (cycle.start_ms or cycle.interval.added_to(0)) > LATEST_MS
     return cycle_problem(cycle, 0) or (TOO_LATE if too_late else None)
+
+
+KIND = EventKind("a timer event", CAUGHT, _read, frozenset(CHILDREN), behind_gateway=True)

@@ -1,0 +1,78 @@
+"""Link events. BPMN 2.0.2 §10.5.5: from the throwing event the path goes on at the catching one of the same name in the
+same scope."""
+
+from __future__ import annotations
+
+from vivero.engine.bpmn.draft import Draft, Member, Place, definition_of
+from vivero.engine.bpmn.event_definitions.kind import EventKind
+from vivero.engine.bpmn.model import LinkEvent
+from vivero.engine.bpmn.references import Reading
+from vivero.engine.bpmn.report import quote
+from vivero.engine.bpmn.xml import Element
+
+TAG = "linkEventDefinition"
+
+
+def _read(reading: Reading) -> LinkEvent | None:
+    name = link_name(reading.definition)
+    if not name:
+        reading.refuse("a link event needs a name")
+        return None
+    if reading.place is Place.CATCH:
+        return LinkEvent(name)
+    target = reading.draft.links.get((reading.scope, name))
+    if target is None:
+        reading.refuse(f"no catching link event in this scope has the name {quote(name)}")
+        return None
+    return LinkEvent(name, target)
+
+
+def link_name(definition: Element) -> str:
+    return definition.get("name", "").strip()
+
+
+def connect(draft: Draft) -> None:
+    """Fill in the links of the draft."""
+    for member in draft.members.values():
+        if member.kind is not None and member.kind.place is Place.CATCH:
+            _catch(member, draft)
+    for member in draft.members.values():
+        if member.kind is not None and member.kind.place is Place.THROW:
+            _throw(member, draft)
+
+
+def _catch(member: Member, draft: Draft) -> None:
+    definition = _link_of(member)
+    if definition is None or not link_name(definition):
+        return
+    first = draft.links.setdefault((member.scope, link_name(definition)), member.id)
+    if first != member.id:
+        text = f"a second catching link event of the name {quote(link_name(definition))}: {quote(first)} is one already"
+        draft.report.refuse(member.element, text, at=definition)
+
+
+def _throw(member: Member, draft: Draft) -> None:
+    definition = _link_of(member)
+    target = None if definition is None else draft.links.get((member.scope, link_name(definition)))
+    if target is not None:
+        draft.link_throws.setdefault(target, []).append(member.id)
+
+
+def _link_of(member: Member) -> Element | None:
+    found = definition_of(member.element)
+    return found[1] if found is not None and found[0] == TAG else None
+
+
+def _check(member: Member, draft: Draft) -> None:
+    """The path ends at the throwing link event and goes on at the catching one."""
+    if draft.place_of(member) is Place.THROW:
+        for flow in draft.outgoing.get(member.id, ()):
+            draft.report.refuse(draft.flow_of[flow], f"leaves the throwing link event {quote(member.id)}")
+    if draft.place_of(member) is Place.CATCH:
+        for flow in draft.incoming.get(member.id, ()):
+            draft.report.refuse(draft.flow_of[flow], f"leads to the catching link event {quote(member.id)}")
+
+
+KIND = EventKind(
+    "a link event", frozenset({Place.CATCH, Place.THROW}), _read, frozenset({"source", "target"}), check=_check
+)

@@ -1,0 +1,42 @@
+"""Error event. BPMN 2.0.2 §10.5.5: thrown by an end event or a worker; the nearest catcher of its code takes over, and
+ends what it interrupts. An error that nobody catches is an incident."""
+
+from __future__ import annotations
+
+from vivero.engine.bpmn.model import ErrorEvent
+from vivero.engine.core.events.codes import catcher_of, codes_of
+from vivero.engine.core.records.effects import Effects, Fail, IncidentType
+from vivero.engine.core.shared.occurrences import catch
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View
+
+KEEPS_VARIABLES = True
+
+
+def throw(event: Element, error: ErrorEvent, view: View) -> Effects:
+    """The event that throws it never completes."""
+    assert error.code is not None, f"the parser lets no error end event without a code through: {event.element}"
+    code = view.text(error.code, event)
+    caught = caught_error(event, code, {}, view, from_itself=False)
+    if caught is None:
+        raise Fail(*unhandled_error(event, code, None, view, from_itself=False))
+    yield from caught
+
+
+def caught_error(
+    thrower: Element, code: str, variables: dict[str, str], view: View, *, from_itself: bool
+) -> Effects | None:
+    """The effects of the error being caught; None when nobody catches it."""
+    catcher = catcher_of(ErrorEvent, code, thrower, view, from_itself=from_itself)
+    return None if catcher is None else catch(catcher, variables, view)
+
+
+def unhandled_error(
+    thrower: Element, code: str, message: str | None, view: View, *, from_itself: bool
+) -> tuple[IncidentType, str]:
+    """Type and text of the incident of an error that nobody catches; the text says which errors are caught there."""
+    said = f" with message '{message}'" if message else ""
+    text = f"Expected to throw an error event with the code '{code}'{said}, but it was not caught."
+    caught = ", ".join(dict.fromkeys(codes_of(ErrorEvent, thrower, view, from_itself=from_itself)))
+    there = f"Available error events are [{caught}]" if caught else "No error events are available in the scope."
+    return IncidentType.UNHANDLED_ERROR_EVENT, f"{text} {there}"

@@ -1,0 +1,22 @@
+"""Escalation event. BPMN 2.0.2 §10.5.5: the nearest catcher of its code hears it, if there is one; only an interrupting
+one keeps the token of the event that throws it from going on."""
+
+from __future__ import annotations
+
+from vivero.engine.bpmn.model import EscalationEvent
+from vivero.engine.core.events.codes import catcher_of
+from vivero.engine.core.records.effects import Effects
+from vivero.engine.core.records.instances import ElementCompleting
+from vivero.engine.core.shared.occurrences import catch, is_interrupting
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View
+
+
+def throw(event: Element, escalation: EscalationEvent, view: View) -> Effects:
+    assert escalation.code is not None, f"the parser lets no escalation without a code be thrown: {event.element}"
+    code = view.text(escalation.code, event)
+    catcher = catcher_of(EscalationEvent, code, event, view, from_itself=False)
+    if catcher is not None:
+        yield from catch(catcher, {}, view)
+    if catcher is None or not is_interrupting(catcher, view):
+        yield ElementCompleting(event.key)

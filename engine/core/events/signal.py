@@ -1,0 +1,36 @@
+"""Signal event. BPMN 2.0.2 §10.5.5: everybody who waits for its name gets it, and nobody keeps it. What throws it stays
+until who waits now has been told, as with a message."""
+
+from __future__ import annotations
+
+from vivero.engine.bpmn.model import SignalEvent
+from vivero.engine.core.events.behaviour import Wait
+from vivero.engine.core.events.start_subscriptions import fixed_name
+from vivero.engine.core.events.start_subscriptions import open_start as open_start
+from vivero.engine.core.records.catalogue import StartMetadata
+from vivero.engine.core.records.effects import Effects, Send
+from vivero.engine.core.records.messages import SubscriptionOpened
+from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.shared.variables import locals_of
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View
+
+KIND = "SIGNAL"
+
+
+def subscribe(wait: Wait, event: SignalEvent, view: View) -> Effects:
+    name = view.text(event.name, wait.element)
+    yield SubscriptionOpened(
+        view.key(), wait.element.key, wait.target.id, wait.type, KIND, name, interrupting=wait.interrupting
+    )
+
+
+def throw(element: Element, signal: SignalEvent, view: View) -> Effects:
+    yield Send(BroadcastSignal(view.text(signal.name, element), locals_of(element), element.key))
+
+
+START_KINDS = (KIND,)
+
+
+def start(element: str, event: SignalEvent) -> StartMetadata:
+    return StartMetadata(element, KIND, fixed_name(event.name, element))

@@ -1,0 +1,33 @@
+"""Messages and signals that start processes. Their names are evaluated at deployment, without variables."""
+
+from __future__ import annotations
+
+from vivero.engine.core.events.behaviour import InvalidStart, Start
+from vivero.engine.core.records.catalogue import StartMetadata
+from vivero.engine.core.records.effects import Effects
+from vivero.engine.core.records.messages import StartOpened
+from vivero.engine.core.view import MAX_TEXT, View
+from vivero.engine.feel import EvaluationError, Expression
+
+
+def open_start(event: StartMetadata, start: Start, view: View) -> Effects:
+    yield StartOpened(
+        view.key(), start.definition, view.tenant, start.process_id, event.element, event.kind, event.name
+    )
+
+
+def fixed_name(expression: Expression, element: str) -> str:
+    """The name that the start event `element` waits for. Raises InvalidStart when it is no name."""
+    try:
+        value = expression.static_value if expression.is_static else expression.evaluate({}, now=0).value
+    except EvaluationError as error:
+        raise InvalidStart(f"element '{element}': the name cannot be evaluated: {error}") from error
+    if not isinstance(value, str) or not value:
+        raise InvalidStart(
+            f"element '{element}': the name must be a text that is not empty; variables have no value here"
+        )
+    if "\0" in value or len(value) > MAX_TEXT:
+        raise InvalidStart(
+            f"element '{element}': the name must be a text without NUL characters, of at most {MAX_TEXT} characters"
+        )
+    return value

@@ -1,0 +1,39 @@
+"""The table of contents of events: event definition → behaviour. `engine.bpmn.events.EVENTS` says how they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import ModuleType
+
+from vivero.engine.bpmn.model import (
+    ErrorEvent,
+    EscalationEvent,
+    EventDefinition,
+    LinkEvent,
+    MessageEvent,
+    SignalEvent,
+    TerminateEvent,
+    TimerEvent,
+)
+from vivero.engine.core.events import error, escalation, link, message, signal, terminate, timer
+from vivero.engine.core.events.behaviour import EventBehaviour
+
+
+def behaviour(module: ModuleType) -> EventBehaviour:
+    """What the module has of the fields of a behaviour; constants are in capitals there."""
+    found = {name: getattr(module, name, getattr(module, name.upper(), None)) for name in EventBehaviour._fields}
+    return EventBehaviour(**{name: value for name, value in found.items() if value is not None})
+
+
+EVENTS: Mapping[type[EventDefinition], EventBehaviour] = {
+    MessageEvent: behaviour(message),
+    TimerEvent: behaviour(timer),
+    ErrorEvent: behaviour(error),
+    EscalationEvent: behaviour(escalation),
+    SignalEvent: behaviour(signal),
+    TerminateEvent: behaviour(terminate),
+    LinkEvent: behaviour(link),
+}
+
+START_KINDS = {kind: event for event in EVENTS.values() for kind in event.start_kinds}
+"""Kind of a start event's metadata → the event that it is of."""

@@ -1,0 +1,15 @@
+"""Terminate event. BPMN 2.0.2 §10.5.5: everything else in the scope of its end event ends, and the scope completes."""
+
+from __future__ import annotations
+
+from vivero.engine.bpmn.model import TerminateEvent
+from vivero.engine.core.records.effects import Effects
+from vivero.engine.core.records.instances import ScopeInterrupted
+from vivero.engine.core.state.tree import Element
+from vivero.engine.core.view import View
+
+
+def follow(event: Element, _terminate: TerminateEvent, _view: View) -> Effects:
+    scope = event.scope
+    if scope is not None and scope.then is None:
+        yield ScopeInterrupted(scope.key, ("complete",))
