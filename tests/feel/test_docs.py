@@ -12,7 +12,7 @@ from vivero.engine.feel.builtins import FUNCTIONS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "feel.md").read_text()
 ROW = re.compile(r"^\| `(.+?)` \| `(.+?)` \|", re.MULTILINE)
-EXAMPLES = ROW.findall(PAGE[PAGE.index("## The language") : PAGE.index("## What it may cost")])
+EXAMPLES = ROW.findall(PAGE[PAGE.index("## The language") : PAGE.index("## Limits")])
 NOW_MS = 1_750_000_000_000
 
 
@@ -29,7 +29,7 @@ def test_expressions_have_the_value_that_the_page_says(text, expected):
 
 @pytest.mark.parametrize("code", blocks("python"))
 def test_python_examples_run(code):
-    exec(compile("from engine import feel\n" + code, "docs/feel.md", "exec"), {})
+    exec(compile("from vivero.engine import feel\n" + code, "docs/feel.md", "exec"), {})
 
 
 def test_there_are_examples():
