@@ -64,10 +64,10 @@ BATCH: tuple[Mutant, ...] = (
         "what is read for a slice counts as its work",
         "tests/runtime/consumer/test_quanta_between_commands.py::test_what_is_read_for_a_slice_does_not_make_the_next_one_shorter",
         "engine/runtime/consumer/term.py",
-        ("            worked = thread_time()  # without what was read: a shorter slice reads no less\n", ""),
+        ("            began_s = thread_time()  # reading does not count: a shorter slice reads no less\n", ""),
         (
-            "            await self._fill(batch.needs_of_work(root))\n",
-            "            worked = thread_time()\n            await self._fill(batch.needs_of_work(root))\n",
+            "            await self._loader.fill(batch.needs_of_work(root))\n",
+            "            began_s = thread_time()\n            await self._loader.fill(batch.needs_of_work(root))\n",
         ),
     ),
     mutant(
@@ -91,8 +91,8 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "no keys are set aside for slices",
         f"{BETWEEN_TESTS}::test_a_loop_begins_and_ends_without_a_further_command",
-        "engine/runtime/consumer/term.py",
-        ("aside = KEYS_SET_ASIDE if self._processor.deferred() is not None else 0", "aside = 0"),
+        "engine/runtime/consumer/committer.py",
+        ("work.next_key + (RESERVED_KEYS if deferred else 0)", "work.next_key"),
     ),
     mutant(
         "the command in the inbox that goes on after a crash is not written",
@@ -125,12 +125,12 @@ BATCH: tuple[Mutant, ...] = (
         "a slice does not wait for what is being appended",
         f"{BETWEEN_TESTS}::test_a_slice_waits_for_commands_that_are_being_appended",
         "engine/runtime/consumer/term.py",
-        ("            if not (waited or self._is_asked):\n", "            if False:\n"),
+        ("            if not (waited or self._commands_wait):\n", "            if False:\n"),
     ),
     mutant(
         "slices make each other longer",
         f"{BETWEEN_TESTS}::test_what_commands_take_counts_while_work_waits_and_their_commits_alone",
-        "engine/runtime/consumer/term.py",
+        "engine/runtime/consumer/committer.py",
         (
             "            if work.commands:\n                self._slices.note_commit",
             "            if True:\n                self._slices.note_commit",
@@ -203,10 +203,10 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "fence last",
         f"{LEADERSHIP_TESTS}::test_a_loser_steps_down_and_rejects_nobody",
-        "engine/runtime/consumer/term.py",
+        "engine/runtime/consumer/committer.py",
         (
-            "calls = [self._fence(work), *work.calls, *piggybacked.calls]",
-            "calls = [*work.calls, *piggybacked.calls, self._fence(work)]",
+            "calls = [self._fence(work, deferred), *work.calls, *piggybacked.calls]",
+            "calls = [*work.calls, *piggybacked.calls, self._fence(work, deferred)]",
         ),
     ),
     mutant(
@@ -263,8 +263,8 @@ BATCH: tuple[Mutant, ...] = (
         f"{OVERLAP_TESTS}::test_a_batch_is_computed_while_the_one_before_it_commits",
         "engine/runtime/consumer/term.py",
         (
-            "        await self._settled()\n        piggybacked = self._piggybacked(work)\n",
-            "        piggybacked = self._piggybacked(work)\n",
+            "        await self._committer.settled()\n        if work.moves_definitions:\n",
+            "        if work.moves_definitions:\n",
         ),
     ),
     mutant(

@@ -38,12 +38,12 @@ TASKS: tuple[Mutant, ...] = (
         "attempts: recorded after loading",
         f"{ATTEMPT_TESTS}::test_an_attempt_is_recorded_before_anything_is_done_for_it",
         "engine/runtime/consumer/term.py",
-        ("            if careful and read.rows:\n", "            if False:\n"),
+        ("        if careful and read is not None and read.rows:\n", "        if False:\n"),
     ),
     mutant(
         "attempts: kept when the command is passed",
         f"{ATTEMPT_TESTS}::test_a_slow_command_is_rejected_after_three_attempts_and_all_others_are_done_once",
-        "engine/runtime/consumer/term.py",
+        "engine/runtime/consumer/committer.py",
         ("            calls.insert(1, attempts.clear(self._claim.partition, work.last))\n", "            pass\n"),
     ),
     mutant(
@@ -104,14 +104,14 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "completions: told before the commit",
         f"{TWO_TESTS}::test_both_serve_and_one_leads",
-        "engine/runtime/consumer/term.py",
+        "engine/runtime/consumer/committer.py",
         (
-            "            try:\n                results = await self._writer.finish_pipeline(",
-            "            tell(self._consumer.observer, self._claim.partition, work, {})\n"
-            "            try:\n                results = await self._writer.finish_pipeline(",
+            "            try:\n                results = await self.connection.finish_pipeline(",
+            "            tell(self._owner.observer, self._claim.partition, work, {})\n"
+            "            try:\n                results = await self.connection.finish_pipeline(",
         ),
         (
-            "            tell(self._consumer.observer, self._claim.partition, work, left)  # nothing in there waits\n",
+            "            tell(self._owner.observer, self._claim.partition, work, left)  # no checkpoint up to here\n",
             "",
         ),
     ),
@@ -380,13 +380,13 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "piggyback: a faulty statement runs again, and a command is rejected for it",
         f"{PIGGYBACK_TESTS}::test_no_command_is_rejected_for_a_piggybacked_statement",
-        "engine/runtime/consumer/term.py",
+        "engine/runtime/consumer/committer.py",
         ("max(refusals.careful_until, refusals.piggybacked_until)", "refusals.piggybacked_until"),
     ),
     mutant(
         "piggyback: a batch is lost with its statements again and again",
         f"{PIGGYBACK_TESTS}::test_a_lost_batch_is_repeated_without_piggybacked_statements",
-        "engine/runtime/consumer/term.py",
+        "engine/runtime/consumer/committer.py",
         ("max(refusals.careful_until, refusals.piggybacked_until)", "refusals.careful_until"),
     ),
     mutant(

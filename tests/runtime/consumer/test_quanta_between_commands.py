@@ -30,8 +30,8 @@ from vivero.engine.core.replay import Recorded, replay
 from vivero.engine.core.state import loop_rows
 from vivero.engine.core.state.state import State
 from vivero.engine.core.step import Limits, Processor
+from vivero.engine.runtime.consumer import committer
 from vivero.engine.runtime.consumer import leadership as consumer_module
-from vivero.engine.runtime.consumer import term
 from vivero.engine.runtime.consumer.slices import Slices
 from vivero.storage import log, partitions
 from vivero.storage.postgres import driver
@@ -120,7 +120,7 @@ async def test_a_slice_waits_for_commands_that_are_being_appended(migrated, conn
         consumer.wake()
 
     def coming():
-        under_way = not consumer._term._previous.is_set()
+        under_way = not consumer._term._committer._under_way.is_set()
         asked_for.append(consumer.stats.slices + under_way)
         if len(asked_for) == 3:  # what is under way then is a slice
             nursery.start_soon(add)
@@ -354,7 +354,7 @@ async def test_what_is_read_for_a_slice_does_not_make_the_next_one_shorter(migra
 
 async def test_no_keys_are_given_out_between_commands_that_were_not_set_aside(migrated, connection, monkeypatch):
     """Then the command goes on with the work: it saves the next key."""
-    monkeypatch.setattr(term, "KEYS_SET_ASIDE", 0)
+    monkeypatch.setattr(committer, "RESERVED_KEYS", 0)
     serial = long_loop()
     await pin_clock(connection)
     consumer, ears = consuming(migrated, serial)

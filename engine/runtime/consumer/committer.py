@@ -1,0 +1,161 @@
+"""Committing the batches of one term, one at a time, while the next one is computed."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import trio
+
+from vivero.engine.core.state.state import State
+from vivero.engine.runtime.consumer.attempts import Trials
+from vivero.engine.runtime.consumer.batch import Work
+from vivero.engine.runtime.consumer.observers import CommitObserver, tell
+from vivero.engine.runtime.consumer.piggyback import PiggybackedStatements
+from vivero.engine.runtime.consumer.progress import Progress
+from vivero.engine.runtime.consumer.refusals import Refusals, Suspected
+from vivero.engine.runtime.consumer.settings import ConsumerSettings, ConsumerStats
+from vivero.engine.runtime.consumer.slices import Slices
+from vivero.engine.runtime.supervision.supervisor import Beat
+from vivero.storage import attempts, partitions
+from vivero.storage.partitions import Claim
+from vivero.storage.postgres.driver import Call, Connection
+from vivero.storage.postgres.errors import DataPoison, StorageError
+from vivero.storage.state import save
+
+COMMIT_DEADLINE_S = 4.0
+RESERVED_KEYS = 1_000_000
+"""Keys that a batch with commands reserves, while work is deferred, for the slices between commands."""
+MAX_KEYS_OF_A_SLICE = 100_000
+"""More keys than one slice gives out. The fence refuses a slice that exceeds the reservation."""
+
+
+class Owner(Protocol):
+    """The part of the consumer that survives terms: `engine.runtime.consumer.leadership.Consumer`."""
+
+    settings: ConsumerSettings
+    stats: ConsumerStats
+    observer: CommitObserver
+    refusals: Refusals
+
+
+class Committer:
+    """The connection that writes, and the batch that is under way on it."""
+
+    def __init__(
+        self,
+        owner: Owner,
+        connection: Connection,
+        claim: Claim,
+        beat: Beat,
+        state: State,
+        slices: Slices,
+        trials: Trials,
+    ) -> None:
+        self._owner = owner
+        self.connection = connection
+        self._claim = claim
+        self._beat = beat
+        self._state = state
+        self._slices = slices
+        self._trials = trials
+        self.progress = Progress(claim.position)
+        self._under_way: trio.Event | None = None
+        self._reserved_up_to = claim.next_key
+        self._renewed_at = trio.current_time()
+
+    @property
+    def careful(self) -> bool:
+        """Whether the next command runs alone, because one of the commands ahead may end the term."""
+        return self.progress.last < self._owner.refusals.careful_until
+
+    @property
+    def has_keys_for_a_slice(self) -> bool:
+        """Whether enough keys are reserved for a slice between commands."""
+        return self._state.next_key + MAX_KEYS_OF_A_SLICE <= self._reserved_up_to
+
+    async def settled(self) -> None:
+        """Wait until no commit is under way."""
+        if self._under_way is not None:
+            with self._beat.waiting(COMMIT_DEADLINE_S):
+                await self._under_way.wait()
+
+    async def start(self, work: Work, deferred: bool, nursery: trio.Nursery) -> None:
+        """Commit a batch as one pipeline, which is one transaction. No other commit may be under way.
+
+        A sibling task waits for its end, and the next batch begins at once: the pipeline sends what does not fit into
+        the socket at its own checkpoints, while PostgreSQL works on what it has (docs/adr/0003). `deferred` tells
+        whether work remains for slices.
+        """
+        piggybacked = self._piggybacked(work)
+        calls = [self._fence(work, deferred), *work.calls, *piggybacked.calls]
+        if self.careful:
+            calls.insert(1, attempts.clear(self._claim.partition, work.last))
+        first, self.progress.last = self.progress.last + 1, work.last
+        self._under_way = trio.Event()
+        try:
+            self.connection.start_pipeline(calls)
+        except StorageError as error:
+            piggybacked.lose()
+            if isinstance(error, DataPoison):
+                raise Suspected(first, work.last, work.commands, error) from error
+            raise
+        nursery.start_soon(self._finish, work, first, len(calls), piggybacked, self._under_way)
+        await trio.lowlevel.checkpoint()
+
+    async def renew_lease(self) -> None:
+        """Renew the lease when it is time: between batches and on the connection that writes, so that a consumer that
+        hangs loses it."""
+        if trio.current_time() - self._renewed_at < partitions.RENEW_EVERY_S:
+            return
+        await self.settled()
+        with self._beat.waiting(self._owner.settings.call_timeout_s):
+            await partitions.renew(self.connection, self._claim)
+        self._renewed_at = trio.current_time()
+
+    def _piggybacked(self, work: Work) -> PiggybackedStatements:
+        """Statements that run with this batch. A batch that failed before runs alone: they may have been the cause."""
+        refusals = self._owner.refusals
+        alone_until = max(refusals.careful_until, refusals.piggybacked_until)
+        if not (work.commands and work.notices.available) or self.progress.last < alone_until:
+            return PiggybackedStatements()
+        statements = self._owner.observer.piggybacked(work.notices.available)
+        if statements:
+            refusals.piggybacked_until = work.last
+        return PiggybackedStatements(statements)
+
+    def _fence(self, work: Work, deferred: bool) -> Call:
+        """The first statement. While work is deferred, it reserves keys for the slices between commands."""
+        claim = self._claim
+        if not work.commands:
+            told = bool(work.outcomes or work.notices.ended)
+            return save.fence_between(claim.partition, claim.epoch, work.last, work.next_key, told)
+        self._reserved_up_to = work.next_key + (RESERVED_KEYS if deferred else 0)
+        return save.fence(claim.partition, claim.epoch, self.progress.last, work.last, self._reserved_up_to)
+
+    async def _finish(
+        self, work: Work, first: int, statements: int, piggybacked: PiggybackedStatements, done: trio.Event
+    ) -> None:
+        started = trio.current_time()
+        with piggybacked.told():
+            try:
+                results = await self.connection.finish_pipeline(deadline=started + COMMIT_DEADLINE_S)
+            except DataPoison as poison:
+                raise Suspected(first, work.last, work.commands, poison) from poison
+            if work.commands:
+                self._slices.note_commit(trio.current_time() - started)
+            self._note_commit(work, statements)
+            left = piggybacked.left(results, work.notices.available)
+            tell(self._owner.observer, self._claim.partition, work, left)  # no checkpoint up to here
+        done.set()
+
+    def _note_commit(self, work: Work, statements: int) -> None:
+        self._state.committed(work.roots)
+        if self._trials.under_way is not None:
+            self._trials.passed(more=self.careful)
+        self.progress.commit(work.last)
+        stats = self._owner.stats
+        stats.batches += 1
+        stats.commands += work.commands
+        stats.slices += not work.commands
+        stats.statements += statements
+        self._owner.refusals.committed(work.last)

@@ -1,0 +1,92 @@
+"""Loading what commands need: rows from the database, models from the cache of definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+import structlog
+
+from vivero.engine.bpmn.model import Process
+from vivero.engine.core.needs import Need, NeedKind
+from vivero.engine.core.state.catalogue import Definition
+from vivero.engine.core.state.state import State
+from vivero.engine.runtime.consumer.log_reader import LogReader
+from vivero.engine.runtime.consumer.observers import Models
+from vivero.engine.runtime.consumer.settings import ConsumerSettings
+from vivero.engine.runtime.definitions import UnreadableResource
+from vivero.engine.runtime.supervision.supervisor import Beat
+from vivero.storage.state import load
+from vivero.storage.state.load import Batch
+
+log = structlog.get_logger(__name__)
+
+PARSE_S = 60.0
+"""Patience for parsing a model. The largest file takes two seconds of CPU, of which other programs may leave little."""
+
+
+class Owner(Protocol):
+    """The part of the consumer that survives terms: `engine.runtime.consumer.leadership.Consumer`."""
+
+    settings: ConsumerSettings
+    definitions: Models
+
+
+class Loader:
+    """Fills the state of a term with what its commands need."""
+
+    def __init__(self, owner: Owner, state: State, log_reader: LogReader, beat: Beat) -> None:
+        self._settings = owner.settings
+        self._definitions = owner.definitions
+        self._state = state
+        self._log_reader = log_reader
+        self._beat = beat
+        self._definitions_seq: int | None = None
+
+    def is_outdated(self, read: Batch) -> bool:
+        """Whether the cached catalogue must be dropped: another node deployed something, or there is too much of it."""
+        foreign = self._definitions_seq is not None and read.definitions_seq > self._definitions_seq
+        return foreign or len(self._state.definitions) > self._settings.max_definitions
+
+    def note_read(self, read: Batch) -> None:
+        """Remember the version of the catalogue that rows were read with, and bound the number of cached models."""
+        self._definitions_seq = max(read.definitions_seq, self._definitions_seq or 0)
+        if len(self._state.models) > self._settings.max_models:
+            self._state.models.clear()
+
+    def note_deployment(self) -> None:
+        """A batch of this term changes the catalogue."""
+        self._definitions_seq = (self._definitions_seq or 0) + 1
+
+    async def load(self, needs: list[Need]) -> dict[int, str | None]:
+        """Load rows; the leases of the jobs among them."""
+        return await load.fill(await self._log_reader.connection_free(), self._state, needs)
+
+    async def fill(self, needs: list[Need]) -> None:
+        """Load rows and models that follow-ups of a batch need."""
+        with self._beat.waiting(self._settings.call_timeout_s):
+            await self.load(needs)
+            await self.load_models(needs)
+
+    async def load_models(self, needs: Iterable[Need]) -> None:
+        """Load the models that are needed of definitions that are in the state."""
+        for need in needs:
+            definition = self._state.definitions.get(need.key) if need.kind is NeedKind.MODEL else None
+            if definition is not None and definition.key not in self._state.models:
+                await self._load_model(definition)
+
+    def find_model(self, definition: Definition) -> Process | None:
+        """The model of a definition if this node has parsed it already."""
+        processes = self._definitions.resource_nowait(definition.sha256)
+        return None if processes is None else processes[definition.process_id]
+
+    async def _load_model(self, definition: Definition) -> None:
+        connection = await self._log_reader.connection_free()
+        try:
+            with self._beat.waiting(PARSE_S):  # the parser's thread cannot be cancelled, so the child must outwait it
+                processes = await self._definitions.resource(definition.sha256, connection)
+        except UnreadableResource as error:  # it concerns one definition: instances of the others go on
+            log.error("a deployed file can no longer be read", definition=definition.key, problems=str(error))
+            return
+        if processes is not None:
+            self._state.models[definition.key] = processes[definition.process_id]
