@@ -30,7 +30,7 @@ from vivero.engine.core.replay import Recorded, replay
 from vivero.engine.core.state import loop_rows
 from vivero.engine.core.state.state import State
 from vivero.engine.core.step import Limits, Processor
-from vivero.engine.runtime.consumer import committer
+from vivero.engine.runtime.consumer import committer, term
 from vivero.engine.runtime.consumer import leadership as consumer_module
 from vivero.engine.runtime.consumer.slices import Slices
 from vivero.storage import log, partitions
