@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from vivero.engine.core.dispatch import ELEMENTS
+from vivero.engine.core.dispatch import ELEMENTS, Behaviour
 from vivero.engine.core.records.effects import Effects, LoadMore, Reply
 from vivero.engine.core.records.instances import (
     ElementActivated,
@@ -66,7 +66,14 @@ def activate(element: Element, at: View, begin: Sequence[str] | int) -> Effects:
     """
     behaviour = ELEMENTS[element.type]
     room.check_others(element, at)
-    if element.occurred is None and (behaviour.awaits or element.node.boundaries):
+    waits_here = element.occurred is None and (behaviour.awaits is not None or element.node.boundaries)
+    if begin == 0 and not waits_here:
+        return (ElementActivated(element.key), *behaviour.activate(element, at))
+    return _begin(element, behaviour, begin, at)
+
+
+def _begin(element: Element, behaviour: Behaviour, begin: Sequence[str] | int, at: View) -> Effects:
+    if element.occurred is None:
         yield from subscriptions.subscribe_own(element, behaviour.awaits, at)
     if begin == 0:
         yield ElementActivated(element.key)
@@ -87,6 +94,14 @@ def end_listeners(element: Element, at: View, index: int) -> Effects:
 
 
 def leave(element: Element, at: View, _argument: object) -> Effects:
+    scope = element.scope
+    collect = None if scope is None else ELEMENTS[scope.type].collect
+    if collect is not None or element.open_incidents or element.timers or element.subscriptions:
+        return _close_and_leave(element, at)
+    return ELEMENTS[element.type].leave(element, at)
+
+
+def _close_and_leave(element: Element, at: View) -> Effects:
     scope = element.scope
     collect = None if scope is None else ELEMENTS[scope.type].collect
     if scope is not None and collect is not None:

@@ -127,10 +127,10 @@ class Worklist:
     def begin(self) -> None:
         if self.at.spent:
             self.at.begin_stage()
-        self._queue.clear()
-        self._touched.clear()
-        self._unloaded.clear()
-        self._ending.clear()
+        if self._queue or self._touched.new or self._touched.waiting or self._unloaded:
+            self._forget_items()
+        if self._ending:
+            self._ending.clear()
         self.events = []
         self.replies = []
         self.sends = []
@@ -138,6 +138,11 @@ class Worklist:
         self.ended = []
         self.available = []
         self.timers = {}
+
+    def _forget_items(self) -> None:
+        self._queue.clear()
+        self._touched.clear()
+        self._unloaded.clear()
 
     def drain(self) -> None:
         queue, touched, state = self._queue, self._touched, self.state
@@ -172,7 +177,11 @@ class Worklist:
         if element.state is state and not (state is ACTIVATING and self._is_to_end(element.scope)):
             if element.node is MISSING:
                 self.at.node(element)
-            done = self.take(effects_of(element, self.at, argument), element, stage, argument)
+            try:
+                effects = effects_of(element, self.at, argument)
+            except Fail as failure:
+                effects = _failing(failure)
+            done = self.take(effects, element, stage, argument)
             if done and following is not None and not element.jobs:
                 following = next_stage(following, element)
                 self._queue.appendleft((key, following, 0))  # before another can change what it has set
@@ -229,7 +238,9 @@ class Worklist:
         """What follows in a scope that is quiet. Not while a boundary event whose host has ended is to be entered by a
         later slice: till then no place holds its token. One in a scope that is to end has its turn when it is told.
         """
-        if scope is None or (scope.state is not TERMINATING and self._is_to_end(scope.scope)):
+        if scope is None:
+            return
+        if scope.scope is not None and scope.state is not TERMINATING and self._is_to_end(scope.scope):
             return
         if scope.pages is not None:  # no more of a long loop than a slice, whatever command begins or ends it
             self.used = max(self.used, self.limit - self.slice)
@@ -283,11 +294,9 @@ class Worklist:
             element = self.state.elements.get(item[0])
             if element is not None and not self._waits_already(element, item) and not _is_idle(element, item[1]):
                 left.setdefault(element.root.key, []).append(item)
-        self._queue.clear()
-        self._touched.clear()
-        self._unloaded.clear()
+        self._forget_items()
         for root, work in left.items():
-            self.take(iter((WorkDeferred(root, tuple(work)),)))
+            self.take((WorkDeferred(root, tuple(work)),))
 
     def _waits_already(self, element: Element, item: tuple[int, str, Any]) -> bool:
         """A command that goes on with it is under way: one is enough, however many commands find too little loaded."""
@@ -296,8 +305,13 @@ class Worklist:
     def _is_to_end(self, scope: Element | None) -> bool:
         """Whether the scope or one around it ends early. Nothing begins in there any more: ending works from the
         outside in, and what begins inside meanwhile might do so for ever, or be refused by the database."""
-        if scope is None or scope.scope is None:
-            return scope is not None and _ends_early(scope)
+        if scope is None:
+            return False
+        if scope.then is not None or scope.state is TERMINATING:
+            return True
+        return scope.scope is not None and self._is_around_to_end(scope.scope)
+
+    def _is_around_to_end(self, scope: Element | None) -> bool:
         known, walked, ends = self._ending, [], False
         while scope is not None:
             ends = known.get(scope.key, False) or _ends_early(scope)
@@ -466,6 +480,11 @@ def _is_idle(scope: Element, stage: str) -> bool:
 
 def _ends_early(scope: Element) -> bool:
     return scope.then is not None or scope.state is TERMINATING
+
+
+def _failing(failure: Fail) -> Effects:
+    raise failure
+    yield  # a stage may fail when it is called, or while its effects are taken
 
 
 def _ends_its_instance(element: Element) -> bool:

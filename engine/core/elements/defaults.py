@@ -22,7 +22,7 @@ def arrive(node: Node, flow: FlowId, scope: Element, at: View) -> Effects:
 
 def activate(element: Element, at: View) -> Effects:
     """Nothing to wait for: complete at once."""
-    yield ElementCompleting(element.key)
+    return (ElementCompleting(element.key),)
 
 
 collect = None
@@ -31,8 +31,7 @@ collect = None
 
 def settle(scope: Element, at: View) -> Effects:
     """The scope's work is quiet: it completes when it holds no token."""
-    if not scope.tokens:
-        yield ElementCompleting(scope.key)
+    return () if scope.tokens else (ElementCompleting(scope.key),)
 
 
 awaits = None
@@ -56,4 +55,4 @@ def join(_gateway: Node, _scope: Element, _at: View) -> Effects:
 
 def leave(element: Element, at: View) -> Effects:
     """Put a token on every outgoing flow; those of a loop are its body's."""
-    yield ElementCompleted(element.key, () if element.is_inner else at.node(element).outgoing)
+    return (ElementCompleted(element.key, () if element.is_inner else element.node.outgoing),)

@@ -15,9 +15,8 @@ from vivero.engine.core.view import View
 def activate(process: Element, at: View) -> Effects:
     if isinstance(process, Instance) and process.start is not None:
         element, variables = process.start
-        yield from enter(at.model(process.definition_key).nodes[element], process, at, occurred=variables)
-    else:
-        yield from sub_process.activate(process, at)
+        return enter(at.model(process.definition_key).nodes[element], process, at, occurred=variables)
+    return sub_process.activate(process, at)
 
 
 def leave(process: Element, at: View) -> Effects:

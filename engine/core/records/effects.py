@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from enum import StrEnum
 
 import msgspec
@@ -107,4 +107,5 @@ class LoadMore(msgspec.Struct, frozen=True, gc=False):
 
 Effect = Event | Send | Reply | ReplyLater | Happens | LoadMore
 
-Effects = Iterator[Effect]
+Effects = Iterable[Effect]
+"""A generator where they are several, a tuple where there is one: it costs a third."""

@@ -18,9 +18,10 @@ def enter(
 
     `occurred`: the node is an event that has happened, bringing these variables (JSON text).
     """
-    yield ElementActivating(at.key(), scope.key, node.id, node.entered_as, tuple(consumes), -1, node.name, occurred)
+    key = at.key()
+    return (ElementActivating(key, scope.key, node.id, node.entered_as, tuple(consumes), -1, node.name, occurred),)
 
 
 def enter_inner(node: Node, body: Element, index: int, at: View) -> Effects:
     """Activate one inner instance of a multi-instance activity."""
-    yield ElementActivating(at.key(), body.key, node.id, node.type, (), index, node.name)
+    return (ElementActivating(at.key(), body.key, node.id, node.type, (), index, node.name),)

@@ -106,10 +106,10 @@ class State:
         """What the command changed: by row, what it was before, and whether it was dirty; None of a new one."""
         self._links: list[tuple[dict[Any, Any], Any, Any]] = []
         self._first_key = self.next_key
-        self._counted: dict[Instance | Part, int] = {}
-        """What is loaded together and whose number of rows the command changes, with what it was before."""
-        self._weighed: dict[Instance, int] = {}
-        """The trees whose weight the command changes, with what it was before."""
+        self._counted: dict[Part, int] = {}
+        """The parts whose number of rows the command changes, with what it was before."""
+        self._grown = 0
+        """By how much the command changes the weight of all trees."""
 
     def key(self) -> int:
         """The next key of this partition."""
@@ -139,20 +139,23 @@ class State:
 
     def weigh(self, root: Instance, by: int) -> None:
         """The tree takes `by` bytes more."""
-        if root not in self._weighed:
+        if root not in self._images:
             self.edit(root)
-            self._weighed[root] = root.weight
         root.weight += by
+        self._grown += by
 
     def count(self, element: Element, by: int) -> None:
         """Of what is loaded together with the element, there are so many rows more, or fewer."""
-        together: Instance | Part = element.root if element.part is None else element.part
-        if together not in self._counted:
-            self._counted[together] = together.rows
-        together.rows += by
-        if element.part is not None:
-            self.edit(element.root)
-            element.root.in_parts += by
+        root, part = element.root, element.part
+        if root not in self._images:
+            self.edit(root)
+        if part is None:
+            root.rows += by
+            return
+        if part not in self._counted:
+            self._counted[part] = part.rows
+        part.rows += by
+        root.in_parts += by
 
     # ---- commands
 
@@ -162,16 +165,16 @@ class State:
 
     def keep(self) -> None:
         """The command is done: what it changed stays."""
-        for root, before in self._weighed.items():
-            self.weight += root.weight - before
+        self.weight += self._grown
         self._forget_changes()
 
     def _forget_changes(self) -> None:
         self._images.clear()
         self._links.clear()
         self._first_key = self.next_key
-        self._weighed.clear()
-        self._counted.clear()
+        self._grown = 0
+        if self._counted:
+            self._counted.clear()
 
     def undo(self) -> None:
         """The command is not done: everything is as before it, the key generator included."""
@@ -194,8 +197,8 @@ class State:
                 setattr(row, name, getattr(image, name))
             if not was_dirty:
                 del self.dirty[row]
-        for together, before in self._counted.items():
-            together.rows = before
+        for part, before in self._counted.items():
+            part.rows = before
         self.next_key = self._first_key
         self._forget_changes()
 
