@@ -126,14 +126,14 @@ class Processor:
         self.at.leases = leases
         self._work.begin_slice()
         follow_ups: deque[Command] = deque()
-        if isinstance(entry.command, ContinueWork):
+        if type(entry.command) is ContinueWork:
             rows = self._continue(entry.command, entry.request, follow_ups)
         else:
             rows = self._handle(entry.command, 0, entry.request, follow_ups)
         self._last, self._seq = entry.position, len(rows)
         if follow_ups:
             rows += self._follow_up(follow_ups)
-        if isinstance(entry.command, TriggerTimer):
+        if type(entry.command) is TriggerTimer:
             self._note_untriggered(entry.command.key)
         return rows
 

@@ -380,7 +380,9 @@ class View:
         Raises:
             Fail: it is another type, has a NUL character, or is too long.
         """
-        value: str = self.typed(expression, element, str, failure)
+        value = expression.static_value
+        if type(value) is not str:
+            value = self.typed(expression, element, str, failure)
         return column_text(expression, value, failure)
 
     def value_of(self, text: str) -> Any:

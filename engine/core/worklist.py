@@ -15,6 +15,7 @@ from typing import Any
 from vivero.engine.core.apply import APPLY
 from vivero.engine.core.changes import FREE_CHANGES, cost_of
 from vivero.engine.core.dispatch import ELEMENTS
+from vivero.engine.core.ending import Ending
 from vivero.engine.core.lifecycle import (
     HEARD,
     LISTENERS,
@@ -28,7 +29,7 @@ from vivero.engine.core.lifecycle import (
 from vivero.engine.core.outcomes import Ended
 from vivero.engine.core.records.base import Event
 from vivero.engine.core.records.catalogue import RetireDefinition
-from vivero.engine.core.records.effects import Effects, Fail, Happens, LoadMore, Reply, ReplyLater, Send
+from vivero.engine.core.records.effects import Effects, Fail, Happens, LoadMore, Reply, ReplyLater, Send, failing
 from vivero.engine.core.records.instances import (
     COMMAND_STAGE,
     DEADLOCK_STAGE,
@@ -101,8 +102,7 @@ class Worklist:
         self._touched = Touched()
         self._unloaded: dict[int, None] = {}
         """Bodies of paged loops that go on when more of them has been loaded."""
-        self._ending: dict[int, bool] = {}
-        """By scope: whether it or one around it is to end, as far as it was looked for since the last one was told."""
+        self._ending = Ending()
         self._charged = 0
         """Of `used`: for characters and steps."""
         self._written = 0
@@ -129,8 +129,7 @@ class Worklist:
             self.at.begin_stage()
         if self._queue or self._touched.new or self._touched.waiting or self._unloaded:
             self._forget_items()
-        if self._ending:
-            self._ending.clear()
+        self._ending.forget()
         self.events = []
         self.replies = []
         self.sends = []
@@ -174,13 +173,13 @@ class Worklist:
             self._run_in_scope(element, stage, argument)
             return
         state, effects_of, following = staged
-        if element.state is state and not (state is ACTIVATING and self._is_to_end(element.scope)):
+        if element.state is state and not (state is ACTIVATING and self._ending.covers(element.scope)):
             if element.node is MISSING:
                 self.at.node(element)
             try:
                 effects = effects_of(element, self.at, argument)
             except Fail as failure:
-                effects = _failing(failure)
+                effects = failing(failure)
             done = self.take(effects, element, stage, argument)
             if done and following is not None and not element.jobs:
                 following = next_stage(following, element)
@@ -191,7 +190,7 @@ class Worklist:
             self._touched.add(scope.key)
         elif stage == "end":
             self._end(scope)
-        elif self._is_to_end(scope):
+        elif self._ending.covers(scope):
             return  # nothing begins in there
         elif stage == "arrive":
             self._arrive(scope, argument)
@@ -240,7 +239,7 @@ class Worklist:
         """
         if scope is None:
             return
-        if scope.scope is not None and scope.state is not TERMINATING and self._is_to_end(scope.scope):
+        if scope.scope is not None and scope.state is not TERMINATING and self._ending.covers(scope.scope):
             return
         if scope.pages is not None:  # no more of a long loop than a slice, whatever command begins or ends it
             self.used = max(self.used, self.limit - self.slice)
@@ -260,7 +259,7 @@ class Worklist:
 
     def _join(self, scope: Element) -> None:
         """Joins that the settling of their scope decides: what moved may have been what they waited for."""
-        joins = self.at.node(scope).joins
+        joins = (self.at.node(scope) if scope.node is MISSING else scope.node).joins
         if joins and not (scope.node.loop is not None and not scope.is_inner):
             self.used += len(joins) * len(scope.tokens) // LOOKS_PER_COST
             nodes = self.at.model(scope.instance.definition_key).nodes
@@ -301,27 +300,6 @@ class Worklist:
     def _waits_already(self, element: Element, item: tuple[int, str, Any]) -> bool:
         """A command that goes on with it is under way: one is enough, however many commands find too little loaded."""
         return element.pages is not None and item in element.root.work
-
-    def _is_to_end(self, scope: Element | None) -> bool:
-        """Whether the scope or one around it ends early. Nothing begins in there any more: ending works from the
-        outside in, and what begins inside meanwhile might do so for ever, or be refused by the database."""
-        if scope is None:
-            return False
-        if scope.then is not None or scope.state is TERMINATING:
-            return True
-        return scope.scope is not None and self._is_around_to_end(scope.scope)
-
-    def _is_around_to_end(self, scope: Element | None) -> bool:
-        known, walked, ends = self._ending, [], False
-        while scope is not None:
-            ends = known.get(scope.key, False) or _ends_early(scope)
-            if ends or scope.key in known:
-                break
-            walked.append(scope.key)
-            scope = scope.scope
-        for key in walked:
-            known[key] = ends
-        return ends
 
     # ---- effects
 
@@ -401,7 +379,7 @@ class Worklist:
                 self._queue.appendleft((row.scope.key, "end", 0))  # before anything else begins
             elif row.state is TERMINATED and row.then is not None and row.then[0] == "enter":
                 self._queue.append((row.scope.key, "enter", row.then[1:]))
-        if isinstance(row, Instance):
+        if type(row) is Instance:
             self.ended.append(Ended(row.key, row.state.value, row.variables))
             if row.start_lock is not None:
                 released = ReleaseStart(row.key, row.tenant, row.process_id, row.start_lock)
@@ -411,7 +389,7 @@ class Worklist:
                 self.sends.append(Send(RetireDefinition(definition.key)))
 
     def _terminating(self, row: Element, _event: Event) -> None:
-        self._ending.clear()
+        self._ending.forget()
         self._queue.append((row.key, "terminate", 0))
         if row.live:
             self._touched.add(row.key)
@@ -420,7 +398,7 @@ class Worklist:
         self._touched.add(row.key)
 
     def _interrupted(self, row: Element, _event: Event) -> None:
-        self._ending.clear()
+        self._ending.forget()
         self._touched.add(row.key)
 
     def _goes_on(self, row: Instance, _event: Event) -> None:
@@ -442,7 +420,7 @@ class Worklist:
         """An element in a scope that ends early takes no further step: its turn comes to be told to end, and what it
         did till then might be refused by the database, so that it could not be cancelled."""
         element = self.state.elements.get(key) if stage in STAGES and stage != "terminate" else None
-        return element is not None and self._is_to_end(element.scope)
+        return element is not None and self._ending.covers(element.scope)
 
     def _resolved(self, row: Incident, _event: Event) -> None:
         if row.stage and row.stage not in (COMMAND_STAGE, DEADLOCK_STAGE):
@@ -476,15 +454,6 @@ def _is_idle(scope: Element, stage: str) -> bool:
         and scope.node is not MISSING
         and not scope.node.joins
     )
-
-
-def _ends_early(scope: Element) -> bool:
-    return scope.then is not None or scope.state is TERMINATING
-
-
-def _failing(failure: Fail) -> Effects:
-    raise failure
-    yield  # a stage may fail when it is called, or while its effects are taken
 
 
 def _ends_its_instance(element: Element) -> bool:

@@ -34,7 +34,7 @@ def loop_started(state: State, event: LoopStarted) -> Element:
     if event.paged:
         return _paged_loop_started(state, body, event)
     body.loop = LoopState(len(event.items))
-    state.count(body, len(event.items))
+    state.grow(body, 0, len(event.items))
     body.items = [LoopItem(index, body, item) for index, item in enumerate(event.items)]
     for item in body.items:
         state.add(item)
@@ -89,17 +89,17 @@ def loop_result_set(state: State, event: LoopResultSet) -> Variable:
 
 def _set(state: State, key: int, scope_key: int, name: str, value: str) -> Variable:
     scope = state.elements[scope_key]
-    variable = scope.variables.get(name)
+    variable, grown = scope.variables.get(name), len(value)
+    state.written += grown
     if variable is None:
         variable = Variable(key, scope, name, value)
         state.link(scope.variables, name, variable)
         state.add(variable)
-        grown = VARIABLE_WEIGHT + len(value)
+        grown += VARIABLE_WEIGHT
     else:
-        grown = len(value) - len(variable.value)
+        grown -= len(variable.value)
         state.edit(variable)
         variable.value = value
         variable.decoded, variable.canonical = MISSING, None
-    state.written += len(value)
     state.weigh(scope.root, grown)
     return variable

@@ -76,8 +76,7 @@ def instance_created(state: State, event: InstanceCreated) -> Instance:
     state.add(instance)
     state.link(state.elements, event.key, instance)
     _count(state, event.definition_key, 1)
-    state.weigh(instance.root, INSTANCE_WEIGHT)
-    state.count(instance, 1)
+    state.grow(instance, INSTANCE_WEIGHT, 1)
     return instance
 
 
@@ -107,9 +106,8 @@ def element_activating(state: State, event: ElementActivating) -> Element:
     _enter_scope(state, scope, element, event.consumed)
     state.add(element)
     state.link(state.elements, event.key, element)
-    state.weigh(scope.root, ELEMENT_WEIGHT)
-    if scope.loop is None or scope.loop.paged:  # else it was counted when the loop began
-        state.count(element, 1)
+    counted = scope.loop is not None and not scope.loop.paged  # when the loop began
+    state.grow(element, ELEMENT_WEIGHT, 0 if counted else 1)
     return element
 
 
@@ -246,22 +244,22 @@ def _end(state: State, key: int, to: ElementState, flows: tuple[str, ...] = ()) 
         scope.tokens = moved(scope.tokens, (element.element,), put)
         scope.live -= 1
         state.unlink(scope.children, key)
-    if isinstance(element, Instance):
+    weight = ELEMENT_WEIGHT
+    if type(element) is Instance:
         _count(state, element.definition_key, -1)
         if element.root is element:
             state.unlink(state.trees, key)
-            state.weigh(element.root, -element.root.weight)
+            state.weigh(element, -element.weight)
             return element
-    state.count(element, -1 if element.loop is None else -1 - still_to_come(element))
+        weight = INSTANCE_WEIGHT
     if element.part is not None:
         _end_part(state, element)
-    weight = INSTANCE_WEIGHT if isinstance(element, Instance) else ELEMENT_WEIGHT
     if element.pages is not None:
         state.unlink(state.paged, key)
         weight += element.pages.weight()
     if element.variables:
         weight += sum(variable.weight() for variable in element.variables.values())
-    state.weigh(element.root, -weight)
+    state.grow(element, -weight, -1 if element.loop is None else -1 - still_to_come(element))
     return element
 
 

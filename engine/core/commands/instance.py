@@ -32,8 +32,9 @@ def needs_create(command: CreateInstance, tenant: str) -> Needs:
 def create(command: CreateInstance, at: View) -> Effects:
     definition = _definition(command, at)
     model = at.model(definition.key)
-    start_instructions.check(model, command.start_elements)
-    start_instructions.check_end(model, command.terminate_after)
+    if command.start_elements or command.terminate_after:
+        start_instructions.check(model, command.start_elements)
+        start_instructions.check_end(model, command.terminate_after)
     if model.root.start is None and not command.start_elements:
         raise Reject(
             RejectionCode.INVALID_STATE,

@@ -43,7 +43,8 @@ def complete(command: CompleteJob, at: View) -> Effects:
     job = _workable(command, "complete", at)
     yield JobCompleted(job.key)
     if job.kind == ELEMENT:
-        yield from take_in(job.element, command.variables, at)
+        if command.variables:
+            yield from take_in(job.element, command.variables, at)
         yield ElementCompleting(job.element.key)
     else:
         yield from listeners.take_in(job, command.variables, at)

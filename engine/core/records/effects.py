@@ -109,3 +109,9 @@ Effect = Event | Send | Reply | ReplyLater | Happens | LoadMore
 
 Effects = Iterable[Effect]
 """A generator where they are several, a tuple where there is one: it costs a third."""
+
+
+def failing(failure: Fail) -> Effects:
+    """The effects of a stage that fails before it gives any."""
+    raise failure
+    yield

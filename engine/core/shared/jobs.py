@@ -37,11 +37,9 @@ def create_job(
     """Type, retries and priority are evaluated with the element's variables. `headers`: more of them than the model
     has. `kind`, `event`, `index`: the job is the listener's that stands at `index` of those of `event`."""
     type_ = at.text(job.type, element)
-    if not 0 < len(type_.encode()) <= MAX_TYPE_BYTES:
-        raise Fail(
-            FAILURE,
-            f"Expected a job type of 1 to {MAX_TYPE_BYTES} bytes, but it has {len(type_.encode())}.",
-        )
+    size = len(type_.encode())
+    if not 0 < size <= MAX_TYPE_BYTES:
+        raise Fail(FAILURE, f"Expected a job type of 1 to {MAX_TYPE_BYTES} bytes, but it has {size}.")
     yield JobCreated(
         at.key(),
         element.key,
@@ -58,9 +56,10 @@ def create_job(
 def whole(expression: Expression, element: Element, at: View) -> int:
     """A whole number that fits 32 bits; text that holds one is taken, too."""
     given = value = at.evaluate(expression, element)
-    if isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
-        value = int(value)
-    if isinstance(value, Decimal) and value == value.to_integral_value():
+    if isinstance(value, str):
+        if (len(value) < 9 and value.isascii() and value.isdigit()) or _WHOLE.fullmatch(value.strip()):
+            value = int(value)
+    elif isinstance(value, Decimal) and value == value.to_integral_value():
         value = int(value)
     if type(value) is int and -INT32 - 1 <= value <= INT32:
         return value

@@ -144,18 +144,23 @@ class State:
         root.weight += by
         self._grown += by
 
-    def count(self, element: Element, by: int) -> None:
-        """Of what is loaded together with the element, there are so many rows more, or fewer."""
-        root, part = element.root, element.part
+    def grow(self, element: Element, weight: int, rows: int) -> None:
+        """The tree of the element takes `weight` bytes more, and so many rows are loaded more together with it."""
+        root = element.root
         if root not in self._images:
             self.edit(root)
-        if part is None:
-            root.rows += by
-            return
+        root.weight += weight
+        self._grown += weight
+        if element.part is None:
+            root.rows += rows
+        else:
+            self._grow_part(element.part, root, rows)
+
+    def _grow_part(self, part: Part, root: Instance, rows: int) -> None:
         if part not in self._counted:
             self._counted[part] = part.rows
-        part.rows += by
-        root.in_parts += by
+        part.rows += rows
+        root.in_parts += rows
 
     # ---- commands
 

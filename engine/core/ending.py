@@ -1,0 +1,40 @@
+"""Scopes that end early: nothing begins in them any more."""
+
+from __future__ import annotations
+
+from vivero.engine.core.state.tree import TERMINATING, Element
+
+
+class Ending:
+    """Answers whether a scope, or one around it, ends early, and remembers the answers for one command."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[int, bool] = {}
+
+    def forget(self) -> None:
+        """Another scope ends early, or another command begins."""
+        if self._known:
+            self._known.clear()
+
+    def covers(self, scope: Element | None) -> bool:
+        """Whether the scope or one around it ends early. Ending works from the outside in: what begins inside meanwhile
+        might do so for ever, or be refused by the database."""
+        if scope is None:
+            return False
+        if scope.then is not None or scope.state is TERMINATING:
+            return True
+        return scope.scope is not None and self._covers_around(scope.scope)
+
+    def _covers_around(self, scope: Element | None) -> bool:
+        known, walked, ends = self._known, [], False
+        while scope is not None:
+            ends = known.get(scope.key, False) or scope.then is not None or scope.state is TERMINATING
+            if ends or scope.key in known:
+                break
+            walked.append(scope.key)
+            scope = scope.scope
+        for key in walked:
+            known[key] = ends
+        return ends
