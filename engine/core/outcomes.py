@@ -45,7 +45,7 @@ class Spilled:
 
 
 class Ended(NamedTuple):
-    """A process instance that ended: its key, its last state, and its variables as it left them."""
+    """The root of an instance tree that ended: its key, its last state, and its variables as it left them."""
 
     key: int
     state: str

@@ -380,7 +380,8 @@ class Worklist:
             elif row.state is TERMINATED and row.then is not None and row.then[0] == "enter":
                 self._queue.append((row.scope.key, "enter", row.then[1:]))
         if type(row) is Instance:
-            self.ended.append(Ended(row.key, row.state.value, row.variables))
+            if row.root is row:  # nobody waits for the end of a called one
+                self.ended.append(Ended(row.key, row.state.value, row.variables))
             if row.start_lock is not None:
                 released = ReleaseStart(row.key, row.tenant, row.process_id, row.start_lock)
                 self.sends.append(Send(released))

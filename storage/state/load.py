@@ -174,7 +174,8 @@ _ROWS = ("instances", "elements", "jobs", "incidents", "timers", "subscriptions"
 async def _rows_of(reader: Connection, state: State, parts: dict[int, int]) -> list[int]:
     """All live rows of the parts but their variables; the keys of the scopes that those are asked for with.
 
-    A part that stands in another one, of a loop in a loop, brings that along: one more round for each such level.
+    A part that stands in another one, of a loop in a loop, brings that along, and all that is around that: one more
+    round, however deep it is.
     """
     rows: list[Rows] = [[] for _ in _ROWS]
     asked, lacking = set(parts), set(parts)
@@ -207,14 +208,14 @@ async def _rows_of(reader: Connection, state: State, parts: dict[int, int]) -> l
 
 
 async def _parts_around(reader: Connection, state: State, rows: list[Rows]) -> set[int]:
-    """The parts of elements that are around loaded ones, and not loaded themselves."""
+    """The parts around loaded elements, out to the trunk, that are not loaded themselves."""
     instances, elements = rows[0], rows[1]
     here = {row[0] for row in instances}.union(row[0] for row in elements)
     scopes = {row[2] for row in elements}.union(row[3] for row in instances if row[3] is not None)
     absent = [scope for scope in scopes if scope not in here and scope not in state.elements]
     if not absent:
         return set()
-    found = (await reader.execute(_sql["parts_of"], (sorted(absent),))).rows
+    found = (await reader.execute(_sql["parts_around"], (sorted(absent),))).rows
     return set(_lacking(state, set(found)))
 
 

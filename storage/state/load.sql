@@ -90,14 +90,23 @@ SELECT user_task_key, element_instance_key, assignee, candidate_groups, candidat
        to_epoch_ms(follow_up_at), priority, headers::text, external_form, form_key, to_epoch_ms(created_at)
 FROM user_tasks WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY user_task_key;
 
--- name: parts_of
--- With what the elements around a part are loaded: it may stand in another part.
-SELECT root_key, part_key FROM element_instances WHERE element_instance_key = ANY ($1::bigint[]);
+-- name: parts_around
+-- With what the elements around parts are loaded, out to the trunk: a part may stand in another one, and that in a third.
+WITH RECURSIVE around AS (
+    SELECT root_key, part_key FROM element_instances WHERE element_instance_key = ANY ($1::bigint[])
+    UNION
+    SELECT body.root_key, body.part_key
+    FROM around
+    JOIN element_instances head ON head.element_instance_key = around.part_key AND around.part_key <> around.root_key
+    JOIN element_instances body ON body.element_instance_key = head.scope_key)
+SELECT root_key, part_key FROM around;
 
 -- name: children_ahead
--- The next inner instances of a loop that is to end early, for several pages. Behind a key: entries of what has ended stand
--- before it in the index until it is vacuumed.
-SELECT element_instance_key FROM element_instances
+-- The next inner instances of a loop that is to end early, for several pages, and how many rows each brings, as far as
+-- they are counted. Behind a key: entries of what has ended stand before it in the index until it is vacuumed.
+SELECT element_instance_key, (SELECT count(*)::int FROM (
+    SELECT FROM element_instances row WHERE row.part_key = child.element_instance_key AND row.ended_at IS NULL LIMIT $4) counted)
+FROM element_instances child
 WHERE scope_key = $1 AND element_instance_key > $2 AND ended_at IS NULL
 ORDER BY element_instance_key LIMIT $3;
 

@@ -7,7 +7,6 @@ when something in it is named; a loop that is ended early, or that makes its nex
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,10 @@ _sql = load(Path(__file__).with_name("load.sql"))
 
 CHILDREN_A_PAGE = 100
 """Inner instances that are loaded so that slices may end them: commands wait while a page is loaded."""
+ROWS_A_PAGE = 1_000
+"""And so many live rows, about: an inner instance that calls others may have thousands."""
+LARGE_PART = 100
+"""A part with so many rows or more is a page by itself; they are not counted further."""
 CHILDREN_AHEAD = 1000
 """So many of their keys are read at once."""
 BODIES = 8
@@ -59,19 +62,25 @@ async def children(reader: Connection, state: State, roots: Iterable[int]) -> di
 async def _read_ahead(reader: Connection, loops: Sequence[tuple[Element, LoopPages]]) -> None:
     """The keys of several pages. What ends before its page is read is found to be gone then."""
     if loops:
-        calls = [(_sql["children_ahead"], (body.key, loop.read_to, CHILDREN_AHEAD)) for body, loop in loops]
+        calls = [(_sql["children_ahead"], (body.key, at.read_to, CHILDREN_AHEAD, LARGE_PART)) for body, at in loops]
         for (_, loop), result in zip(loops, await reader.pipeline(calls), strict=True):
-            loop.ahead = [key for (key,) in result.rows]
+            loop.ahead = [(key, rows) for key, rows in result.rows]
 
 
 def _next_page(state: State, loop: LoopPages, gone: Set[int]) -> list[int]:
     """From where all before are in memory, without those behind that are, too, and without those that have ended."""
-    lacking = (place for place, key in enumerate(loop.ahead) if key not in state.parts and key not in gone)
-    places = list(islice(lacking, CHILDREN_A_PAGE))
-    page = [loop.ahead[place] for place in places]
-    passed = places[-1] + 1 if len(places) == CHILDREN_A_PAGE else len(loop.ahead)
+    page: list[int] = []
+    rows, passed = 0, len(loop.ahead)
+    for place, (key, rows_of_part) in enumerate(loop.ahead):
+        if key in state.parts or key in gone:
+            continue
+        rows += ROWS_A_PAGE if rows_of_part >= LARGE_PART else rows_of_part
+        if page and (len(page) == CHILDREN_A_PAGE or rows > ROWS_A_PAGE):
+            passed = place
+            break
+        page.append(key)
     if passed:
-        loop.read_to, loop.ahead = loop.ahead[passed - 1], loop.ahead[passed:]
+        loop.read_to, loop.ahead = loop.ahead[passed - 1][0], loop.ahead[passed:]
     return page
 
 
@@ -126,8 +135,14 @@ def _is_emptied(body: Element) -> bool:
 def _lacks_children(body: Element) -> bool:
     if not _is_emptied(body) or len(body.children) >= body.live:
         return False
-    untold = (child for child in body.children.values() if child.state is not TERMINATING)
-    return sum(1 for _ in islice(untold, CHILDREN_A_PAGE // 2)) < CHILDREN_A_PAGE // 2
+    untold = rows = 0
+    for child in body.children.values():
+        if child.state is not TERMINATING:
+            untold += 1
+            rows += 0 if child.part is None else child.part.rows
+            if untold >= CHILDREN_A_PAGE // 2 or rows >= ROWS_A_PAGE // 2:
+                return False
+    return True
 
 
 async def items(reader: Connection, state: State, roots: Iterable[int], named: Iterable[tuple[int, int]]) -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 from vivero.engine.core.state.tree import Element, Instance
 
-AT_ONCE = 500
+AT_ONCE = 100
 """So much work of a tree is taken up by a slice as a whole."""
-OF_MUCH = 100
-"""Of more than that so much, what was put off last: each slice writes what it has taken up."""
+OF_MUCH = 50
+"""Of more than that so much, what was put off last: each slice writes what it has taken up and puts off again."""
 
 
 def next_work(root: Instance) -> tuple[tuple[int, str, Any], ...]:

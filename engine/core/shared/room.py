@@ -16,18 +16,30 @@ OTHERS = 2
 
 
 def rows_together(element: Element) -> int:
-    """How many live rows are loaded together with the element."""
+    """How many live rows the trunk or part of the element has."""
     return element.root.rows if element.part is None else element.part.rows
+
+
+def rows_at_once(element: Element) -> int:
+    """How many live rows are in memory while the element is: of its part, of the parts around it, and of the trunk."""
+    rows, part = element.root.rows, element.part
+    while part is not None:
+        rows += part.rows
+        scope = part.head.scope
+        part = None if scope is None else scope.part
+    return rows
 
 
 def check(element: Element, at: View, type_: IncidentType, more: int, together: int, times: int = 1) -> None:
     """Whether a tree has room for so many rows `more`, of which some are loaded `together` with the element.
 
+    What is loaded with the element is more than its part: the parts around it and the trunk come with it.
+
     Raises:
         Fail: it has not, though it may have so many `times` the limits; the text names limit and setting.
     """
     root, most, most_together = element.root, times * at.trees.most, times * at.trees.most_together
-    if rows_together(element) + together > most_together:
+    if rows_at_once(element) + together > most_together:
         raise Fail(type_, _text("that are loaded together", most_together, "consumer.max_part_rows"))
     if root.rows + root.in_parts + more > most:
         raise Fail(type_, _text("with all that it calls", most, "consumer.max_tree_rows"))

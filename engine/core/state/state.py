@@ -9,7 +9,7 @@ All of this is a cache of one leadership term; PostgreSQL is the truth.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from vivero.engine.bpmn.model import Process
@@ -332,17 +332,22 @@ class State:
         """First what is read back at the least cost: of paged loops what the database has."""
         for body in self.paged.values():
             self._forget_texts(body)
-        over, victims = self.weight - limit, []
-        for part in self.parts.values():
-            if over <= 0:
+        count = 0
+        for part in self._parts_in_turn():
+            if self.weight <= limit:
                 break
-            if not part.pins:
-                victims.append(part)
-                over -= sum(weight_of(element) for element in descendants(part.head))
-        for part in victims:
-            if part.key in self.parts:  # it was not in another that has just been forgotten
-                self._forget_part(part)
-        return len(victims)
+            self._forget_part(part)
+            count += 1
+        return count
+
+    def _parts_in_turn(self) -> Iterator[Part]:
+        """Parts that are not pinned: those that hold no other part, least recently used first; then the others, the
+        innermost first. With a part goes all that is in it, and what holds others is soon needed again."""
+        holding = {body.part for body in self.paged.values() if body.part is not None and body.children}
+        parts = list(self.parts.values())
+        yield from (part for part in parts if not part.pins and part not in holding)
+        rest = [part for part in parts if not part.pins and part in holding]
+        yield from sorted(rest, key=lambda part: (-part.head.instance.depth, -len(part.head.path)))
 
     def _forget_texts(self, body: Element) -> None:
         pages = body.pages

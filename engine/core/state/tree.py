@@ -218,8 +218,9 @@ class LoopPages(Row, msgspec.Struct):  # the second base tells the linter that d
     """Of which results the database is known to have."""
     read_to: int = 0
     """Live inner instances with keys up to this one are all in memory."""
-    ahead: list[int] = []
-    """The keys of those behind, in their order, as far as they were read: what lives, and what has ended since."""
+    ahead: list[tuple[int, int]] = []
+    """The keys of those behind, in their order, as far as they were read: what lives, and what has ended since. With
+    how many rows each has, about."""
 
     def read_again(self, key: int) -> None:
         """This inner instance is in memory no more: pages go on before it."""

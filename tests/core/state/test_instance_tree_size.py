@@ -57,6 +57,24 @@ def test_calls_stop_where_what_is_loaded_together_is_full(slice_items):
     assert told == {(id, "CALLED_ELEMENT_ERROR", "consumer.max_part_rows") for id in "ab"}
 
 
+def test_calls_in_a_part_stop_by_all_that_is_loaded_with_it():
+    """The trunk and the parts around it come with a part: they count, however small the part is."""
+    bench = Bench(Limits(max_part_rows=100, paged_from=0), keeps_rows=False)
+    tasks = [task(f"t{number}") for number in range(60)]
+    bench.deploy(TWICE)
+    outer = loop(sub("outer", start("in"), loop(call("run", "twice"), "=[1]"), "in > run"), "=[1]")
+    bench.deploy(model(start(), *tasks, outer, "start > outer", *(f"start > t{number}" for number in range(60))))
+    bench.run(CreateInstance("p"))
+    (root,) = bench.state.trees.values()
+    (innermost,) = (part for part in bench.state.parts.values() if part.head.element == "run")
+    assert {message.partition("(")[2].partition(")")[0] for *_, message in bench.incidents} == {
+        "consumer.max_part_rows"
+    }
+    assert root.rows + innermost.rows >= 98, "the part between them has two rows"
+    assert innermost.rows < 60
+    assert_counted(bench)
+
+
 def test_calls_in_paged_loops_stop_where_the_tree_is_full():
     bench = grown(LOOPED, max_tree_rows=300, paged_from=0)
     assert 300 <= len(bench.state.elements) < 600
@@ -101,6 +119,20 @@ def test_loops_in_a_loop_are_paged_when_the_tree_is_large():
     assert root.rows < 100
     bench.cancel(root.key)
     assert not bench.state.elements
+
+
+def test_a_part_that_holds_others_is_forgotten_after_them():
+    """Its own rows are few, and whatever is in it would have to be read again with it."""
+    bench = Bench(Limits(paged_from=0), keeps_rows=False)
+    bench.deploy(NESTED)
+    bench.run(CreateInstance("p", variables=raw({"items": [1, 2, 3]})))
+    state, forgotten = bench.state, []
+    assert len(state.parts) == 12
+    while state.parts:
+        before = dict(state.parts)
+        state.evict(state.weight - 1)
+        forgotten.append([part.head.element for key, part in before.items() if key not in state.parts])
+    assert sorted(one for one in forgotten if one) == [["outer"]] * 3 + [["work"]] * 9, "one at a time"
 
 
 @pytest.mark.parametrize("paged_from", [0, 10, 500])

@@ -168,6 +168,13 @@ def test_a_deep_tree_ends_in_few_slices_that_put_little_off():
     assert put_off(bench) < SLICE
 
 
+def test_only_the_end_of_the_root_is_told():
+    """Nobody waits for the end of a called instance, and what is told must be flushed first."""
+    bench, root = begun(chain(DEPTH), id="chain", slices=MOST_SLICES, n=1)
+    finish(bench, CancelInstance(root))
+    assert [end.key for end in bench.engine.processor.notices.ended] == [root]
+
+
 def test_a_slice_writes_what_it_has_taken_up_however_much_there_is(monkeypatch):
     monkeypatch.setattr(deferred, "AT_ONCE", 30)
     monkeypatch.setattr(deferred, "OF_MUCH", 10)

@@ -36,6 +36,7 @@ from vivero.engine.core.records.timers import FireTimer
 from vivero.engine.core.records.user_tasks import CompleteUserTask
 from vivero.engine.core.state import loop_rows
 from vivero.engine.core.state.state import State
+from vivero.engine.core.state.tree import LoopPages
 from vivero.engine.core.step import Limits, Processor
 from vivero.storage import log
 from vivero.storage.postgres import driver
@@ -432,6 +433,71 @@ async def test_what_a_batch_has_changed_is_not_forgotten_before_its_commit(conne
     assert not state.parts
     assert not state.elements
     assert state.weight == 0
+
+
+class Counting:
+    """A connection that counts how often it is asked."""
+
+    def __init__(self, connection) -> None:
+        self.connection, self.asked = connection, 0
+
+    async def execute(self, *arguments):
+        self.asked += 1
+        return await self.connection.execute(*arguments)
+
+    async def pipeline(self, calls):
+        self.asked += 1
+        return await self.connection.pipeline(calls)
+
+
+async def test_all_parts_around_a_part_are_found_at_once(connection):
+    """A process that calls itself in a loop: each instance is a part in that of its caller."""
+    serial, asked = paged(), {}
+    inside = loop(call("again", "deep", inputs=[("=n - 1", "n")]), "=if n > 0 then [1] else []")
+    serial.deploy(model(start(), inside, task("bottom"), "start > again > bottom", id="deep"))
+    roots = {depth: serial.start("deep", n=depth) for depth in (2, 12)}
+    await save_serially(connection, serial)
+    for depth, root in roots.items():
+        (job,) = (job for job in serial.state.jobs.values() if job.element.root.key == root)
+        state, reader = State(1), Counting(connection)
+        await load.fill(reader, state, [Need(NeedKind.JOB, job.key)])
+        assert (state.jobs[job.key].element.instance.depth, len(state.parts)) == (depth + 1, depth)
+        asked[depth] = reader.asked
+    assert asked[12] == asked[2]
+
+
+@pytest.mark.parametrize(
+    ("ahead", "expected"),
+    [
+        ([(1, 3), (2, 3), (3, 3), (4, 1)], [1, 2]),
+        ([(1, 3), (2, 7), (3, 1), (4, 1)], [1, 2]),
+        ([(1, 3), (2, 8), (3, 1), (4, 1)], [1]),
+        ([(1, 50), (2, 1), (3, 1), (4, 1)], [1]),
+        ([(1, 1), (2, 50), (3, 1), (4, 1)], [1]),
+        ([(1, 1)], [1]),
+        ([], []),
+    ],
+)
+def test_a_page_has_few_inner_instances_and_few_rows(monkeypatch, ahead, expected):
+    monkeypatch.setattr(pages, "ROWS_A_PAGE", 10)
+    monkeypatch.setattr(pages, "LARGE_PART", 8)
+    state, loop = State(1), LoopPages(7, ahead=ahead)
+    assert pages._next_page(state, loop, set()) == expected
+    assert (loop.read_to, loop.ahead) == (max(expected, default=0), ahead[len(expected) :])
+
+
+@pytest.mark.parametrize("large", [1, 2, 100])
+async def test_inner_instances_of_many_rows_end_one_by_one(same_end, monkeypatch, large):
+    monkeypatch.setattr(pages, "ROWS_A_PAGE", 4)
+    monkeypatch.setattr(pages, "LARGE_PART", large)
+    tasks = [task(f"t{number}") for number in range(6)]
+    serial = begun(
+        looped(sub("work", start("in"), *tasks, *(f"in > {t}" for t in ("t0", "t1", "t2", "t3", "t4", "t5"))))
+    )
+    serial.complete("t3")
+    serial.cancel(serial.key)
+    assert not serial.state.elements
+    await same_end(serial)
 
 
 async def test_results_are_kept_until_they_are_saved(connection, under_way):
