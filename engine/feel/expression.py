@@ -48,14 +48,21 @@ class Expression:
 
         The evaluation only looks up single names in `variables`. Raises EvaluationError.
         """
-        return self.evaluate_within(variables, now, self._limits.steps)[0]
+        limits = self._limits
+        run = Run(variables, now, limits, limits.steps, [None] * self._slots)
+        try:
+            return _new(Evaluation, (self._closure(run), run.warnings))
+        except EvaluationError as error:
+            raise _located(error, self.text) from None
+        except RecursionError:
+            raise _too_deep(limits) from None
 
     def evaluate_within(
         self, variables: Mapping[str, Any], now: int | None, remaining_steps: int
     ) -> tuple[Evaluation, int]:
         """Like `evaluate`, with a second limit on the steps. Returns the evaluation and the steps that it took."""
         limits = self._limits
-        budget = min(limits.steps, remaining_steps)
+        budget = remaining_steps if remaining_steps < limits.steps else limits.steps
         run = Run(variables, now, limits, budget, [None] * self._slots)
         try:
             return _new(Evaluation, (self._closure(run), run.warnings)), budget - run.steps
