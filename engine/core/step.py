@@ -19,6 +19,7 @@ from vivero.engine.core.records.base import Command
 from vivero.engine.core.records.codec import encode_command
 from vivero.engine.core.records.effects import Effects, IncidentType, Reject, Rejection, RejectionCode, told
 from vivero.engine.core.records.instances import COMMAND_STAGE, ContinueWork, IncidentRaised
+from vivero.engine.core.records.jobs import CompleteJob, FailJob, JobWithheld, ThrowJobError
 from vivero.engine.core.records.messages import CloseSubscription, OpenSubscription
 from vivero.engine.core.records.timers import TimerFailed, TriggerTimer
 from vivero.engine.core.rules import (
@@ -33,13 +34,15 @@ from vivero.engine.core.rules import (
 from vivero.engine.core.state.catalogue import Definition
 from vivero.engine.core.state.rows import Row
 from vivero.engine.core.state.state import State
-from vivero.engine.core.state.tree import Element, Instance
+from vivero.engine.core.state.tree import Element, Instance, Job
 from vivero.engine.core.view import View
 from vivero.engine.core.worklist import ITEM_COST, Worklist
 
 PROMPT = (OpenSubscription, CloseSubscription)
 """Follow-ups that are never put off, also when the slice is used up: otherwise the tree could go on, and throw what it
 waits for, before its channel knows. Each is soon done."""
+JOB_REPORTS = (CompleteJob, FailJob, ThrowJobError)
+"""Commands of workers about a job that they were given."""
 TAKEN_UP_AND_PUT_OFF = 2
 """So many events has a slice that got no further."""
 MOST_ROWS = 5_000
@@ -274,7 +277,7 @@ class Processor:
         except Reject as reject:
             self._abandon()
             rejection = reject.rejection
-        except NotLoaded:
+        except (NotLoaded, MemoryError):  # the latter is the machine's: an attempt has ended, and another may succeed
             self._abandon()
             raise
         except Exception as bug:  # whatever it is, it must harm this command alone
@@ -330,9 +333,12 @@ class Processor:
             self._abandon()
         return rejection
 
-    def refuse(self, entry: Entry, now: int, rejection: Rejection) -> list[Handled]:
+    def refuse(
+        self, entry: Entry, now: int, rejection: Rejection, leases: Mapping[int, str | None] = {}
+    ) -> list[Handled]:
         """A command of ours cannot be handled or saved: it is rejected, and parked like one that raises."""
         self._take_up_entry(entry, now)
+        self.at.leases = leases
         if isinstance(entry.command, ContinueWork):
             self._arrived(entry.command)
         self._work.begin()
@@ -352,15 +358,31 @@ class Processor:
             yield from refused(command, rejection, self.at)
 
     def _parked(self, command: Command, reason: str) -> Effects:
-        """An incident that keeps the command; a timer does not fire again by itself (docs/design/log.md §5)."""
+        """An incident that keeps the command. Until somebody resolves it, a timer does not fire again by itself, and no
+        worker is given the job again, whose result would be refused again (docs/design/log.md §5)."""
         timer = self.state.timers.get(command.key) if isinstance(command, TriggerTimer) else None
+        job = self._reported_job(command) if isinstance(command, JOB_REPORTS) else None
         if timer is not None:
             yield TimerFailed(timer.key)
-        place = self._tree_of(command) if timer is None or timer.element is None else timer.element
+        if job is not None:
+            yield JobWithheld(job.key)
+        about = timer or job
+        place = self._tree_of(command) if about is None or about.element is None else about.element
         if place is not None:
             parked = {"intent": command.intent, "command": encode_command(command).decode()}
             message = told(f"Command '{command.intent}' at position {self.at.position}: {reason}")
-            yield IncidentRaised(self.at.key(), place.key, COMMAND_STAGE, IncidentType.UNKNOWN, message, None, parked)
+            job_key = None if job is None else job.key
+            yield IncidentRaised(
+                self.at.key(), place.key, COMMAND_STAGE, IncidentType.UNKNOWN, message, job_key, parked
+            )
+
+    def _reported_job(self, command: CompleteJob | FailJob | ThrowJobError) -> Job | None:
+        """The job that the command reports on; None if its lease was lost, or the job has an incident already."""
+        job = self.state.jobs.get(command.key)
+        if job is None or (command.lease is not None and self.at.leases.get(job.key) != command.lease):
+            return None
+        has_incident = any(incident.job == job.key for incident in job.element.open_incidents.values())
+        return None if has_incident else job
 
     def _tree_of(self, command: Command) -> Instance | None:
         key = getattr(command, "key", None)

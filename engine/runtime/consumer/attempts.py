@@ -21,9 +21,12 @@ from vivero.storage.postgres.errors import DeadlineExceeded, StorageError
 
 log = structlog.get_logger(__name__)
 
-BEAT, TIMEOUT, BUG, DATA = "beat", "timeout", "bug", "data"
+BEAT, TIMEOUT, BUG, DATA, ERROR = "beat", "timeout", "bug", "data", "error"
 """What ends an attempt that counts, beside the watchdog: no beat in time; a deadline or the transaction's timeout has
-passed; our code raised outside of the core, which undoes and rejects by itself; PostgreSQL refused a value."""
+passed; our code raised outside of the core, which undoes and rejects by itself; PostgreSQL refused a value; PostgreSQL
+gave up a statement, and served others."""
+GIVEN_UP = ("57014", "XX000", "XX001", "XX002")
+"""SQLSTATEs: statement_timeout or an administrator; an internal error; a row or an index that is damaged."""
 TRANSACTION_TIMEOUT = "25P04"
 PROVE_EVERY_S = 0.25
 PROMPT_S = 1.0
@@ -47,6 +50,8 @@ def symptom(error: BaseException | None, beat: Beat) -> str | None:
             isinstance(leaf, StorageError) and leaf.sqlstate == TRANSACTION_TIMEOUT
         ):
             return TIMEOUT
+        if isinstance(leaf, StorageError) and leaf.sqlstate in GIVEN_UP:
+            return ERROR
     return None
 
 
@@ -154,6 +159,8 @@ class Trials:
         seen = symptom(error, beat)
         if seen in (None, BUG, DATA):
             return seen
+        if seen == ERROR:
+            return seen if self._probe.serves else None
         own_s = self.meter.seconds - self._began_s
         limit_s = beat.limit_s if seen == BEAT else self._timeout_s
         waited = trio.current_time() - self._began_at > limit_s / 2

@@ -26,7 +26,7 @@ from vivero.engine.core.records.signals import BroadcastSignal
 from vivero.engine.core.records.timers import TriggerTimer
 from vivero.engine.core.rules import FOLLOW_UP_ROUNDS
 from vivero.engine.core.state.state import Pinned
-from vivero.engine.core.step import Processor
+from vivero.engine.core.step import JOB_REPORTS, Processor
 from vivero.engine.runtime.consumer.refusals import Refusals
 from vivero.storage.log import Outcome
 from vivero.storage.postgres.driver import Call
@@ -50,10 +50,11 @@ WAITED_FOR = (
     BroadcastSignal,
     CompleteThrow,
     ContinueWork,
+    *JOB_REPORTS,
 )
-"""Commands of ours that somebody waits for, be it a tree for its own work: one that cannot be worked is refused in the
-core, which lets nobody wait for ever. What they need is named by keys alone, so that the database can always be asked
-for it."""
+"""Commands that somebody waits for, be it a tree for its own work: one that cannot be worked is refused in the core,
+which lets nobody wait for ever, and gives no worker a job again whose result is refused each time. What they need is
+named by keys alone, so that the database can always be asked for it."""
 _WAITED_FOR = {command.intent for command in WAITED_FOR}
 
 Fill = Callable[[list[Need]], Awaitable[None]]
@@ -194,7 +195,7 @@ async def _follow_up(processor: Processor, collected: _Collected, fill: Fill) ->
 def _process(processor: Processor, one: Decoded, now: int, leases: Mapping[int, str | None]) -> list[Handled]:
     row = one.row
     if one.rejection is not None and one.command is not None:
-        return processor.refuse(Entry(row.position, row.tenant, one.command, row.request), now, one.rejection)
+        return processor.refuse(Entry(row.position, row.tenant, one.command, row.request), now, one.rejection, leases)
     if one.command is None:
         processor.skip(row.position)
         return [Handled(0, None, row.request, [], one.rejection)]

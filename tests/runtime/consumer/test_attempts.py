@@ -10,17 +10,33 @@ from tests.core.bench import raw
 from tests.core.event_models import boundary, model
 from tests.core.models import ONE_TASK, end, process, start, sub, task
 from tests.runtime.consumer.bench import Serial, append, make_consumer, pin_clock
-from vivero.engine.core.records.instances import ContinueWork, CreateInstance, ResolveIncident, SetVariables
+from vivero.engine.core import worklist
+from vivero.engine.core.records.instances import (
+    ContinueWork,
+    CreateInstance,
+    ResolveIncident,
+    SetVariables,
+    VariableSet,
+)
 from vivero.engine.core.records.timers import TriggerTimer
 from vivero.engine.runtime.consumer import batch
-from vivero.engine.runtime.consumer.attempts import Probe, Unworkable, symptom
+from vivero.engine.runtime.consumer.attempts import GIVEN_UP, Probe, Unworkable, symptom
 from vivero.engine.runtime.consumer.cpu_meter import CpuMeter
 from vivero.engine.runtime.consumer.refusals import MOST_ATTEMPTS
 from vivero.engine.runtime.supervision.supervisor import Beat, SupervisionSettings
 from vivero.storage import attempts, log, partitions
 from vivero.storage.attempts import Suspicion
 from vivero.storage.postgres import driver
-from vivero.storage.postgres.errors import ConnectionLost, DeadlineExceeded, Diagnosis, Outage, SteppedDown
+from vivero.storage.postgres.errors import (
+    Conflict,
+    ConnectionLost,
+    DeadlineExceeded,
+    Diagnosis,
+    Outage,
+    SteppedDown,
+    StorageBug,
+    kind_of,
+)
 from vivero.storage.postgres.sql_files import Statement
 from vivero.storage.state import load
 
@@ -124,7 +140,7 @@ class Program:
                     nursery.cancel_scope.cancel()
             except* Ended:
                 self.restart()
-            except* (Outage, ConnectionLost, SteppedDown, Unworkable, OSError) as group:
+            except* (Outage, Conflict, ConnectionLost, SteppedDown, StorageBug, Unworkable, OSError) as group:
                 self.ends.append(group.exceptions[0])
         self.told += self.ears.told
         self.ears.told.clear()
@@ -339,6 +355,52 @@ async def test_a_bug_outside_of_the_core_rejects_its_command_alone(migrated, con
     await program.lives(last)
     assert [position for position, _ in await rows_of(connection, REJECTED)] == [first + 1]
     assert {type(error) for error in program.ends} == {Unworkable}
+
+
+@pytest.mark.parametrize("sqlstate", GIVEN_UP)
+@pytest.mark.parametrize("serves", [True, False])
+async def test_what_postgresql_gives_up_each_time_is_rejected_if_it_serves_others(
+    migrated, connection, serial, monkeypatch, sqlstate, serves
+):
+    """A damaged row, an internal error, a statement_timeout: else its term would be repeated for ever."""
+    first, last = await prepared(connection, serial, *(CreateInstance("p") for _ in range(3)))
+    program = Program(migrated, serial)
+
+    async def give_up():
+        raise kind_of(sqlstate)("damaged", Diagnosis(sqlstate=sqlstate))
+
+    async def refuse(*_):
+        raise Outage("away")
+
+    slow = Slow(monkeypatch, give_up)
+    slow.positions = {first + 1}
+    if serves:
+        await program.lives(last)
+    else:
+        monkeypatch.setattr(attempts, "prove", refuse)
+        for _ in range(2 * MOST_ATTEMPTS):
+            assert not await program.live(last)
+    assert [position for position, _ in await rows_of(connection, REJECTED)] == ([first + 1] if serves else [])
+
+
+async def test_memory_that_runs_out_is_an_attempt_and_then_a_rejection(migrated, connection, serial, monkeypatch):
+    """The machine may have more the next time; a bug is rejected at once."""
+    applier, follow = worklist._EVENTS[VariableSet]
+    met = []
+
+    def explode(state, event):
+        if event.name == "large":
+            met.append(event)
+            raise MemoryError
+        return applier(state, event)
+
+    monkeypatch.setitem(worklist._EVENTS, VariableSet, (explode, follow))
+    variables = raw({"large": 1})
+    first, last = await prepared(connection, serial, CreateInstance("p", variables=variables), CreateInstance("p"))
+    program = Program(migrated, serial)
+    await program.lives(last)
+    assert [position for position, _ in await rows_of(connection, REJECTED)] == [first]
+    assert len(met) == 1 + MOST_ATTEMPTS
 
 
 @pytest.mark.parametrize("where", ["load.fill", "batch.decode", "batch.needs_of"])
