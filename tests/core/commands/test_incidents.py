@@ -6,8 +6,9 @@ import pytest
 from tests.core.bench import raw, snapshot
 from tests.core.models import ONE_TASK, end, flow, process, start, sub, task, xor
 from vivero.engine.core import worklist
+from vivero.engine.core.outcomes import Entry
 from vivero.engine.core.records.catalogue import DeleteResource
-from vivero.engine.core.records.effects import RejectionCode
+from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.core.records.instances import (
     CancelInstance,
     ContinueWork,
@@ -18,7 +19,7 @@ from vivero.engine.core.records.instances import (
     SetVariables,
     VariableSet,
 )
-from vivero.engine.core.records.jobs import CompleteJob, FailJob, JobReleased, ThrowJobError, UpdateJob
+from vivero.engine.core.records.jobs import CompleteJob, FailJob, JobReleased, JobWithheld, ThrowJobError, UpdateJob
 
 
 def kinds(handled):
@@ -325,9 +326,12 @@ def test_a_handler_that_raises_is_undone_rejected_and_parked(buggy):
     handled = buggy.complete("work", r=2)
     assert handled.rejection.code is RejectionCode.PROCESSING_ERROR
     assert handled.rejection.reason == "handling the command raised ZeroDivisionError: a bug"
-    (event,) = handled.events
+    withheld, event = handled.events
+    job = buggy.job("work")
+    assert withheld == JobWithheld(job.key), "no worker is given it until the incident is resolved"
     assert isinstance(event, IncidentRaised)
-    assert (event.element, event.stage, event.type) == (buggy.key, "command", "UNKNOWN")
+    assert (event.element, event.job) == (job.element.key, job.key)
+    assert (event.stage, event.type) == ("command", "UNKNOWN")
     assert event.message == "Command 'JOB:COMPLETE' at position 3: handling the command raised ZeroDivisionError: a bug"
     position, bug = buggy.engine.processor.notices.poisoned.pop()
     assert (position, type(bug)) == (3, ZeroDivisionError)
@@ -337,6 +341,24 @@ def test_a_handler_that_raises_is_undone_rejected_and_parked(buggy):
     assert [e.element for e in state.elements.values()] == ["p", "work"]
     assert state.jobs[next(iter(before["links"][buggy.element("work").key]["jobs"]))].state == "CREATED"
     assert buggy.variables_of(buggy.key) == {"n": 1}
+
+
+@pytest.mark.parametrize("held", ["other", None])
+def test_a_report_without_the_lease_does_not_withhold_the_job(buggy, held):
+    """Another worker may have been given it since."""
+    job = buggy.job("work")
+    command = CompleteJob(job.key, lease="mine")
+    rejection = Rejection(RejectionCode.PROCESSING_ERROR, "refused")
+    buggy.engine.processor.refuse(Entry(99, "<default>", command), 1_000, rejection, {job.key: held})
+    ((_, incident),) = buggy.state.incidents.items()
+    assert (incident.element.key, incident.job) == (buggy.key, None)
+
+
+def test_a_report_on_a_job_that_has_an_incident_does_not_withhold_it_again(buggy):
+    buggy.fail("work")
+    rejection = Rejection(RejectionCode.PROCESSING_ERROR, "refused")
+    buggy.engine.processor.refuse(Entry(99, "<default>", CompleteJob(buggy.job("work").key)), 1_000, rejection)
+    assert [incident.job is None for incident in buggy.state.incidents.values()] == [False, True]
 
 
 def test_undo_leaves_the_state_as_it_was(buggy):
