@@ -64,7 +64,7 @@ class KeepsDefinitions(Protocol):
 
 
 class Health(Protocol):
-    """`engine.runtime.supervision.supervisor`: whether every child runs, has beaten lately and makes progress."""
+    """`engine.runtime.supervision.supervisor.Supervisor`: whether every child is healthy."""
 
     @property
     def healthy(self) -> bool: ...

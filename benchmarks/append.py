@@ -10,7 +10,8 @@ import trio
 from benchmarks.model import CREATE
 from benchmarks.server import fresh_database
 from vivero.engine.runtime.appender.task import Append, Appender, AppenderSettings
-from vivero.engine.runtime.supervision.supervisor import Beat, SupervisionSettings
+from vivero.engine.runtime.supervision.beat import Beat
+from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.storage.postgres import driver
 
 CALLERS = (1, 16, 64)

@@ -27,7 +27,8 @@ from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.runtime.consumer.leadership import Consumer
 from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subject
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
-from vivero.engine.runtime.supervision.supervisor import Beat, SupervisionSettings
+from vivero.engine.runtime.supervision.beat import Beat
+from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.program import tune_collector
 from vivero.storage import log
 from vivero.storage.log import Entry, Outcome

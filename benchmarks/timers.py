@@ -28,7 +28,8 @@ from vivero.engine.runtime.appender.task import Append, Appended, Appender
 from vivero.engine.runtime.consumer.leadership import Consumer
 from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subject
 from vivero.engine.runtime.definitions import DefinitionCache
-from vivero.engine.runtime.supervision.supervisor import Beat, SupervisionSettings
+from vivero.engine.runtime.supervision.beat import Beat
+from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.engine.runtime.timers.task import Timers
 from vivero.program import tune_collector
 from vivero.storage import clock

@@ -24,7 +24,7 @@ from vivero.engine.runtime.consumer.settings import ConsumerSettings
 from vivero.engine.runtime.expiry import ExpirySettings
 from vivero.engine.runtime.maintenance import MaintenanceSettings
 from vivero.engine.runtime.retention import RetentionSettings
-from vivero.engine.runtime.supervision.supervisor import SupervisionSettings
+from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.engine.runtime.timers.task import TimerSettings
 
 LOG_FORMATS = ("console", "json")

@@ -21,7 +21,9 @@ from vivero import embedded, tree
 from vivero.api.http1.listeners import open_listeners
 from vivero.config import Config
 from vivero.embedded import Lease
-from vivero.engine.runtime.supervision.supervisor import Beat, Child, Escalated
+from vivero.engine.runtime.supervision.beat import Beat
+from vivero.engine.runtime.supervision.children import Child
+from vivero.engine.runtime.supervision.failures import Escalated
 from vivero.storage.postgres import checks, driver, migrate
 from vivero.storage.postgres.checks import Server
 from vivero.storage.postgres.migrate import Migration

@@ -33,8 +33,10 @@ from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.expiry import Expiry
 from vivero.engine.runtime.maintenance import Maintenance
 from vivero.engine.runtime.retention import Retention
+from vivero.engine.runtime.supervision.beat import Beat
+from vivero.engine.runtime.supervision.children import Child
 from vivero.engine.runtime.supervision.loop_probe import LoopProbe
-from vivero.engine.runtime.supervision.supervisor import Beat, Child, Supervisor
+from vivero.engine.runtime.supervision.supervisor import Supervisor
 from vivero.engine.runtime.supervision.watchdog import Watchdog
 from vivero.engine.runtime.timers.task import Changes, Timers
 from vivero.storage import attempts

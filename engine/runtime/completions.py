@@ -23,7 +23,7 @@ from vivero.engine.core.outcomes import Ended
 from vivero.engine.core.state.tree import Variable
 from vivero.engine.runtime.appender.admission import Lost, Overloaded
 from vivero.engine.runtime.dedicated_connection import DedicatedConnection
-from vivero.engine.runtime.supervision.supervisor import Beat
+from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage import log
 from vivero.storage.log import Outcome
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection

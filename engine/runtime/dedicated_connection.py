@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from vivero.engine.runtime.supervision.supervisor import Beat
+from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage.postgres.driver import CONNECT_TIMEOUT_S, Connection
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import structlog
 
 from vivero.engine.runtime.dedicated_connection import DedicatedConnection
-from vivero.engine.runtime.supervision.supervisor import Beat
+from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage import maintenance
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import ConnectionLost, StorageError

@@ -14,7 +14,7 @@ from dataclasses import InitVar, dataclass, field
 import structlog
 
 from vivero.engine.runtime.dedicated_connection import DedicatedConnection
-from vivero.engine.runtime.supervision.supervisor import Beat
+from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage import log as command_log
 from vivero.storage import timers
 from vivero.storage.postgres.driver import Connection

@@ -18,7 +18,7 @@ Connect = Callable[[float], Awaitable[Connection]]
 
 
 class Beats(Protocol):
-    """How a task proves that it lives; `engine.runtime.supervision.supervisor.Beat` is one."""
+    """How a task proves that it lives; `engine.runtime.supervision.beat.Beat` is one."""
 
     def beat(self) -> None:
         """The task made a turn."""

@@ -69,12 +69,12 @@ TASKS: tuple[Mutant, ...] = (
         "supervision: a hung child is not ended",
         f"{SUPERVISION_TESTS}::test_a_silent_child_is_closed_cancelled_and_restarted",
         "engine/runtime/supervision/supervisor.py",
-        ("                    self._end_hung(kept, life)\n", "                    pass\n"),
+        ("                    self._end_hung(supervised, life)\n", "                    pass\n"),
     ),
     mutant(
         "supervision: existence taken for health",
         f"{SUPERVISION_TESTS}::test_health_is_progress_not_existence",
-        "engine/runtime/supervision/supervisor.py",
+        "engine/runtime/supervision/children.py",
         ("healthy=progressing and life is not None", "healthy=life is not None"),
     ),
     mutant(

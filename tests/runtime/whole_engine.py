@@ -16,7 +16,8 @@ from vivero.engine.runtime.appender.task import Append, Appender
 from vivero.engine.runtime.consumer.leadership import Consumer
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
 from vivero.engine.runtime.definitions import DefinitionCache
-from vivero.engine.runtime.supervision.supervisor import Beat, SupervisionSettings
+from vivero.engine.runtime.supervision.beat import Beat
+from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.engine.runtime.timers.task import Timers, TimerSettings
 from vivero.storage import clock
 from vivero.storage.postgres import driver

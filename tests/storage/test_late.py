@@ -15,7 +15,9 @@ import trio.testing
 
 from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.runtime.appender.task import Append, Appender, AppenderSettings, InDoubt
-from vivero.engine.runtime.supervision.supervisor import Child, SupervisionSettings, Supervisor
+from vivero.engine.runtime.supervision.children import Child
+from vivero.engine.runtime.supervision.settings import SupervisionSettings
+from vivero.engine.runtime.supervision.supervisor import Supervisor
 from vivero.storage import log
 from vivero.storage.log import Entry
 from vivero.storage.postgres import driver

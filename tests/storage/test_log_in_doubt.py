@@ -8,7 +8,9 @@ import trio
 from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.runtime.appender.admission import InDoubt
 from vivero.engine.runtime.appender.task import Append, Appender, AppenderSettings
-from vivero.engine.runtime.supervision.supervisor import Child, SupervisionSettings, Supervisor
+from vivero.engine.runtime.supervision.children import Child
+from vivero.engine.runtime.supervision.settings import SupervisionSettings
+from vivero.engine.runtime.supervision.supervisor import Supervisor
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.migrate import migrate
 

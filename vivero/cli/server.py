@@ -14,7 +14,7 @@ from vivero import config, embedded, logs, program
 from vivero.api.http1.listeners import ListenError
 from vivero.cli.failures import Failure, GaveUp, run
 from vivero.config import Config, ConfigError
-from vivero.engine.runtime.supervision.supervisor import Escalated
+from vivero.engine.runtime.supervision.failures import Escalated
 from vivero.storage.postgres.checks import Server, StartupProblem
 from vivero.storage.postgres.errors import Outage, Retry
 from vivero.storage.postgres.migrate import Migration, MigrationError

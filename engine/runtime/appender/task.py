@@ -24,7 +24,7 @@ from vivero.engine.runtime.appender.calls import Append, AppendCall, PendingComm
 from vivero.engine.runtime.appender.forwarding import Consumed, Forwarding
 from vivero.engine.runtime.appender.pace import Pace
 from vivero.engine.runtime.appender.settings import NEW, NEW_GO_TO, AppenderSettings, AppenderStats
-from vivero.engine.runtime.supervision.supervisor import Beat
+from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage import log
 from vivero.storage.log import Appended, AppendedSegment, Session
 from vivero.storage.postgres.driver import CONNECT_TIMEOUT_S, Connection

@@ -13,7 +13,8 @@ import trio
 
 from vivero.engine.runtime.consumer.cpu_meter import CpuMeter
 from vivero.engine.runtime.consumer.refusals import Suspected
-from vivero.engine.runtime.supervision.supervisor import Beat, describe, leaves
+from vivero.engine.runtime.supervision.beat import Beat
+from vivero.engine.runtime.supervision.failures import describe, leaves
 from vivero.storage import attempts
 from vivero.storage.attempts import Suspicion
 from vivero.storage.postgres.driver import Connection

@@ -15,7 +15,7 @@ from vivero.engine.runtime.consumer.progress import Progress
 from vivero.engine.runtime.consumer.refusals import Refusals, Suspected
 from vivero.engine.runtime.consumer.settings import ConsumerSettings, ConsumerStats
 from vivero.engine.runtime.consumer.slices import Slices
-from vivero.engine.runtime.supervision.supervisor import Beat
+from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage import attempts, partitions
 from vivero.storage.partitions import Claim
 from vivero.storage.postgres.driver import Call, Connection

@@ -19,7 +19,8 @@ from vivero.engine.runtime.consumer.observers import CommitObserver, Models
 from vivero.engine.runtime.consumer.refusals import Refusals, Suspected
 from vivero.engine.runtime.consumer.settings import ConsumerSettings, ConsumerStats
 from vivero.engine.runtime.consumer.term import Term
-from vivero.engine.runtime.supervision.supervisor import Beat, leaves
+from vivero.engine.runtime.supervision.beat import Beat
+from vivero.engine.runtime.supervision.failures import leaves
 from vivero.storage import attempts, partitions
 from vivero.storage.attempts import Suspicion
 from vivero.storage.log import AppendedSegment

@@ -15,7 +15,7 @@ from vivero.engine.runtime.consumer.log_reader import LogReader
 from vivero.engine.runtime.consumer.observers import Models
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
 from vivero.engine.runtime.definitions import UnreadableResource
-from vivero.engine.runtime.supervision.supervisor import Beat
+from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage.state import load
 from vivero.storage.state.load import Batch
 

@@ -31,7 +31,7 @@ from vivero.engine.runtime.consumer.observers import CommitObserver, Models
 from vivero.engine.runtime.consumer.refusals import SLICES_AWAY, Refusals, Suspected
 from vivero.engine.runtime.consumer.settings import ConsumerSettings, ConsumerStats
 from vivero.engine.runtime.consumer.slices import Slices
-from vivero.engine.runtime.supervision.supervisor import Beat
+from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage.attempts import Suspicion
 from vivero.storage.log import AppendedSegment
 from vivero.storage.partitions import Claim

@@ -1,1 +1,1 @@
-"""How the children of the program are kept running."""
+"""Supervision of the children of the program."""

@@ -1,4 +1,4 @@
-"""A task that stops for good when it is told to, as a child that hangs does. For chaos (docs/supervision.md)."""
+"""A task that stops on request like a child that hangs. Chaos uses it (docs/supervision.md)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import trio
 def freezable(
     task: Coroutine[Any, Any, None], frozen_until: Callable[[], trio.Event | None]
 ) -> Generator[Any, Any, None]:
-    """Run `task`; once `frozen_until()` gives an event, do not let it go on after what it waits for, until that is set.
+    """Run `task`. Once `frozen_until()` gives an event, the task does not resume before that event is set.
 
-    What it waited for is given to it then all the same: a lock it got in the meantime would else never be released.
+    It then gets the result of its wait all the same. Otherwise a lock that it acquired meanwhile would stay locked.
     """
     resume: Callable[[], Any] = partial(task.send, None)
     while True:
@@ -33,5 +33,5 @@ def freezable(
 
 
 async def _frozen(thaw: trio.Event) -> None:
-    with trio.CancelScope(shield=True):  # the timeout that woke the child may not wake it twice
+    with trio.CancelScope(shield=True):  # the timeout that woke the child must not wake it again
         await thaw.wait()

@@ -1,9 +1,9 @@
-"""A probe in the event loop: for how long it computes between two looks at its sockets, and which task that was.
+"""A probe in the event loop: how long it computes between two looks at its sockets, and which task does.
 
-All tasks of the program share one thread. A turn of the loop is what they do between two looks; nobody else is served
-meanwhile. Decoding, encoding and the garbage collector count, waiting does not: time is that of the thread's processor,
-to within `SAMPLE_S`. A probe that does nothing else costs half a microsecond a turn. Which task it was is looked at
-only for a while after a long turn, as that costs as much for each step of a task.
+All tasks of the program share one thread. A turn of the loop is what they do between two looks; nobody is served during
+a turn. The probe measures the CPU time of the thread, to within `SAMPLE_S`: decoding, encoding and garbage collection
+count, waiting does not. It costs half a microsecond a turn. Telling tasks apart costs as much for each step of a task,
+so the probe does that only for a while after a long turn.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ import trio
 log = structlog.get_logger(__name__)
 
 LONG_S = 0.05
-"""No turn should take longer."""
+"""The goal: no turn takes longer."""
 SAMPLE_S = 0.005
-"""To read the thread's clock takes as long as a short turn: it is read once in so much time."""
+"""Reading the thread's clock takes as long as a short turn, so the probe reads it only this often."""
 NAMES_FOR_TURNS = 100_000
-"""So many turns after a long one tasks are told apart."""
+"""The number of turns after a long one in which the probe tells tasks apart."""
 TELL_EVERY_S = 10.0
 ALARMING_S = 0.5
-"""A turn so long is a warning in the log; a shorter one is told, too."""
+"""A turn of this length is logged as a warning, a shorter one as information."""
 
 
 class Stretch(NamedTuple):
-    """A turn: seconds of the thread's processor, and the task that had most of them, if that was looked at."""
+    """A turn: seconds of CPU, and the task that used most of them, if the probe told tasks apart."""
 
     seconds: float
     task: str | None
 
 
 class LoopProbe(trio.abc.Instrument):
-    """What watches the loop, and what it has seen."""
+    """Watches the loop, and keeps what it has seen."""
 
     def __init__(self, names_always: bool = False, tell: Callable[[Stretch], object] | None = None) -> None:
-        """`names_always`: tell tasks apart from the beginning, for tests; `tell`: what a long turn is told to."""
+        """`names_always` tells tasks apart from the beginning, for tests. `tell` is called with each long turn."""
         self.longest = Stretch(0.0, None)
-        """Since the probe was made, or `reset`."""
+        """The longest turn since the start or the last `reset`."""
         self.long = 0
-        """How many turns were longer than `LONG_S`."""
+        """The number of turns longer than `LONG_S`."""
         self._tell = _warn if tell is None else tell
         self._tasks = _Tasks()
         self._names_always = names_always
@@ -55,7 +55,7 @@ class LoopProbe(trio.abc.Instrument):
 
     @property
     def names_tasks(self) -> bool:
-        """Whether it tells tasks apart now."""
+        """Whether the probe tells tasks apart now."""
         return self._names_always or self._names_left > 0
 
     def reset(self) -> None:
@@ -74,7 +74,7 @@ class LoopProbe(trio.abc.Instrument):
             if self.names_tasks:
                 trio.lowlevel.remove_instrument(self._tasks)
 
-    # ---- what Trio calls
+    # -- called by Trio
 
     def after_io_wait(self, timeout: float) -> None:
         self._began = now = perf_counter()
@@ -91,7 +91,7 @@ class LoopProbe(trio.abc.Instrument):
                 trio.lowlevel.remove_instrument(self._tasks)
         self._tasks.longest_s = 0.0
 
-    # ---- a turn that was longer than those before, or too long
+    # -- long turns
 
     def _note(self, seconds: float) -> None:
         known = self.names_tasks
@@ -129,4 +129,4 @@ class _Tasks(trio.abc.Instrument):
 def _warn(stretch: Stretch) -> None:
     seconds = round(stretch.seconds, 3)
     tell = log.info if stretch.seconds < ALARMING_S else log.warning
-    tell("the event loop computed for long, and served nobody meanwhile", seconds=seconds, task=stretch.task)
+    tell("the event loop computed for a long time and served nobody meanwhile", seconds=seconds, task=stretch.task)

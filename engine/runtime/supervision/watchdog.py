@@ -1,6 +1,6 @@
-"""A thread that ends the process when the event loop is blocked, for then no task can.
+"""A thread that ends the process when the event loop is blocked, because no task can do that then.
 
-It counts its own ticks instead of looking at a clock: after a pause of the whole process (SIGSTOP, a suspended machine)
+It counts its own ticks instead of reading a clock. After a pause of the whole process (SIGSTOP, a suspended machine)
 the loop and the thread wake together, and nothing is wrong.
 """
 
@@ -19,19 +19,19 @@ import trio
 EXIT_CODE = 70
 """EX_SOFTWARE of sysexits.h."""
 LAST_WORDS_S = 4.0
-"""So long may somebody take to record what blocked the loop; the process ends all the same."""
+"""How long the process waits, before it ends, for a record of what blocked the loop."""
 TICKS = 10
 
 
 def hard_exit(message: str) -> NoReturn:
-    """End the process now, without clean-up, saying why and where every thread stands."""
+    """End the process now, without clean-up. Print the reason and the stack of every thread."""
     print(f"vivero: {message}", file=sys.stderr, flush=True)
     faulthandler.dump_traceback(all_threads=True)
     os._exit(EXIT_CODE)
 
 
 class Watchdog:
-    """Ends the process when `pat()` was not called for `limit_s`."""
+    """Ends the process when `pat()` is not called for `limit_s`."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Watchdog:
         die: Callable[[str], object] = hard_exit,
         last_words: Callable[[], None] | None = None,
     ) -> None:
-        """`last_words()` is called before `die(message)`, in a thread, for the loop is blocked: it may wait."""
+        """`last_words()` runs before `die(message)`, in a thread of its own, and may block."""
         self.interval_s = limit_s / TICKS if interval_s is None else interval_s
         self._last_words = last_words
         self._limit_s = limit_s
@@ -49,7 +49,7 @@ class Watchdog:
         self._stopped = threading.Event()
 
     def pat(self) -> None:
-        """The loop turns."""
+        """Tell that the loop turns."""
         self._missed = 0
 
     def tick(self) -> None:
@@ -67,19 +67,19 @@ class Watchdog:
         thread.join(LAST_WORDS_S)
 
     def watch(self) -> None:
-        """The thread's body: tick until stopped."""
+        """Tick until stopped. The body of the thread."""
         while not self._stopped.wait(self.interval_s):
             self.tick()
 
     async def run(self) -> None:
-        """The loop's side: pat the dog at every interval, forever."""
+        """Pat the dog at every interval, for ever. A task of the loop."""
         while True:
             self.pat()
             await trio.sleep(self.interval_s / 2)
 
     @contextmanager
     def thread(self) -> Iterator[None]:
-        """Watch while the block runs."""
+        """Run the thread while the block runs."""
         thread = threading.Thread(target=self.watch, name="watchdog", daemon=True)
         thread.start()
         try:

@@ -25,7 +25,7 @@ from vivero.engine.core.rules import TIMER_RULES, TimerRules
 from vivero.engine.runtime.appender.admission import Draining, NotAppended
 from vivero.engine.runtime.appender.task import Append, Appended
 from vivero.engine.runtime.dedicated_connection import DedicatedConnection
-from vivero.engine.runtime.supervision.supervisor import Beat
+from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.timers.pace import Pace
 from vivero.engine.runtime.timers.window import Window
 from vivero.storage import timers

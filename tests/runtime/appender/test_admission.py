@@ -8,7 +8,8 @@ from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.runtime.appender.forwarding import Consumed
 from vivero.engine.runtime.appender.task import Append, Appender, AppenderSettings, Overloaded
-from vivero.engine.runtime.supervision.supervisor import Child, Supervisor
+from vivero.engine.runtime.supervision.children import Child
+from vivero.engine.runtime.supervision.supervisor import Supervisor
 from vivero.storage.log import Appended
 
 SECONDS = 20.0

@@ -14,7 +14,10 @@ from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.runtime.appender.admission import Draining, InDoubt, Overloaded, Refused, Unavailable
 from vivero.engine.runtime.appender.forwarding import Consumed
 from vivero.engine.runtime.appender.task import Append, Appended, Appender, AppenderSettings
-from vivero.engine.runtime.supervision.supervisor import Beat, Child, SupervisionSettings, Supervisor
+from vivero.engine.runtime.supervision.beat import Beat
+from vivero.engine.runtime.supervision.children import Child
+from vivero.engine.runtime.supervision.settings import SupervisionSettings
+from vivero.engine.runtime.supervision.supervisor import Supervisor
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import ConnectFailed, Outage, StorageBug
 from vivero.storage.postgres.queries import label

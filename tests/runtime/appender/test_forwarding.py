@@ -5,7 +5,8 @@ import trio
 
 from vivero.engine.runtime.appender.forwarding import AT_LEAST, Consumed, Forwarding
 from vivero.engine.runtime.appender.task import Appender, AppenderSettings
-from vivero.engine.runtime.supervision.supervisor import Beat, SupervisionSettings
+from vivero.engine.runtime.supervision.beat import Beat
+from vivero.engine.runtime.supervision.settings import SupervisionSettings
 
 
 @pytest.fixture

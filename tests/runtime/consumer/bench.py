@@ -17,7 +17,8 @@ from vivero.engine.core.records.base import Command
 from vivero.engine.core.records.codec import encode_command, encode_events
 from vivero.engine.runtime.consumer.leadership import Consumer
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
-from vivero.engine.runtime.supervision.supervisor import Beat, SupervisionSettings
+from vivero.engine.runtime.supervision.beat import Beat
+from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.storage import log
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import Retry, SteppedDown

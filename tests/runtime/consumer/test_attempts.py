@@ -23,7 +23,8 @@ from vivero.engine.runtime.consumer import batch
 from vivero.engine.runtime.consumer.attempts import GIVEN_UP, Probe, Unworkable, symptom
 from vivero.engine.runtime.consumer.cpu_meter import CpuMeter
 from vivero.engine.runtime.consumer.refusals import MOST_ATTEMPTS
-from vivero.engine.runtime.supervision.supervisor import Beat, SupervisionSettings
+from vivero.engine.runtime.supervision.beat import Beat
+from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.storage import attempts, log, partitions
 from vivero.storage.attempts import Suspicion
 from vivero.storage.postgres import driver

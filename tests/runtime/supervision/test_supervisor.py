@@ -12,16 +12,11 @@ import pytest
 import trio
 import trio.testing
 
-from vivero.engine.runtime.supervision.supervisor import (
-    Beat,
-    Child,
-    Escalated,
-    State,
-    SupervisionSettings,
-    Supervisor,
-    excused,
-    leaves,
-)
+from vivero.engine.runtime.supervision.beat import Beat
+from vivero.engine.runtime.supervision.children import Child, ChildState
+from vivero.engine.runtime.supervision.failures import Escalated, excused, leaves
+from vivero.engine.runtime.supervision.settings import SupervisionSettings
+from vivero.engine.runtime.supervision.supervisor import Supervisor
 from vivero.engine.runtime.supervision.watchdog import EXIT_CODE, Watchdog
 from vivero.storage.postgres.errors import ConnectionLost, Outage, SteppedDown, StorageBug
 
@@ -110,10 +105,10 @@ async def test_more_than_twenty_failures_in_ten_seconds_escalate(autojump_clock)
     settings = SupervisionSettings(max_delay_s=0.05)
     child, sibling = Recorder(raising(ValueError("no"))), Recorder(idle)
     supervisor = Supervisor([Child("c", child.run), Child("s", sibling.run)], settings, died)
-    with pytest.raises(Escalated, match=r"21 failures in 10 s, the last in c: ValueError: no"):
+    with pytest.raises(Escalated, match=r"21 failures within 10 s, the last one in c: ValueError: no"):
         await run_for(supervisor, 60)
     assert len(child.starts) == 21
-    assert {health.state for health in supervisor.health()} == {State.STOPPED}
+    assert {health.state for health in supervisor.health()} == {ChildState.STOPPED}
 
 
 async def test_twenty_failures_in_ten_seconds_do_not(autojump_clock):
@@ -174,7 +169,7 @@ async def test_a_hung_child_is_not_excused_by_what_closing_its_sockets_raises(au
 
     child = Recorder(body)
     supervisor = Supervisor([Child("c", child.run, close=closed.set)], SupervisionSettings(max_failures=0), died)
-    with pytest.raises(Escalated, match=r"1 failures in 10 s, the last in c: Silent: no beat for 1\.0 s"):
+    with pytest.raises(Escalated, match=r"1 failures within 10 s, the last one in c: Silent: no beat for 1\.0 s"):
         await run_for(supervisor, 5)
 
 
@@ -374,7 +369,7 @@ async def test_chaos_that_meets_a_child_which_has_just_ended_hurts_nobody(autoju
         await trio.testing.wait_all_tasks_blocked()
         async with trio.open_nursery() as closed:
             pass
-        supervisor._kept["c"].life.nursery = closed
+        supervisor._supervised["c"].life.nursery = closed
         assert not supervisor.chaos("c", kind)
         await trio.sleep(10)
         assert supervisor.health()[0].restarts == 0
@@ -386,7 +381,7 @@ async def test_chaos_needs_a_known_child_and_kind(autojump_clock):
     assert not supervisor.chaos("c", "raise")  # not running yet
     with pytest.raises(KeyError):
         supervisor.chaos("d", "raise")
-    with pytest.raises(ValueError, match="chaos is one of"):
+    with pytest.raises(ValueError, match="the kind of chaos must be one of"):
         supervisor.chaos("c", "explode")  # type: ignore[arg-type]
 
 
@@ -404,7 +399,7 @@ async def test_a_child_that_cannot_be_ended_ends_the_process(autojump_clock):
 
     await run_for(Supervisor([Child("c", body)], die=die), 8)
     assert len(messages) == 1
-    assert messages[0].startswith("c does not end, 5.")
+    assert messages[0].startswith("c has not ended 5.")
 
 
 async def test_stop_drains_and_does_not_restart(autojump_clock):
@@ -422,7 +417,7 @@ async def test_stop_drains_and_does_not_restart(autojump_clock):
         begin = trio.current_time()
         await supervisor.stop("api", grace_s=10)
         assert trio.current_time() - begin == pytest.approx(0.5)
-        assert supervisor.health()[0].state is State.STOPPED
+        assert supervisor.health()[0].state is ChildState.STOPPED
         await supervisor.stop("other", grace_s=2)  # it has no drain: cancelled after its grace
         assert trio.current_time() - begin == pytest.approx(2.5)
     assert (len(api.starts), len(other.starts)) == (1, 1)

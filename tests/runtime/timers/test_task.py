@@ -4,7 +4,8 @@ import pytest
 
 from tests.runtime.whole_engine import START_MS, EngineBench, waits
 from vivero.engine.runtime.appender.admission import Draining, InDoubt, Overloaded
-from vivero.engine.runtime.supervision.supervisor import Beat, SupervisionSettings
+from vivero.engine.runtime.supervision.beat import Beat
+from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.engine.runtime.timers.task import Timers, TimerSettings
 from vivero.storage import clock, timers
 from vivero.storage.postgres import driver

@@ -1,0 +1,106 @@
+"""The sign of life of a child."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+import trio
+
+from vivero.engine.runtime.supervision.settings import SupervisionSettings
+
+T = TypeVar("T")
+
+
+class Beat:
+    """A child calls `beat()` in each turn of its loop, and at least each `idle_beat_s` while idle.
+
+    Only the child's own loop may beat. A helper task that beats would keep a hung child alive.
+    """
+
+    __slots__ = ("_deadlines", "_last", "_progress", "_settings", "alive", "given_up", "muted")
+
+    def __init__(self, settings: SupervisionSettings) -> None:
+        self._settings = settings
+        self._last = trio.current_time()
+        self._deadlines: list[float] = []
+        self.muted = False
+        """Chaos made the child look hung."""
+        self.given_up = False
+        """The supervisor ends the child because of its silence. The child may record what caused it."""
+        self._progress: Callable[[], bool] = lambda: True
+        self.alive = False
+        """Whether the child has beaten at all."""
+
+    def beat(self) -> None:
+        """Tell that the child's loop turns."""
+        if not self.muted:
+            self._last = trio.current_time()
+            self.alive = True
+
+    def mute(self) -> None:
+        """Ignore all further beats, so that the child looks hung whichever of its tasks beats."""
+        self.muted = True
+
+    def report_progress(self, progress: Callable[[], bool]) -> None:
+        """Let the health check call `progress()`. False means that the child lives, but gets nowhere."""
+        self._progress = progress
+
+    @contextmanager
+    def waiting(self, deadline_s: float) -> Iterator[None]:
+        """A block that waits for PostgreSQL with a deadline of its own. Silence until then is not a hang."""
+        deadline = trio.current_time() + deadline_s
+        self._deadlines.append(deadline)
+        try:
+            yield
+        finally:
+            self._end_wait(deadline)
+
+    def _end_wait(self, deadline: float) -> None:
+        self._deadlines.remove(deadline)
+        if not self.muted:
+            self._last = trio.current_time()
+
+    async def idle(self, wait: Callable[[], Awaitable[T]]) -> T:
+        """The result of `wait()`, which is cancelled and called again after each beat. It must lose nothing by that."""
+        while True:
+            self.beat()
+            with trio.move_on_after(self._settings.idle_beat_s):
+                return await wait()
+
+    async def sleep(self, seconds: float) -> None:
+        """Sleep, and beat meanwhile."""
+        with trio.move_on_after(seconds):
+            await self.idle(trio.sleep_forever)
+        self.beat()
+
+    @property
+    def limit_s(self) -> float:
+        """How long a child may be silent."""
+        return self._settings.hang_after_s
+
+    @property
+    def age_s(self) -> float:
+        """Seconds since the last beat."""
+        return trio.current_time() - self._last
+
+    @property
+    def excused(self) -> bool:
+        """Whether the child waits for PostgreSQL, within its deadline."""
+        return trio.current_time() < max(self._deadlines, default=float("-inf"))
+
+    @property
+    def silent(self) -> bool:
+        """Whether the child is overdue: it neither beats nor waits within a deadline."""
+        heard = max(self._last, *self._deadlines) if self._deadlines else self._last
+        return trio.current_time() - heard > self._settings.hang_after_s
+
+    @property
+    def stalled(self) -> bool:
+        """Whether the last beat is too old to call the child healthy, with or without an excuse."""
+        return self.silent or self.age_s > self._settings.stalled_after_s
+
+    @property
+    def progressing(self) -> bool:
+        return self._progress()

@@ -1,0 +1,114 @@
+"""Children of the supervisor: what they are, and what it remembers of them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import trio
+
+from vivero.engine.runtime.supervision.beat import Beat
+
+
+def _nothing() -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """One of the tasks of the program.
+
+    `close` shuts the sockets that the child may be waiting for in a shielded place. The supervisor calls it before it
+    cancels a hung child. `drain` asks the child to finish what it has and to return (`Supervisor.stop`).
+    """
+
+    name: str
+    run: Callable[[Beat], Awaitable[None]]
+    close: Callable[[], None] = _nothing
+    drain: Callable[[], None] = _nothing
+
+
+class ChildState(StrEnum):
+    """The state of a child in the status resource."""
+
+    STARTING = "starting"
+    RUNNING = "running"
+    HUNG = "hung"
+    RESTARTING = "restarting"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class ChildHealth:
+    """What the status resource shows of a child."""
+
+    name: str
+    state: ChildState
+    healthy: bool
+    beat_age_s: float
+    restarts: int
+    progressing: bool
+    last_error: str | None
+
+
+@dataclass(slots=True)
+class Life:
+    """One run of a child, from its start to its end."""
+
+    beat: Beat
+    started_at: float
+    scope: trio.CancelScope
+    nursery: trio.Nursery | None = None
+    thaw: trio.Event | None = None
+    """Present while chaos freezes the child; set when the child is ended."""
+    cancelled_at: float | None = None
+    silent: bool = False
+
+    def frozen_until(self) -> trio.Event | None:
+        """The event that a frozen child waits for. A wait for PostgreSQL is not frozen: it has its own deadline."""
+        return None if self.beat.excused else self.thaw
+
+    def cancel(self) -> None:
+        self.cancelled_at = trio.current_time()
+        self.scope.cancel()
+
+
+@dataclass(slots=True)
+class Supervised:
+    """A child, and what the supervisor remembers of it between its lives."""
+
+    child: Child
+    life: Life | None = None
+    attempts: int = 0
+    """Restarts in a row, none of which lived for long."""
+    restarts: int = 0
+    last_error: str | None = None
+    retired: bool = False
+    """It is not restarted any more."""
+    stopped: trio.Event = field(default_factory=trio.Event)
+
+    @property
+    def state(self) -> ChildState:
+        if self.stopped.is_set():
+            return ChildState.STOPPED
+        if self.life is None:
+            return ChildState.RESTARTING
+        if self.life.cancelled_at is not None:
+            return ChildState.HUNG if self.life.silent else ChildState.RESTARTING
+        return ChildState.RUNNING if self.life.beat.alive else ChildState.STARTING
+
+    @property
+    def health(self) -> ChildHealth:
+        life, state = self.life, self.state
+        running = life is not None and state is ChildState.RUNNING
+        progressing = running and life is not None and life.beat.progressing
+        return ChildHealth(
+            name=self.child.name,
+            state=state,
+            healthy=progressing and life is not None and not life.beat.stalled,
+            beat_age_s=life.beat.age_s if life is not None else float("inf"),
+            restarts=self.restarts,
+            progressing=progressing,
+            last_error=self.last_error,
+        )
