@@ -13,12 +13,12 @@ import re
 import msgspec
 import trio
 
-from vivero.api.decoding import DEFAULT_TENANT, any_decoder
+from vivero.api.decoding import any_decoder
 from vivero.api.problems import TIMED_OUT, Problem, bad_request, not_appended, rejected
 from vivero.api.request import UNWATCHED_S, Request
 from vivero.api.response import Header, Response, iso_time, json_response, no_content, position_header
 from vivero.api.services import Services
-from vivero.engine.core.records.base import Command
+from vivero.engine.core.records.base import DEFAULT_TENANT, PARTITION, Command
 from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.runtime.appender.admission import Lost, NotAppended
 from vivero.engine.runtime.appender.task import Append
@@ -30,7 +30,6 @@ MAX_REPETITIONS = 10
 _DURATION = re.compile(r"([0-9]{1,9})(ms|s|m)?")
 _UNIT_MS = {None: 1, "ms": 1, "s": 1000, "m": 60_000}
 
-PARTITION = 1
 
 FLUSHED_BY_ITSELF_S = 2.0
 """By then PostgreSQL has flushed what nobody asked it to flush (three times wal_writer_delay, mostly 0.6 s): an answer

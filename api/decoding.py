@@ -18,7 +18,7 @@ import msgspec
 from vivero.api.problems import Problem, bad_request, invalid_argument, unparsable
 from vivero.api.request import INT64_MAX, INT64_MIN, Request, parse_key
 from vivero.api.settings import ApiSettings
-from vivero.engine.core.records.base import Variables
+from vivero.engine.core.records.base import DEFAULT_TENANT, Variables
 
 T = TypeVar("T")
 
@@ -197,9 +197,6 @@ def as_int64(value: int | str | None, path: str) -> int | None:
     if number is not None and not INT64_MIN <= number <= INT64_MAX:  # type: ignore[operator]  # int by now
         raise unparsable(path)
     return number  # type: ignore[return-value]
-
-
-DEFAULT_TENANT = "<default>"
 
 
 def check_tenant(tenant: str | None, what: str) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from time import perf_counter
 
 from benchmarks.model import CREATE, ONE_TASK
-from vivero.engine.core.memory import DEFAULT_TENANT, MemoryEngine
+from vivero.engine.core.memory import MemoryEngine
 from vivero.engine.core.outcomes import Entry, Notices
+from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.core.state.state import State
 from vivero.engine.core.step import Processor

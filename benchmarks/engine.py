@@ -19,9 +19,9 @@ from benchmarks.model import CREATE, DEPLOY, ONE_TASK
 from benchmarks.server import fresh_database
 from vivero.engine.bpmn.model import Process
 from vivero.engine.bpmn.parser import parse
-from vivero.engine.core.memory import DEFAULT_TENANT, MemoryEngine
+from vivero.engine.core.memory import MemoryEngine
 from vivero.engine.core.outcomes import Ended
-from vivero.engine.core.records.base import Command
+from vivero.engine.core.records.base import DEFAULT_TENANT, Command
 from vivero.engine.core.records.codec import encode_command
 from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.runtime.consumer.leadership import Consumer

@@ -19,9 +19,8 @@ import trio
 
 from benchmarks.server import fresh_database
 from vivero.engine.bpmn.parser import parse
-from vivero.engine.core.memory import DEFAULT_TENANT
 from vivero.engine.core.outcomes import Ended
-from vivero.engine.core.records.base import Command
+from vivero.engine.core.records.base import DEFAULT_TENANT, Command
 from vivero.engine.core.records.catalogue import Deploy, ResourceReference
 from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.core.records.messages import PublishMessage

@@ -1,9 +1,9 @@
-"""A small client of the REST API, for the command line and the demonstration; applications take an official one.
+"""A small client of the REST API for the command line and the demonstration. Applications use an official client.
 
     async with Client(address) as client:
         created = await client.create("order", {"total": 30})
 
-Runs under Trio. Every failure is an exception whose text is one readable line.
+The client runs under Trio. Every failure is an exception whose text is one readable line.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ DEFAULT_ADDRESS = "http://localhost:8080"
 ADDRESS_VARIABLES = ("VIVERO_ADDRESS", "CAMUNDA_REST_ADDRESS")
 
 TIMEOUT_S = 30.0
-PAGE = 100
-"""How many items a search asks for at a time."""
+PAGE_ITEMS = 100
+"""Items that a search requests at a time."""
 
 Document = dict[str, Any]
 
 
 class ClientError(Exception):
-    """A request did not give what was asked for."""
+    """Base of all failures of a request."""
 
 
 class BadAddress(ClientError):
-    """What was given is no address of a server."""
+    """The text is not an address of a server."""
 
 
 class Unreachable(ClientError):
-    """Nobody answers there, or the answer was cut off. `in_doubt`: the request may have been taken all the same."""
+    """No server answers, or the answer is incomplete. `in_doubt`: the server may have accepted the request."""
 
     def __init__(self, message: str, *, in_doubt: bool = False) -> None:
         super().__init__(message)
@@ -45,7 +45,7 @@ class Unreachable(ClientError):
 
 
 class ApiError(ClientError):
-    """The server answered with a problem (RFC 9457). `position`: of the command, if it is in the log."""
+    """The server answered with a problem (RFC 9457). `position` is the command's position, if it is in the log."""
 
     def __init__(self, status: int, title: str, detail: str, position: int | None, members: Document) -> None:
         key = members.get("processInstanceKey")
@@ -60,7 +60,7 @@ class ApiError(ClientError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`body` is None where there is none; `position` that of the command in the log."""
+    """An answer. `body`: decoded JSON, None without content. `position`: the command's position in the log, if any."""
 
     status: int
     body: Any
@@ -69,7 +69,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page of a search. `total` counts all that fit; `after` is the cursor of the next page, None at the end."""
+    """One page of a search. `total` counts all matches. `after` is the cursor of the next page, None on the last."""
 
     items: list[Document]
     total: int
@@ -77,28 +77,28 @@ class Page:
 
 
 def address_from(given: str | None = None, environment: Mapping[str, str] | None = None) -> str:
-    """The server's address: as given, else from the environment, else the default; without `/v2`. Raises BadAddress."""
+    """The server's address, without `/v2`: the given one, one of the environment, or the default. Raises BadAddress."""
     environment = os.environ if environment is None else environment
     found = [value for value in (given, *map(environment.get, ADDRESS_VARIABLES)) if value]
     return normalised(found[0] if found else DEFAULT_ADDRESS)
 
 
 def normalised(address: str) -> str:
-    """`http://host:port`, whichever of the usual spellings was given. Raises BadAddress."""
+    """`http://host:port` for any of the usual spellings of an address. Raises BadAddress."""
     whole = address if "://" in address else f"http://{address}"
     try:
         parts = urlsplit(whole)
         port = f":{parts.port}" if parts.port is not None else ""
     except ValueError as error:
-        raise BadAddress(f"'{address}' is no address of a server: {error}") from error
+        raise BadAddress(f"'{address}' is not a valid server address: {error}") from error
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise BadAddress(f"'{address}' is no address of a server: it looks like {DEFAULT_ADDRESS}")
+        raise BadAddress(f"'{address}' is not a valid server address: use the form {DEFAULT_ADDRESS}")
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return f"{parts.scheme}://{host}{port}{parts.path.rstrip('/').removesuffix('/v2')}"
 
 
 class Client:
-    """Talks to one server. Open it with `async with`."""
+    """A connection to one server. Open it with `async with`."""
 
     def __init__(
         self, address: str, *, timeout_s: float = TIMEOUT_S, transport: httpx.AsyncBaseTransport | None = None
@@ -107,7 +107,7 @@ class Client:
         self._http = httpx.AsyncClient(
             base_url=self.address,
             timeout=timeout_s,
-            trust_env=not _is_loopback(self.address),  # a proxy of the environment cannot reach our loopback
+            trust_env=not _is_loopback(self.address),  # the environment's proxy cannot reach our loopback interface
             transport=transport,
         )
 
@@ -121,7 +121,7 @@ class Client:
         await self._http.__aexit__(kind, error, trace)
 
     async def request(self, method: str, path: str, body: Any = None, **options: Any) -> Answer:
-        """Send a request with a JSON body, if any. Raises ApiError, Unreachable."""
+        """Send a request, with `body` as JSON. Raises ApiError, Unreachable."""
         if body is not None:
             options["json"] = body
         try:
@@ -137,7 +137,7 @@ class Client:
     # ------------------------------------------------------------------------------------------------ the server
 
     async def healthy(self) -> bool:
-        """Whether every part of the server makes progress."""
+        """True if every part of the server makes progress."""
         try:
             await self.request("GET", "/v2/status")
         except ApiError as error:
@@ -151,13 +151,13 @@ class Client:
         return await self._get("/v2/topology")
 
     async def command(self, position: int) -> Document:
-        """A command of the log, with its outcome and its events."""
+        """The command at a position of the log, with its outcome and events."""
         return await self._get(f"/v2/commands/{position}")
 
     # ------------------------------------------------------------------------------------------------- processes
 
     async def deploy(self, files: Iterable[Path]) -> Document:
-        """Deploy files, all or none."""
+        """Deploy all files, or none if one has a problem."""
         parts = [("resources", (file.name, file.read_bytes(), "application/octet-stream")) for file in files]
         document: Document = (await self.request("POST", "/v2/deployments", files=parts)).body
         return document
@@ -172,7 +172,7 @@ class Client:
         tags: Iterable[str] = (),
         await_s: float | None = None,
     ) -> Document:
-        """Start a process by its id; with `await_s`, answer when it has ended, waiting so many seconds for it."""
+        """Start a process by its id. With `await_s`, wait up to this many seconds for its end."""
         body: Document = {"processDefinitionId": process_id, "variables": dict(variables or {})}
         if version is not None:
             body["processDefinitionVersion"] = version
@@ -188,7 +188,7 @@ class Client:
         return document
 
     async def trace(self, instance_key: str) -> AsyncIterator[Document]:
-        """What happened to a process instance, oldest first: an item a command, with its `lines`."""
+        """Yield the commands of a process instance, oldest first. Their `lines` describe the events."""
         path = f"/v2/process-instances/{instance_key}/trace"
         page: Document = (await self.request("GET", path)).body
         while True:
@@ -199,15 +199,15 @@ class Client:
             page = (await self.request("GET", f"{path}?after={page['next']}")).body
 
     async def cancel(self, instance_key: str) -> Answer:
-        """End an instance, with everything in it."""
+        """End an instance and everything in it."""
         return await self.request("POST", f"/v2/process-instances/{instance_key}/cancellation", {})
 
     async def instance(self, key: str) -> Document:
-        """A process instance."""
+        """The process instance with a key."""
         return await self._get(f"/v2/process-instances/{key}")
 
     async def set_variables(self, scope_key: str, variables: Mapping[str, Any]) -> Answer:
-        """Set variables that a process instance or an element sees."""
+        """Set variables in the scope of a process instance or an element instance."""
         path = f"/v2/element-instances/{scope_key}/variables"
         return await self.request("PUT", path, {"variables": dict(variables)})
 
@@ -215,28 +215,30 @@ class Client:
 
     async def search(
         self,
-        what: str,
+        resource: str,
         filter: Mapping[str, Any] | None = None,
         *,
         sort: str | None = None,
         descending: bool = False,
-        limit: int = PAGE,
+        limit: int = PAGE_ITEMS,
         after: str | None = None,
     ) -> Page:
-        """One page of `what`: process-instances, jobs, incidents, variables, element-instances, process-definitions."""
+        """One page of a resource: process-instances, jobs, incidents, variables, element-instances, and so on."""
         page: Document = {"limit": limit} | ({} if after is None else {"after": after})
         body: Document = {"filter": dict(filter or {}), "page": page}
         if sort is not None:
             body["sort"] = [{"field": sort, "order": "DESC" if descending else "ASC"}]
-        found = (await self.request("POST", f"/v2/{what}/search", body)).body
+        found = (await self.request("POST", f"/v2/{resource}/search", body)).body
         last = found["page"]["endCursor"] if len(found["items"]) == limit else None
         return Page(found["items"], found["page"]["totalItems"], last)
 
-    async def all(self, what: str, filter: Mapping[str, Any] | None = None, **options: Any) -> AsyncIterator[Document]:
-        """Everything that fits, page by page."""
+    async def search_all(
+        self, resource: str, filter: Mapping[str, Any] | None = None, **options: Any
+    ) -> AsyncIterator[Document]:
+        """Yield all matches, page by page."""
         after = None
         while True:
-            page = await self.search(what, filter, after=after, **options)
+            page = await self.search(resource, filter, after=after, **options)
             for item in page.items:
                 yield item
             after = page.after
@@ -246,19 +248,19 @@ class Client:
     # ------------------------------------------------------------------------------------------ incidents and jobs
 
     async def incident(self, key: str) -> Document:
-        """An incident."""
+        """The incident with a key."""
         return await self._get(f"/v2/incidents/{key}")
 
     async def resolve(self, incident_key: str) -> Answer:
-        """Try again what failed."""
+        """Resolve an incident: the server retries the failed step."""
         return await self.request("POST", f"/v2/incidents/{incident_key}/resolution", {})
 
     async def repair(
         self, incident_key: str, variables: Mapping[str, Any] | None = None, retries: int = 1
     ) -> list[int]:
-        """Resolve an incident whose cause is gone: set `variables` where it is, and give a job without retries some.
+        """Resolve an incident: first set `variables` in its element's scope, and give its job retries if it has none.
 
-        Gives the positions of the commands that this took.
+        Returns the positions of the commands.
         """
         incident = await self.incident(incident_key)
         answers = []
@@ -272,11 +274,11 @@ class Client:
         return [answer.position for answer in answers if answer.position is not None]
 
     async def set_retries(self, job_key: str, retries: int) -> Answer:
-        """Give a job retries."""
+        """Set a job's number of retries."""
         return await self.request("PATCH", f"/v2/jobs/{job_key}", {"changeset": {"retries": retries}})
 
     async def activate(self, type: str, *, worker: str, timeout_ms: int, limit: int, wait_ms: int) -> list[Document]:
-        """Lease up to `limit` jobs for `timeout_ms`, waiting up to `wait_ms` for the first."""
+        """Lease up to `limit` jobs for `timeout_ms`. Waits up to `wait_ms` for the first."""
         body = {
             "type": type,
             "worker": worker,
@@ -290,12 +292,12 @@ class Client:
         return jobs
 
     async def complete(self, job: Document, variables: Mapping[str, Any]) -> Answer:
-        """The work of an activated job is done."""
+        """Complete an activated job."""
         body = {"variables": dict(variables), "jobLeaseToken": job["jobLeaseToken"]}
         return await self.request("POST", f"/v2/jobs/{job['jobKey']}/completion", body)
 
     async def fail(self, job: Document, message: str, retries: int, backoff_ms: int = 0) -> Answer:
-        """It did not work; with no retries left, it becomes an incident."""
+        """Fail an activated job. With 0 `retries`, an incident is created."""
         body = {
             "retries": retries,
             "errorMessage": message,
@@ -311,18 +313,18 @@ class Client:
 
 def _answer(response: httpx.Response) -> Answer:
     position = response.headers.get("command-position")
-    at = int(position) if position is not None and position.isdecimal() else None
+    number = int(position) if position is not None and position.isdecimal() else None
     try:
         body = response.json() if response.content else None
     except ValueError as error:
         if response.is_success:
-            raise ClientError(f"{response.url} answered something that is not JSON: is that Vivero?") from error
+            raise ClientError(f"the answer of {response.url} is not JSON: is it a Vivero server?") from error
         body = None
     if response.is_success:
-        return Answer(response.status_code, body, at)
+        return Answer(response.status_code, body, number)
     members = body if isinstance(body, dict) else {}
     title = members.get("title") or response.reason_phrase or "no reason given"
-    raise ApiError(response.status_code, str(title), str(members.get("detail") or ""), at, members)
+    raise ApiError(response.status_code, str(title), str(members.get("detail") or ""), number, members)
 
 
 def _is_loopback(address: str) -> bool:

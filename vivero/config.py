@@ -1,7 +1,7 @@
-"""Settings: defaults < TOML file < environment < flags; one frozen object a concern.
+"""Settings, in order of precedence: defaults < TOML file < environment < flags. Each section is a frozen object.
 
-A setting is named `section.field`, as in the TOML file; in the environment it is `VIVERO_SECTION_FIELD`. The two that
-everybody needs have short names, too: `VIVERO_DATABASE_URL` and `VIVERO_DATA_DIR`.
+A setting's name is `section.field`, as in the TOML file. In the environment it is `VIVERO_SECTION_FIELD`. Two common
+settings also have short names: `VIVERO_DATABASE_URL` and `VIVERO_DATA_DIR`.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
 class ConfigError(Exception):
-    """A setting that cannot be used; the message names it and where it came from."""
+    """A setting is unknown or invalid. The message names the setting and its source."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatabaseSettings:
-    """Which PostgreSQL: `url`, or, without one, an embedded server whose data are in `data_dir`."""
+    """The PostgreSQL server: `url`, or without one an embedded server with its data in `data_dir`."""
 
     url: str | None = None
     data_dir: Path | None = None
     pool_size: int = 8
-    """Connections for reads and activation; appender, consumer and listener have their own."""
+    """Connections for reads and for activation. Appender, consumer and notification listener have their own."""
     allow_unsafe_commits: bool = False
-    """Start although the server may lose acknowledged commits in a crash (synchronous_commit off)."""
+    """Start even if the server may lose acknowledged commits in a crash (synchronous_commit off)."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeelSettings:
-    """What one expression may cost: of a model, where it is deployed and run, and of POST /v2/expression/evaluation."""
+    """Limits of one expression, in models (at deployment and at run time) and in POST /v2/expression/evaluation."""
 
     source_length: int = DEFAULT_LIMITS.source_length
-    """Characters of its text. Below that of a model which is deployed already, its instances get incidents."""
+    """Characters of an expression's text. If a deployed model exceeds a lowered limit, its instances get incidents."""
     nesting_depth: int = DEFAULT_LIMITS.nesting_depth
     steps: int = DEFAULT_LIMITS.steps
     list_size: int = DEFAULT_LIMITS.list_size
@@ -62,17 +62,17 @@ class FeelSettings:
 
     def __post_init__(self) -> None:
         if any(getattr(self, item.name) < 1 for item in fields(self)):
-            raise ValueError("it is at least 1")
+            raise ValueError("it must be at least 1")
 
     @property
     def limits(self) -> FeelLimits:
-        """As FEEL takes them."""
+        """The limits in FEEL's own type."""
         return FeelLimits(**{item.name: getattr(self, item.name) for item in fields(self)})
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Everything that can be set."""
+    """All settings of the program."""
 
     database: DatabaseSettings = field(default_factory=DatabaseSettings)
     api: ApiSettings = field(default_factory=ApiSettings)
@@ -86,19 +86,19 @@ class Config:
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     supervision: SupervisionSettings = field(default_factory=SupervisionSettings)
     chaos: bool = False
-    """Serve POST /chaos/children/{name}, which hurts the program on purpose. For tests."""
+    """Serve POST /chaos/children/{name}, which injects faults into the program. For tests."""
     control_clock: bool = False
-    """Let clients set the engine's clock (PUT /v2/clock). For tests and demonstrations."""
+    """Allow clients to set the engine's clock (PUT /v2/clock). For tests and demonstrations."""
     drain_s: float = 10.0
-    """How long a stop waits for open requests."""
+    """Seconds that a stop waits for open requests."""
     log_format: str = "console"
-    """`console`, lines for people, or `json`, for machines; on stderr both."""
+    """`console`: lines for people; `json`: for machines. Both go to stderr."""
     log_level: str = "info"
 
     def __post_init__(self) -> None:
         for name, allowed in (("log_format", LOG_FORMATS), ("log_level", LOG_LEVELS)):
             if getattr(self, name) not in allowed:
-                raise ValueError(f"it is one of {', '.join(allowed)}")
+                raise ValueError(f"it must be one of {', '.join(allowed)}")
 
 
 Values = Mapping[str, Any]
@@ -106,17 +106,17 @@ Values = Mapping[str, Any]
 
 PREFIX = "VIVERO_"
 OTHER_VARIABLES = ("VIVERO_ADDRESS", "VIVERO_CONFIG", "VIVERO_POSTGRES_BIN", "VIVERO_CASES")
-"""Read elsewhere."""
-SIMILAR = 0.65
-"""As `difflib` counts: DATABASE_URI is nearer than that to DATABASE_URL."""
+"""Variables that other code reads."""
+MIN_SIMILARITY = 0.65
+"""The least `difflib` ratio of a misspelt name and the right one. DATABASE_URI and DATABASE_URL exceed it."""
 SHORT_NAMES = {"VIVERO_DATABASE_URL": "database.url", "VIVERO_DATA_DIR": "database.data_dir"}
 
 
 def load(file: Path | None = None, environment: Mapping[str, str] | None = None, flags: Values | None = None) -> Config:
-    """The settings of this program.
+    """The settings of this program. `flags` maps full names to values; None means that a flag is not given.
 
     Raises:
-        ConfigError: a setting that does not exist, or a value that it cannot have.
+        ConfigError: a setting does not exist, or its value is invalid.
     """
     config = Config()
     if file is not None:
@@ -125,7 +125,7 @@ def load(file: Path | None = None, environment: Mapping[str, str] | None = None,
     config = _apply(config, _from_environment(environment), "the environment")
     given = {name: value for name, value in (flags or {}).items() if value is not None}
     if "database.data_dir" in given:
-        # Whoever names the embedded server's directory means that one, whatever the environment says.
+        # This flag selects the embedded server, even if the environment names another server.
         given.setdefault("database.url", None)
     return _apply(config, given, "the command line")
 
@@ -144,7 +144,7 @@ def _from_file(file: Path) -> dict[str, Any]:
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"the settings file {file} cannot be read: {error}") from error
+        raise ConfigError(f"cannot read the settings file {file}: {error}") from error
     values: dict[str, Any] = {}
     for section, value in content.items():
         if isinstance(value, dict):
@@ -160,14 +160,14 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _variables() -> dict[str, str]:
-    """The environment's variables, and what each sets."""
+    """The variables of the environment, and the setting of each."""
     return {PREFIX + name.replace(".", "_").upper(): name for name in names()} | SHORT_NAMES
 
 
 def misspelt(environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Variables that look as if they were meant for us, and the ones that were probably meant.
+    """Unknown variables of the environment whose names resemble a setting's variable, with that variable.
 
-    They are no error: others may have set them, such as Kubernetes for a service that is called vivero.
+    They are not an error: other programs may have set them, such as Kubernetes for a service named vivero.
     """
     environment = os.environ if environment is None else environment
     known = _variables()
@@ -177,51 +177,51 @@ def misspelt(environment: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def _nearest(name: str, known: Iterable[str]) -> str | None:
-    """The same without its section, else the one that is spelt nearly so."""
+    """The variable that ends with `name`, which then lacks the section; otherwise the one with a similar spelling."""
     bare = name.removeprefix(PREFIX)
     sections = {each.removeprefix(PREFIX): each for each in known}
     endings = [each for each in sections if each.endswith(f"_{bare}")]
-    return next((sections[each] for each in endings or get_close_matches(bare, sections, 1, SIMILAR)), None)
+    return next((sections[each] for each in endings or get_close_matches(bare, sections, 1, MIN_SIMILARITY)), None)
 
 
 def _apply(config: Config, values: Values, origin: str) -> Config:
     known = set(names())
     for name, value in values.items():
         if name not in known:
-            meant = "".join(f": did you mean '{near}'?" for near in get_close_matches(name, known, 1))
-            raise ConfigError(f"there is no setting '{name}' ({origin}){meant}")
+            hint = "".join(f": did you mean '{near}'?" for near in get_close_matches(name, known, 1))
+            raise ConfigError(f"there is no setting '{name}' ({origin}){hint}")
         section, _, item = name.rpartition(".")
         target = getattr(config, section) if section else config
         try:
             changed = replace(target, **{item: _typed(typing.get_type_hints(type(target))[item], value)})
         except (TypeError, ValueError) as error:
-            raise ConfigError(f"setting '{name}' ({origin}) cannot be {value!r}: {error}") from error
-        whole: dict[str, Any] = {section: changed}
-        config = replace(config, **whole) if section else changed
+            raise ConfigError(f"the setting '{name}' ({origin}) cannot be {value!r}: {error}") from error
+        sections: dict[str, Any] = {section: changed}
+        config = replace(config, **sections) if section else changed
     return config
 
 
 def _typed(kind: Any, value: Any) -> Any:
-    """`value`, a string when it comes from the environment, as the type of the setting."""
+    """Convert `value`, which is a string if it comes from the environment, to the setting's type."""
     if isinstance(kind, types.UnionType):
         if value is None:
             return None
         kind = next(option for option in typing.get_args(kind) if option is not types.NoneType)
     if kind is bool:
-        return _truth(value)
+        return _boolean(value)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if isinstance(value, str) and kind in (int, float, Path):
         return kind(value)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise TypeError(f"a value of type {kind.__name__} is expected")
+        raise TypeError(f"it must have the type {kind.__name__}")
     return value
 
 
-def _truth(value: Any) -> bool:
+def _boolean(value: Any) -> bool:
     if isinstance(value, bool):
         return value
-    truths = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
-    if isinstance(value, str) and value.lower() in truths:
-        return truths[value.lower()]
-    raise ValueError("true or false is expected")
+    words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+    if isinstance(value, str) and value.lower() in words:
+        return words[value.lower()]
+    raise ValueError("it must be true or false")

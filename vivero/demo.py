@@ -1,7 +1,7 @@
-"""The demonstration: a server of its own, a real order process, workers, and a picture of what happens.
+"""The demonstration: its own server, a real order process, workers, and a live table of the orders.
 
-Everything the picture shows comes over the REST API, as any client would get it. Safe to run again on the same data:
-an unchanged process keeps its version, and only the orders of this run are shown.
+All data in the table come from the REST API. The demonstration can run again on the same data: an unchanged process
+keeps its version, and the table shows only the orders of this run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 
-from vivero import pictures, program
+from vivero import program, terminal_tables
 from vivero.client import Client, Document
 from vivero.config import Config
 from vivero.program import Ready
@@ -27,11 +27,11 @@ from vivero.worker import Handler, JobFailed, Report, Worker, WorkerSettings
 PROCESS = "order"
 _FILE = Path("examples", "order", "order.bpmn")
 MODELS = (Path(__file__).parent / _FILE, Path(__file__).parents[1] / _FILE)
-"""Where the example lies: in the installed package, or in a checkout."""
+"""The places of the example: in the installed package, and in a checkout."""
 
-LOOK_EVERY_S = 0.1
-PATIENCE_S = 60.0
-"""How long the orders may take."""
+REFRESH_S = 0.1
+ORDERS_TIMEOUT_S = 60.0
+"""Time for all orders to end."""
 
 ORDERS: tuple[dict[str, Any], ...] = (
     {"customer": "Ada", "card": "4111-1111", "items": [{"sku": "rose", "price": 12, "quantity": 3}]},
@@ -45,17 +45,17 @@ NEW_CARD = "4444-4444"
 
 
 def model() -> Path:
-    """The file of the example process."""
+    """The path of the example process."""
     return next(path for path in MODELS if path.is_file())
 
 
 async def run(config: Config, console: Console, *, leave: bool, pace_s: float) -> None:
-    """Start the server, give the show, stay up until stopped (or leave after the show).
+    """Start the server, play the show, then stay up until stopped, or with `leave` end.
 
-    `pace_s` is how long the make-believe work of a job takes. Raises what `program.up` and the client raise.
+    `pace_s`: seconds that the simulated work of a job takes. Raises the exceptions of `program.up` and of the client.
     """
     console.print(
-        f"[dim]Starting a server with a PostgreSQL of its own, whose data are in {config.database.data_dir} …[/]"
+        f"[dim]Starting a server with its own PostgreSQL, which keeps its data in {config.database.data_dir} …[/]"
     )
     stop = trio.Event()
     send, receive = trio.open_memory_channel[Ready](1)
@@ -71,7 +71,7 @@ async def run(config: Config, console: Console, *, leave: bool, pace_s: float) -
             show = Show(client, console, pace_s)
             async with trio.open_nursery() as workers:
                 workers.start_soon(show.work)
-                with trio.fail_after(PATIENCE_S):
+                with trio.fail_after(ORDERS_TIMEOUT_S):
                     await show.play(ready)
                 if not leave:
                     show.invite(ready)
@@ -84,7 +84,7 @@ async def run(config: Config, console: Console, *, leave: bool, pace_s: float) -
 
 
 def handlers(pace_s: float) -> dict[str, Handler]:
-    """What the workers do, by job type. A real one would call the systems of a shop."""
+    """The work of each job type. A real worker would call the systems of a shop."""
     numbers = itertools.count(1)
 
     async def check_stock(job: Document) -> Mapping[str, Any]:
@@ -124,7 +124,7 @@ def handlers(pace_s: float) -> dict[str, Handler]:
 
 @dataclass(slots=True)
 class Order:
-    """An order of this run: its instance, and the positions of its commands in the log."""
+    """An order of this run: its process instance, and the positions of its commands in the log."""
 
     variables: Mapping[str, Any]
     key: str
@@ -135,7 +135,7 @@ class Order:
 
 
 class Show:
-    """Deploy, start, watch, help, explain."""
+    """The acts of the demonstration: deploy, start, watch, help, explain."""
 
     def __init__(self, client: Client, console: Console, pace_s: float) -> None:
         self._client = client
@@ -144,7 +144,7 @@ class Show:
         self._orders: dict[str, Order] = {}
 
     async def work(self) -> None:
-        """One worker a job type, over HTTP like any other, for as long as the demonstration is up."""
+        """Run one worker for each job type, over HTTP like any other worker, until cancelled."""
         async with trio.open_nursery() as nursery:
             for type, handler in handlers(self._pace_s).items():
                 settings = WorkerSettings("demo", concurrency=4, timeout_s=30.0)
@@ -156,13 +156,13 @@ class Show:
             order.positions.append(report.position)
 
     async def play(self, ready: Ready) -> None:
-        """The show, from the deployment to the explanation."""
+        """Play the show, from the deployment to the explanation."""
         self._console.print(f"[bold]Vivero[/] {ready.address}, PostgreSQL {ready.server.version}")
         await self._deploy()
         await self._start()
         with Live(console=self._console, auto_refresh=False, transient=True) as live:
             await self._watch(live)
-        self._console.print(self._picture())
+        self._console.print(self._table())
         await self._explain()
 
     def _step(self, number: int, text: str) -> None:
@@ -185,12 +185,12 @@ class Show:
             self._orders[key] = Order(variables, key, [int(answer["commandPosition"])])
 
     async def _watch(self, live: Live) -> None:
-        """Show where the orders are, until all have ended; help those that cannot go on."""
+        """Show the state of the orders until all have ended. Repair the orders that have incidents."""
         helped: set[str] = set()
         while True:
             await self._look()
             if self._console.is_terminal:
-                live.update(self._picture(), refresh=True)
+                live.update(self._table(), refresh=True)
             waiting = [order for order in self._orders.values() if order.state == "ACTIVE"]
             if not waiting:
                 return
@@ -199,7 +199,7 @@ class Show:
                     if order.key not in helped:
                         helped.add(order.key)
                         await self._help(live, order)
-            await trio.sleep(LOOK_EVERY_S)
+            await trio.sleep(REFRESH_S)
 
     async def _look(self) -> None:
         keys = {"$in": list(self._orders)}
@@ -213,44 +213,44 @@ class Show:
                     element["elementName"] for element in (await self._client.search("element-instances", filter)).items
                 ]
 
-    def _picture(self) -> Table:
+    def _table(self) -> Table:
         made = Table(box=None, header_style="bold", pad_edge=False)
         for name, width in (("  instance", 18), ("customer", 8), ("items", 12), ("state", 15), ("where", 31)):
             made.add_column(name, min_width=width, no_wrap=True)
         for order in self._orders.values():
             items = ", ".join(f"{item['quantity']} {item['sku']}" for item in order.variables["items"])
             where = ", ".join(order.at) if order.state == "ACTIVE" else ""
-            shown = pictures.state({"state": order.state, "hasIncident": order.has_incident})
+            shown = terminal_tables.state({"state": order.state, "hasIncident": order.has_incident})
             made.add_row(f"  {order.key}", escape(order.variables["customer"]), escape(items), shown, escape(where))
         return made
 
     async def _help(self, live: Live, order: Order) -> None:
-        """Repair what a person would: give the customer's new card, and resolve the incident."""
+        """Do a person's part: enter the customer's new card, and resolve the incident."""
         filter = {"processInstanceKey": order.key, "state": "ACTIVE"}
         for incident in (await self._client.search("incidents", filter)).items:
             live.console.print(
                 f"  [red]incident[/] {incident['incidentKey']} at {incident['elementId']}:"
-                f" {escape(incident['errorMessage'])}; with a new card it is resolved, and the same job is tried again"
+                f" {escape(incident['errorMessage'])}; a new card resolves it, and the same job runs again"
             )
             await trio.sleep(self._pace_s * 3)
             order.positions += await self._client.repair(incident["incidentKey"], {"card": NEW_CARD})
 
     async def _explain(self) -> None:
         helped = next(order for order in self._orders.values() if order.variables["card"] == "expired")
-        self._step(3, f"What the command log says about {helped.variables['customer']}'s order")
+        self._step(3, f"The command log of {helped.variables['customer']}'s order")
         commands = [await self._client.command(position) for position in sorted(helped.positions)]
-        self._console.print(pictures.log_table(commands))
-        self._step(4, "Its variables at the end")
+        self._console.print(terminal_tables.log_table(commands))
+        self._step(4, "Its final variables")
         found = await self._client.search("variables", {"scopeKey": helped.key})
-        self._console.print(pictures.variables(found.items))
+        self._console.print(terminal_tables.variables(found.items))
         events = sum(len(command["events"]) for command in commands)
         self._console.print(
-            f"\n[green]{len(self._orders)} orders have ended.[/] Each command was durable in PostgreSQL before it was"
-            f" answered, and the {events} events above were committed together with what they changed."
+            f"\n[green]{len(self._orders)} orders have ended.[/] PostgreSQL stored each command durably before its"
+            f" answer, and committed the {events} events above together with their changes."
         )
 
     def invite(self, ready: Ready) -> None:
-        """What to try next."""
+        """Suggest commands to try next."""
         address = "" if ready.address.endswith(":8080") else f" --address {ready.address}"
         key = next(iter(self._orders))
         self._console.print(
@@ -265,4 +265,4 @@ class Show:
             f"curl {ready.address}/v2/commands/{max(self._orders[key].positions)}",
         ):
             self._console.print(f"  {line}", markup=False, soft_wrap=True)
-        self._console.print("\nCtrl-C stops it; the data stay.")
+        self._console.print("\nCtrl-C stops the server; its data stay.")

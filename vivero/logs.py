@@ -1,4 +1,4 @@
-"""Where the log goes: stderr, as lines for people or JSON for machines; stdout belongs to the command."""
+"""Logging to stderr, as lines for people or JSON for machines. Stdout is for the output of commands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import structlog
 
 
 def configure(format: str, level: str, stream: TextIO | None = None) -> None:
-    """Log from now on in `format`, from `level` up, to `stream` (default: stderr)."""
+    """Log in `format` from `level` up to `stream` (default: stderr)."""
     stream = stream or sys.stderr
     structlog.configure(
         processors=[

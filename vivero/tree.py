@@ -1,4 +1,4 @@
-"""The supervision tree: what runs, on one screen. The only place that puts the parts together.
+"""The supervision tree: all tasks of a running program. This is the only module that connects the parts.
 
         HTTP ──► api ──► appender ──► command_log
                  ▲                        │ wake, NOTIFY
@@ -10,7 +10,7 @@ listener ◄── NOTIFY ◄── announcer ◄───────┘
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -24,11 +24,10 @@ from vivero.api.waits import Waits
 from vivero.config import Config
 from vivero.engine.bpmn.parser import parse
 from vivero.engine.bpmn.xml import LIMITS
-from vivero.engine.core.outcomes import Ended
+from vivero.engine.core.records.base import PARTITION
 from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.completions import Completions
 from vivero.engine.runtime.consumer.leadership import Consumer
-from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subject
 from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.expiry import Expiry
 from vivero.engine.runtime.maintenance import Maintenance
@@ -38,35 +37,29 @@ from vivero.engine.runtime.supervision.children import Child
 from vivero.engine.runtime.supervision.loop_probe import LoopProbe
 from vivero.engine.runtime.supervision.supervisor import Supervisor
 from vivero.engine.runtime.supervision.watchdog import Watchdog
-from vivero.engine.runtime.timers.task import Changes, Timers
+from vivero.engine.runtime.timers.task import Timers
+from vivero.node_events import CHANNELS, NodeEvents
 from vivero.storage import attempts
-from vivero.storage.clock import CLOCK_CHANNEL as CLOCK
-from vivero.storage.log import Outcome
-from vivero.storage.postgres import announcer as announcing
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.announcer import Announcer
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.listener import Listener
 from vivero.storage.postgres.plans import BY_INDEX, CHORES, ONCE
 from vivero.storage.postgres.pool import Pool
-from vivero.storage.state.save import DEFINITIONS_CHANNEL as DEFINITIONS
 
 log = structlog.get_logger(__name__)
 
-PARTITION = 1
 READ_TIMEOUT = "5s"
-"""The server ends a heavy search that nobody waits for any more."""
+"""The server cancels a query after this time, because its client no longer waits for the answer."""
 Connect = Callable[..., Callable[[], Awaitable[Connection]]]
-"""(name of a connection, settings of its session) -> what makes it."""
-ENDS_WITHIN_S = 1.0
-"""When the program stops: how long the ends of instances are still waited for."""
-APPENDED, PROCESSED, AVAILABLE = "vivero_appended", "vivero_processed", "vivero_available"
-CHANNELS = (APPENDED, PROCESSED, AVAILABLE, DEFINITIONS, CLOCK)
+"""(name of a connection, settings of its session) -> function that opens it."""
+ENDS_TIMEOUT_S = 1.0
+"""When the program stops, requests wait this long for the ends of process instances."""
 
 
 @dataclass(slots=True)
 class Tree:
-    """The parts of a running program, for whoever looks inside: tests, metrics."""
+    """The parts of a running program, for tests and metrics."""
 
     supervisor: Supervisor
     appender: Appender
@@ -77,104 +70,7 @@ class Tree:
     job_board: JobBoard
     timers: Timers
     probe: LoopProbe = field(default_factory=LoopProbe)
-    """For how long the event loop computed at most without serving anybody."""
-
-
-class Switchboard:
-    """Who hears of what: the tasks of this node at once, other nodes through the announcer."""
-
-    def __init__(
-        self, completions: Completions, definitions: DefinitionCache, job_board: JobBoard, announcer: Announcer
-    ) -> None:
-        self._completions = completions
-        self._definitions = definitions
-        self._job_board = job_board
-        self._announcer = announcer
-        self._unreadable = 0
-        self.consumer: Consumer | None = None
-        self.appender: Appender | None = None
-        self.timers: Timers | None = None
-
-    # ---- the appender says
-
-    def appended(self, partition: int, position: int) -> None:
-        if self.consumer is not None and self.consumer.leads:
-            self.consumer.wake()
-        else:
-            self._announcer.announce(APPENDED, str(partition), position)
-
-    def coming(self) -> bool:
-        return self.appender is not None and self.appender.busy
-
-    # ---- the consumer says
-
-    def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[Ended]) -> None:
-        self._completions.committed(partition, watermark, outcomes, ended)
-        self._announcer.announce(PROCESSED, str(partition), watermark)
-        if self.appender is not None:
-            self.appender.processed(partition)
-        if self.timers is not None:
-            self.timers.committed(watermark)
-
-    def available(self, type: str, tenant: str, count: int) -> None:
-        self._job_board.available(type, tenant, count)
-        self._announcer.announce(AVAILABLE, f"{tenant}\n{type}", count)
-
-    def piggybacked(self, available: Mapping[Subject, int]) -> Sequence[PiggybackedStatement]:
-        return self._job_board.piggybacked(available)
-
-    def spilled(self, partition: int) -> None:
-        if self.appender is not None:
-            self.appender.spilled(partition)
-
-    def timers_changed(self, partition: int, changes: Changes) -> None:
-        if self.timers is not None:
-            self.timers.changed(changes)
-
-    def leads(self, partition: int, epoch: int) -> None:
-        self._completions.sweep_soon()
-        if self.timers is not None:
-            self.timers.term(epoch)
-
-    # ---- the API says, or another node's
-
-    def clock_changed(self) -> None:
-        self._job_board.wake_all()
-        if self.timers is not None:
-            self.timers.clock_changed()
-
-    # ---- other nodes say
-
-    def heard(self, channel: str, payload: str) -> None:
-        if channel == DEFINITIONS:
-            self._definitions.changed(payload)
-            return
-        if channel == CLOCK:
-            self.clock_changed()
-            return
-        announced = announcing.decode(payload)
-        if announced is None:
-            self._unreadable += 1
-            if self._unreadable.bit_count() == 1:  # 1, 2, 4, 8, …: somebody may send thousands a second
-                log.warning("unreadable notifications", so_far=self._unreadable, payload=payload[:100])
-            return
-        for key, value in announced.items():
-            if channel == APPENDED and self.consumer is not None:
-                self.consumer.wake()
-            elif channel == PROCESSED:
-                self._completions.processed(int(key), value)
-            elif channel == AVAILABLE:
-                tenant, _, type_ = key.partition("\n")
-                self._job_board.available(type_, tenant, value)
-
-    def connected(self, connected: bool) -> None:
-        """What was said in between is lost: look once."""
-        if connected:
-            self._definitions.forget()
-            self._completions.sweep_soon()
-            self.clock_changed()
-            if self.consumer is not None:
-                self.consumer.wake()
+    """Measures the longest time for which the event loop served nobody."""
 
 
 def _connection(dsn: str, name: str, **settings: str) -> Callable[[], Awaitable[Connection]]:
@@ -191,7 +87,7 @@ def _abort(*pools: Pool) -> None:
 
 
 def _chores(config: Config, connection: Connect, leads: Callable[[], bool]) -> Iterator[Child]:
-    """What keeps the tables small, each over a connection of its own, where this node leads."""
+    """The tasks that keep the tables small, each with its own connection. They work where this node leads."""
     expiry = Expiry(connection("expiry", **CHORES), config.expiry, PARTITION, leads)
     yield Child("expiry", expiry.run, expiry.close)
     maintenance = Maintenance(connection("maintenance", **CHORES), config.maintenance, PARTITION, leads)
@@ -201,7 +97,7 @@ def _chores(config: Config, connection: Connect, leads: Callable[[], bool]) -> I
 
 
 def _pools(connection: Callable[..., Callable[[float], Awaitable[Connection]]], size: int) -> tuple[Pool, Pool, Pool]:
-    """One for each kind of work: reads, leasing jobs, and reading large jobs."""
+    """A pool for each kind of work: reads, job leases, reads of large jobs."""
     api = Pool(connection("api", statement_timeout=READ_TIMEOUT, **BY_INDEX), size)
     leasing = Pool(connection("leasing", statement_timeout=READ_TIMEOUT, **ONCE), size)
     large_jobs = Pool(connection("large-jobs", statement_timeout=READ_TIMEOUT, **ONCE), max(1, size // 4))
@@ -211,59 +107,32 @@ def _pools(connection: Callable[..., Callable[[float], Awaitable[Connection]]], 
 def build(
     config: Config, dsn: str, node: str, listeners: Sequence[trio.SocketListener], others: Sequence[Child] = ()
 ) -> Tree:
-    """All parts, connected. `node` is unique to this process; `others` are children that look after PostgreSQL."""
-    drain = trio.Event()
-
+    """All parts, connected. `node` is unique to this process; `others` are children that supervise PostgreSQL."""
     connection, before = partial(_connection, dsn), partial(_connection_before, dsn)
-    pool, leasing, large_jobs = pools = _pools(before, config.database.pool_size)
+    pools = _pools(before, config.database.pool_size)
     completions = Completions(connection("completions"))
     limits = replace(LIMITS, feel=config.feel.limits)
-    definitions = DefinitionCache(pool.connection, read=partial(parse, limits=limits))
+    definitions = DefinitionCache(pools[0].connection, read=partial(parse, limits=limits))
     max_waiting = min(config.api.max_waiting, config.http.max_connections * 3 // 4)
     job_board = JobBoard(max_waiting, config.api.slow_poll_s, config.api.activations_bytes)
     announcer = Announcer(before("announcer"), needed=lambda: not listener.alone)
-    switchboard = Switchboard(completions, definitions, job_board, announcer)
-    consumer = Consumer(
-        lambda name: driver.connect(dsn, name=name),
-        node,
-        definitions,
-        switchboard,
-        config.consumer,
-        PARTITION,
-        config.timers.rules,
-        switchboard.coming,
-    )
-    appender = Appender(
-        connection("appender"),
-        config.appender,
-        appended=switchboard.appended,
-        handed=lambda _partition, segment: consumer.take(segment),
-        consumed=lambda _partition: consumer.consumed(),
-        owned=lambda: (PARTITION,) if consumer.leads else (),
-    )
-    timers = Timers(connection("timers"), appender, config.timers, PARTITION, lambda: consumer.leads)
-    switchboard.consumer, switchboard.appender, switchboard.timers = consumer, appender, timers
-    listener = Listener(before("listener"), CHANNELS, switchboard.heard, switchboard.connected)
+    events = NodeEvents(completions, definitions, job_board, announcer)
+    consumer, appender, timers = _engine(config, dsn, node, definitions, events)
+    listener = Listener(before("listener"), CHANNELS, events.heard, events.connected)
 
-    def finish() -> None:
-        """The API ends: no long poll waits for its time to be over."""
-        drain.set()
-        job_board.close()
-
-    async def serve(beat: Beat) -> None:
-        services = Services(
-            appender, completions, definitions, pool, leasing, large_jobs, job_board, supervisor, config.api,
+    def services() -> Services:
+        return Services(
+            appender, completions, definitions, *pools, job_board, supervisor, config.api,
             supervisor.chaos if config.chaos else None,
-            switchboard.clock_changed if config.control_clock else None,
+            events.clock_changed if config.control_clock else None,
             node,
             limits,
             Waits(max_waiting),
         )  # fmt: skip
-        await server.serve(app.build(services), listeners, settings=config.http, drain=drain, beat=beat.beat)
 
     supervisor = Supervisor(
         [
-            Child("api", serve, partial(_abort, *pools), finish),
+            _api(config, services, listeners, pools, job_board),
             Child("appender", appender.run, appender.close, appender.drain),
             Child("consumer", consumer.run, consumer.close),
             Child("timers", timers.run, timers.close),
@@ -278,6 +147,54 @@ def build(
     return Tree(supervisor, appender, consumer, completions, definitions, pools, job_board, timers)
 
 
+def _engine(
+    config: Config, dsn: str, node: str, definitions: DefinitionCache, events: NodeEvents
+) -> tuple[Consumer, Appender, Timers]:
+    """The tasks that append and process commands, connected with each other and with `events`."""
+    consumer = Consumer(
+        lambda name: driver.connect(dsn, name=name),
+        node,
+        definitions,
+        events,
+        config.consumer,
+        PARTITION,
+        config.timers.rules,
+        events.coming,
+    )
+    appender = Appender(
+        _connection(dsn, "appender"),
+        config.appender,
+        appended=events.appended,
+        handed=lambda _partition, tail: consumer.take(tail),
+        consumed=lambda _partition: consumer.consumed(),
+        owned=lambda: (PARTITION,) if consumer.leads else (),
+    )
+    timers = Timers(_connection(dsn, "timers"), appender, config.timers, PARTITION, lambda: consumer.leads)
+    events.consumer, events.appender, events.timers = consumer, appender, timers
+    return consumer, appender, timers
+
+
+def _api(
+    config: Config,
+    services: Callable[[], Services],
+    listeners: Sequence[trio.SocketListener],
+    pools: Sequence[Pool],
+    job_board: JobBoard,
+) -> Child:
+    """The HTTP server. Each of its restarts builds new services."""
+    drain = trio.Event()
+
+    async def serve(beat: Beat) -> None:
+        await server.serve(app.build(services()), listeners, settings=config.http, drain=drain, beat=beat.beat)
+
+    def finish() -> None:
+        """Finish open requests. Long polls end at once."""
+        drain.set()
+        job_board.close()
+
+    return Child("api", serve, partial(_abort, *pools), finish)
+
+
 async def run(
     config: Config,
     dsn: str,
@@ -287,10 +204,10 @@ async def run(
     started: Callable[[Tree], None] = lambda _tree: None,
     others: Sequence[Child] = (),
 ) -> None:
-    """Run until `stop` is set: then the API finishes what it has, the appender too, and the rest is cancelled.
+    """Run until `stop` is set. Then the API and the appender finish their work, and all other tasks are cancelled.
 
     Raises:
-        Escalated: too many failures; the process should end non-zero.
+        Escalated: too many failures; the process should exit with a status other than 0.
     """
     tree = build(config, dsn, node, listeners, others)
     async with trio.open_nursery() as nursery:
@@ -308,7 +225,7 @@ async def run(
 
 async def _stop(tree: Tree, stop: trio.Event, grace_s: float, everything: trio.CancelScope) -> None:
     await stop.wait()
-    log.info("stopping: finishing what was begun", grace_s=grace_s)
+    log.info("stopping: finishing open requests", grace_s=grace_s)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_stop_waiting, tree.completions)
         await tree.supervisor.stop("api", grace_s)
@@ -318,6 +235,6 @@ async def _stop(tree: Tree, stop: trio.Event, grace_s: float, everything: trio.C
 
 
 async def _stop_waiting(completions: Completions) -> None:
-    """Who waits for the end of an instance gets a moment, and then an answer that names it: jobs may take long."""
-    await trio.sleep(ENDS_WITHIN_S)
+    """Let requests wait a moment for the ends of instances, then answer them: jobs may take long."""
+    await trio.sleep(ENDS_TIMEOUT_S)
     completions.give_up_ends()

@@ -1,7 +1,7 @@
-"""A job worker: activates jobs of one type, has them worked, and reports what came of each.
+"""A job worker: activates jobs of one type, runs a handler for each, and reports the outcome to the server.
 
-The worker asks for as many jobs as it has hands free, waits for them in a long poll, and completes, fails or gives up
-each by what its handler does. A server that is away is waited for.
+The worker requests as many jobs as it has free slots and waits for them in a long poll. The result or the exception of
+the handler completes or fails the job. If the server is unreachable, the worker retries until it answers.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import trio
 from vivero.client import ApiError, Client, ClientError, Document, Unreachable
 
 Handler = Callable[[Document], Awaitable[Mapping[str, Any]]]
-"""Works one job, given as the API gives it; its result goes to the process as variables."""
+"""Does the work of one job, which has the API's form. The result becomes variables of the process."""
 
 FIRST_RETRY_S, LAST_RETRY_S = 0.1, 5.0
 MAX_MESSAGE = 4000
-"""Characters of an error message that are sent."""
+"""Characters of an error message; the rest is not sent."""
 
 
 class JobFailed(Exception):
-    """Raised by handlers: the job is to be tried again, `retries` times more (default: one less than before)."""
+    """Raised by a handler to fail its job. `retries`: how many remain (default: one less than before)."""
 
     def __init__(self, message: str, retries: int | None = None, backoff_ms: int = 0) -> None:
         super().__init__(message)
@@ -34,40 +34,40 @@ class JobFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WorkerSettings:
-    """What a worker takes and how long it may need."""
+    """Settings of a worker."""
 
     name: str = "vivero"
     concurrency: int = 1
-    """Jobs at the same time."""
+    """The number of jobs at a time."""
     timeout_s: float = 60.0
-    """After which a job is given to somebody else, and its handler is cancelled."""
+    """The time of a job. After it the handler is cancelled, and the server may give the job to another worker."""
     max_jobs: int | None = None
-    """After which the worker ends; None: it does not."""
+    """The number of jobs after which the worker ends. None: no limit."""
     wait_s: float = 20.0
-    """How long a poll waits for jobs."""
+    """The time that a long poll waits for jobs."""
 
 
-class Outcome(StrEnum):
-    """What became of a job."""
+class JobOutcome(StrEnum):
+    """The outcome of a job for its worker."""
 
     COMPLETED = "completed"
     FAILED = "failed"
     LOST = "lost"
-    """Somebody else has it, or nobody: its time was over, or its instance was cancelled."""
+    """The worker no longer has the job: its lease ended, or its process instance was cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One worked job. `position`: of the command that said so, in the log."""
+    """The outcome of one job. `position`: that of the reporting command in the log, None if it is not there."""
 
     job: Document
-    outcome: Outcome
+    outcome: JobOutcome
     message: str
     position: int | None
 
 
 class Worker:
-    """Works jobs of `type` with `handler`; `report` hears of each, `trouble` of a server that does not answer."""
+    """Runs `handler` for jobs of `type`. Calls `report` for each job, and `trouble` if the server does not answer."""
 
     def __init__(
         self,
@@ -85,34 +85,34 @@ class Worker:
         self._settings = settings
         self._report = report
         self._trouble = trouble
-        self._hands = trio.Semaphore(settings.concurrency)
-        self._left = settings.max_jobs
+        self._slots = trio.Semaphore(settings.concurrency)
+        self._remaining = settings.max_jobs
         self._polling = trio.CancelScope()
 
     def stop(self) -> None:
-        """Take no more jobs; `run` ends when those in hand are done."""
+        """Activate no more jobs. `run` ends when the active jobs are done."""
         self._polling.cancel()
 
     async def run(self) -> None:
         """Work until `stop`, or until `max_jobs` are done.
 
         Raises:
-            ApiError: the server does not accept how it is asked.
+            ApiError: the server rejects the activation request.
         """
         async with trio.open_nursery() as nursery:
             with self._polling:
-                while self._left is None or self._left > 0:
-                    await self._hands.acquire()  # a hand for the first job; the others are counted then
-                    self._hands.release()
+                while self._remaining is None or self._remaining > 0:
+                    await self._slots.acquire()  # wait for a free slot; `_activate` reads the number of free slots
+                    self._slots.release()
                     for job in await self._activate():
-                        self._hands.acquire_nowait()
+                        self._slots.acquire_nowait()
                         nursery.start_soon(self._work, job)
 
     async def _activate(self) -> list[Document]:
-        free = self._hands.value
-        limit = free if self._left is None else min(free, self._left)
+        free = self._slots.value
+        limit = free if self._remaining is None else min(free, self._remaining)
         settings = self._settings
-        jobs: list[Document] = await self._insisting(
+        jobs: list[Document] = await self._with_retries(
             lambda: self._client.activate(
                 self._type,
                 worker=settings.name,
@@ -121,15 +121,15 @@ class Worker:
                 wait_ms=int(settings.wait_s * 1000),
             )
         )
-        if self._left is not None:
-            self._left -= len(jobs)
+        if self._remaining is not None:
+            self._remaining -= len(jobs)
         return jobs
 
     async def _work(self, job: Document) -> None:
         try:
             self._report(await self._outcome(job))
         finally:
-            self._hands.release()
+            self._slots.release()
 
     async def _outcome(self, job: Document) -> Report:
         try:
@@ -138,30 +138,30 @@ class Worker:
         except JobFailed as error:
             return await self._fail(job, error)
         except trio.TooSlowError:
-            return await self._fail(job, JobFailed(f"not done within {self._settings.timeout_s:g} s"))
-        return await self._tell(job, Outcome.COMPLETED, "", lambda: self._client.complete(job, variables))
+            return await self._fail(job, JobFailed(f"the job was not done within {self._settings.timeout_s:g} s"))
+        return await self._send_outcome(job, JobOutcome.COMPLETED, "", lambda: self._client.complete(job, variables))
 
     async def _fail(self, job: Document, error: JobFailed) -> Report:
         retries = max(job["retries"] - 1, 0) if error.retries is None else error.retries
         message = str(error)[:MAX_MESSAGE]
-        return await self._tell(
-            job, Outcome.FAILED, message, lambda: self._client.fail(job, message, retries, error.backoff_ms)
+        return await self._send_outcome(
+            job, JobOutcome.FAILED, message, lambda: self._client.fail(job, message, retries, error.backoff_ms)
         )
 
-    async def _tell(
-        self, job: Document, outcome: Outcome, message: str, command: Callable[[], Awaitable[Any]]
+    async def _send_outcome(
+        self, job: Document, outcome: JobOutcome, message: str, command: Callable[[], Awaitable[Any]]
     ) -> Report:
-        """Report the outcome to the server, insistently: work that was done should not be done again."""
+        """Send the outcome to the server, with retries, so that the work need not be done again."""
         try:
-            answer = await self._insisting(command)
+            answer = await self._with_retries(command)
         except ApiError as error:
-            if error.status == 504:  # in the log, and will be done
+            if error.status == 504:  # the command is in the log and will be processed
                 return Report(job, outcome, message, error.position)
-            return Report(job, Outcome.LOST, str(error), error.position)
+            return Report(job, JobOutcome.LOST, str(error), error.position)
         return Report(job, outcome, message, answer.position)
 
-    async def _insisting(self, request: Callable[[], Awaitable[Any]]) -> Any:
-        """The answer to a request, asked again for as long as the server is away or has too much to do."""
+    async def _with_retries(self, request: Callable[[], Awaitable[Any]]) -> Any:
+        """The answer to a request, which is repeated while the server is unreachable or overloaded."""
         delay_s = FIRST_RETRY_S
         while True:
             try:

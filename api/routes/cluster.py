@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from vivero.api.decoding import DEFAULT_TENANT
 from vivero.api.problems import Problem
 from vivero.api.reading import read
 from vivero.api.request import Request
 from vivero.api.response import Response, json_response, no_content
 from vivero.api.services import Services
+from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.storage import reads
 
 

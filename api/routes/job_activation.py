@@ -11,7 +11,7 @@ import structlog
 import trio
 
 from vivero.api import commands
-from vivero.api.decoding import DEFAULT_TENANT, Body, Int64, Violations, as_int64, check_tenant, decode, decoder
+from vivero.api.decoding import Body, Int64, Violations, as_int64, check_tenant, decode, decoder
 from vivero.api.job_board import JobBoard, Poller
 from vivero.api.job_room import Share
 from vivero.api.problems import unexpected_value
@@ -19,6 +19,7 @@ from vivero.api.request import Request
 from vivero.api.response import JSON, Response
 from vivero.api.services import Services
 from vivero.api.settings import ApiSettings
+from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.engine.core.records.jobs import WithholdJob
 from vivero.storage import activation
 from vivero.storage.activation import MAX_VARIABLES, SMALL_BYTES, Ask, Lease, Looked, Unfit, at_once

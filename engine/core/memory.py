@@ -13,7 +13,7 @@ from vivero.engine.bpmn.model import Problem, Process
 from vivero.engine.bpmn.resources import read_resource
 from vivero.engine.core.needs import Need, NeedKind, NotLoaded
 from vivero.engine.core.outcomes import Entry, Handled
-from vivero.engine.core.records.base import Command
+from vivero.engine.core.records.base import DEFAULT_TENANT, Command
 from vivero.engine.core.records.catalogue import Deploy, DeploymentReply, ResourceReference
 from vivero.engine.core.rules import FOLLOW_UP_ROUNDS
 from vivero.engine.core.shared.starts import metadata_of
@@ -21,8 +21,6 @@ from vivero.engine.core.state.catalogue import Definition
 from vivero.engine.core.state.channels import Channel, Starts
 from vivero.engine.core.state.state import State
 from vivero.engine.core.step import DEFAULT_LIMITS, Limits, Processor
-
-DEFAULT_TENANT = "<default>"
 
 
 class Refused(Exception):

@@ -104,7 +104,7 @@ async def test_a_second_signal_ends_at_once(program):
         program.signal(signal.SIGTERM)
 
         async def stopping():
-            return program.logged("stopping: finishing what was begun")
+            return program.logged("stopping: finishing open requests")
 
         await eventually(stopping, "the program is stopping")
         began = trio.current_time()

@@ -5,7 +5,7 @@ import trio
 
 from tests.core.bench import raw
 from tests.runtime.consumer.bench import append, beat, make_consumer, pin_clock
-from vivero.engine.core.memory import DEFAULT_TENANT
+from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.engine.core.records.messages import PublishMessage
 from vivero.engine.runtime.expiry import Expiry, ExpirySettings
 

@@ -56,7 +56,7 @@ def test_addresses_are_understood_in_the_usual_spellings(given, address):
 
 @pytest.mark.parametrize("given", ["ftp://x", "http://", "http://x:port", "http://x:99999", "unix:///run/x"])
 def test_what_is_no_address(given):
-    with pytest.raises(BadAddress, match="is no address of a server"):
+    with pytest.raises(BadAddress, match="is not a valid server address"):
         normalised(given)
 
 
@@ -121,7 +121,7 @@ async def test_an_error_that_is_no_problem_is_one_line(client_of):
 
 async def test_an_answer_that_is_no_json(client_of):
     client = client_of(lambda _request: httpx.Response(200, text="<html>Hello</html>"))
-    with pytest.raises(ClientError, match="not JSON: is that Vivero"):
+    with pytest.raises(ClientError, match="is not JSON: is it a Vivero server"):
         await client.topology()
 
 
@@ -156,7 +156,7 @@ async def test_everything_is_read_page_by_page(client_of, asked):
     def serve(_request):
         return httpx.Response(200, json={"items": [{"name": name} for name in next(pages)], "page": PAGE})
 
-    found = [item["name"] async for item in client_of(serve).all("variables", {"x": 1}, limit=2, sort="name")]
+    found = [item["name"] async for item in client_of(serve).search_all("variables", {"x": 1}, limit=2, sort="name")]
     assert found == list("abcde")
     bodies = [json.loads(request.content) for request in asked]
     assert [body["page"] for body in bodies] == [{"limit": 2}, *[{"limit": 2, "after": "Yg=="}] * 2]

@@ -81,7 +81,7 @@ def test_a_whole_number_is_taken_for_seconds(file):
         ('log_format = "xml"', "setting 'log_format'.*console, json"),
         ('log_level = "loud"', "setting 'log_level'.*debug, info, warning, error"),
         ("[http]\nmax_connections = 0", "setting 'http.max_connections'.*greater than 0"),
-        ("[api", "cannot be read"),
+        ("[api", "cannot read"),
     ],
 )
 def test_what_cannot_be_is_named_with_its_place(file, text, complaint):
@@ -97,7 +97,7 @@ def test_what_cannot_be_in_the_environment_is_named():
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(ConfigError, match="cannot read"):
         load(tmp_path / "nothing.toml", {})
 
 

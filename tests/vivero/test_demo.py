@@ -30,7 +30,7 @@ def test_the_show_ends_well_and_can_be_given_again(root, vivero):
 
 def test_it_stays_up_with_its_workers_until_told(root, vivero, eventually):
     program = vivero("demo", "--port", "0", "--data-dir", str(root))
-    eventually(lambda: "Ctrl-C stops it" in program.said or program.process.poll() is not None, timeout=90)
+    eventually(lambda: "Ctrl-C stops the server" in program.said or program.process.poll() is not None, timeout=90)
     assert program.process.poll() is None, program.logged
     order = {"customer": "You", "card": "4711", "items": [{"sku": "rose", "price": 12, "quantity": 2}]}
     body = {"processDefinitionId": "order", "variables": order, "awaitCompletion": True, "requestTimeout": 30000}

@@ -49,7 +49,7 @@ async def test_what_is_pending_is_told_and_not_done(empty_database):
     assert await program.pending(empty_database, config) == []
 
 
-async def test_your_own_server_needs_no_keeper():
+async def test_your_own_server_needs_no_lease():
     config = load(environment={}, flags={"database.url": "postgresql://x"})
     async with program.database(config) as (dsn, children):
         assert (dsn, children) == ("postgresql://x", [])
@@ -91,7 +91,7 @@ def test_the_embedded_server_is_started_again_when_it_is_killed(root, embedded_u
     ).raise_for_status()
 
     os.kill(server_at(root).supervisor, signal.SIGKILL)
-    eventually(lambda: "the embedded PostgreSQL is gone: starting it again" in server.logged)
+    eventually(lambda: "the embedded PostgreSQL is gone: restarting it" in server.logged)
     body = {"processDefinitionId": "greet"}
     eventually(
         lambda: httpx.post(f"{server.address}/v2/process-instances", json=body, timeout=30).is_success, timeout=60

@@ -7,7 +7,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from vivero.client import Answer, ApiError, Unreachable
-from vivero.worker import MAX_MESSAGE, JobFailed, Outcome, Worker, WorkerSettings
+from vivero.worker import MAX_MESSAGE, JobFailed, JobOutcome, Worker, WorkerSettings
 
 
 def job(key, retries=3):
@@ -120,7 +120,7 @@ async def test_a_failure_is_told_with_what_is_left(autojump_clock, make, reports
     server = Server(job(1))
     await make(server, fail).run()
     assert server.told == [("fail", "1", "no", retries, backoff_ms)]
-    assert (reports[0].outcome, reports[0].message) == (Outcome.FAILED, "no")
+    assert (reports[0].outcome, reports[0].message) == (JobOutcome.FAILED, "no")
 
 
 async def test_no_retries_become_fewer_than_none(autojump_clock, make):
@@ -138,7 +138,7 @@ async def test_a_handler_that_takes_too_long_is_cancelled_and_its_job_failed(aut
 
     server = Server(job(1))
     await make(server, forever, timeout_s=2.5).run()
-    assert server.told == [("fail", "1", "not done within 2.5 s", 2, 0)]
+    assert server.told == [("fail", "1", "the job was not done within 2.5 s", 2, 0)]
 
 
 async def test_a_server_that_is_away_is_waited_for_with_patience(autojump_clock, make, troubles):
@@ -173,7 +173,7 @@ async def test_a_job_that_somebody_else_has_is_lost(autojump_clock, make, report
     server = Server(job(1), job(2))
     server.refusals["1"] = ApiError(status, "X", "gone", 7, {})
     await make(server).run()
-    assert [report.outcome for report in reports] == [Outcome.LOST, Outcome.COMPLETED]
+    assert [report.outcome for report in reports] == [JobOutcome.LOST, JobOutcome.COMPLETED]
     assert reports[0].message == f"gone ({status} X)"
 
 
@@ -181,7 +181,7 @@ async def test_an_answer_that_is_late_is_no_failure(autojump_clock, make, report
     server = Server(job(1))
     server.refusals["1"] = ApiError(504, "DEADLINE_EXCEEDED", "late", 7, {})
     await make(server).run()
-    assert (reports[0].outcome, reports[0].position) == (Outcome.COMPLETED, 7)
+    assert (reports[0].outcome, reports[0].position) == (JobOutcome.COMPLETED, 7)
 
 
 async def test_a_server_that_does_not_accept_how_it_is_asked_ends_it(autojump_clock, make):

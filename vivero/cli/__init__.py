@@ -1,6 +1,6 @@
-"""The command line. `main` knows every command by name and one line of help; its code is imported when it runs.
+"""The command line. `main` lists every command with one line of help, and imports a command's code when it runs.
 
-So `vivero --help` costs click and nothing else, and `vivero feel` starts without the server's libraries.
+Therefore `vivero --help` imports only click, and `vivero feel` starts without the server's libraries.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ import click
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "The server": {
         "up": ("server:up", "Start the server, with an embedded PostgreSQL or your own."),
-        "demo": ("demo:demo", "Watch an order process being deployed, started and worked."),
-        "migrate": ("server:migrate", "Bring a database's schema up to date, and end."),
+        "demo": ("demo:demo", "Watch an order process run, from deployment to end."),
+        "migrate": ("server:migrate", "Migrate a database's schema, then exit."),
         "database-url": ("server:database_url", "Print the URL of a running embedded PostgreSQL, for psql."),
     },
     "Processes": {
         "deploy": ("processes:deploy", "Deploy BPMN files, all or none."),
         "start": ("processes:start", "Start a process; with --await, wait for its result."),
-        "cancel": ("processes:cancel", "End a process instance, with everything in it."),
-        "resolve": ("processes:resolve", "Resolve an incident: try again what failed."),
+        "cancel": ("processes:cancel", "Cancel a process instance and everything in it."),
+        "resolve": ("processes:resolve", "Resolve an incident: retry the failed step."),
         "fire": ("timers:fire", "Fire timers now."),
         "move": ("timers:move", "Move the due date of a timer."),
-        "worker": ("worker:worker", "Work jobs of a type with a shell command."),
+        "worker": ("worker:worker", "Run a shell command for each job of a type."),
     },
     "Looking": {
-        "status": ("status:status", "Is the server healthy, and what is it?"),
+        "status": ("status:status", "Show the server's health, version and partitions."),
         "instances": ("lists:instances", "List process instances."),
         "jobs": ("lists:jobs", "List jobs."),
-        "incidents": ("lists:incidents", "List incidents: what waits for somebody's help."),
-        "timers": ("timers:timers", "List timers: what will happen when."),
+        "incidents": ("lists:incidents", "List incidents, which wait for a person's help."),
+        "timers": ("timers:timers", "List timers and their due dates."),
         "show": ("show:show", "Show one process instance: elements, variables, incidents."),
-        "trace": ("show:trace", "Show what happened to a process instance, one line an event."),
-        "events": ("show:events", "Show one command of the log, and the events it caused."),
+        "trace": ("show:trace", "Show the history of a process instance, one line per event."),
+        "events": ("show:events", "Show one command of the log and its events."),
     },
     "Tools": {
         "feel": ("feel:feel", "Evaluate a FEEL expression."),
@@ -48,7 +48,7 @@ Vivero: a BPMN 2.0 workflow engine on PostgreSQL that speaks the Camunda 8 REST 
 
 \b
 Begin with:
-  vivero demo                          the whole thing at work
+  vivero demo                          a demonstration with a server of its own
   vivero up                            a server at http://localhost:8080
 \b
 and then, in another terminal:
@@ -62,17 +62,17 @@ and then, in another terminal:
 ENVIRONMENT = """
 \b
 Environment:
-  VIVERO_ADDRESS          the server that commands talk to; without it CAMUNDA_REST_ADDRESS
-                          counts, then http://localhost:8080
-  VIVERO_DATABASE_URL     your own PostgreSQL (15 or later); without it one is started
-  VIVERO_DATA_DIR         where the embedded PostgreSQL keeps its data
+  VIVERO_ADDRESS          the server's address; the default is CAMUNDA_REST_ADDRESS, and
+                          then http://localhost:8080
+  VIVERO_DATABASE_URL     your own PostgreSQL (15 or later); the default is an embedded one
+  VIVERO_DATA_DIR         the data directory of the embedded PostgreSQL
   VIVERO_CONFIG           a TOML file with settings
   VIVERO_SECTION_NAME     any setting, such as VIVERO_API_PORT; docs/configuration.md lists them
 """
 
 
 class Commands(click.Group):
-    """The group of all commands, each imported when it is asked for."""
+    """The group of all commands. Imports a command when it is requested."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [name for section in COMMANDS.values() for name in section]
@@ -92,8 +92,8 @@ class Commands(click.Group):
                 formatter.write_dl([(name.ljust(width), text) for name, (_, text) in section.items()])
 
 
-def _version(ctx: click.Context, _parameter: click.Parameter, asked: bool) -> None:
-    if asked and not ctx.resilient_parsing:
+def _version(ctx: click.Context, _parameter: click.Parameter, requested: bool) -> None:
+    if requested and not ctx.resilient_parsing:
         from importlib.metadata import version
 
         click.echo(f"vivero {version('vivero')}")

@@ -8,7 +8,7 @@ import click
 import trio
 
 from vivero import demo as show
-from vivero import embedded, logs, pictures
+from vivero import embedded, logs, terminal_tables
 from vivero.cli.failures import Failure, run
 from vivero.cli.server import EXPECTED, settings
 from vivero.client import ClientError
@@ -18,13 +18,15 @@ PACE_S = 0.4
 
 @click.command()
 @click.option("--exit", "leave", is_flag=True, help="End after the show.")
-@click.option("--port", type=int, metavar="N", help="Listen on this port; 0 takes a free one.  [8080]")
-@click.option("--data-dir", type=click.Path(path_type=Path), metavar="DIR", help="Data of the embedded PostgreSQL.")
+@click.option("--port", type=int, metavar="N", help="Listen on this port; 0 selects a free one.  [8080]")
+@click.option(
+    "--data-dir", type=click.Path(path_type=Path), metavar="DIR", help="Data directory of the embedded PostgreSQL."
+)
 def demo(leave: bool, port: int | None, data_dir: Path | None) -> None:
-    """Watch an order process being deployed, started and worked.
+    """Watch an order process run, from deployment to end.
 
-    Starts a server with a PostgreSQL of its own, deploys examples/order/order.bpmn, starts five orders, works their
-    jobs, and shows what happens. Then the server stays up, to be tried out; its data are kept for the next time.
+    The command starts a server with its own PostgreSQL, deploys examples/order/order.bpmn, starts five orders, does the
+    work of their jobs and shows the orders in a table. Then the server stays up for you to try. It keeps its data.
 
     \b
     Examples:
@@ -34,7 +36,7 @@ def demo(leave: bool, port: int | None, data_dir: Path | None) -> None:
     root = data_dir or embedded.default_root().with_name("vivero-demo")
     chosen = settings(None, api__port=port, database__data_dir=root, control_clock=True)
     logs.configure(chosen.log_format, "warning")
-    console = pictures.console()
+    console = terminal_tables.console()
     pace_s = PACE_S if console.is_terminal else 0.0
     run(
         lambda: show.run(chosen, console, leave=leave, pace_s=pace_s),

@@ -1,7 +1,7 @@
-"""What went wrong, in one readable line and an exit code; tracebacks are for bugs.
+"""Failures of commands as one readable line and an exit code. Only bugs print a traceback.
 
-1: it did not work, and the line says why. 2: the command line is wrong (click's own). 70 (EX_SOFTWARE of sysexits.h):
-the program gave itself up.
+Exit codes: 1, the command failed and the line says why; 2, the command line is invalid (by click); 70 (EX_SOFTWARE of
+sysexits.h), the program gave up after too many failures.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ class Failure(click.ClickException):
 
 
 class GaveUp(Failure):
-    """The program could not help itself (EX_SOFTWARE of sysexits.h)."""
+    """The program gave up after too many failures (EX_SOFTWARE of sysexits.h)."""
 
     exit_code = 70
 
 
 def run(work: Callable[[], Awaitable[T]], expected: Mapping[type[Exception], type[Failure]]) -> T:
-    """The result of `work` under Trio; an expected exception becomes the Failure that it stands for."""
+    """Run `work` under Trio and return its result. An expected exception becomes the Failure that `expected` names."""
     try:
         return trio.run(work)
     except BaseException as error:
@@ -40,7 +40,7 @@ def run(work: Callable[[], Awaitable[T]], expected: Mapping[type[Exception], typ
 
 
 def alone(error: BaseException) -> BaseException:
-    """What happened, without the groups that nurseries put around it; a group of several stays one."""
+    """The exception without the groups that nurseries add. A group of several exceptions stays a group."""
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error

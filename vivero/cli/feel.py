@@ -1,4 +1,4 @@
-"""The command `feel`: evaluate an expression, without a server."""
+"""The command `feel`: evaluate an expression without a server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from vivero.engine.feel import FeelError, compile_expression, from_json, to_json
     "--context", type=JSON_OBJECT, default="{}", help="Variables: a JSON object, @file, or @- for standard input."
 )
 def feel(expression: str, context: dict[str, Any]) -> None:
-    """Evaluate a FEEL expression: its value as JSON on stdout, its warnings on stderr.
+    """Evaluate a FEEL expression. Prints its value as JSON on stdout and its warnings on stderr.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Commands that list: instances, jobs, incidents."""
+"""The commands `instances`, `jobs` and `incidents`, and their common parts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 from vivero.cli.options import address_option, json_option, say, talk
 from vivero.client import Client, Document, Page
-from vivero.pictures import Column, console, field, state, table, time
+from vivero.terminal_tables import Column, console, field, state, table, time
 
 F = TypeVar("F", bound=Callable[..., Any])
 MAX_PAGE = 1000
@@ -18,7 +18,7 @@ MAX_PAGE = 1000
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Which page of a search, and how to show it."""
+    """The page of a search to show, and the format."""
 
     address: str | None
     as_json: bool
@@ -28,21 +28,21 @@ class View:
 
 
 def paged(command: F) -> F:
-    """Options of every list."""
+    """Add the options of every list."""
     for option in (
         address_option,
         json_option,
-        click.option("--all", "everything", is_flag=True, help="Everything, page by page."),
-        click.option("--after", metavar="CURSOR", help="Go on behind a page; its last line says how."),
-        click.option("--limit", type=click.IntRange(1, MAX_PAGE), default=50, show_default=True, help="Rows a page."),
+        click.option("--all", "everything", is_flag=True, help="Print all pages."),
+        click.option("--after", metavar="CURSOR", help="Start after this cursor, which a page's last line shows."),
+        click.option("--limit", type=click.IntRange(1, MAX_PAGE), default=50, show_default=True, help="Rows per page."),
     ):
         command = option(command)
     return command
 
 
 def oldest_or_newest(command: F) -> F:
-    """--oldest: the other way round."""
-    return click.option("--oldest", is_flag=True, help="Oldest first; else newest first.")(command)
+    """Add --oldest, which reverses the order."""
+    return click.option("--oldest", is_flag=True, help="Oldest first; the default is newest first.")(command)
 
 
 @click.command()
@@ -50,13 +50,13 @@ def oldest_or_newest(command: F) -> F:
     "--state",
     "state_",
     type=click.Choice(["ACTIVE", "COMPLETED", "TERMINATED"], case_sensitive=False),
-    help="In this state.  [any]",
+    help="Only instances in this state.  [any]",
 )
-@click.option("--process", metavar="ID", help="Of this process.")
-@click.option("--version", type=click.IntRange(1), help="Of this version of it.")
-@click.option("--business-id", metavar="ID", help="With this business id.")
-@click.option("--tag", "tags", multiple=True, help="With this tag; may be given several times.")
-@click.option("--incident", "with_incident", is_flag=True, help="Only those that wait for help.")
+@click.option("--process", metavar="ID", help="Only instances of this process.")
+@click.option("--version", type=click.IntRange(1), help="Only instances of this version of a process.")
+@click.option("--business-id", metavar="ID", help="Only instances with this business id.")
+@click.option("--tag", "tags", multiple=True, help="Only instances with this tag; may be repeated.")
+@click.option("--incident", "with_incident", is_flag=True, help="Only instances with incidents.")
 @oldest_or_newest
 @paged
 def instances(
@@ -98,10 +98,10 @@ def instances(
 
 
 @click.command()
-@click.option("--type", "type_", metavar="TYPE", help="Of this type.")
+@click.option("--type", "type_", metavar="TYPE", help="Only jobs of this type.")
 @click.option("--state", "state_", metavar="STATE", help="CREATED, COMPLETED, FAILED, CANCELED, ERROR_THROWN, …")
-@click.option("--process", metavar="ID", help="Of this process.")
-@click.option("--instance", metavar="KEY", help="Of this process instance.")
+@click.option("--process", metavar="ID", help="Only jobs of this process.")
+@click.option("--instance", metavar="KEY", help="Only jobs of this process instance.")
 @oldest_or_newest
 @paged
 def jobs(
@@ -142,19 +142,19 @@ def jobs(
     type=click.Choice(["ACTIVE", "RESOLVED", "ANY"], case_sensitive=False),
     default="ACTIVE",
     show_default=True,
-    help="In this state.",
+    help="Only incidents in this state.",
 )
 @click.option("--type", "type_", metavar="TYPE", help="JOB_NO_RETRIES, IO_MAPPING_ERROR, CONDITION_ERROR, …")
-@click.option("--process", metavar="ID", help="Of this process.")
-@click.option("--instance", metavar="KEY", help="Of this process instance.")
+@click.option("--process", metavar="ID", help="Only incidents of this process.")
+@click.option("--instance", metavar="KEY", help="Only incidents of this process instance.")
 @oldest_or_newest
 @paged
 def incidents(
     state_: str, type_: str | None, process: str | None, instance: str | None, oldest: bool, **page: Any
 ) -> None:
-    """List incidents: what waits for somebody's help.
+    """List incidents, which wait for a person's help.
 
-    `vivero resolve KEY` tries again what failed.
+    `vivero resolve KEY` retries the failed step.
 
     \b
     Examples:
@@ -180,14 +180,16 @@ def incidents(
     list_page("incidents", filter, "incidentKey", columns, oldest, View(**page))
 
 
-def list_page(what: str, filter: dict[str, Any], key: str, columns: Sequence[Column], oldest: bool, view: View) -> None:
-    """Print a page, or page after page."""
+def list_page(
+    resource: str, filter: dict[str, Any], key: str, columns: Sequence[Column], oldest: bool, view: View
+) -> None:
+    """Print one page of a search, or all pages."""
     chosen = {name: value for name, value in filter.items() if value is not None}
 
     async def pages(client: Client) -> None:
         after, shown = view.after, 0
         while True:
-            page = await client.search(what, chosen, sort=key, descending=not oldest, limit=view.limit, after=after)
+            page = await client.search(resource, chosen, sort=key, descending=not oldest, limit=view.limit, after=after)
             shown += len(page.items)
             _print(page.items, columns, view)
             after = page.after
@@ -207,8 +209,8 @@ def _print(items: list[Document], columns: Sequence[Column], view: View) -> None
 
 
 def _say_rest(page: Page, shown: int, view: View) -> None:
-    """How many there are, and how to see the next: on stderr, as it is no row."""
+    """Print the total and the cursor of the next page to stderr, because they are not rows."""
     if view.as_json:
         return
-    more = f"; the next: --after {page.after}" if page.after is not None and shown < page.total else ""
+    more = f"; next page: --after {page.after}" if page.after is not None and shown < page.total else ""
     click.echo(f"{shown} of {page.total}{more}", err=True)

@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options and helpers that several commands share."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ T = TypeVar("T")
 
 
 def address_option(command: F) -> F:
-    """--address: which server."""
+    """Add --address, the server's address."""
     return click.option("--address", metavar="URL", help="The server.  [VIVERO_ADDRESS or http://localhost:8080]")(
         command
     )
 
 
 def json_option(command: F) -> F:
-    """--json: for programs."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON, one document a line.")(command)
+    """Add --json, the output for programs."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON, one document per line.")(command)
 
 
 def talk(address: str | None, work: Callable[[Client], Awaitable[T]]) -> T:
-    """The result of `work` with a client of the server; what goes wrong is one line."""
+    """Run `work` with a client of the server, and return its result. Raises Failure."""
 
     async def session() -> T:
         async with Client(address_from(address)) as client:
@@ -40,7 +40,7 @@ def talk(address: str | None, work: Callable[[Client], Awaitable[T]]) -> T:
 
 
 class JsonObject(click.ParamType[dict[str, Any]]):
-    """A JSON object, as text, as `@file`, or `@-` for standard input."""
+    """A JSON object: a text, `@file`, or `@-` for standard input."""
 
     name = "JSON"
 
@@ -50,11 +50,11 @@ class JsonObject(click.ParamType[dict[str, Any]]):
         try:
             found = json.loads(_text(value))
         except (OSError, UnicodeDecodeError) as error:
-            self.fail(f"{value[1:]} cannot be read: {error}", param, ctx)
+            self.fail(f"cannot read {value[1:]}: {error}", param, ctx)
         except ValueError as error:
-            self.fail(f"this is no JSON ({error}): {_text(value)[:200]}", param, ctx)
+            self.fail(f"the text is not valid JSON ({error}): {_text(value)[:200]}", param, ctx)
         if not isinstance(found, dict):
-            self.fail('a JSON object is expected, such as {"total": 30}', param, ctx)
+            self.fail('the value must be a JSON object, such as {"total": 30}', param, ctx)
         return found
 
 
@@ -68,7 +68,7 @@ JSON_OBJECT = JsonObject()
 
 
 def say(document: Any) -> None:
-    """One line of JSON to stdout."""
+    """Print one line of JSON to stdout."""
     click.echo(json.dumps(document, ensure_ascii=False))
 
 

@@ -1,4 +1,4 @@
-"""Commands that change something: deploy, start, cancel, resolve."""
+"""The commands `deploy`, `start`, `cancel` and `resolve`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ DEFAULT_AWAIT_S = 60.0
 @address_option
 @json_option
 def deploy(files: tuple[Path, ...], address: str | None, as_json: bool) -> None:
-    """Deploy BPMN files: all of them, or none if one has a problem.
+    """Deploy all BPMN files, or none if one has a problem.
 
-    A process that has not changed since its last deployment keeps its version.
+    A process that did not change since its last deployment keeps its version.
 
     \b
     Example:
@@ -46,18 +46,18 @@ def deploy(files: tuple[Path, ...], address: str | None, as_json: bool) -> None:
 @click.command()
 @click.argument("process_id", metavar="ID")
 @click.option("--variables", type=JSON_OBJECT, default="{}", help="A JSON object, @file, or @- for standard input.")
-@click.option("--await", "awaits", is_flag=True, help="Wait for its end; print its variables.")
+@click.option("--await", "awaits", is_flag=True, help="Wait for the instance's end, and print its variables.")
 @click.option(
     "--timeout",
     "timeout_s",
     type=click.FloatRange(0.001),
     default=DEFAULT_AWAIT_S,
     show_default=True,
-    help="Seconds that --await waits.",
+    help="Time limit of --await, in seconds.",
 )
-@click.option("--version", type=click.IntRange(1), help="Which version.  [the latest]")
-@click.option("--business-id", help="Your own name for the instance.")
-@click.option("--tag", "tags", multiple=True, help="A tag; may be given several times.")
+@click.option("--version", type=click.IntRange(1), help="The version of the process.  [the latest]")
+@click.option("--business-id", help="Your own id for the instance.")
+@click.option("--tag", "tags", multiple=True, help="A tag; may be repeated.")
 @address_option
 @json_option
 def start(
@@ -73,8 +73,8 @@ def start(
 ) -> None:
     """Start the process ID, and print the key of the new instance.
 
-    With --await the variables at its end are printed instead. If it does not end in time, or is cancelled, the exit
-    code is 1 and the message names the instance; one that has not ended goes on.
+    With --await, print the final variables instead. If the instance does not end in time or is cancelled, the exit code
+    is 1, and the message names the instance. An instance that has not ended continues.
 
     \b
     Examples:
@@ -104,11 +104,11 @@ def start(
 
 
 def without_result(error: ApiError, timeout_s: float) -> ClientError:
-    """What a problem says of the instance that was awaited; other problems as they are."""
+    """The error of an awaited instance that did not complete. Other errors are returned unchanged."""
     key = error.members.get("processInstanceKey")
     match error.status if key is not None else None:
         case 504:
-            return ClientError(f"instance {key} has not ended within {timeout_s:g} s; it goes on")
+            return ClientError(f"instance {key} has not ended within {timeout_s:g} s; it continues")
         case 409:
             return ClientError(f"instance {key} was terminated before its end")
         case _:
@@ -119,7 +119,7 @@ def without_result(error: ApiError, timeout_s: float) -> ClientError:
 @click.argument("keys", nargs=-1, required=True, metavar="KEY...")
 @address_option
 def cancel(keys: tuple[str, ...], address: str | None) -> None:
-    """End process instances, with everything in them."""
+    """Cancel process instances and everything in them."""
 
     async def each(client: Client) -> None:
         for key in keys:
@@ -132,14 +132,14 @@ def cancel(keys: tuple[str, ...], address: str | None) -> None:
 @click.command()
 @click.argument("keys", nargs=-1, required=True, metavar="KEY...")
 @click.option(
-    "--retries", type=click.IntRange(1), default=1, show_default=True, help="Given to a job that has none left."
+    "--retries", type=click.IntRange(1), default=1, show_default=True, help="New retries of a job that has none."
 )
-@click.option("--variables", type=JSON_OBJECT, help="Set these first, where the incident is.")
+@click.option("--variables", type=JSON_OBJECT, help="Variables to set first, in the scope of the incident.")
 @address_option
 def resolve(keys: tuple[str, ...], retries: int, variables: dict[str, Any] | None, address: str | None) -> None:
-    """Resolve incidents: exactly what failed is tried again.
+    """Resolve incidents: the server retries exactly the failed step.
 
-    A job that has no retries left gets some first. Where the data were wrong, correct them with --variables.
+    A job without retries first gets new ones. Correct wrong data with --variables.
 
     \b
     Example:

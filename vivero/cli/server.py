@@ -1,4 +1,4 @@
-"""The commands that run or prepare the server: up, migrate, database-url."""
+"""The commands `up`, `migrate` and `database-url`."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ EXPECTED: Mapping[type[Exception], type[Failure]] = {
     Retry: Failure,
     Escalated: GaveUp,
 }
-"""What may go wrong with a server, and how the command ends then."""
+"""The expected exceptions of a server, and the failure of the command for each."""
 
 
 PATH = click.Path(path_type=Path)
 CONFIG = click.option("--config", "file", type=PATH, envvar="VIVERO_CONFIG", help="A TOML file with settings.")
 DATABASE_URL = click.option("--database-url", metavar="URL", help="Your own PostgreSQL, 15 or later.")
-DATA_DIR = click.option("--data-dir", type=PATH, metavar="DIR", help="Data of the embedded PostgreSQL.")
+DATA_DIR = click.option("--data-dir", type=PATH, metavar="DIR", help="Data directory of the embedded PostgreSQL.")
 
 
 def database_options(command: F) -> F:
-    """Which PostgreSQL: --data-dir or --database-url."""
+    """Add the options that select PostgreSQL."""
     for option in (CONFIG, DATABASE_URL, DATA_DIR):
         command = option(command)
     return command
 
 
 def settings(file: Path | None, **flags: Any) -> Config:
-    """The settings of a command; flags are named with `__` for the dot. Raises Failure."""
+    """The settings of a command. The names of flags have `__` for the dot. Raises Failure, UsageError."""
     if flags.get("database__url") and flags.get("database__data_dir"):
         raise click.UsageError(
-            "--data-dir is for the embedded PostgreSQL, --database-url for your own: give one of them"
+            "--data-dir is for the embedded PostgreSQL and --database-url for your own: give only one of them"
         )
     try:
         return config.load(file, flags={name.replace("__", "."): value for name, value in flags.items()})
@@ -61,12 +61,12 @@ def settings(file: Path | None, **flags: Any) -> Config:
 
 
 @click.command()
-@click.option("--port", type=int, metavar="N", help="Listen on this port; 0 takes a free one.  [8080]")
-@click.option("--host", metavar="H", help="Listen on this address; 0.0.0.0 for all.  [127.0.0.1]")
+@click.option("--port", type=int, metavar="N", help="Listen on this port; 0 selects a free one.  [8080]")
+@click.option("--host", metavar="H", help="Listen on this address; 0.0.0.0 means all.  [127.0.0.1]")
 @database_options
 @click.option("--chaos", is_flag=True, default=None, help="Serve POST /chaos/children/{name}, for tests.")
-@click.option("--control-clock", is_flag=True, default=None, help="Let clients set the clock, for tests.")
-@click.option("--log-format", type=click.Choice(["console", "json"]), help="How to log, to stderr.  [console]")
+@click.option("--control-clock", is_flag=True, default=None, help="Allow clients to set the clock, for tests.")
+@click.option("--log-format", type=click.Choice(["console", "json"]), help="Format of the log on stderr.  [console]")
 def up(
     port: int | None,
     host: str | None,
@@ -79,9 +79,9 @@ def up(
 ) -> None:
     """Start the server.
 
-    Without --database-url it starts a PostgreSQL of its own, which needs nothing installed, keeps its data (see
-    --data-dir) and goes when the last program that uses it has gone. SIGTERM and Ctrl-C finish what was begun and end;
-    a second one ends at once.
+    Without --database-url, the server starts an embedded PostgreSQL, which needs no installation. It keeps its data
+    (see --data-dir) and stops with the last program that uses it. SIGTERM and Ctrl-C finish open requests and then stop
+    the server; a second signal stops it at once.
 
     \b
     Examples:
@@ -100,8 +100,8 @@ def up(
         log_format=log_format,
     )
     logs.configure(chosen.log_format, chosen.log_level)
-    for name, meant in config.misspelt().items():
-        log.warning("the environment has a variable that is no setting", variable=name, did_you_mean=meant)
+    for name, suggestion in config.misspelt().items():
+        log.warning("an environment variable does not name a setting", variable=name, did_you_mean=suggestion)
     run(
         lambda: program.up(chosen, ready=functools.partial(_say_ready, chosen), migrating=say_migration),
         EXPECTED,
@@ -110,19 +110,19 @@ def up(
 
 @click.command()
 @database_options
-@click.option("--check", is_flag=True, help="Change nothing; exit code 1 if there is something to do.")
+@click.option("--check", is_flag=True, help="Change nothing; exit with 1 if migrations are pending.")
 def migrate(file: Path | None, data_dir: Path | None, database_url: str | None, check: bool) -> None:
-    """Bring a database's schema up to date, and end.
+    """Migrate a database's schema, then exit.
 
-    `vivero up` does the same at its start; this is for those who want it done before. Any number of programs may try
-    at once: one migrates, the others wait and find nothing to do.
+    `vivero up` does the same at its start. Use this command to migrate before the start. Several programs may run it
+    at the same time: one migrates, and the others wait and then have nothing to do.
     """
     chosen = settings(file, database__data_dir=data_dir, database__url=database_url)
     logs.configure(chosen.log_format, "warning")
     todo = run(lambda: _pending(chosen) if check else _migrate(chosen), EXPECTED)
     if check and todo:
-        raise Failure(f"{len(todo)} to run: {', '.join(map(str, todo))}")
-    click.echo(f"{len(todo)} migrations run; the schema is up to date" if todo else "the schema is up to date")
+        raise Failure(f"{len(todo)} migrations are pending: {', '.join(map(str, todo))}")
+    click.echo(f"{len(todo)} migrations done; the schema is up to date" if todo else "the schema is up to date")
 
 
 async def _migrate(chosen: Config) -> list[Migration]:
@@ -143,7 +143,7 @@ async def _pending(chosen: Config) -> list[Migration]:
 
 
 @click.command("database-url")
-@click.option("--data-dir", type=PATH, envvar="VIVERO_DATA_DIR", metavar="DIR", help="As given to `vivero up`.")
+@click.option("--data-dir", type=PATH, envvar="VIVERO_DATA_DIR", metavar="DIR", help="The --data-dir of `vivero up`.")
 def database_url(data_dir: Path | None) -> None:
     """Print the URL of the embedded PostgreSQL that runs at DIR.
 
@@ -157,12 +157,12 @@ def database_url(data_dir: Path | None) -> None:
         raise Failure(str(error)) from error
     if url is None:
         root = data_dir or embedded.default_root()
-        raise Failure(f"no embedded PostgreSQL runs at {root}: it does while `vivero up` does")
+        raise Failure(f"no embedded PostgreSQL runs at {root}: start it with `vivero up`")
     click.echo(url)
 
 
 def say_migration(migration: Migration, number: int, count: int) -> None:
-    """One line a migration."""
+    """Print one line for a migration."""
     click.echo(f"migration {number} of {count}: {migration}", err=True)
 
 
@@ -171,30 +171,30 @@ def _say_ready(chosen: Config, ready: program.Ready) -> None:
 
 
 def banner(chosen: Config, ready: program.Ready) -> str:
-    """What runs, and on what."""
+    """The lines that `up` prints once it serves clients: address, PostgreSQL, durability."""
     lines = [
         ("API", f"{ready.address}/v2"),
         ("PostgreSQL", where(chosen, ready.server)),
         ("durability", durability(ready.server)),
     ]
     if chosen.control_clock:
-        lines.append(("clock", "clients may set it through PUT /v2/clock"))
+        lines.append(("clock", "clients may set it with PUT /v2/clock"))
     if chosen.chaos:
-        lines.append(("chaos", "on: anybody may hurt this program through POST /chaos/children/{name}"))
+        lines.append(("chaos", "on: every client may inject faults with POST /chaos/children/{name}"))
     table = "\n".join(f"  {name:<12} {text}" for name, text in lines)
     return f"{click.style('Vivero is ready', bold=True)}\n{table}"
 
 
 def where(chosen: Config, server: Server) -> str:
-    """Which PostgreSQL, in words."""
+    """The version and place of PostgreSQL, for the banner."""
     if chosen.database.url is not None:
         return f"{server.version} at {server.address}"
     return f"{server.version}, embedded, data in {chosen.database.data_dir or embedded.default_root()}"
 
 
 def durability(server: Server) -> str:
-    """Whether what is acknowledged survives a crash of the machine."""
+    """The settings that decide whether acknowledged commands survive a crash of the machine, for the banner."""
     text = f"fsync {'on' if server.fsync else 'off'}, synchronous_commit {server.synchronous_commit}"
     if server.fsync and server.synchronous_commit not in ("off", "local"):
         return text
-    return click.style(f"{text}: acknowledged commands may be lost in a crash", fg="yellow")
+    return click.style(f"{text}: a crash may lose acknowledged commands", fg="yellow")

@@ -1,26 +1,26 @@
-"""Commands that show one thing in full: show, trace, events."""
+"""The commands `show`, `trace` and `events`."""
 
 from __future__ import annotations
 
 import click
 
-from vivero import pictures
+from vivero import terminal_tables
 from vivero.cli.options import address_option, json_option, say, talk
 from vivero.client import Client, Document
 
-ELEMENTS: tuple[pictures.Column, ...] = (
-    ("element instance", pictures.field("elementInstanceKey")),
-    ("element", pictures.field("elementId")),
-    ("type", pictures.field("type")),
-    ("state", pictures.state),
-    ("started", pictures.time("startDate")),
-    ("ended", pictures.time("endDate")),
+ELEMENTS: tuple[terminal_tables.Column, ...] = (
+    ("element instance", terminal_tables.field("elementInstanceKey")),
+    ("element", terminal_tables.field("elementId")),
+    ("type", terminal_tables.field("type")),
+    ("state", terminal_tables.state),
+    ("started", terminal_tables.time("startDate")),
+    ("ended", terminal_tables.time("endDate")),
 )
-INCIDENTS: tuple[pictures.Column, ...] = (
-    ("incident", pictures.field("incidentKey")),
-    ("type", pictures.field("errorType")),
-    ("element", pictures.field("elementId")),
-    ("message", pictures.field("errorMessage")),
+INCIDENTS: tuple[terminal_tables.Column, ...] = (
+    ("incident", terminal_tables.field("incidentKey")),
+    ("type", terminal_tables.field("errorType")),
+    ("element", terminal_tables.field("elementId")),
+    ("message", terminal_tables.field("errorMessage")),
 )
 MAX_ROWS = 200
 
@@ -45,13 +45,13 @@ def show(key: str, address: str | None, as_json: bool) -> None:
     if as_json:
         say(found)
         return
-    screen = pictures.console()
+    screen = terminal_tables.console()
     screen.print(_headline(found["instance"]))
-    screen.print(pictures.table(found["elements"], ELEMENTS))
+    screen.print(terminal_tables.table(found["elements"], ELEMENTS))
     if found["variables"]:
-        screen.print("", pictures.variables(found["variables"]))
+        screen.print("", terminal_tables.variables(found["variables"]))
     if found["incidents"]:
-        screen.print("", pictures.table(found["incidents"], INCIDENTS))
+        screen.print("", terminal_tables.table(found["incidents"], INCIDENTS))
 
 
 @click.command()
@@ -59,9 +59,10 @@ def show(key: str, address: str | None, as_json: bool) -> None:
 @address_option
 @json_option
 def trace(key: str, address: str | None, as_json: bool) -> None:
-    """Show what happened to the process instance KEY, and to all that it called: one line an event.
+    """Show the history of the process instance KEY and of the instances that it called, one line per event.
 
-    Elements are named by their ids, a second instance of one as `work~2`. With --json a command is one document.
+    Lines name elements by their ids; `work~2` is the second instance of `work`. With --json, each command is one
+    document.
 
     \b
     Example:
@@ -79,7 +80,7 @@ def trace(key: str, address: str | None, as_json: bool) -> None:
 
 
 def _say_lines(item: Document) -> None:
-    """A command and what it caused, indented."""
+    """Print a command and its events, which are indented."""
     click.echo(f"{item['commandPosition']}  {item['at']}")
     for line in item["lines"]:
         click.echo(f"    {line}")
@@ -90,27 +91,27 @@ def _say_lines(item: Document) -> None:
 @address_option
 @json_option
 def events(position: int, address: str | None, as_json: bool) -> None:
-    """Show the command at POSITION of the log, and every event it caused.
+    """Show the command at POSITION of the log and all its events.
 
-    An answer of the API names the position of its command, in the header Command-Position.
+    The API returns the position of a command in the header Command-Position.
     """
     command = talk(address, lambda client: client.command(position))
     if as_json:
         say(command)
         return
-    screen = pictures.console()
-    took = pictures.took_ms(command)
+    screen = terminal_tables.console()
+    took = terminal_tables.latency_ms(command)
     screen.print(
-        f"[bold]{command['intent']}[/] at position {position}: {pictures.coloured(command['status'])}"
+        f"[bold]{command['intent']}[/] at position {position}: {terminal_tables.coloured(command['status'])}"
         + ("" if took is None else f" after {took:g} ms")
     )
     if command["rejection"] is not None:
         screen.print(f"{command['rejection']['code']}: {command['rejection']['reason']}", markup=False)
-    screen.print(pictures.event_table(command))
+    screen.print(terminal_tables.event_table(command))
 
 
 def _headline(instance: Document) -> str:
     return (
         f"[bold]{instance['processDefinitionId']}[/] version {instance['processDefinitionVersion']},"
-        f" instance {instance['processInstanceKey']}: {pictures.state(instance)}"
+        f" instance {instance['processInstanceKey']}: {terminal_tables.state(instance)}"
     )

@@ -7,7 +7,7 @@ from rich.table import Table
 
 from vivero.cli.options import address_option, say, talk
 from vivero.client import Client, Document
-from vivero.pictures import console
+from vivero.terminal_tables import console
 
 
 @click.command()
@@ -15,7 +15,7 @@ from vivero.pictures import console
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def status(context: click.Context, address: str | None, as_json: bool) -> None:
-    """Is the server healthy, and what is it? The exit code is 0 if it is healthy, else 1."""
+    """Show the server's health, version and partitions. The exit code is 0 if it is healthy, otherwise 1."""
 
     async def look(client: Client) -> tuple[bool, Document]:
         return await client.healthy(), await client.topology()
@@ -24,13 +24,13 @@ def status(context: click.Context, address: str | None, as_json: bool) -> None:
     if as_json:
         say({"healthy": healthy, **topology})
     else:
-        console().print(_picture(healthy, topology))
+        console().print(_table(healthy, topology))
     context.exit(0 if healthy else 1)
 
 
-def _picture(healthy: bool, topology: Document) -> Table:
+def _table(healthy: bool, topology: Document) -> Table:
     made = Table.grid(padding=(0, 2))
-    made.add_row("health", "[green]healthy[/]" if healthy else "[red]not every part makes progress[/]")
+    made.add_row("health", "[green]healthy[/]" if healthy else "[red]a part of the server makes no progress[/]")
     made.add_row("REST API", f"Camunda {topology['gatewayVersion']}")
     made.add_row("cluster", topology["clusterId"] or "")
     for broker in topology["brokers"]:

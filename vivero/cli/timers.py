@@ -1,4 +1,4 @@
-"""Commands about timers: list them, fire one now, move its due date."""
+"""The commands `timers`, `fire` and `move`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import click
 from vivero.cli.lists import View, list_page, oldest_or_newest, paged
 from vivero.cli.options import address_option, talk
 from vivero.client import Client
-from vivero.pictures import field, state, time
+from vivero.terminal_tables import field, state, time
 
 
 @click.command()
-@click.option("--instance", metavar="KEY", help="Of this process instance.")
-@click.option("--process", metavar="ID", help="Of this process.")
+@click.option("--instance", metavar="KEY", help="Only timers of this process instance.")
+@click.option("--process", metavar="ID", help="Only timers of this process.")
 @click.option(
     "--state",
     "state_",
@@ -26,9 +26,9 @@ from vivero.pictures import field, state, time
 @oldest_or_newest
 @paged
 def timers(instance: str | None, process: str | None, state_: str, oldest: bool, **page: Any) -> None:
-    """List timers: what will happen when.
+    """List timers and their due dates.
 
-    `vivero fire KEY` lets one happen now, `vivero move KEY DATE` at another time.
+    `vivero fire KEY` fires a timer now, and `vivero move KEY DATE` changes its due date.
 
     \b
     Examples:
@@ -57,7 +57,7 @@ def timers(instance: str | None, process: str | None, state_: str, oldest: bool,
 @click.argument("keys", nargs=-1, required=True, metavar="KEY...")
 @address_option
 def fire(keys: tuple[str, ...], address: str | None) -> None:
-    """Fire timers now, whatever their due dates. A cycle goes on with its next occurrence.
+    """Fire timers now, whatever their due dates. A cycle continues with its next occurrence.
 
     \b
     Example:
@@ -81,9 +81,9 @@ class Moment(click.ParamType[str]):
         try:
             moment = datetime.fromisoformat(value)
         except ValueError as error:
-            self.fail(f"this is no date and time ({error}), such as 2027-01-31T12:00:00Z", param, ctx)
+            self.fail(f"the text is not a date and time such as 2027-01-31T12:00:00Z: {error}", param, ctx)
         if moment.tzinfo is None:
-            self.fail("which time zone? Add Z or an offset: 2027-01-31T12:00:00+01:00", param, ctx)
+            self.fail("the time zone is missing: add Z or an offset, as in 2027-01-31T12:00:00+01:00", param, ctx)
         return str(value)
 
 
@@ -92,7 +92,7 @@ class Moment(click.ParamType[str]):
 @click.argument("date", type=Moment())
 @address_option
 def move(key: str, date: str, address: str | None) -> None:
-    """Move the due date of the timer KEY. One that is past fires at once.
+    """Move the due date of the timer KEY. With a date in the past, the timer fires at once.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""The command `worker`: a job worker around a shell command."""
+"""The command `worker`: a job worker that runs a shell command."""
 
 from __future__ import annotations
 
@@ -20,26 +20,24 @@ from vivero.client import Client, ClientError, Document, address_from
 from vivero.worker import MAX_MESSAGE, JobFailed, Report, Worker, WorkerSettings
 
 MAX_OUTPUT = 4 * 1024 * 1024
-"""Bytes of stdout and of stderr that are read: what the API takes as variables."""
+"""Bytes of stdout, and of stderr, that the worker reads: the API's limit for variables."""
 
 
 @click.command()
 @click.argument("type")
 @click.option("--exec", "command", required=True, metavar="CMD", help="The shell command that does the work.")
-@click.option(
-    "--concurrency", type=click.IntRange(1, 1000), default=1, show_default=True, help="Jobs at the same time."
-)
+@click.option("--concurrency", type=click.IntRange(1, 1000), default=1, show_default=True, help="Jobs at a time.")
 @click.option(
     "--timeout",
     "timeout_s",
     type=click.FloatRange(0.001),
     default=60.0,
     show_default=True,
-    help="Seconds a job may take; then it is stopped, and failed.",
+    help="Time limit of a job in seconds; after it the command is killed and the job fails.",
 )
-@click.option("--max-jobs", type=click.IntRange(1), help="End after so many jobs.")
-@click.option("--name", help="The worker's name, as lists of jobs show it.  [the host's]")
-@click.option("--quiet", is_flag=True, help="Say nothing about jobs that went well.")
+@click.option("--max-jobs", type=click.IntRange(1), help="End after this number of jobs.")
+@click.option("--name", help="The worker's name in lists of jobs.  [the host's name]")
+@click.option("--quiet", is_flag=True, help="Print no lines for completed jobs.")
 @address_option
 def worker(
     type: str,
@@ -51,16 +49,16 @@ def worker(
     quiet: bool,
     address: str | None,
 ) -> None:
-    """Work jobs of TYPE with a shell command.
+    """Run a shell command for each job of TYPE.
 
-    CMD gets the job's variables as a JSON object on standard input. A JSON object on its standard output becomes
-    variables of the process. With an exit code other than 0 the job fails: what CMD wrote to standard error is the
-    message, and the job has one retry less; with none left, it becomes an incident. Otherwise that is shown here.
+    CMD reads the job's variables as a JSON object from standard input. A JSON object on its standard output becomes
+    variables of the process. If the exit code is not 0, the job fails: the standard error of CMD is the message, and
+    the job has one retry less; without retries it becomes an incident. Otherwise the worker prints the standard error.
 
-    In its environment CMD finds VIVERO_JOB_KEY, VIVERO_JOB_TYPE, VIVERO_JOB_RETRIES, VIVERO_JOB_HEADERS (JSON),
+    The environment of CMD has VIVERO_JOB_KEY, VIVERO_JOB_TYPE, VIVERO_JOB_RETRIES, VIVERO_JOB_HEADERS (JSON),
     VIVERO_PROCESS_INSTANCE_KEY, VIVERO_PROCESS_ID and VIVERO_ELEMENT_ID.
 
-    Ctrl-C and SIGTERM take no more jobs and finish those in hand; a second one stops those, too.
+    After Ctrl-C or SIGTERM the worker activates no more jobs and finishes the active ones; a second signal kills them.
 
     \b
     Examples:
@@ -69,10 +67,10 @@ def worker(
     """
     settings = WorkerSettings(name or socket.gethostname(), concurrency, timeout_s, max_jobs)
 
-    def report(what: Report) -> None:
-        if not quiet or what.outcome != "completed":
+    def report(done: Report) -> None:
+        if not quiet or done.outcome != "completed":
             click.echo(
-                f"job {what.job['jobKey']} {what.outcome}{f': {what.message}' if what.message else ''}", err=True
+                f"job {done.job['jobKey']} {done.outcome}{f': {done.message}' if done.message else ''}", err=True
             )
 
     async def session() -> None:
@@ -89,18 +87,18 @@ def worker(
 
 async def _stop_on_signal(working: Worker, everything: trio.CancelScope) -> None:
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        asked = False
+        stopping = False
         async for _ in signals:
-            if asked:
+            if stopping:
                 everything.cancel()
                 return
-            asked = True
-            click.echo("finishing the jobs in hand", err=True)
+            stopping = True
+            click.echo("finishing the active jobs", err=True)
             working.stop()
 
 
 def _say_trouble() -> Any:
-    """Says each trouble once, not at every try."""
+    """A function that prints an error unless the last one was equal."""
     last = ""
 
     def say(error: ClientError) -> None:
@@ -116,7 +114,7 @@ def _say_trouble() -> Any:
 
 
 async def execute(command: str, job: Document) -> Mapping[str, Any]:
-    """The variables that `command` gives for a job. Raises JobFailed. Cancelled, it leaves no process behind."""
+    """The variables that `command` prints for a job. Raises JobFailed. A cancellation kills its processes."""
     status, output, errors = await _run(command, json.dumps(job["variables"]).encode(), _environment(job))
     if status != 0:
         raise JobFailed(_message(status, errors))
@@ -127,9 +125,10 @@ async def execute(command: str, job: Document) -> Mapping[str, Any]:
     try:
         variables = json.loads(output)
     except ValueError as error:
-        raise JobFailed(f"the command's output is no JSON: {error}") from error
+        raise JobFailed(f"the command's output is not valid JSON: {error}") from error
     if not isinstance(variables, dict):
-        raise JobFailed(f"the command's output is no JSON object, but {output[:100].decode(errors='replace').strip()}")
+        start = output[:100].decode(errors="replace").strip()
+        raise JobFailed(f"the command's output must be a JSON object, but it is {start}")
     return variables
 
 
@@ -148,11 +147,11 @@ def _environment(job: Document) -> dict[str, str]:
 def _message(status: int, errors: bytes) -> str:
     text = errors.decode(errors="replace").strip()
     ended = f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit code {status}"
-    return text[-MAX_MESSAGE:] or f"the command gave no message ({ended})"
+    return text[-MAX_MESSAGE:] or f"the command wrote nothing to standard error ({ended})"
 
 
 async def _run(command: str, given: bytes, environment: Mapping[str, str]) -> tuple[int, bytes, bytes]:
-    """Exit status, standard output and standard error of a shell command, in a process group of its own."""
+    """Run a shell command in its own process group. Returns exit status, standard output and standard error."""
     process = await trio.lowlevel.open_process(
         command, shell=True, stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True, env=environment
     )
@@ -168,23 +167,23 @@ async def _run(command: str, given: bytes, environment: Mapping[str, str]) -> tu
     finally:
         if not ended:
             with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)  # with whatever it started
+                os.killpg(process.pid, signal.SIGKILL)  # including the processes that it started
             with trio.CancelScope(shield=True):
                 await process.wait()
     if len(output) > MAX_OUTPUT:
-        raise JobFailed(f"the command's output is longer than {MAX_OUTPUT} bytes")
+        raise JobFailed(f"the command's output is longer than {MAX_OUTPUT} bytes, which is the limit")
     return status, bytes(output), bytes(errors)
 
 
 async def _feed(process: trio.Process, given: bytes) -> None:
     assert process.stdin is not None
-    with suppress(trio.BrokenResourceError):  # it does not have to read
+    with suppress(trio.BrokenResourceError):  # the command need not read its input
         async with process.stdin:
             await process.stdin.send_all(given)
 
 
 async def _drain(stream: Any, into: bytearray) -> None:
-    """Read to the end; keep one byte more than is allowed."""
+    """Read to the end. Keep at most one byte more than the limit."""
     async with stream:
         async for part in stream:
             into += part[: MAX_OUTPUT + 1 - len(into)]

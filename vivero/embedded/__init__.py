@@ -1,13 +1,13 @@
 """A private PostgreSQL that needs no administrator.
 
-Any number of programs share one server per data root; it starts with the first of them and stops when the last is
-gone, however that one died. `docs/postgresql.md` describes it for users, `docs/adr/0019` says why
-it is built this way.
+Any number of programs share one server per data root. It starts with the first program and stops after the last one,
+even if that was killed. `docs/postgresql.md` describes it for users, and decision record 19 in `docs/adr/` explains its
+design.
 
     with acquire(root, DEVELOPMENT) as lease:
         psycopg.connect(lease.dsn)
 
-Everything here blocks: under Trio call it through `trio.to_thread.run_sync`. Linux and macOS.
+All functions block: under Trio, call them with `trio.to_thread.run_sync`. The package runs on Linux and macOS.
 """
 
 from vivero.embedded.client import Lease, acquire, database_url, wait_stopped

@@ -1,4 +1,4 @@
-"""`python -m vivero.embedded`: the supervisor. Started by `acquire`, not by hand."""
+"""`python -m vivero.embedded`: the supervisor, which `acquire` starts."""
 
 import sys
 

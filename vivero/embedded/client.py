@@ -1,7 +1,7 @@
-"""The side of the programs: join the server of a data root, or start it.
+"""The programs' side: join the server of a data root, or start it.
 
-A lease is an open connection to the supervisor. The kernel closes it however the program dies, so nothing has to be
-tidied up after a kill -9.
+A lease is an open connection to the supervisor. The kernel closes it when the program dies, so a kill -9 leaves
+nothing to clean up.
 """
 
 import json
@@ -22,17 +22,16 @@ from vivero.embedded.locks import exclusive
 from vivero.embedded.processes import is_stopped
 from vivero.embedded.settings import DEVELOPMENT, Settings
 
-_LONGEST_GREETING = 65536  # bytes
+_MAX_GREETING = 65536  # bytes
 _SUPERVISOR = ["-m", "vivero.embedded"]
 _PACKAGE_HOME = Path(__file__).resolve().parents[2]
 
 
 class Lease:
-    """The right to use the server: it runs for as long as any lease is open.
+    """The right to use the server, which runs as long as any lease is open.
 
-    `dsn` is the URL of the database `vivero` and stays the same over restarts of the server; `version` is the
-    server's, such as "18.4"; `settings` are those it runs with, which are those of whoever started it. Forked
-    children share the lease.
+    `dsn` is the URL of the database `vivero` and does not change when the server restarts. `version` is the server's,
+    such as "18.4". `settings` are those of the program that started the server. Forked children share the lease.
     """
 
     __slots__ = ("_socket", "_supervisor", "dsn", "settings", "version")
@@ -45,7 +44,7 @@ class Lease:
         self.settings: Mapping[str, str] = greeting["settings"]
 
     def fileno(self) -> int:
-        """Becomes readable when the supervisor is gone, and the server with it: acquire again."""
+        """A descriptor that becomes readable when supervisor and server are gone. Then acquire a new lease."""
         return self._socket.fileno()
 
     def is_lost(self) -> bool:
@@ -57,15 +56,15 @@ class Lease:
             return True
 
     def is_stopped(self) -> bool:
-        """Whether somebody has stopped the supervisor (SIGSTOP), so that nobody looks after the server."""
+        """True if the supervisor is stopped (SIGSTOP). Nothing then restarts the server if it dies."""
         return not self.is_lost() and is_stopped(self._supervisor)
 
     def resume(self) -> None:
-        """Let a stopped supervisor go on. Raises OSError when that is not allowed."""
+        """Resume a stopped supervisor. Raises OSError if that is not permitted."""
         os.kill(self._supervisor, signal.SIGCONT)
 
     def close(self) -> None:
-        """Let go. The last one to do so stops the server, after its grace."""
+        """End the lease. After the last lease the server stops, with a delay of `Settings.grace_s`."""
         self._socket.close()
 
     def __enter__(self) -> "Lease":
@@ -78,10 +77,10 @@ class Lease:
 
 
 def acquire(root: Path | None = None, settings: Settings = DEVELOPMENT, timeout: float = 60.0) -> Lease:
-    """Join the server at `root` (default: `default_root()`), starting it first if it is not running.
+    """Join the server at `root` (default: `default_root()`). Starts it if it is not running.
 
-    Blocks for up to `timeout` seconds. Raises StartTimeout then, EmbeddedPostgresError for anything that trying again
-    will not cure.
+    Blocks for up to `timeout` seconds, then raises StartTimeout. Raises EmbeddedPostgresError for failures that a
+    second attempt does not solve.
     """
     layout = open_layout(root)
     deadline = time.monotonic() + timeout
@@ -90,7 +89,7 @@ def acquire(root: Path | None = None, settings: Settings = DEVELOPMENT, timeout:
 
 
 def database_url(root: Path | None = None, timeout: float = 5.0) -> str | None:
-    """The URL of the running server at `root`, for psql; None when none is running. Starts nothing."""
+    """The URL of the running server at `root`, for psql; None if none is running. Does not start one."""
     if not (root or default_root()).exists():
         return None
     lease = _join(open_layout(root), time.monotonic() + timeout)
@@ -101,13 +100,13 @@ def database_url(root: Path | None = None, timeout: float = 5.0) -> str | None:
 
 
 def wait_stopped(root: Path | None = None, timeout: float = 60.0) -> None:
-    """Block until no server runs at `root`: its files may then be copied or deleted. Raises StartTimeout."""
+    """Block until no server runs at `root`, so that its files may be copied or deleted. Raises StartTimeout."""
     with exclusive(open_layout(root).supervisor_lock, time.monotonic() + timeout):
         pass
 
 
 def _join(layout: Layout, deadline: float) -> Lease | None:
-    """A lease from the supervisor that is there; None if there is none, or it is just leaving."""
+    """A lease from the running supervisor; None if there is none, or if it is stopping."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.connect(str(layout.lease_socket))
@@ -126,19 +125,19 @@ def _start(layout: Layout, settings: Settings, deadline: float) -> Lease:
         _spawn_supervisor(layout, settings, theirs)
     lease = _lease(ours, layout, deadline)
     if lease is None:
-        raise EmbeddedPostgresError(f"the supervisor died at its start; its log says:\n{_tail(layout.supervisor_log)}")
+        raise EmbeddedPostgresError(f"the supervisor died at its start; its log:\n{_tail(layout.supervisor_log)}")
     return lease
 
 
 def _spawn_supervisor(layout: Layout, settings: Settings, lease: socket.socket) -> None:
-    """Start `python -m vivero.embedded`, which detaches itself, so that we are left without a child."""
+    """Start `python -m vivero.embedded`, which detaches itself, so that this program has no child process."""
     search_path = [str(_PACKAGE_HOME), *filter(None, [os.environ.get("PYTHONPATH")])]
     with layout.supervisor_log.open("ab") as log:
         started = subprocess.run(
             [sys.executable, "-P", *_SUPERVISOR, str(layout.root), str(lease.fileno()), settings.to_json()],
             pass_fds=[lease.fileno()],
             start_new_session=True,
-            cwd="/",  # a working directory would be kept busy for as long as the server runs
+            cwd="/",  # any other working directory would be busy as long as the server runs
             env=os.environ | {"PYTHONPATH": os.pathsep.join(search_path)},
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -146,17 +145,17 @@ def _spawn_supervisor(layout: Layout, settings: Settings, lease: socket.socket) 
             check=False,
         )
     if started.returncode != 0:
-        raise EmbeddedPostgresError(f"the supervisor did not start; its log says:\n{_tail(layout.supervisor_log)}")
+        raise EmbeddedPostgresError(f"the supervisor did not start; its log:\n{_tail(layout.supervisor_log)}")
 
 
 def _lease(connection: socket.socket, layout: Layout, deadline: float) -> Lease | None:
-    """Read the supervisor's greeting, one line of JSON; it comes when the server is ready."""
+    """Read the supervisor's greeting, a line of JSON that it sends when the server is ready. None: it is stopping."""
     try:
         line = _read_line(connection, deadline)
     except TimeoutError:
         connection.close()
         raise StartTimeout(
-            f"PostgreSQL at {layout.root} is not ready yet; see {layout.server_log} (trying again later is safe)"
+            f"PostgreSQL at {layout.root} is not ready yet: see {layout.server_log}, and try again later"
         ) from None
     except BaseException:
         connection.close()
@@ -173,12 +172,12 @@ def _lease(connection: socket.socket, layout: Layout, deadline: float) -> Lease 
 
 
 def _read_line(connection: socket.socket, deadline: float) -> bytes:
-    """Up to the end of line; empty if the supervisor went away before saying anything whole."""
+    """Read up to the end of a line. Empty if the supervisor closes the connection before that."""
     line = b""
-    while not line.endswith(b"\n") and len(line) < _LONGEST_GREETING:
+    while not line.endswith(b"\n") and len(line) < _MAX_GREETING:
         connection.settimeout(max(deadline - time.monotonic(), 0.001))
         try:
-            more = connection.recv(_LONGEST_GREETING)
+            more = connection.recv(_MAX_GREETING)
         except ConnectionError:
             return b""
         if not more:

@@ -1,4 +1,4 @@
-"""When the postmaster of a data root died lately. A file keeps the times, so that a new supervisor goes on counting."""
+"""The recent deaths of a data root's postmaster, in a file, so that a new supervisor continues to count them."""
 
 import json
 import time
@@ -7,12 +7,12 @@ from pathlib import Path
 
 from vivero.embedded.errors import GivenUp
 
-MOST = 5
+MAX_DEATHS = 5
 WITHIN_S = 60.0
 
 
 class Deaths:
-    """The last deaths, by the machine's monotonic clock. The sixth within a minute is one too many."""
+    """The recent deaths, by the machine's monotonic clock. Five within a minute are tolerated, a sixth is not."""
 
     __slots__ = ("_clock", "_file", "_times")
 
@@ -20,8 +20,8 @@ class Deaths:
         self._file, self._clock = file, clock
         self._times = _read(file)
 
-    def note(self) -> None:
-        """The postmaster has died. Raises GivenUp when that was one death too many, OSError when it cannot be kept."""
+    def record(self) -> None:
+        """Record a death. Raises GivenUp for one death too many, OSError if the file cannot be written."""
         self._times = [*self._recent(), self._clock()]
         unfinished = self._file.with_suffix(".new")
         unfinished.write_text(json.dumps(self._times))
@@ -29,23 +29,23 @@ class Deaths:
         self.check()
 
     def check(self) -> None:
-        """Raises GivenUp while there are too many."""
+        """Raise GivenUp while there are too many recent deaths."""
         recent = self._recent()
-        if len(recent) > MOST:
-            wait_s = recent[-MOST - 1] + WITHIN_S - self._clock()
+        if len(recent) > MAX_DEATHS:
+            wait_s = recent[-MAX_DEATHS - 1] + WITHIN_S - self._clock()
             raise GivenUp(
-                f"PostgreSQL died {len(recent)} times in {WITHIN_S:.0f} s and is not started again for {wait_s:.0f} s; "
-                f"{self._file.with_name('server.log')} says why it died"
+                f"PostgreSQL died {len(recent)} times in {WITHIN_S:.0f} s and is not restarted for {wait_s:.0f} s: "
+                f"see {self._file.with_name('server.log')}"
             )
 
     def _recent(self) -> list[float]:
-        """Those of the last minute. A time ahead of the clock is of before the machine was started."""
+        """The deaths of the last minute. A time ahead of the clock dates from before the machine's start."""
         now = self._clock()
         return [moment for moment in self._times if now - WITHIN_S < moment <= now]
 
 
 def _read(file: Path) -> list[float]:
-    """What a supervisor before us noted; nothing if there was none, or the file was damaged."""
+    """The times that an earlier supervisor recorded; empty without a file, and if the file is damaged."""
     try:
         times = json.loads(file.read_text())
     except (FileNotFoundError, ValueError):

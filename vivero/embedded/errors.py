@@ -1,13 +1,13 @@
-"""What can go wrong with the embedded server. The texts are meant for the person at the terminal."""
+"""The exceptions of the embedded server. Their texts are for people at a terminal."""
 
 
 class EmbeddedPostgresError(Exception):
-    """The embedded server cannot be used; the message says why and what to do."""
+    """The embedded server cannot be used. The message says why, and what to do."""
 
 
 class GivenUp(EmbeddedPostgresError):
-    """The server has died too often within a minute. It is not started again before that minute is over."""
+    """The server died too often within a minute. It is not restarted before that minute has passed."""
 
 
 class StartTimeout(EmbeddedPostgresError, TimeoutError):
-    """The server was not ready in time. It may still be recovering: trying again later is safe."""
+    """The server was not ready in time. It may still be recovering, and a later attempt is safe."""

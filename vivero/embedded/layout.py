@@ -1,14 +1,14 @@
-"""Where an embedded server keeps its files.
+"""The files of an embedded server.
 
-<root>/boot.lock        held by the one program that is starting a server
-<root>/supervisor.lock  held by the supervisor for life
+<root>/boot.lock        held by the program that is starting a server
+<root>/supervisor.lock  held by the supervisor as long as it lives
 <root>/supervisor.log
-<root>/run/             sockets (a link to a short private directory where the path would be too long)
-<root>/postgres/        belongs to the user the server runs as
+<root>/run/             sockets (a link to a short private directory if the path would be too long)
+<root>/postgres/        owned by the user that the server runs as
     data-18/            the data directory, named by PostgreSQL's major version
     server.log
-    deaths              when the server died lately
-<root>/bin/             only as root: copies of binaries that the server's user cannot reach
+    deaths              the times of the server's recent deaths
+<root>/bin/             only as root: copies of binaries that the server's user cannot access
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from vivero.embedded.server_user import server_uids
 
 DATABASE = "vivero"
 PORT = 5432  # names the socket; the server never listens on TCP
-_LONGEST_SOCKET_PATH = 103  # bytes: sun_path is 104 on macOS and 108 on Linux, one of them the terminating zero
+_MAX_SOCKET_PATH = 103  # bytes: sun_path has 104 on macOS and 108 on Linux, including the terminating zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +64,12 @@ class Layout:
         return self.postgres / f"data-{major}"
 
     def dsn(self, database: str = DATABASE) -> str:
-        """A URL for psql and psycopg; it names the port because PGPORT would otherwise choose another socket."""
+        """A URL for psql and psycopg. It has the port, because PGPORT would otherwise select another socket."""
         return f"postgresql:///{database}?host={quote(str(self.run), safe='/')}&port={PORT}&user=postgres"
 
 
 def default_root() -> Path:
-    """/var/lib/vivero as root, else `$XDG_DATA_HOME/vivero` (XDG Base Directory Specification)."""
+    """/var/lib/vivero as root, otherwise `$XDG_DATA_HOME/vivero` (XDG Base Directory Specification)."""
     if os.geteuid() == 0:
         return Path("/var/lib/vivero")
     configured = os.environ.get("XDG_DATA_HOME", "")
@@ -78,14 +78,14 @@ def default_root() -> Path:
 
 
 def open_layout(root: Path | None) -> Layout:
-    """The layout at `root`, its directories made if they are missing. Never changes a directory that exists."""
-    # Processes are recognised by the path of their data directory, so there must be one way to write it.
+    """The layout at `root`. Creates missing directories, and never changes existing ones."""
+    # Processes are recognised by the path of their data directory, so the path must be unique.
     path = (root or default_root()).resolve()
     try:
         _make_root(path)
         return Layout(path, _run_directory(path))
     except OSError as error:
-        raise EmbeddedPostgresError(f"cannot use {path} as data root: {error}") from error
+        raise EmbeddedPostgresError(f"cannot use {path} as the data directory: {error}") from error
 
 
 def _make_root(root: Path) -> None:
@@ -96,16 +96,16 @@ def _make_root(root: Path) -> None:
         owner = root.stat().st_uid
         if owner != os.geteuid():
             raise EmbeddedPostgresError(
-                f"the data root {root} belongs to user id {owner}: run as that user, or choose another directory"
+                f"the data directory {root} belongs to user id {owner}: run as that user, or choose another directory"
             ) from None
     else:
-        # As root the server's own user has to pass through, to what belongs to it.
+        # Under root, the server's user must be able to pass through to its own directories.
         root.chmod(0o711 if os.geteuid() == 0 else 0o700)
 
 
 def _run_directory(root: Path) -> Path:
     run = root / "run"
-    if run.is_symlink():  # made by whoever was first; TMPDIR may differ between programs
+    if run.is_symlink():  # the first program created it; TMPDIR may differ between programs
         return _private(Path(os.readlink(run)))
     if _fits(run):
         return _private(run)
@@ -115,7 +115,7 @@ def _run_directory(root: Path) -> Path:
 
 
 def _fits(run: Path) -> bool:
-    return len(os.fsencode(run / f".s.PGSQL.{PORT}")) <= _LONGEST_SOCKET_PATH
+    return len(os.fsencode(run / f".s.PGSQL.{PORT}")) <= _MAX_SOCKET_PATH
 
 
 def _short_directory(root: Path) -> Path:
@@ -123,11 +123,13 @@ def _short_directory(root: Path) -> Path:
     for base in (tempfile.gettempdir(), "/tmp"):
         if _fits(Path(base) / name):
             return Path(base) / name
-    raise EmbeddedPostgresError(f"no directory short enough for a unix socket: {root}, {tempfile.gettempdir()}")
+    raise EmbeddedPostgresError(
+        f"the paths {root} and {tempfile.gettempdir()} are too long for a Unix socket: choose a shorter data directory"
+    )
 
 
 def _private(directory: Path) -> Path:
-    """Make `directory`, or check that the one there is ours alone: whoever can enter it is superuser of the server."""
+    """Create `directory`, or check that only we may enter it: access to its sockets gives a superuser's rights."""
     try:
         directory.mkdir(mode=0o700)
     except FileExistsError:
@@ -135,7 +137,9 @@ def _private(directory: Path) -> Path:
         if not stat.S_ISDIR(found.st_mode):
             raise EmbeddedPostgresError(f"{directory} is not a directory") from None
         if found.st_uid not in {os.geteuid(), *server_uids()}:
-            raise EmbeddedPostgresError(f"{directory} belongs to user id {found.st_uid}, not to us") from None
+            raise EmbeddedPostgresError(
+                f"{directory} belongs to user id {found.st_uid}, but this program runs as user id {os.geteuid()}"
+            ) from None
         if found.st_mode & 0o077:
-            raise EmbeddedPostgresError(f"{directory} is open to other users (it must have mode 0700)") from None
+            raise EmbeddedPostgresError(f"other users may enter {directory}: set its mode to 0700") from None
     return directory

@@ -1,4 +1,4 @@
-"""Files that exclude: locks the kernel frees when their holder dies, however it dies."""
+"""Lock files. The kernel releases a lock when its holder dies."""
 
 import fcntl
 import os
@@ -33,12 +33,15 @@ def _holder(fd: int) -> str:
 
 @contextmanager
 def exclusive(path: Path, deadline: float) -> Iterator[None]:
-    """Hold the lock at `path`, waiting for it until `deadline` (time.monotonic); the file names its holder's pid."""
+    """Hold the lock at `path`. Waits for it until `deadline` (time.monotonic). The file contains the holder's pid.
+
+    Raises StartTimeout.
+    """
     fd = _open(path)
     try:
         while not _try_lock(fd):
             if time.monotonic() >= deadline:
-                raise StartTimeout(f"{path} is held by process {_holder(fd)}, which does not finish")
+                raise StartTimeout(f"process {_holder(fd)} holds {path} and does not finish")
             time.sleep(_POLL_S)  # flock has no timeout of its own
         os.ftruncate(fd, 0)
         os.pwrite(fd, str(os.getpid()).encode(), 0)

@@ -1,6 +1,6 @@
-"""Making a data directory and running a postmaster on it, as a direct child.
+"""The data directory, and the postmaster as a direct child process.
 
-`pg_ctl` is not used: it gives up on a recovery that takes long, and hides the exit status.
+`pg_ctl` is not used, because it gives up on a long recovery and hides the exit status.
 """
 
 import os
@@ -21,39 +21,39 @@ from vivero.embedded.settings import Settings
 
 _POLL_S = 0.005
 _RETRY_S = 0.1
-_FAST_SHUTDOWN_S = 60.0  # it writes a checkpoint; after that the shutdown is immediate, and the next start recovers
-_ORPHANS_S = 10.0  # for processes that end by themselves
-_QUIT_S = 3.0  # for those told to
-_LARGEST_LOG = 16 * 1024 * 1024  # bytes
-_STATUS_LINE = 7  # of postmaster.pid, see LOCK_FILE_LINE_PM_STATUS in PostgreSQL's pidfile.h
+_FAST_SHUTDOWN_S = 60.0  # for the checkpoint; after it the shutdown is immediate, and the next start recovers
+_ORPHANS_S = 10.0  # for processes that end without a signal
+_QUIT_S = 3.0  # for processes that got a signal
+_MAX_LOG = 16 * 1024 * 1024  # bytes
+_STATUS_LINE = 7  # in postmaster.pid, see LOCK_FILE_LINE_PM_STATUS in PostgreSQL's pidfile.h
 _SHARED_MEMORY_IN_USE = "pre-existing shared memory block"  # "… is still in use"
 _UNFINISHED = "unfinished-"
 
 
 def data_majors(layout: Layout) -> set[int]:
-    """The major versions there is data of."""
+    """The major versions of the data directories."""
     found = (path.parent.name.removeprefix("data-") for path in layout.postgres.glob("data-*/PG_VERSION"))
     return {int(major) for major in found if major.isdigit()}
 
 
 WAL_SEGMENT_MB = 4
-"""All commits wait while a new file of the WAL is filled with zeros and flushed: 30 to 120 ms with 16 MB, 12 with 4."""
+"""Commits wait while a new WAL file is filled with zeros and flushed: 30 to 120 ms for 16 MB, 12 ms for 4 MB."""
 
 
 def make_data_directory(layout: Layout, installation: Installation, settings: Settings) -> None:
-    """initdb, beside and then renamed: a half-made data directory is never used.
+    """Run initdb in a temporary directory, and rename that, so that no incomplete data directory is ever used.
 
-    The one database is called `vivero`. Its locale is C, so no index depends on the libc it was written with.
+    The only database is `vivero`. Its locale is C, so that no index depends on the version of libc.
     """
     for leftover in layout.postgres.glob(f"{_UNFINISHED}*"):
         shutil.rmtree(leftover)
     unfinished = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=layout.postgres))
-    # Trust is safe because only the sockets' directory leads to the server, and its mode is 0700.
+    # Trust is safe because the server is reachable only through the sockets' directory, whose mode is 0700.
     options = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", f"--wal-segsize={WAL_SEGMENT_MB}"]
     if not settings.durable:
         options += ["--no-sync"] + (["--no-data-checksums"] if installation.major >= 18 else [])
     _run([installation.initdb, "-D", unfinished, *options])
-    # Renaming the database that initdb makes takes 0.05 s, making another one 0.2 s.
+    # Renaming initdb's database takes 0.05 s; creating another one takes 0.2 s.
     rename = f"ALTER DATABASE postgres RENAME TO {DATABASE};\n"
     _run([installation.postgres, "--single", "-D", unfinished, "template1"], rename)
     unfinished.rename(layout.data(installation.major))
@@ -71,13 +71,13 @@ def _run(command: list[str | Path], statement: str = "") -> None:
         preexec_fn=partial(die_with, os.getpid(), signal.SIGKILL),
         check=False,
     )
-    # A single-user server reports a failed statement and goes on, so its exit status says nothing about it.
+    # The exit status of a single-user server does not tell whether a statement failed.
     if done.returncode != 0 or (statement and "ERROR:" in done.stdout):
         raise EmbeddedPostgresError(f"{command[0]} failed with status {done.returncode}:\n{done.stdout.strip()}")
 
 
 def _environment() -> dict[str, str]:
-    # Messages in English, because they are read; and without TZ initdb compares every time zone there is.
+    # LC_ALL: the code searches the messages. TZ: without it, initdb compares all time zones.
     return dict(os.environ) | {"LC_ALL": "C", "TZ": "UTC"}
 
 
@@ -94,8 +94,9 @@ def start_postmaster(
     limit_log(layout.server_log)
     environment = _environment()
     if predecessor:
-        # The file may name a pid that meanwhile belongs to another program. Never delete the file: the postmaster
-        # checks by it that no old process uses the shared memory. It only ignores the pid if that is its grandparent.
+        # The pid in the file may belong to another program by now. The postmaster ignores the pid only if it is its
+        # grandparent's. Never delete the file: the postmaster needs it to check that no old process uses the shared
+        # memory.
         environment["PG_GRANDPARENT_PID"] = str(predecessor)
     deadline = time.monotonic() + _ORPHANS_S
     while True:
@@ -104,18 +105,18 @@ def start_postmaster(
         except EmbeddedPostgresError as error:
             if _SHARED_MEMORY_IN_USE not in str(error) or time.monotonic() > deadline:
                 raise
-            time.sleep(_RETRY_S)  # until what a killed postmaster left, and we did not find, has ended by itself
+            time.sleep(_RETRY_S)  # until the remaining processes of a killed postmaster end
 
 
 def _try_start(
     layout: Layout, installation: Installation, settings: Settings, environment: dict[str, str]
 ) -> subprocess.Popen[bytes]:
-    said_before = layout.server_log.stat().st_size if layout.server_log.exists() else 0
+    log_start = layout.server_log.stat().st_size if layout.server_log.exists() else 0
     started = _spawn(layout, installation, settings, environment)
     while not _is_ready(started.pid, layout.data(installation.major) / "postmaster.pid"):
         if started.poll() is not None:
-            said = layout.server_log.read_bytes()[said_before:].decode("utf-8", "replace").strip()
-            raise EmbeddedPostgresError(f"PostgreSQL ended at its start with status {started.returncode}:\n{said}")
+            output = layout.server_log.read_bytes()[log_start:].decode("utf-8", "replace").strip()
+            raise EmbeddedPostgresError(f"PostgreSQL ended at its start with status {started.returncode}:\n{output}")
         time.sleep(_POLL_S)
     return started
 
@@ -133,7 +134,7 @@ def _spawn(
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
-            # SIGINT is a fast shutdown: should we be killed, the server stops in good order.
+            # SIGINT requests a fast shutdown, so that the server stops cleanly if this process is killed.
             preexec_fn=partial(die_with, os.getpid(), signal.SIGINT),
         )
 
@@ -156,35 +157,35 @@ def _pid_in(pid_file: Path) -> int | None:
 
 
 def _end_predecessor(pid: int | None, data: Path, log: Callable[[str], None]) -> None:
-    """Stop the postmaster of a supervisor that was killed."""
+    """Stop the postmaster of a killed supervisor."""
     if pid is None or not is_postmaster(pid, data):
         return
-    log(f"stopping the postmaster {pid} that a killed supervisor left")
+    log(f"stopping postmaster {pid} of a killed supervisor")
     for sent, patience_s in ((signal.SIGINT, _FAST_SHUTDOWN_S), (signal.SIGQUIT, _ORPHANS_S)):
         os.kill(pid, sent)
         if _wait_while(partial(is_postmaster, pid, data), patience_s):
             return
-    raise EmbeddedPostgresError(f"the postmaster {pid} on {data} does not stop")
+    raise EmbeddedPostgresError(f"postmaster {pid} on {data} does not stop: kill it, and try again")
 
 
 def _end_orphans(data: Path, log: Callable[[str], None]) -> None:
-    """Stop the backends of a postmaster that was killed. Most notice by themselves, one busy computing does not."""
+    """Stop the backends of a killed postmaster. Most of them end by themselves, but not one that is computing."""
     for pid in orphaned_backends(data):
-        log(f"stopping the backend {pid} that a killed postmaster left")
+        log(f"stopping backend {pid} of a killed postmaster")
         _kill_nowait(pid, signal.SIGQUIT)
     if _wait_while(lambda: any(orphaned_backends(data)), _QUIT_S):
         return
     for pid in orphaned_backends(data):
-        _kill_nowait(pid, signal.SIGKILL)  # harmless: their postmaster is dead, the next one recovers from the log
+        _kill_nowait(pid, signal.SIGKILL)  # safe: the postmaster is dead, and the next one recovers from the WAL
     if not _wait_while(lambda: any(orphaned_backends(data)), _QUIT_S):
-        raise EmbeddedPostgresError(f"backends of a killed postmaster on {data} do not end")
+        raise EmbeddedPostgresError(f"backends of a killed postmaster on {data} do not end: kill them, and try again")
 
 
 def _kill_nowait(pid: int, sent: signal.Signals) -> None:
     try:
         os.kill(pid, sent)
     except ProcessLookupError:
-        return  # it ended by itself
+        return  # it has ended
 
 
 def _wait_while(condition: Callable[[], bool], patience_s: float) -> bool:
@@ -198,18 +199,18 @@ def _wait_while(condition: Callable[[], bool], patience_s: float) -> bool:
 
 
 def limit_log(server_log: Path) -> None:
-    """Keep one old log, and begin a new one when it has grown large.
+    """Copy a large log to `server.log.1` and truncate it.
 
-    The postmaster may be writing: it appends, so it goes on at the beginning. Lines that it writes between the copy and
-    the cut are lost.
+    The postmaster may be writing. It appends, so it continues at the start of the file. Lines that it writes between
+    the copy and the truncation are lost.
     """
-    if server_log.exists() and server_log.stat().st_size > _LARGEST_LOG:
+    if server_log.exists() and server_log.stat().st_size > _MAX_LOG:
         shutil.copyfile(server_log, server_log.with_name("server.log.1"))
         os.truncate(server_log, 0)
 
 
 def stop_postmaster(running: subprocess.Popen[bytes]) -> None:
-    """A fast shutdown; if that hangs, an immediate one, from which the next start recovers."""
+    """Stop the postmaster by a fast shutdown. If that hangs, stop it at once; the next start then recovers."""
     if running.poll() is not None:
         return
     running.send_signal(signal.SIGINT)

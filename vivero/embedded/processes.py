@@ -1,7 +1,7 @@
-"""Telling the processes of a data directory apart from everything else that may carry their pids.
+"""The processes of a data directory.
 
-A pid in a file proves nothing: after a restart of the machine or the container it may be anybody's. Linux is asked
-through /proc, other systems through ps.
+A pid in a file proves nothing, because after a restart of the machine or container another process may have it. The
+functions read /proc on Linux and call ps on other systems.
 """
 
 import ctypes
@@ -14,18 +14,18 @@ from pathlib import Path
 
 _PROC = Path("/proc")
 _PR_SET_PDEATHSIG = 1
-# Loaded here and not between fork and exec, where next to nothing is safe to do.
+# Loaded here because hardly any call is safe between fork and exec.
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def is_postmaster(pid: int, data: Path) -> bool:
-    """Is `pid` a live postmaster on the data directory `data`? A zombie is not: it has no arguments left."""
+    """True if `pid` is a live postmaster on the data directory `data`. A zombie has no arguments and does not count."""
     arguments = _arguments(pid) if (_PROC / "self").exists() else _arguments_by_ps(pid)
     return _is_postgres(arguments[0]) and str(data) in arguments
 
 
 def _arguments(pid: int) -> list[str]:
-    """The command line of a process; [""] if there is none."""
+    """The command line of a process; [""] if there is no such process."""
     try:
         return [os.fsdecode(argument) for argument in (_PROC / str(pid) / "cmdline").read_bytes().split(b"\0")]
     except OSError:
@@ -38,38 +38,38 @@ def _arguments_by_ps(pid: int) -> list[str]:
 
 
 def is_stopped(pid: int) -> bool:
-    """Whether the process stands still until it gets SIGCONT. False for one that is not there."""
+    """True if the process is stopped until it gets SIGCONT. False if there is no such process."""
     if not (_PROC / "self").exists():
         command = ["ps", "-o", "state=", "-p", str(pid)]
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip().startswith("T")
     try:
-        said = (_PROC / str(pid) / "stat").read_text()
+        stat = (_PROC / str(pid) / "stat").read_text()
     except OSError:
         return False
-    return said.rpartition(")")[2].split()[0] in "Tt"  # behind the program's name, which may hold anything
+    return stat.rpartition(")")[2].split()[0] in "Tt"  # after the program's name, which may contain any character
 
 
 def orphaned_backends(data: Path) -> Iterator[int]:
-    """Processes of a postmaster on `data` that was killed. They keep its shared memory, so no new one can start.
+    """Yield the processes of a killed postmaster on `data`. They hold its shared memory, so no new one can start.
 
-    They run in the data directory and call themselves "postgres: …", or as the postmaster did if they were just
-    forked. Only Linux can tell; elsewhere they are waited for.
+    They run in the data directory and have the name "postgres: …", or the postmaster's name right after the fork. Only
+    Linux can list them; on other systems the caller waits until they end.
     """
     for entry in _PROC.glob("[0-9]*"):
         try:
             if os.readlink(entry / "cwd") == str(data) and _is_postgres(_arguments(int(entry.name))[0]):
                 yield int(entry.name)
         except OSError:
-            continue  # it ended meanwhile, or belongs to another user and so is not ours
+            continue  # the process has ended, or belongs to another user
 
 
-def _is_postgres(called: str) -> bool:
-    return called.startswith("postgres: ") or Path(called).name == "postgres"
+def _is_postgres(name: str) -> bool:
+    return name.startswith("postgres: ") or Path(name).name == "postgres"
 
 
 def die_with(parent: int, sent: signal.Signals) -> None:
-    """Have the kernel send us `sent` when our parent ends (Linux). For use between fork and exec."""
+    """Request that the kernel sends this process `sent` when its parent ends (Linux). For use between fork and exec."""
     if _LIBC is not None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, int(sent))
-        if os.getppid() != parent:  # it ended before the kernel was told
+        if os.getppid() != parent:  # the parent ended before the request
             os.kill(os.getpid(), signal.SIGKILL)

@@ -1,7 +1,7 @@
-"""Server settings for the embedded server, by purpose.
+"""PostgreSQL settings of the embedded server, by purpose.
 
-The first program to start a server decides; programs that join later share it as it is. Production means a server of
-your own, so there is no profile for it.
+The program that starts the server decides; programs that join later share its settings. There is no profile for
+production, which needs a server of its own.
 """
 
 import json
@@ -17,8 +17,8 @@ _PARAMETER = re.compile(r"[a-z_]+(\.[a-z_]+)?")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`parameters` are PostgreSQL's own, as in `postgresql.conf`; `grace_s` is how long the server outlives its last
-    lease, in seconds, so that a restarted program finds it warm."""
+    """`parameters`: those of `postgresql.conf`. `grace_s`: the seconds that the server runs after its last lease, so
+    that a restarted program finds it running."""
 
     parameters: Mapping[str, str]
     grace_s: float = 2.0
@@ -30,7 +30,7 @@ class Settings:
 
     @property
     def durable(self) -> bool:
-        """False where losing everything in a crash of the machine is accepted (tests)."""
+        """False if a crash of the machine may destroy the data (tests)."""
         return self.parameters.get("fsync", "on") != "off"
 
     def to_json(self) -> str:
@@ -55,7 +55,7 @@ DEVELOPMENT = Settings(
     MappingProxyType(
         _COMMON
         | {
-            "synchronous_commit": "on",  # a command is acknowledged only when it is on disk
+            "synchronous_commit": "on",  # a command is acknowledged after it is on disk
             "shared_buffers": "128MB",
             "checkpoint_timeout": "15min",
             "idle_in_transaction_session_timeout": "60s",

@@ -1,7 +1,7 @@
-"""The process that owns a data root's server: it starts the postmaster, counts leases, and stops it after the last.
+"""The supervisor process of a data root's server: starts the postmaster, counts leases, stops it after the last one.
 
-It is the postmaster's parent and single-threaded. It imports little, because every start waits for it, and
-everything at once: as root it becomes a user who may not be able to read the libraries.
+The supervisor is the postmaster's parent and single-threaded. It imports few modules, because every start waits for
+it, and all of them at its start: under root it later becomes a user who may be unable to read the libraries.
 """
 
 import json
@@ -27,19 +27,19 @@ from vivero.embedded.postmaster import data_majors, limit_log, make_data_directo
 from vivero.embedded.server_user import become, give_directory, reachable_installation, server_user
 from vivero.embedded.settings import Settings
 
-_PREDECESSOR_S = 90.0  # longer than a fast shutdown may take
-_MOST_LEASES = 500
-_LOOK_AT_LOGS_EVERY_S = 60.0
-_LARGEST_LOG = 1024 * 1024  # bytes
+_PREDECESSOR_S = 90.0  # longer than the timeout of a fast shutdown
+_MAX_LEASES = 500
+_LOG_CHECK_INTERVAL_S = 60.0
+_MAX_LOG = 1024 * 1024  # bytes
 
 Postmaster = subprocess.Popen[bytes]
 
 
 def main(arguments: list[str]) -> None:
-    """`arguments`: the data root, the number of the descriptor of the first lease, the settings as JSON."""
+    """Run the supervisor. `arguments`: the data root, the file descriptor of the first lease, the settings as JSON."""
     root, lease_fd, settings = Path(arguments[0]), int(arguments[1]), Settings.from_json(arguments[2])
     if os.fork():
-        os._exit(0)  # the program that started us is left without a child to wait for
+        os._exit(0)  # so that the starting program has no child to wait for
     first = socket.socket(fileno=lease_fd)
     for terminating in (signal.SIGTERM, signal.SIGINT):
         signal.signal(terminating, _terminate)
@@ -47,26 +47,26 @@ def main(arguments: list[str]) -> None:
         with ExitStack() as held:
             listener, server = _boot(root, settings, first, held)
             serve(listener, first, server, settings.grace_s)
-            log("no lease is left: stopping")
+            log("stopping: there are no leases")
     except (EmbeddedPostgresError, OSError):
         log(traceback.format_exc())
         sys.exit(1)
 
 
 def log(text: str) -> None:
-    """A line in supervisor.log, where standard error leads."""
+    """Write a line to standard error, which is supervisor.log."""
     print(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), f"[{os.getpid()}]", text, file=sys.stderr, flush=True)
 
 
 def _limit_own_log() -> None:
-    """Begin anew when it has grown large. As another user than root's we may write to it, and not rename it."""
-    if os.fstat(sys.stderr.fileno()).st_size > _LARGEST_LOG:
+    """Truncate a large log. The server's user may write to it but not rename it."""
+    if os.fstat(sys.stderr.fileno()).st_size > _MAX_LOG:
         os.ftruncate(sys.stderr.fileno(), 0)
-        log("this log had grown large and begins anew")
+        log("this log was truncated because of its size")
 
 
 def _terminate(number: int, _frame: object) -> None:
-    """The machine shuts down, or somebody wants the server gone: stop it in good order, whoever has a lease."""
+    """Stop the server cleanly, even if there are leases: the machine shuts down, or a person stops the server."""
     for terminating in (signal.SIGTERM, signal.SIGINT):
         signal.signal(terminating, signal.SIG_IGN)
     log(f"stopping on signal {number}")
@@ -74,14 +74,14 @@ def _terminate(number: int, _frame: object) -> None:
 
 
 def _boot(root: Path, settings: Settings, first: socket.socket, held: ExitStack) -> tuple[socket.socket, "Server"]:
-    """From nothing to a server that accepts connections; `held` undoes it. What goes wrong is told to `first`."""
+    """Start a server and wait until it accepts connections. `held` undoes all steps. `first` is told of a failure."""
     try:
         layout = open_layout(root)
         held.enter_context(exclusive(layout.supervisor_lock, time.monotonic() + _PREDECESSOR_S))
         server = Server(layout, _prepare(layout), settings)
         server.deaths.check()
         held.callback(server.stop)
-        # Before the server: should the program that started us die now, the next one joins instead of starting again.
+        # Listen before the server starts: if the starting program dies now, the next one joins this supervisor.
         listener = held.enter_context(_listen(layout.lease_socket))
         held.callback(partial(layout.lease_socket.unlink, missing_ok=True))
         server.make_data_directory()
@@ -94,7 +94,7 @@ def _boot(root: Path, settings: Settings, first: socket.socket, held: ExitStack)
 
 
 def _prepare(layout: Layout) -> Installation:
-    """Find the binaries, and as root hand over to the user who may run them."""
+    """Find the binaries. Under root, become the server's user."""
     installation = find_installation(data_majors(layout))
     if os.geteuid() != 0:
         layout.postgres.mkdir(mode=0o700, exist_ok=True)
@@ -108,7 +108,7 @@ def _prepare(layout: Layout) -> Installation:
 
 
 def _listen(path: Path) -> socket.socket:
-    path.unlink(missing_ok=True)  # a supervisor that was killed leaves it; holding the lock, we know it did
+    path.unlink(missing_ok=True)  # a killed supervisor left it: this process holds the lock, so no other one is alive
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(str(path))
     listener.listen(128)
@@ -116,7 +116,7 @@ def _listen(path: Path) -> socket.socket:
 
 
 class Server:
-    """The postmaster, restarted when it dies; too often, and it is given up with the reason in the log."""
+    """The postmaster, which is restarted when it dies. After too many deaths, the supervisor gives up."""
 
     __slots__ = ("_installation", "_layout", "_postmaster", "_settings", "deaths")
 
@@ -129,7 +129,7 @@ class Server:
 
     @property
     def greeting(self) -> dict[str, object]:
-        """What a program is told when it gets its lease."""
+        """The message to a program with its lease."""
         return {
             "dsn": self._layout.dsn(),
             "supervisor": os.getpid(),
@@ -149,28 +149,28 @@ class Server:
         if self._postmaster is not None:
             stop_postmaster(self._postmaster)
 
-    def revive(self) -> None:
-        """Start it again if it died. Programs keep their leases and reconnect under the same DSN."""
+    def restart_if_dead(self) -> None:
+        """Restart the postmaster if it died. Programs keep their leases and reconnect with the same DSN."""
         if self._postmaster is None or self._postmaster.poll() is None:
             return
-        log(f"the postmaster died with status {self._postmaster.returncode}: starting it again")
-        self.deaths.note()
+        log(f"the postmaster died with status {self._postmaster.returncode}: restarting it")
+        self.deaths.record()
         self.start()
 
     def limit_log(self) -> None:
-        """Begin a new log when it has grown large, while the postmaster goes on writing."""
+        """Truncate the server's log if it is large."""
         limit_log(self._layout.server_log)
 
 
 def serve(listener: socket.socket, first: socket.socket, server: Server, grace_s: float) -> None:
-    """Give out leases and keep the server alive until there has been no lease for `grace_s` seconds."""
+    """Grant leases and keep the server alive until there is no lease for `grace_s` seconds."""
     leases: set[socket.socket] = set()
     with selectors.DefaultSelector() as selector, _child_alarm() as alarm:
         selector.register(listener, selectors.EVENT_READ)
         selector.register(alarm, selectors.EVENT_READ)
         _admit(first, server, selector, leases)
-        while (ready := selector.select(_LOOK_AT_LOGS_EVERY_S if leases else grace_s)) or leases:
-            server.revive()
+        while (ready := selector.select(_LOG_CHECK_INTERVAL_S if leases else grace_s)) or leases:
+            server.restart_if_dead()
             if not ready:
                 server.limit_log()
                 _limit_own_log()
@@ -186,8 +186,8 @@ def serve(listener: socket.socket, first: socket.socket, server: Server, grace_s
 
 
 def _admit(lease: socket.socket, server: Server, selector: selectors.BaseSelector, leases: set[socket.socket]) -> None:
-    if len(leases) >= _MOST_LEASES:
-        _send(lease, {"error": f"{_MOST_LEASES} programs share this server, and that is the limit"})
+    if len(leases) >= _MAX_LEASES:
+        _send(lease, {"error": f"{_MAX_LEASES} programs share this server, which is the limit: end one of them"})
         lease.close()
         return
     _send(lease, server.greeting)
@@ -199,7 +199,7 @@ def _send(lease: socket.socket, message: dict[str, object]) -> None:
     try:
         lease.sendall(json.dumps(message).encode() + b"\n")
     except ConnectionError:
-        log("a program went away before it got its lease")  # reading from it will tell the same
+        log("a program closed its connection before it got a lease")  # reading from the connection will show the same
 
 
 def _has_ended(lease: socket.socket) -> bool:
@@ -211,7 +211,7 @@ def _has_ended(lease: socket.socket) -> bool:
 
 @contextmanager
 def _child_alarm() -> Iterator[socket.socket]:
-    """A socket that becomes readable when a child ends, so that the postmaster's death is seen at once."""
+    """A socket that becomes readable when a child ends, so that the supervisor notices a postmaster's death at once."""
     readable, written = socket.socketpair()
     with readable, written:
         written.setblocking(False)

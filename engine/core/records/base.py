@@ -6,7 +6,11 @@ from typing import ClassVar
 
 import msgspec
 
+PARTITION = 1
+"""The only partition so far."""
 PARTITION_SHIFT = 51
+
+DEFAULT_TENANT = "<default>"
 
 
 def partition_of(key: int) -> int:

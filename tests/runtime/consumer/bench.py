@@ -12,8 +12,7 @@ import trio
 from tests.core.bench import Bench
 from tests.core.randomised.paths import perform
 from tests.core.randomised.runs import recorded
-from vivero.engine.core.memory import DEFAULT_TENANT
-from vivero.engine.core.records.base import Command
+from vivero.engine.core.records.base import DEFAULT_TENANT, Command
 from vivero.engine.core.records.codec import encode_command, encode_events
 from vivero.engine.runtime.consumer.leadership import Consumer
 from vivero.engine.runtime.consumer.settings import ConsumerSettings

@@ -13,7 +13,7 @@ from tests.core.listener_models import listening
 from tests.core.message_models import inputs, message, signal
 from tests.core.models import end, file, flow, process_element, start, task, xor
 from tests.runtime.consumer.bench import Serial, append, beat, make_consumer, pin_clock
-from vivero.engine.core.memory import DEFAULT_TENANT
+from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.engine.core.records.effects import MAX_MESSAGE
 from vivero.engine.core.records.instances import CreateInstance
 

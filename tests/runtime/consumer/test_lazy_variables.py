@@ -7,9 +7,9 @@ from tests.core.event_models import loop, model
 from tests.core.models import start, task
 from tests.runtime.consumer.bench import PINNED_MS, Serial, save_serially
 from vivero.engine.core.dispatch import COMMANDS
-from vivero.engine.core.memory import DEFAULT_TENANT
 from vivero.engine.core.needs import Need, NeedKind, NotLoaded
 from vivero.engine.core.outcomes import Entry
+from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.engine.core.records.instances import CancelInstance, ContinueWork
 from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.core.state.state import State

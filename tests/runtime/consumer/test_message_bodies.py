@@ -10,8 +10,8 @@ from tests.core.bench import raw
 from tests.core.message_models import model, receive
 from tests.core.models import end, start
 from tests.runtime.consumer.bench import Serial, append, beat, make_consumer, pin_clock
-from vivero.engine.core.memory import DEFAULT_TENANT
 from vivero.engine.core.needs import Need, NeedKind
+from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.core.records.messages import PublishMessage
 from vivero.engine.core.state.channels import BODY_WITH_MESSAGE

@@ -7,7 +7,7 @@ from tests.core.bench import raw
 from tests.core.message_models import message, model, receive, starts
 from tests.core.models import end, start, task
 from tests.runtime.consumer.bench import Serial, append, beat, make_consumer, pin_clock
-from vivero.engine.core.memory import DEFAULT_TENANT
+from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.engine.core.records.codec import decode_command
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance
 from vivero.engine.core.records.messages import CorrelateMessage, PublishMessage

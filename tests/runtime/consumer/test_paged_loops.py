@@ -27,9 +27,9 @@ from tests.runtime.consumer.bench import (
     pin_clock,
     save_serially,
 )
-from vivero.engine.core.memory import DEFAULT_TENANT
 from vivero.engine.core.needs import Need, NeedKind
 from vivero.engine.core.outcomes import Entry
+from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.engine.core.records.instances import ContinueWork, CreateInstance
 from vivero.engine.core.records.jobs import CompleteJob, FailJob
 from vivero.engine.core.records.timers import FireTimer

@@ -22,8 +22,8 @@ from tests.runtime.consumer.bench import (
     save_serially,
 )
 from vivero.engine.core.dispatch import COMMANDS
-from vivero.engine.core.memory import DEFAULT_TENANT
 from vivero.engine.core.outcomes import Entry
+from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.engine.core.records.codec import decode_events
 from vivero.engine.core.records.instances import CancelInstance, ContinueWork, CreateInstance
 from vivero.engine.core.replay import Recorded, replay

@@ -103,12 +103,12 @@ def test_the_address_comes_from_the_environment(run, unused_port, name):
 def test_an_address_that_is_none(run):
     result = run("status", "--address", "ftp://x")
     assert result.exit_code == 1
-    assert "'ftp://x' is no address of a server" in result.stderr
+    assert "'ftp://x' is not a valid server address" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
-    [("{", "this is no JSON"), ("[1]", "a JSON object is expected"), ("@/nowhere", "cannot be read")],
+    [("{", "the text is not valid JSON"), ("[1]", "the value must be a JSON object"), ("@/nowhere", "cannot read")],
 )
 def test_variables_that_are_none_are_the_callers_fault(run, text, complaint):
     result = run("start", "p", "--variables", text)
@@ -119,7 +119,7 @@ def test_variables_that_are_none_are_the_callers_fault(run, text, complaint):
 def test_two_databases_are_one_too_many(run):
     result = run("up", "--data-dir", "x", "--database-url", "postgresql://y")
     assert result.exit_code == 2
-    assert "give one of them" in result.stderr
+    assert "give only one of them" in result.stderr
 
 
 def test_a_setting_that_does_not_exist(run, tmp_path):

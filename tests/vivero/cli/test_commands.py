@@ -117,7 +117,7 @@ def test_lists_are_read_page_by_page(run, greeting):
     listing = ("instances", "--process", name)
     first = run(*listing, "--limit", "2", "--oldest")
     assert [key in good(first) for key in keys] == [True, True, False, False, False]
-    assert first.stderr.startswith("2 of 5; the next: --after ")
+    assert first.stderr.startswith("2 of 5; next page: --after ")
     after = first.stderr.split()[-1]
     rest = run(*listing, "--limit", "3", "--oldest", "--after", after)
     assert [key in good(rest) for key in keys] == [False, False, True, True, True]
@@ -167,14 +167,14 @@ def test_an_instance_that_does_not_end_in_time(run, greeting):
     assert result.exit_code == 1
     [instance] = lines(good(run("instances", "--process", name, "--json")))
     key = instance["processInstanceKey"]
-    assert result.stderr == f"Error: instance {key} has not ended within 2 s; it goes on\n"
+    assert result.stderr == f"Error: instance {key} has not ended within 2 s; it continues\n"
     assert instance["state"] == "ACTIVE"
 
 
 @pytest.mark.parametrize(
     ("status", "members", "said"),
     [
-        (504, {"processInstanceKey": "7"}, "instance 7 has not ended within 60 s; it goes on"),
+        (504, {"processInstanceKey": "7"}, "instance 7 has not ended within 60 s; it continues"),
         (409, {"processInstanceKey": "7"}, "instance 7 was terminated before its end"),
         (504, {}, "too late (504 TITLE)"),
         (404, {}, "too late (404 TITLE)"),

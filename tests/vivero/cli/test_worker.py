@@ -64,10 +64,10 @@ async def test_the_job_is_in_the_environment():
     ("command", "message"),
     [
         ("echo broken >&2; exit 3", "broken"),
-        ("exit 3", r"the command gave no message \(exit code 3\)"),
-        ("kill -9 $$", r"the command gave no message \(killed by SIGKILL\)"),
-        ("echo hello", "the command's output is no JSON: "),
-        ("echo '[1]'", "the command's output is no JSON object, but "),
+        ("exit 3", r"the command wrote nothing to standard error \(exit code 3\)"),
+        ("kill -9 $$", r"the command wrote nothing to standard error \(killed by SIGKILL\)"),
+        ("echo hello", "the command's output is not valid JSON: "),
+        ("echo '[1]'", "the command's output must be a JSON object, but it is "),
         ("no-such-program-anywhere", "no-such-program-anywhere"),
         (f"head -c {MAX_OUTPUT + 1} /dev/zero", "the command's output is longer than"),
     ],
@@ -163,7 +163,7 @@ def test_a_command_that_takes_too_long_is_stopped_with_all_it_started(start, job
     instance = start()
     pid = tmp_path / "pid"
     result = work(f"sleep 1000 & echo $! > {pid}; wait", "--max-jobs", "1", "--timeout", "1")
-    assert "failed: not done within 1 s" in result.stderr
+    assert "failed: the job was not done within 1 s" in result.stderr
     assert job_of(instance)["retries"] == 2
     eventually(lambda: not runs(int(pid.read_text())))
 
@@ -177,7 +177,7 @@ def test_told_to_stop_it_finishes_what_it_has_in_hand(server, vivero, type_, sta
     worker = vivero("worker", type_, "--exec", command, "--address", server.address)
     eventually(began.exists)
     worker.process.send_signal(signal.SIGTERM)
-    eventually(lambda: "finishing the jobs in hand" in worker.logged)
+    eventually(lambda: "finishing the active jobs" in worker.logged)
     pipe.write_text('{"done": true}')
     assert worker.ends() == 0
     assert [job_of(first)["state"], job_of(second)["state"]] == ["COMPLETED", "CREATED"]
@@ -190,7 +190,7 @@ def test_told_twice_it_ends_at_once(server, vivero, type_, start, eventually, ru
     worker = vivero("worker", type_, "--exec", f"echo $$ > {pid}; sleep 1000", "--address", server.address)
     eventually(lambda: pid.exists() and pid.read_text())
     worker.process.send_signal(signal.SIGTERM)
-    eventually(lambda: "finishing the jobs in hand" in worker.logged)
+    eventually(lambda: "finishing the active jobs" in worker.logged)
     worker.process.send_signal(signal.SIGTERM)
     assert worker.ends() == 0
     eventually(lambda: not runs(int(pid.read_text())))

@@ -9,7 +9,7 @@ import pytest
 
 from vivero import embedded
 from vivero.embedded import binaries
-from vivero.embedded.binaries import CHOSEN_BY_USER, find_installation
+from vivero.embedded.binaries import BIN_VARIABLE, find_installation
 
 
 def server(directory: Path, version: str) -> Path:
@@ -31,7 +31,7 @@ def machine(tmp_path, monkeypatch):
         location = there[name] / "__init__.py"
         return importlib.util.spec_from_file_location(name, location) if there[name].is_dir() else None
 
-    monkeypatch.delenv(CHOSEN_BY_USER, raising=False)
+    monkeypatch.delenv(BIN_VARIABLE, raising=False)
     monkeypatch.setattr(binaries, "find_spec", find_spec)
     monkeypatch.setattr(binaries, "_SYSTEM", tmp_path / "system")
     monkeypatch.setenv("PATH", str(tmp_path / "path"))
@@ -92,12 +92,12 @@ def test_data_of_a_major_that_is_not_here_is_not_started_over(machine) -> None:
 
 def test_the_user_may_name_the_directory(machine, monkeypatch) -> None:
     server(machine / "path", "18.4")
-    monkeypatch.setenv(CHOSEN_BY_USER, str(server(machine / "mine", "16.1")))
+    monkeypatch.setenv(BIN_VARIABLE, str(server(machine / "mine", "16.1")))
     assert find_installation().version == "16.1"
 
 
 def test_a_named_directory_without_server_is_reported(machine, monkeypatch) -> None:
-    monkeypatch.setenv(CHOSEN_BY_USER, str(machine / "mine"))
+    monkeypatch.setenv(BIN_VARIABLE, str(machine / "mine"))
     with pytest.raises(embedded.EmbeddedPostgresError, match=r"cannot run .*mine/postgres"):
         find_installation()
 
@@ -105,8 +105,8 @@ def test_a_named_directory_without_server_is_reported(machine, monkeypatch) -> N
 def test_something_else_called_postgres_is_reported(machine, monkeypatch) -> None:
     impostor = server(machine / "mine", "18.4") / "postgres"
     impostor.write_text("#!/bin/sh\necho hello\n")
-    monkeypatch.setenv(CHOSEN_BY_USER, str(impostor.parent))
-    with pytest.raises(embedded.EmbeddedPostgresError, match="calls itself 'hello'"):
+    monkeypatch.setenv(BIN_VARIABLE, str(impostor.parent))
+    with pytest.raises(embedded.EmbeddedPostgresError, match="its version is 'hello'"):
         find_installation()
 
 
@@ -131,7 +131,7 @@ def test_older_servers_work_too(major, reachable_directory, quick, monkeypatch) 
         found = find_installation({major})
     except embedded.EmbeddedPostgresError:
         pytest.skip(f"no PostgreSQL {major} on this machine")
-    monkeypatch.setenv(CHOSEN_BY_USER, str(found.bin))
+    monkeypatch.setenv(BIN_VARIABLE, str(found.bin))
     root = reachable_directory() / "root"
     with embedded.acquire(root, quick) as lease, psycopg.connect(lease.dsn) as connection:
         assert lease.version.startswith(f"{major}.")

@@ -14,9 +14,9 @@ def at(tmp_path):
 
 def test_the_sixth_death_within_a_minute_is_one_too_many(at):
     for moment in range(5):
-        at(1_000.0 + moment).note()
-    with pytest.raises(GivenUp, match=r"died 6 times in 60 s and is not started again for 5\d s; .*server.log"):
-        at(1_010.0).note()
+        at(1_000.0 + moment).record()
+    with pytest.raises(GivenUp, match=r"died 6 times in 60 s and is not restarted for 5\d s: .*server.log"):
+        at(1_010.0).record()
     with pytest.raises(GivenUp):
         at(1_059.0).check()
     at(1_061.0).check()
@@ -25,7 +25,7 @@ def test_the_sixth_death_within_a_minute_is_one_too_many(at):
 def test_deaths_before_the_machine_was_started_do_not_count(at):
     for moment in range(6):
         try:
-            at(1_000_000.0 + moment).note()
+            at(1_000_000.0 + moment).record()
         except GivenUp:
             continue
     at(30.0).check()
@@ -35,4 +35,4 @@ def test_deaths_before_the_machine_was_started_do_not_count(at):
 def test_a_damaged_file_counts_for_nothing(tmp_path, at, content):
     (tmp_path / "deaths").write_text(content)
     at(5.0).check()
-    at(5.0).note()
+    at(5.0).record()

@@ -49,7 +49,7 @@ def test_a_short_directory_that_was_cleaned_away_is_made_again(deep) -> None:
 
 def test_a_directory_open_to_others_is_not_used(deep) -> None:
     open_layout(deep).run.chmod(0o755)
-    with pytest.raises(EmbeddedPostgresError, match="mode 0700"):
+    with pytest.raises(EmbeddedPostgresError, match="mode to 0700"):
         open_layout(deep)
 
 
@@ -127,7 +127,7 @@ def test_a_child_whose_parent_died_too_early_dies_too() -> None:
 
 
 def test_a_large_log_is_put_aside(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("vivero.embedded.postmaster._LARGEST_LOG", 3)
+    monkeypatch.setattr("vivero.embedded.postmaster._MAX_LOG", 3)
     log = tmp_path / "server.log"
     limit_log(log)
     for text in ("old", "older than new", "new"):

@@ -94,7 +94,7 @@ def test_a_postmaster_that_outlived_its_supervisor_is_stopped_in_good_order(
     with embedded.acquire(root, quick) as again:
         assert ask(again.dsn, "SELECT 1") == 1
     assert not runs(survivor)
-    assert f"stopping the postmaster {survivor}" in there.log
+    assert f"stopping postmaster {survivor}" in there.log
     assert "received fast shutdown request" in there.server_log[logged:]
     assert "was not properly shut down" not in there.server_log[logged:]
 
@@ -174,14 +174,14 @@ def test_a_server_that_keeps_dying_is_given_up_until_a_minute_has_passed(
         embedded.wait_stopped(root)
     assert "PostgreSQL died 6 times in 60 s" in there.log
     starts = there.starts
-    with pytest.raises(embedded.GivenUp, match="is not started again for"):
+    with pytest.raises(embedded.GivenUp, match="is not restarted for"):
         embedded.acquire(root, quick)
     assert there.starts == starts
 
 
 def test_large_logs_begin_anew_while_the_server_runs(ask, root, quick, server_at, eventually, monkeypatch) -> None:
     spoiler = "import sys; from vivero.embedded import supervisor as s, postmaster as p; "
-    spoiler += "s._LOOK_AT_LOGS_EVERY_S = 0.05; s._LARGEST_LOG = 2_000; p._LARGEST_LOG = 20_000; s.main(sys.argv[1:])"
+    spoiler += "s._LOG_CHECK_INTERVAL_S = 0.05; s._MAX_LOG = 2_000; p._MAX_LOG = 20_000; s.main(sys.argv[1:])"
     monkeypatch.setattr("vivero.embedded.client._SUPERVISOR", ["-c", spoiler])
     embedded.wait_stopped(root)
     with embedded.acquire(root, quick) as lease, psycopg.connect(lease.dsn, autocommit=True) as connection:
@@ -297,7 +297,7 @@ def test_a_setting_postgres_refuses_is_reported_in_its_words(root) -> None:
 
 def test_a_surplus_lease_is_refused(root, quick, monkeypatch) -> None:
     """The limit itself is not reached here: the supervisor is started with a lower one."""
-    spoiler = "import sys; from vivero.embedded import supervisor as s; s._MOST_LEASES = 1; s.main(sys.argv[1:])"
+    spoiler = "import sys; from vivero.embedded import supervisor as s; s._MAX_LEASES = 1; s.main(sys.argv[1:])"
     monkeypatch.setattr("vivero.embedded.client._SUPERVISOR", ["-c", spoiler])
     with embedded.acquire(root, quick), pytest.raises(embedded.EmbeddedPostgresError, match="limit"):
         embedded.acquire(root, quick)

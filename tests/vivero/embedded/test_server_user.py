@@ -12,7 +12,7 @@ import pytest
 
 from vivero import embedded
 from vivero.embedded import server_user
-from vivero.embedded.binaries import CHOSEN_BY_USER, find_installation
+from vivero.embedded.binaries import BIN_VARIABLE, find_installation
 from vivero.embedded.locks import exclusive
 
 pytestmark = pytest.mark.process
@@ -110,8 +110,8 @@ def test_binaries_out_of_reach_are_copied_and_left_closed(
     libraries = package.with_name(f"{package.name}.libs")
     if libraries.is_dir():
         shutil.copytree(libraries, closed / libraries.name)
-    monkeypatch.setenv(CHOSEN_BY_USER, str(closed / package.name / found.bin.parent.name / "bin"))
-    before = modes(closed, Path(os.environ[CHOSEN_BY_USER]))
+    monkeypatch.setenv(BIN_VARIABLE, str(closed / package.name / found.bin.parent.name / "bin"))
+    before = modes(closed, Path(os.environ[BIN_VARIABLE]))
 
     root = reachable_directory() / "root"
     for _ in range(2):  # the second start uses the copy of the first
@@ -121,7 +121,7 @@ def test_binaries_out_of_reach_are_copied_and_left_closed(
             executable = Path(f"/proc/{server_at(root).postmaster}/exe").readlink()
             assert executable.is_relative_to(copy)
         embedded.wait_stopped(root)
-    assert modes(closed, Path(os.environ[CHOSEN_BY_USER])) == before
+    assert modes(closed, Path(os.environ[BIN_VARIABLE])) == before
 
 
 @as_root

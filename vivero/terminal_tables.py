@@ -1,4 +1,4 @@
-"""Tables of what the server says, for the terminal."""
+"""Tables of the server's answers for the terminal."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rich.table import Table
 
 from vivero.client import Document
 
-WIDE = 200
-"""Columns where the output is no terminal: nothing is cut off for a program that reads it."""
-LONGEST_VALUE = 200
+WIDTH_WITHOUT_TERMINAL = 200
+"""Columns of output that does not go to a terminal, so that programs read full lines."""
+MAX_VALUE_CHARACTERS = 200
 
 COLOURS = {
     "ACTIVE": "cyan",
@@ -33,9 +33,9 @@ COLOURS = {
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Where to print: as wide as the terminal, or wide enough for everything."""
+    """A console as wide as the terminal, or wide enough for programs."""
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() or "COLUMNS" in os.environ else WIDE
+    width = None if stream.isatty() or "COLUMNS" in os.environ else WIDTH_WITHOUT_TERMINAL
     return Console(stderr=stderr, width=width, highlight=False)
 
 
@@ -43,7 +43,7 @@ Column = tuple[str, Callable[[Document], str]]
 
 
 def table(items: Iterable[Document], columns: Sequence[Column], title: str | None = None) -> Table:
-    """A row for each item; the first column is a key and never broken."""
+    """A table with a row for each item. The first column holds keys and does not wrap."""
     made = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)
     for number, (name, _) in enumerate(columns):
         made.add_column(name, no_wrap=number == 0, overflow="fold")
@@ -53,32 +53,33 @@ def table(items: Iterable[Document], columns: Sequence[Column], title: str | Non
 
 
 def field(name: str) -> Callable[[Document], str]:
-    """A field as it is; nothing for null."""
+    """A column's text: a field, empty for null."""
     return lambda item: "" if item[name] is None else escape(str(item[name]))
 
 
 def state(item: Document) -> str:
-    """The state, in its colour, with what needs attention."""
+    """The state in its colour, and a mark for an incident."""
     return coloured(item["state"]) + (" [red]incident[/]" if item.get("hasIncident") else "")
 
 
 def coloured(word: str) -> str:
-    """A state in its colour."""
+    """A state, in its colour."""
     return f"[{COLOURS[word]}]{word}[/]" if word in COLOURS else word
 
 
 def time(name: str) -> Callable[[Document], str]:
-    """A time in UTC, to the second."""
+    """A column's text: a time in UTC, to the second."""
     return lambda item: "" if item[name] is None else item[name][:19].replace("T", " ")
 
 
 def value(text: str) -> str:
-    """A value (JSON text), cut if it is long."""
-    return escape(text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}… ({len(text)} characters)")
+    """A variable's value (JSON text), shortened if it is long."""
+    shortened = f"{text[:MAX_VALUE_CHARACTERS]}… ({len(text)} characters)"
+    return escape(text if len(text) <= MAX_VALUE_CHARACTERS else shortened)
 
 
 def variables(items: Iterable[Document], title: str | None = None) -> Table:
-    """Variables with their values."""
+    """A table of variables and their values."""
     return table(
         sorted(items, key=lambda item: item["name"]),
         (("variable", field("name")), ("value", lambda item: value(item["value"]))),
@@ -89,8 +90,8 @@ def variables(items: Iterable[Document], title: str | None = None) -> Table:
 # ---------------------------------------------------------------------------------------------- the command log
 
 
-def took_ms(command: Document) -> float | None:
-    """From the command's append to its processing; None while it waits."""
+def latency_ms(command: Document) -> float | None:
+    """Milliseconds from a command's append to its processing; None while it waits."""
     if command["processedAt"] is None:
         return None
     span = datetime.fromisoformat(command["processedAt"]) - datetime.fromisoformat(command["appendedAt"])
@@ -98,7 +99,7 @@ def took_ms(command: Document) -> float | None:
 
 
 def log_table(commands: Iterable[Document], title: str | None = None) -> Table:
-    """Commands with what they caused, in short."""
+    """A table of commands and a summary of their events."""
     names: dict[str, str] = {}
     made = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)
     made.add_column("position", justify="right", no_wrap=True)
@@ -112,7 +113,7 @@ def log_table(commands: Iterable[Document], title: str | None = None) -> Table:
 
 
 def summary(events: Sequence[Document], names: dict[str, str]) -> list[str]:
-    """Events in a few words; `names` remembers which key is which element, from one command to the next."""
+    """A summary of events. `names` maps keys to elements and lasts from one command to the next."""
     entered: list[str] = []
     left: list[str] = []
     values: list[str] = []
@@ -129,39 +130,39 @@ def summary(events: Sequence[Document], names: dict[str, str]) -> list[str]:
         elif kind == "VariableSet":
             values.append(f"{event['name']} = {_short(event['value'])}")
         elif kind not in ("ElementActivated", "ElementCompleting", "JobCreated", "JobCompleted"):
-            others.append(_words(event))
+            others.append(_description(event))
     parts = (("", others), ("set ", values), ("completed ", left), ("entered ", entered))
     return [escape(f"{verb}{', '.join(found)}") for verb, found in parts if found]
 
 
 def event_table(command: Document) -> Table:
-    """Every event of a command, with all it says."""
+    """A table of all events of a command, with all their fields."""
     made = Table(box=None, header_style="bold", pad_edge=False)
     made.add_column("seq", justify="right")
     made.add_column("event", no_wrap=True)
-    made.add_column("what it says", overflow="fold")
+    made.add_column("fields", overflow="fold")
     for event in command["events"]:
-        said = {name: value for name, value in event.items() if name not in ("seq", "type", "at")}
-        made.add_row(str(event["seq"]), event["type"], escape(_pairs(said)))
+        fields = {name: value for name, value in event.items() if name not in ("seq", "type", "at")}
+        made.add_row(str(event["seq"]), event["type"], escape(_pairs(fields)))
     return made
 
 
-def _words(event: Mapping[str, Any]) -> str:
+def _description(event: Mapping[str, Any]) -> str:
     message = event.get("message")
     return f"{event['type']}: {message}" if message else str(event["type"])
 
 
-def _pairs(said: Mapping[str, Any]) -> str:
+def _pairs(fields: Mapping[str, Any]) -> str:
     empty: tuple[Any, ...] = (None, [], {}, "")
-    return "  ".join(f"{name}={_plain(value)}" for name, value in said.items() if value not in empty)
+    return "  ".join(f"{name}={_plain(value)}" for name, value in fields.items() if value not in empty)
 
 
-def _plain(found: Any) -> str:
-    return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _short(text: str, longest: int = 40) -> str:
-    return text if len(text) <= longest else f"{text[:longest]}…"
+def _short(text: str, max_characters: int = 40) -> str:
+    return text if len(text) <= max_characters else f"{text[:max_characters]}…"
 
 
 def _reason(command: Document) -> str:

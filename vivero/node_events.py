@@ -1,0 +1,133 @@
+"""The events of a node: which part learns of what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import structlog
+
+from vivero.api.job_board import JobBoard
+from vivero.engine.core.outcomes import Ended
+from vivero.engine.runtime.appender.task import Appender
+from vivero.engine.runtime.completions import Completions
+from vivero.engine.runtime.consumer.leadership import Consumer
+from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subject
+from vivero.engine.runtime.definitions import DefinitionCache
+from vivero.engine.runtime.timers.task import Changes, Timers
+from vivero.storage.clock import CLOCK_CHANNEL as CLOCK
+from vivero.storage.log import Outcome
+from vivero.storage.postgres import announcer as announcing
+from vivero.storage.postgres.announcer import Announcer
+from vivero.storage.state.save import DEFINITIONS_CHANNEL as DEFINITIONS
+
+log = structlog.get_logger(__name__)
+
+APPENDED, PROCESSED, AVAILABLE = "vivero_appended", "vivero_processed", "vivero_available"
+CHANNELS = (APPENDED, PROCESSED, AVAILABLE, DEFINITIONS, CLOCK)
+"""The channels of NOTIFY on which nodes tell each other."""
+
+
+class NodeEvents:
+    """Passes events on: to the tasks of this node at once, and to other nodes through the announcer.
+
+    `consumer`, `appender` and `timers` are set once they exist, because they are built with this object.
+    """
+
+    def __init__(
+        self, completions: Completions, definitions: DefinitionCache, job_board: JobBoard, announcer: Announcer
+    ) -> None:
+        self._completions = completions
+        self._definitions = definitions
+        self._job_board = job_board
+        self._announcer = announcer
+        self._unreadable = 0
+        self.consumer: Consumer | None = None
+        self.appender: Appender | None = None
+        self.timers: Timers | None = None
+
+    # ---- from the appender
+
+    def appended(self, partition: int, position: int) -> None:
+        if self.consumer is not None and self.consumer.leads:
+            self.consumer.wake()
+        else:
+            self._announcer.announce(APPENDED, str(partition), position)
+
+    def coming(self) -> bool:
+        return self.appender is not None and self.appender.busy
+
+    # ---- from the consumer
+
+    def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[Ended]) -> None:
+        self._completions.committed(partition, watermark, outcomes, ended)
+        self._announcer.announce(PROCESSED, str(partition), watermark)
+        if self.appender is not None:
+            self.appender.processed(partition)
+        if self.timers is not None:
+            self.timers.committed(watermark)
+
+    def available(self, type: str, tenant: str, count: int) -> None:
+        self._job_board.available(type, tenant, count)
+        self._announcer.announce(AVAILABLE, f"{tenant}\n{type}", count)
+
+    def piggybacked(self, available: Mapping[Subject, int]) -> Sequence[PiggybackedStatement]:
+        return self._job_board.piggybacked(available)
+
+    def spilled(self, partition: int) -> None:
+        if self.appender is not None:
+            self.appender.spilled(partition)
+
+    def timers_changed(self, partition: int, changes: Changes) -> None:
+        if self.timers is not None:
+            self.timers.changed(changes)
+
+    def leads(self, partition: int, epoch: int) -> None:
+        self._completions.sweep_soon()
+        if self.timers is not None:
+            self.timers.term(epoch)
+
+    # ---- from the API of this or another node
+
+    def clock_changed(self) -> None:
+        self._job_board.wake_all()
+        if self.timers is not None:
+            self.timers.clock_changed()
+
+    # ---- from other nodes
+
+    def heard(self, channel: str, payload: str) -> None:
+        """Pass on a notification of another node."""
+        if channel == DEFINITIONS:
+            self._definitions.changed(payload)
+        elif channel == CLOCK:
+            self.clock_changed()
+        else:
+            self._announced(channel, payload)
+
+    def _announced(self, channel: str, payload: str) -> None:
+        announced = announcing.decode(payload)
+        if announced is None:
+            self._count_unreadable(payload)
+            return
+        for key, value in announced.items():
+            if channel == APPENDED and self.consumer is not None:
+                self.consumer.wake()
+            elif channel == PROCESSED:
+                self._completions.processed(int(key), value)
+            elif channel == AVAILABLE:
+                tenant, _, type_ = key.partition("\n")
+                self._job_board.available(type_, tenant, value)
+
+    def _count_unreadable(self, payload: str) -> None:
+        self._unreadable += 1
+        if self._unreadable.bit_count() == 1:  # 1, 2, 4, 8, …, because there may be thousands per second
+            log.warning("cannot decode a notification", so_far=self._unreadable, payload=payload[:100])
+
+    def connected(self, connected: bool) -> None:
+        """The listener connected or lost its connection. Notifications in between are lost: every part looks once."""
+        if connected:
+            self._definitions.forget()
+            self._completions.sweep_soon()
+            self.clock_changed()
+            if self.consumer is not None:
+                self.consumer.wake()
