@@ -15,7 +15,7 @@ import trio
 from vivero.api.decoding import check_json_type
 from vivero.api.origins import Gate
 from vivero.api.problems import Problem, bad_request, not_appended
-from vivero.api.request import RELEASE, ClientLeft, Receive, Request, Send
+from vivero.api.request import OWNER, RELEASE, ClientLeft, Receive, Request, Send
 from vivero.api.response import Response
 from vivero.api.router import Match, Router
 from vivero.api.routes import ROUTES, Handler, Route
@@ -77,9 +77,20 @@ async def _respond(
     route = match.methods.get("GET" if method == "HEAD" else method)
     if route is None:
         raise _not_allowed(method, match)
-    releases = send if RELEASE in scope.get("extensions", ()) else None
+    extensions = scope.get("extensions", {})
+    releases = send if RELEASE in extensions else None
     body = await _read(receive, route.max_body_bytes(services.settings))
-    request = Request(method, path, scope["headers"], body, scope["query_string"], match.params, receive, releases)
+    request = Request(
+        method,
+        path,
+        scope["headers"],
+        body,
+        scope["query_string"],
+        match.params,
+        receive,
+        releases,
+        extensions.get(OWNER),
+    )
     del body  # the request alone holds it, and may let go of it
     encoding = request.header(b"content-encoding")
     if encoding is not None and encoding.lower() not in ("", "identity"):

@@ -95,7 +95,18 @@ class _Queue:
 class Poller:
     """One long poll: `looking()`, look, then `found` or `found_nothing` and `wait`, and again."""
 
-    __slots__ = ("_nudged", "_pause_s", "_queue", "_sleep", "ask", "brought", "gone", "piggybacked", "woken")
+    __slots__ = (
+        "_nudged",
+        "_pause_s",
+        "_queue",
+        "_sleep",
+        "ask",
+        "brought",
+        "displaced",
+        "gone",
+        "piggybacked",
+        "woken",
+    )
 
     def __init__(self, queue: _Queue, ask: Ask, pause_s: Callable[[], float]) -> None:
         self._queue = queue
@@ -111,6 +122,8 @@ class Poller:
         """There is a reason to look."""
         self.gone = False
         """The client has left: nothing may be activated for it any more."""
+        self.displaced = False
+        """Its time is over before it is, for the sake of another client."""
 
     @property
     def subject(self) -> Subject:
@@ -165,7 +178,7 @@ class Poller:
         the wait: who wakes us is mostly the engine, and a task or two less on the way is the worker's gain.
         """
         while not self.woken:
-            if self._queue.closed:
+            if self._queue.closed or self.displaced:
                 return False
             look_at = self._look_at()
             self._nudged = False
@@ -199,6 +212,11 @@ class Poller:
         self._nudged = True
         if self._sleep is not None:
             self._sleep.cancel()
+
+    def displace(self) -> None:
+        """Wait no longer."""
+        self.displaced = True
+        self.nudge()
 
     def leave(self) -> None:
         """The client has left."""

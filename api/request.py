@@ -19,6 +19,8 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 RELEASE = "http.request.release"
 """An extension of ASGI: the application has let go of the request's body."""
+OWNER = "vivero.owner"
+"""An extension of ASGI: a function from the request's headers to the address that the request counts for."""
 UNWATCHED_S = 1.0
 """Waiting longer than this ends when the client leaves; before, watching costs more than it saves."""
 
@@ -34,7 +36,7 @@ class ClientLeft(Exception):
 class Request:
     """Method, path, the values of the path's parameters, headers (names in lower case), query and body."""
 
-    __slots__ = ("_query", "_receive", "_send", "body", "headers", "method", "params", "path", "query_string")
+    __slots__ = ("_owner", "_query", "_receive", "_send", "body", "headers", "method", "params", "path", "query_string")
 
     def __init__(
         self,
@@ -46,6 +48,7 @@ class Request:
         params: Mapping[str, str] | None = None,
         receive: Receive | None = None,
         send: Send | None = None,
+        owner: Callable[[Headers], str] | None = None,
     ) -> None:
         self.method = method
         self.path = path
@@ -55,7 +58,13 @@ class Request:
         self.params = params or {}
         self._receive = receive
         self._send = send
+        self._owner = owner
         self._query: dict[str, str] | None = None
+
+    @property
+    def owner(self) -> str:
+        """The address that the request counts for where clients share a limit; "" if the server does not say."""
+        return "" if self._owner is None else self._owner(self.headers)
 
     def key(self, name: str) -> int:
         """The path parameter `name`, which is a key. Raises Problem 400."""

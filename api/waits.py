@@ -1,13 +1,61 @@
 """Requests that keep their connection for as long as their client wishes: long polls, and awaited instances.
 
 They are fewer than the connections, or the server could be full of clients that all wait for somebody else's work.
-Awaited instances take at most half of the places: they end by the work of those who poll.
+Awaited instances take at most half of the places: they end by the work of those who poll. When the places run out, the
+address that has most of them loses one to an address that has fewer.
 """
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from vivero.engine.runtime.appender.admission import Overloaded
+
+
+class Wait:
+    """A place, and whose it is."""
+
+    __slots__ = ("leave", "owner")
+
+    def __init__(self, owner: str, leave: Callable[[], object] | None) -> None:
+        self.owner = owner
+        self.leave = leave
+        """Ends the wait before its time; None while that is not possible."""
+
+
+class _Places:
+    """Waits of one kind, by owner, the longest first."""
+
+    def __init__(self) -> None:
+        self._by_owner: dict[str, dict[Wait, None]] = {}
+        self.count = 0
+
+    def add(self, wait: Wait) -> None:
+        self._by_owner.setdefault(wait.owner, {})[wait] = None
+        self.count += 1
+
+    def remove(self, wait: Wait) -> None:
+        """Does nothing if it is not there any more."""
+        waits = self._by_owner.get(wait.owner, {})
+        if wait in waits:
+            del waits[wait]
+            self.count -= 1
+            if not waits:
+                del self._by_owner[wait.owner]
+
+    def displace(self, owner: str) -> bool:
+        """Take a place for `owner` from the owner that has most places; False if that would have no more than `owner`
+        then, or if none of its waits can end."""
+        most = max(self._by_owner, key=lambda one: len(self._by_owner[one]), default=owner)
+        if len(self._by_owner.get(most, ())) <= len(self._by_owner.get(owner, ())) + 1:
+            return False
+        for wait in self._by_owner[most]:
+            if wait.leave is not None:
+                self.remove(wait)
+                wait.leave()
+                return True
+        return False
 
 
 class Waits:
@@ -15,33 +63,42 @@ class Waits:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._polls = self._instances = 0
+        self._polls, self._instances = _Places(), _Places()
 
     def __len__(self) -> int:
-        return self._polls + self._instances
+        return self._polls.count + self._instances.count
 
     @contextmanager
-    def for_jobs(self) -> Iterator[None]:
-        """One more, for as long as the block lasts. Raises Overloaded: there are too many already."""
-        self._check(len(self), self._limit)
-        self._polls += 1
-        try:
-            yield
-        finally:
-            self._polls -= 1
+    def for_jobs(self, owner: str = "", leave: Callable[[], object] | None = None) -> Iterator[Wait]:
+        """A place of `owner`, an address, for as long as the block lasts. `leave()` ends the block before its time.
+
+        Raises:
+            Overloaded: there are too many waits already.
+        """
+        if len(self) >= self._limit and not self._polls.displace(owner):
+            raise _overloaded(len(self))
+        with _taken(self._polls, Wait(owner, leave)) as wait:
+            yield wait
 
     @contextmanager
-    def for_an_instance(self) -> Iterator[None]:
-        """One more, for as long as the block lasts. Raises Overloaded: there are too many already."""
-        self._check(len(self), self._limit)
-        self._check(self._instances, (self._limit + 1) // 2)
-        self._instances += 1
-        try:
-            yield
-        finally:
-            self._instances -= 1
+    def for_an_instance(self, owner: str = "") -> Iterator[Wait]:
+        """Likewise. The block says by `Wait.leave` from when on it can end before its time."""
+        if self._instances.count >= (self._limit + 1) // 2 and not self._instances.displace(owner):
+            raise _overloaded(self._instances.count)
+        if len(self) >= self._limit and not (self._polls.displace(owner) or self._instances.displace(owner)):
+            raise _overloaded(len(self))
+        with _taken(self._instances, Wait(owner, None)) as wait:
+            yield wait
 
-    @staticmethod
-    def _check(count: int, limit: int) -> None:
-        if count >= limit:
-            raise Overloaded(f"{count} requests wait for jobs or for the ends of instances already, the limit")
+
+@contextmanager
+def _taken(places: _Places, wait: Wait) -> Iterator[Wait]:
+    places.add(wait)
+    try:
+        yield wait
+    finally:
+        places.remove(wait)
+
+
+def _overloaded(count: int) -> Overloaded:
+    return Overloaded(f"{count} requests wait for jobs or for the ends of instances already, the limit")

@@ -5,7 +5,7 @@ handler costs no task and no cancel scope of its own, the body has backpressure,
 by a handler that waits in `receive`, and by nobody else. The handler is never cancelled for it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import structlog
 import trio
@@ -28,7 +28,8 @@ JOIN_BYTES = 64 * 1024
 
 DISCONNECT = "http.disconnect"
 RELEASE = "http.request.release"
-_EXTENSIONS: Mapping[str, Mapping[str, object]] = {RELEASE: {}}
+OWNER = "vivero.owner"
+_NO_DETAILS: Mapping[str, object] = {}
 
 
 class Exchange:
@@ -100,8 +101,12 @@ class Exchange:
             "headers": request.headers,
             "client": client,
             "server": server,
-            "extensions": _EXTENSIONS,
+            "extensions": {RELEASE: _NO_DETAILS, OWNER: self.owner},
         }
+
+    def owner(self, headers: Iterable[tuple[bytes, bytes]]) -> str:
+        """An extension of ASGI: the address that a request with these headers counts for."""
+        return self.state.owners.of_request(self.wire, headers)
 
     # The request.
 

@@ -30,9 +30,13 @@ class Owners:
         self._networks = networks(trusted_proxies)
 
     def of(self, wire: Wire) -> str:
+        return self.of_request(wire, () if wire.slow_request is None else wire.slow_request.headers)
+
+    def of_request(self, wire: Wire, headers: Iterable[tuple[bytes, bytes]]) -> str:
+        """The same, for a request with these headers."""
         address = _address(wire)
-        if self._networks and self.trusts(address) and wire.slow_request is not None:
-            for name, value in reversed(wire.slow_request.headers):
+        if self._networks and self.trusts(address):
+            for name, value in reversed(list(headers)):
                 if name == b"x-forwarded-for":
                     address = self._forwarded(value.decode("latin-1"), address)
                     break

@@ -36,6 +36,7 @@ class ServerState:
         "in_flight",
         "memory",
         "now",
+        "owners",
         "reserve",
         "room",
         "settings",
@@ -47,7 +48,7 @@ class ServerState:
         self.draining = False
         self.emptied = trio.Event()
         self.in_flight = 0
-        owners = Owners(settings.trusted_proxies)
+        self.owners = owners = Owners(settings.trusted_proxies)
         self.room = Room(settings.max_connections, owners)
         self.reserve = Room(settings.reserved_connections, owners)
         self.memory = Memory(settings.memory_bytes, (self.room, self.reserve), owners)

@@ -67,7 +67,11 @@ async def activate(request: Request, services: Services) -> Response:
     """POST /v2/jobs/activation: the first available jobs of a type, as soon as there is one."""
     ask, until = _asked(decode(request, _activation_decoder, services.settings), services.settings)
     board = services.job_board
-    with services.waits.for_jobs(), board.register(ask) as poller, board.room.share() as share:
+    with (
+        board.register(ask) as poller,
+        services.waits.for_jobs(request.owner, poller.displace),
+        board.room.share() as share,
+    ):
         worker = _Worker(request, services, poller, share, until)
         given = await worker.look()
         while not given.jobs and await worker.wait() and not poller.gone:

@@ -32,6 +32,7 @@ from vivero.api.request import UNWATCHED_S, Request
 from vivero.api.response import Response, json_response
 from vivero.api.search import getting, searching
 from vivero.api.services import EndWaiter, Services
+from vivero.api.waits import Wait
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance, InstanceReply
 from vivero.engine.runtime.appender.admission import Overloaded
 from vivero.engine.runtime.completions import NotToldHere
@@ -128,22 +129,22 @@ async def create(request: Request, services: Services) -> Response:
         if submitted.outcome is None:
             return await commands.accepted(services, submitted.appended)
         return _created(_reply_decoder.decode(submitted.outcome.response or b""), _NO_VARIABLES, submitted)
-    with services.waits.for_an_instance():
+    with services.waits.for_an_instance(request.owner) as wait:
         submitted = await commands.submit(request, services, command, deadline=deadline, insists=True)
         names = body.fetch_variables
         del body, command  # they may be megabytes, and the instance may take an hour
-        return await _awaited(request, services, submitted, names, deadline)
+        return await _awaited(request, services, submitted, names, deadline, wait)
 
 
 async def _awaited(
-    request: Request, services: Services, submitted: Submitted, names: list[str] | None, deadline: float
+    request: Request, services: Services, submitted: Submitted, names: list[str] | None, deadline: float, wait: Wait
 ) -> Response:
     """The answer when the instance has ended."""
     if submitted.outcome is None:
         return await commands.accepted(services, submitted.appended)
     reply = _reply_decoder.decode(submitted.outcome.response or b"")
     try:
-        result = await _end(request, services, reply.process_instance_key, names, deadline)
+        result = await _end(request, services, reply.process_instance_key, names, deadline, wait)
     except Overloaded:  # no room for another who waits; but the instance is there, and this must not be repeated
         result = None
     if result is None:
@@ -228,14 +229,16 @@ def _limit_s(request: Request, body: CreationBody, services: Services) -> float:
 
 
 async def _end(
-    request: Request, services: Services, key: int, names: list[str] | None, deadline: float
+    request: Request, services: Services, key: int, names: list[str] | None, deadline: float, wait: Wait
 ) -> Result | None:
-    """How the instance ended; None if it has not by the deadline, or until the program stops.
+    """How the instance ended; None if it has not by the deadline, until the program stops, or until another client
+    needs the place.
 
     Registered first, then read, then awaited: so that an end in between is not missed, and a database that is away for
     a moment costs nothing but that. An end in the creating batch, which is most often the one, is known already.
     """
-    with services.completions.register_end(key) as end, trio.move_on_at(deadline):
+    with services.completions.register_end(key) as end, trio.move_on_at(deadline) as scope:
+        wait.leave = scope.cancel
         while True:
             if end.value is not None and end.value.variables is not None:
                 return _result(end.value.state, end.value.variables, names)

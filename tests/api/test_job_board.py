@@ -177,6 +177,13 @@ async def test_the_time_may_be_over(board, start, nursery, autojump_clock):
     nursery.cancel_scope.cancel()
 
 
+async def test_who_is_displaced_waits_no_longer(board, start, nursery, mock_clock):
+    first, second = await start(board), await start(board)
+    first.poller.displace()
+    assert await settle(first, second) == [False, None]
+    assert mock_clock.current_time() == 0.0
+
+
 async def test_everybody_looks_when_the_clock_was_changed(board, start, nursery, mock_clock):
     polls = [await start(board, subject=(name, "x")) for name in "aab"]
     await settle()

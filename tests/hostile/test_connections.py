@@ -1,6 +1,7 @@
 """Clients that hold connections, memory or places to wait, alone and together."""
 
 import json
+import socket
 
 import pytest
 import trio
@@ -183,24 +184,59 @@ def awaiting(process_id):
     return post("/v2/process-instances", json.dumps(document).encode())
 
 
-async def test_those_who_await_leave_room_for_workers(target):
+async def asked_from(target, address, data):
+    """The beginning of the answer to a request from an address, whose connection stays open."""
+    stream = trio.SocketStream(trio.socket.from_stdlib_socket(connect(target.port, address=address)))
+    async with stream:
+        with trio.fail_after(30):
+            await stream.send_all(data)
+            return await stream.receive_some(65536)
+
+
+async def test_those_who_await_leave_room_for_workers_and_for_other_addresses(target):
     await target.deployed(TASK.format(id="awaited"))
     async with target.attacked():
         with many(target.port, CONNECTIONS - 20, awaiting("awaited")):
 
-            async def refused():
-                async with Caller(target.port) as caller:
-                    document = {"processDefinitionId": "awaited", "awaitCompletion": True, "requestTimeout": 100}
-                    return await caller.call("POST", "/v2/process-instances", document)
-
             async def full():
-                answer = await refused()
-                return answer if answer.status == 503 else None
+                with trio.move_on_after(1):
+                    return await asked_from(target, "127.0.0.2", awaiting("awaited"))
 
             answer = await eventually(full, "no place is left")
-            assert answer.title == "RESOURCE_EXHAUSTED"
-            assert "wait" in answer.json["detail"]
+            assert statuses(answer) == [503]
+            assert b"RESOURCE_EXHAUSTED" in answer
+            async with Caller(target.port) as caller:
+                document = {"processDefinitionId": "awaited", "awaitCompletion": True, "requestTimeout": 100}
+                assert (await caller.call("POST", "/v2/process-instances", document)).status == 504
             assert await healthy(target)
+
+
+async def test_workers_of_one_address_leave_room_for_those_of_others(target):
+    """Others' polls take the places of the longest waiting ones, which get an answer without jobs."""
+    document = {"type": "nothing", "worker": "w", "timeout": 1000, "maxJobsToActivate": 1, "requestTimeout": 3_600_000}
+    polling = post("/v2/jobs/activation", json.dumps(document).encode())
+    async with target.attacked():
+        with many(target.port, CONNECTIONS - 20, polling) as clients:
+
+            async def full():
+                with trio.move_on_after(1):
+                    return await asked_from(target, "127.0.0.2", polling)
+
+            answer = await eventually(full, "no place is left")
+            assert statuses(answer) == [503]
+            assert await healthy(target)
+            async with Caller(target.port) as caller:
+                answer = await caller.call("POST", "/v2/jobs/activation", document | {"requestTimeout": 100})
+                assert (answer.status, answer.json) == (200, {"jobs": []})
+            said = [raw.recv(65536) for raw in clients if has_answer(raw)]
+            assert any(b'{"jobs":[]}' in answer for answer in said), "who waited longest was answered"
+
+
+def has_answer(raw):
+    try:
+        return bool(raw.recv(1, socket.MSG_PEEK))
+    except BlockingIOError:
+        return False
 
 
 async def test_those_who_await_and_leave_give_back_their_places(target):

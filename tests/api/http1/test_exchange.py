@@ -1,5 +1,7 @@
 """Requests and responses over a memory stream: bodies, framing, keep-alive, disconnects, handlers that fail."""
 
+from unittest.mock import ANY
+
 import pytest
 import structlog
 import trio
@@ -58,7 +60,7 @@ class TestRequests:
             "headers": [(b"host", b"h:1"), (b"x-a", b"1")],
             "client": None,
             "server": None,
-            "extensions": {"http.request.release": {}},
+            "extensions": {"http.request.release": {}, "vivero.owner": ANY},
         }
 
     async def test_a_small_body_is_one_message_however_it_arrives(self, start, apps, autojump_clock):

@@ -1,0 +1,74 @@
+"""Places for requests that wait: how many there are, and who loses one when they run out."""
+
+from contextlib import ExitStack
+
+import pytest
+
+from vivero.api.waits import Waits
+from vivero.engine.runtime.appender.admission import Overloaded
+
+
+@pytest.fixture
+def held():
+    with ExitStack() as stack:
+        yield stack
+
+
+def test_the_address_with_most_polls_loses_the_longest_waiting_one(held):
+    waits, left = Waits(5), []
+    for number in range(4):
+        held.enter_context(waits.for_jobs("hog", lambda number=number: left.append(number)))
+    held.enter_context(waits.for_jobs("other", lambda: left.append("other")))
+    held.enter_context(waits.for_jobs("third", lambda: left.append("third")))
+    assert left == [0]
+    held.enter_context(waits.for_jobs("other", lambda: left.append("other")))
+    assert left == [0, 1]
+    assert len(waits) == 5
+
+
+def test_nobody_loses_a_place_to_somebody_who_would_have_as_many(held):
+    waits = Waits(4)
+    for owner in ("one", "one", "two", "two"):
+        held.enter_context(waits.for_jobs(owner, pytest.fail))
+    for owner in ("one", "two"):
+        with pytest.raises(Overloaded), waits.for_jobs(owner, pytest.fail):
+            pass
+
+
+def test_who_has_most_gets_no_more(held):
+    waits = Waits(3)
+    for owner in ("hog", "hog", "other"):
+        held.enter_context(waits.for_jobs(owner, pytest.fail))
+    with pytest.raises(Overloaded), waits.for_jobs("hog", pytest.fail):
+        pass
+
+
+def test_a_displaced_wait_gives_its_place_back_once(held):
+    waits, left = Waits(3), []
+    first = ExitStack()
+    first.enter_context(waits.for_jobs("hog", lambda: left.append("hog")))
+    for _ in range(2):
+        held.enter_context(waits.for_jobs("hog", pytest.fail))
+    held.enter_context(waits.for_jobs("other", pytest.fail))
+    assert (left, len(waits)) == (["hog"], 3)
+    first.close()
+    assert len(waits) == 3
+
+
+def test_an_instance_is_displaced_only_from_when_on_its_wait_can_end(held):
+    waits, left = Waits(6), []
+    places = [held.enter_context(waits.for_an_instance("hog")) for _ in range(3)]
+    with pytest.raises(Overloaded), waits.for_an_instance("other"):
+        pass
+    places[1].leave = lambda: left.append(1)
+    held.enter_context(waits.for_an_instance("other"))
+    assert left == [1]
+
+
+def test_awaited_instances_take_a_place_of_the_address_with_most_polls(held):
+    waits, left = Waits(4), []
+    for number in range(4):
+        held.enter_context(waits.for_jobs("hog", lambda number=number: left.append(number)))
+    held.enter_context(waits.for_an_instance("other"))
+    assert left == [0]
+    assert len(waits) == 4
