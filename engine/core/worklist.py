@@ -351,7 +351,7 @@ class Worklist:
     # ---- what follows an event (docs/design/execution.md §4); `row` is what the event is about, which may have ended
 
     def _entered(self, row: Element, event: InstanceCreated | ElementActivating) -> None:
-        self.at.node(row)
+        row.node = self.at.model(row.instance.definition_key).nodes[row.element]
         if row.scope is not None and row.scope.open_incidents:
             self._touched.add(row.scope.key)  # it may have been stuck, and is no longer
         if event.begin:

@@ -15,17 +15,15 @@ from vivero.engine.core.view import View
 
 
 def activate(event: Element, view: View) -> Effects:
-    yield from _take_occurred(event, view)
-    yield ElementCompleting(event.key)
+    return (*_take_occurred(event, view), ElementCompleting(event.key))
 
 
 def _take_occurred(event: Element, view: View) -> Effects:
     """The variables that an event has brought: local where its output mappings choose what leaves, else upwards."""
     if not event.occurred:
-        return
+        return ()
     node = view.node(event)
     stays = node.host is not None and node.event is not None and EVENTS[type(node.event)].keeps_variables
     if node.outputs or stays:
-        yield from set_texts(event, event.occurred, view)
-    else:
-        yield from merge_texts(event, event.occurred, view)
+        return set_texts(event, event.occurred, view)
+    return merge_texts(event, event.occurred, view)

@@ -16,6 +16,4 @@ activate = intermediate_throw_event.activate
 
 
 def leave(event: Element, view: View) -> Effects:
-    yield ElementCompleted(event.key)
-    if view.node(event).event is not None:
-        yield from intermediate_throw_event.follow(event, view)
+    return (ElementCompleted(event.key), *intermediate_throw_event.follow(event, view))

@@ -15,23 +15,21 @@ from vivero.engine.core.view import View
 
 
 def activate(event: Element, view: View) -> Effects:
-    node = view.node(event)
+    node = event.node
     throw = None if node.event is None else EVENTS[type(node.event)].throw
     if node.job is not None:
-        yield from create_job(event, node.job, view)
-    elif throw is not None:
-        yield from throw(event, node.event, view)
-    else:
-        yield ElementCompleting(event.key)
+        return create_job(event, node.job, view)
+    if throw is not None:
+        return throw(event, node.event, view)
+    return (ElementCompleting(event.key),)
 
 
 def leave(event: Element, view: View) -> Effects:
-    yield ElementCompleted(event.key, view.node(event).outgoing)
-    yield from follow(event, view)
+    return (ElementCompleted(event.key, event.node.outgoing), *follow(event, view))
 
 
 def follow(event: Element, view: View) -> Effects:
     """What follows by the event definition, once the event has completed."""
-    definition = view.node(event).event
+    definition = event.node.event
     follows = None if definition is None else EVENTS[type(definition)].follow
-    return iter(()) if follows is None else follows(event, definition, view)
+    return () if follows is None else follows(event, definition, view)

@@ -21,7 +21,7 @@ def activate(process: Element, at: View) -> Effects:
 
 def leave(process: Element, at: View) -> Effects:
     """Its caller completes at once, before another process can change the variables that this one has given it."""
-    yield ElementCompleted(process.key)
-    caller = process.scope
-    if caller is not None and caller.state is ACTIVATED:
-        yield ElementCompleting(caller.key)
+    completed, caller = ElementCompleted(process.key), process.scope
+    if caller is None or caller.state is not ACTIVATED:
+        return (completed,)
+    return (completed, ElementCompleting(caller.key))

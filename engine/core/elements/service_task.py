@@ -12,6 +12,6 @@ from vivero.engine.core.view import View
 
 
 def activate(task: Element, at: View) -> Effects:
-    job = at.node(task).job
+    job = task.node.job
     assert job is not None, f"the parser lets no service task without a task definition through: {task.element}"
     return create_job(task, job, at)

@@ -17,5 +17,6 @@ activate = boundary_event.activate
 
 def leave(start: Element, at: View) -> Effects:
     assert start.scope is not None, "a start event is in the scope that begins with it"
-    yield from subscriptions.subscribe_event_sub_processes(start.scope, at)
-    yield from defaults.leave(start, at)
+    if not at.node(start.scope).event_sub_processes:
+        return defaults.leave(start, at)
+    return (*subscriptions.subscribe_event_sub_processes(start.scope, at), *defaults.leave(start, at))

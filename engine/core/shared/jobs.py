@@ -40,7 +40,7 @@ def create_job(
     size = len(type_.encode())
     if not 0 < size <= MAX_TYPE_BYTES:
         raise Fail(FAILURE, f"Expected a job type of 1 to {MAX_TYPE_BYTES} bytes, but it has {size}.")
-    yield JobCreated(
+    created = JobCreated(
         at.key(),
         element.key,
         type_,
@@ -51,6 +51,7 @@ def create_job(
         event,
         index,
     )
+    return (created,)
 
 
 def whole(expression: Expression, element: Element, at: View) -> int:
