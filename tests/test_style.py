@@ -88,7 +88,9 @@ def vanishing(path: Path) -> list[str]:
     found = []
     for call in calls_of_effects(path):
         parent = by_place[call.lineno, call.col_offset]
-        if not isinstance(parent, ast.YieldFrom | ast.Return | ast.Call | ast.Assign | ast.IfExp | ast.For):
+        if not isinstance(
+            parent, ast.YieldFrom | ast.Starred | ast.Return | ast.Call | ast.Assign | ast.IfExp | ast.For
+        ):
             found.append(f"{path}:{call.lineno}: {ast.unparse(call)}")
     return found
 
@@ -108,6 +110,7 @@ def test_no_effects_vanish(path):
         ("EVENTS[type(e)].throw(e, at)", 1),
         ("if enter(node, scope, at): pass", 1),
         ("yield from enter(node, scope, at)", 0),
+        ("(*enter(node, scope, at),)", 0),
         ("return flows.enter(node, scope, at)", 0),
         ("return list(enter(node, scope, at))", 0),
         ("names.update(other)", 0),
