@@ -38,3 +38,8 @@ class Ending:
         for key in walked:
             known[key] = ends
         return ends
+
+
+def ends_its_instance(element: Element) -> bool:
+    """Of a loop the body does, and not each of its instances."""
+    return element.element in element.instance.terminate_after and not element.is_inner

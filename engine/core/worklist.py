@@ -15,7 +15,8 @@ from typing import Any
 from vivero.engine.core.apply import APPLY
 from vivero.engine.core.changes import FREE_CHANGES, cost_of
 from vivero.engine.core.dispatch import ELEMENTS
-from vivero.engine.core.ending import Ending
+from vivero.engine.core.ending import Ending, ends_its_instance
+from vivero.engine.core.events.behaviour import VariableChange
 from vivero.engine.core.lifecycle import (
     HEARD,
     LISTENERS,
@@ -29,7 +30,7 @@ from vivero.engine.core.lifecycle import (
 from vivero.engine.core.outcomes import Ended
 from vivero.engine.core.records.base import Event
 from vivero.engine.core.records.catalogue import RetireDefinition
-from vivero.engine.core.records.effects import Effects, Fail, Happens, LoadMore, Reply, ReplyLater, Send, failing
+from vivero.engine.core.records.effects import Check, Effects, Fail, Happens, LoadMore, Reply, ReplyLater, Send, failing
 from vivero.engine.core.records.instances import (
     COMMAND_STAGE,
     DEADLOCK_STAGE,
@@ -52,8 +53,8 @@ from vivero.engine.core.records.jobs import JobCompleted, JobCreated, JobFailed,
 from vivero.engine.core.records.messages import ReleaseStart
 from vivero.engine.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
 from vivero.engine.core.rules import SLICE_CHARACTERS, SLICE_STEPS
-from vivero.engine.core.shared import deadlocks
-from vivero.engine.core.shared.deferred import is_deferred
+from vivero.engine.core.shared import deadlocks, subscriptions
+from vivero.engine.core.shared.deferred import is_deferred, is_idle
 from vivero.engine.core.shared.flows import enter
 from vivero.engine.core.state.state import State
 from vivero.engine.core.state.tree import (
@@ -190,6 +191,8 @@ class Worklist:
             self._touched.add(scope.key)
         elif stage == "end":
             self._end(scope)
+        elif stage == "check":
+            self._check(scope, argument)
         elif self._ending.covers(scope):
             return  # nothing begins in there
         elif stage == "arrive":
@@ -230,6 +233,12 @@ class Worklist:
             node = self.at.model(element.instance.definition_key).nodes[target]
             effects = ELEMENTS[element.type].trigger(element, node, variables, self.at)
             self.take(effects, element, "trigger", argument)
+
+    def _check(self, element: Element, key: int) -> None:
+        """Whether what its subscription `key` waits for has happened."""
+        subscription = element.subscriptions.get(key)
+        if subscription is not None and not self._ending.covers(element.scope):
+            self.take(subscriptions.check(subscription, self.at), element, "check", key)
 
     # ---- scopes that settle
 
@@ -291,7 +300,7 @@ class Worklist:
         settles = ((key, "settle", 0) for key in dict.fromkeys((*self._touched, *self._unloaded)))
         for item in (*self._queue, *settles):
             element = self.state.elements.get(item[0])
-            if element is not None and not self._waits_already(element, item) and not _is_idle(element, item[1]):
+            if element is not None and not self._waits_already(element, item) and not is_idle(element, item[1]):
                 left.setdefault(element.root.key, []).append(item)
         self._forget_items()
         for root, work in left.items():
@@ -332,7 +341,17 @@ class Worklist:
             events.append(effect)  # type: ignore[arg-type]  # what is in the table is an event
             if follow is not None:
                 follow(self, row, effect)
+        if state.variable_changes:
+            self._variables_changed(state.variable_changes)
         return done
+
+    def _variables_changed(self, changes: list[VariableChange]) -> None:
+        """Each subscription that they concern has one turn, however many they are."""
+        watching = self.state.watching
+        self.used += sum(len(watching.get(scope.instance.key, ())) for scope, _, _ in changes) // LOOKS_PER_COST
+        for one in subscriptions.concerned(changes, self.at):
+            self._queue.append((one.element.key, "check", one.key))
+        changes.clear()
 
     def _other(self, effect: object) -> None:
         if isinstance(effect, Reply):
@@ -343,6 +362,8 @@ class Worklist:
             self.later = True
         elif isinstance(effect, Happens):
             self._queue.append((effect.element, "trigger", (effect.target, effect.variables)))
+        elif isinstance(effect, Check):
+            self._queue.append((effect.element, "check", effect.subscription))
         elif isinstance(effect, LoadMore):
             self._unloaded[effect.body] = None
         else:
@@ -367,7 +388,7 @@ class Worklist:
 
     def _completed(self, row: Element, event: ElementCompleted) -> None:
         scope = row.scope
-        if scope is not None and not (row.instance.terminate_after and _ends_its_instance(row)):
+        if scope is not None and not (row.instance.terminate_after and ends_its_instance(row)):
             for flow in event.flows:
                 self._queue.append((scope.key, "arrive", flow))
         self._gone(row, event)
@@ -375,7 +396,7 @@ class Worklist:
     def _gone(self, row: Element, _event: Event) -> None:
         if row.scope is not None:
             self._touched.add(row.scope.key)
-            if row.instance.terminate_after and _ends_its_instance(row):
+            if row.instance.terminate_after and ends_its_instance(row):
                 self._queue.appendleft((row.scope.key, "end", 0))  # before anything else begins
             elif row.state is TERMINATED and row.then is not None and row.then[0] == "enter":
                 self._queue.append((row.scope.key, "enter", row.then[1:]))
@@ -440,26 +461,6 @@ class Worklist:
     def _offered(self, row: Job, _event: Event) -> None:
         if row.lease in ("ready", "backoff"):  # with a backoff, pollers must learn when it ends
             self.available.append((row.type, row.element.instance.tenant))
-
-
-def _is_idle(scope: Element, stage: str) -> bool:
-    """A scope that does nothing before something in it ends, which touches it. There are as many as processes that call
-    each other, and each slice would write them again."""
-    return (
-        stage == "settle"
-        and bool(scope.live)
-        and scope.state is ACTIVATED
-        and scope.then is None
-        and scope.loop is None
-        and not scope.open_incidents
-        and scope.node is not MISSING
-        and not scope.node.joins
-    )
-
-
-def _ends_its_instance(element: Element) -> bool:
-    """Of a loop the body does, and not each of its instances."""
-    return element.element in element.instance.terminate_after and not element.is_inner
 
 
 FOLLOW: dict[type[Event], Callable[[Worklist, Any, Any], None]] = {

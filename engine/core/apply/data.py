@@ -91,6 +91,8 @@ def _set(state: State, key: int, scope_key: int, name: str, value: str) -> Varia
     scope = state.elements[scope_key]
     variable, grown = scope.variables.get(name), len(value)
     state.written += grown
+    if state.watching and scope.instance.key in state.watching:
+        state.variable_changes.append((scope, name, variable is None))
     if variable is None:
         variable = Variable(key, scope, name, value)
         state.link(scope.variables, name, variable)

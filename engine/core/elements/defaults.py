@@ -50,7 +50,7 @@ def trigger(element: Element, node: Node, variables: dict[str, str], at: View) -
 
 def join(_gateway: Node, _scope: Element, _at: View) -> Effects:
     """Whether tokens that wait in front of it may enter; asked of the scope's `joins` whenever the scope settles."""
-    return iter(())
+    return ()
 
 
 def leave(element: Element, at: View) -> Effects:

@@ -9,11 +9,12 @@ Not here: loop cardinality, `behavior`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from vivero.engine.bpmn.model import Loop
+from vivero.engine.bpmn.model import Loop, Node
 from vivero.engine.core.elements import defaults
+from vivero.engine.core.events.table import EVENTS
 from vivero.engine.core.records.effects import Effects, Fail, IncidentType, LoadMore
 from vivero.engine.core.records.instances import (
     ElementCompleting,
@@ -42,10 +43,26 @@ def activate(body: Element, at: View) -> Effects:
     items = at.typed(_loop(body, at).collection, body, list, IncidentType.EXTRACT_VALUE_ERROR)
     if len(items) > MAX_LOOP_ITEMS:
         raise _too_much("items", f"a loop has at most {MAX_LOOP_ITEMS}, and not {len(items)}")
-    paged = bool(items) and room.rows_together(body) + len(items) > at.trees.paged_from
+    paged = bool(items) and room.rows_together(body) + len(items) > at.trees.paged_from and not _stays_whole(body, at)
     room.check(body, at, IncidentType.EXTRACT_VALUE_ERROR, len(items), 0 if paged else len(items))
     variable = _variable_of(body, items) if paged else None
     yield LoopStarted(body.key, () if variable else _texts_of(items, at), paged, variable)
+
+
+def _stays_whole(body: Element, at: View) -> bool:
+    """Whether an event inside must find all its subscriptions in memory."""
+    nodes = at.model(body.instance.definition_key).nodes
+    return any(
+        node.event is not None and EVENTS[type(node.event)].keeps_whole and _is_inside(node, body.element, nodes)
+        for node in nodes.values()
+    )
+
+
+def _is_inside(node: Node, id: str, nodes: Mapping[str, Node]) -> bool:
+    scope = node.scope
+    while scope is not None and scope != id:
+        scope = nodes[scope].scope
+    return scope is not None
 
 
 def _variable_of(body: Element, items: list[Any]) -> tuple[int, str] | None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from vivero.engine.bpmn.model import Node
 from vivero.engine.core.records.catalogue import StartMetadata
 from vivero.engine.core.records.effects import Effects
-from vivero.engine.core.state.tree import Element
+from vivero.engine.core.state.tree import Element, Subscription
 from vivero.engine.core.view import View
 
 
 class InvalidStart(Exception):
     """What a start event waits for cannot be known without variables, or is invalid; the message says which and why."""
+
+
+VariableChange = tuple[Element, str, bool]
+"""Scope, name, and whether the variable is new."""
 
 
 class Wait(NamedTuple):
@@ -56,5 +60,11 @@ class EventBehaviour(NamedTuple):
     """Of what `start` makes."""
     open_start: Callable[[StartMetadata, Start, View], Effects] | None = None
     """Wait for what starts the process."""
+    concerned: Callable[[Sequence[VariableChange], View], Iterable[Subscription]] | None = None
+    """The open subscriptions whose `check` the changes of variables may change, in the order of their turns."""
+    check: Callable[[Subscription, Any, View], Effects] | None = None
+    """What happens if what a subscription waits for has happened: asked after a `Check`."""
+    keeps_whole: bool = False
+    """Whether all its subscriptions must be in memory with their instance: a loop around it has no pages."""
     keeps_variables: bool = False
     """Whether what it brings stays at a boundary event."""

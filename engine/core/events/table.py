@@ -35,5 +35,8 @@ EVENTS: Mapping[type[EventDefinition], EventBehaviour] = {
     LinkEvent: behaviour(link),
 }
 
+CONCERNED = tuple(event.concerned for event in EVENTS.values() if event.concerned is not None)
+"""Asked whenever variables have changed that a subscription may watch."""
+
 START_KINDS = {kind: event for event in EVENTS.values() for kind in event.start_kinds}
 """Kind of a start event's metadata → the event that it is of."""

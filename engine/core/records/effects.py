@@ -99,13 +99,20 @@ class Happens(msgspec.Struct, frozen=True, gc=False):
     variables: dict[str, str]
 
 
+class Check(msgspec.Struct, frozen=True, gc=False):
+    """Whether what a subscription of the element waits for has happened is asked of its event, in its turn."""
+
+    element: int
+    subscription: int
+
+
 class LoadMore(msgspec.Struct, frozen=True, gc=False):
     """The body of a paged loop has nothing left in memory to go on with: a later command does, once there is more."""
 
     body: int
 
 
-Effect = Event | Send | Reply | ReplyLater | Happens | LoadMore
+Effect = Event | Send | Reply | ReplyLater | Happens | Check | LoadMore
 
 Effects = Iterable[Effect]
 """A generator where they are several, a tuple where there is one: it costs a third."""

@@ -6,14 +6,14 @@ says so, for events of its own. The table of events says what that means for eac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from vivero.engine.bpmn.model import Node, Process
-from vivero.engine.core.events.behaviour import Wait
-from vivero.engine.core.events.table import EVENTS
+from vivero.engine.core.events.behaviour import VariableChange, Wait
+from vivero.engine.core.events.table import CONCERNED, EVENTS
 from vivero.engine.core.records.effects import Effects
 from vivero.engine.core.shared.catching import boundaries_of, event_node, event_sub_processes_of
-from vivero.engine.core.state.tree import Element
+from vivero.engine.core.state.tree import Element, Subscription
 from vivero.engine.core.view import View
 
 Awaits = Callable[[Node, Process], Iterator[Node]] | None
@@ -38,6 +38,21 @@ def subscribe_event_sub_processes(scope: Element, view: View) -> Effects:
     if view.node(scope).event_sub_processes:
         for sub_process in event_sub_processes_of(scope, view):
             yield from _subscribe(scope, sub_process, "EVENT_SUB_PROCESS", view)
+
+
+def concerned(changes: Sequence[VariableChange], view: View) -> Iterator[Subscription]:
+    """Those that changes of variables concern, in the order of their turns."""
+    for of_event in CONCERNED:
+        yield from of_event(changes, view)
+
+
+def check(subscription: Subscription, view: View) -> Effects:
+    """Whether what it waits for has happened is for its event to say."""
+    element = subscription.element
+    nodes = view.model(element.instance.definition_key).nodes
+    definition = event_node(nodes[subscription.target], element, view).event
+    checks = None if definition is None else EVENTS[type(definition)].check
+    return () if checks is None else checks(subscription, definition, view)
 
 
 def _subscribe(element: Element, target: Node, type_: str, view: View) -> Effects:

@@ -42,7 +42,7 @@ from vivero.engine.core.state.tree import (
     forget_links,
     weight_of,
 )
-from vivero.engine.core.state.waiting import INDEXED_BY, Index, forget
+from vivero.engine.core.state.waiting import INDEXED_BY, WATCHING, Index, forget
 
 ITEMS_KEPT = 250
 """So many items that a paged loop takes next stay in memory: they would be read again at once."""
@@ -68,6 +68,11 @@ class State:
         self.subscriptions: dict[int, Subscription] = {}
         self.waiting: dict[str, Index] = {kind: {} for kind in INDEXED_BY}
         """Open subscriptions in the cached trees: by kind, and by what they are found by."""
+        self.watching: Index = self.waiting[WATCHING]
+        """Those of them that a change of variables concerns, by process instance."""
+        self.variable_changes: list[tuple[Element, str, bool]] = []
+        """Scope, name, and whether it is new: in instances where a subscription watches, since the loop of the command
+        took them up."""
         self.signal_pages: dict[tuple[str, str, int], int | None] = {}
         """Of this batch, by tenant, name and the key that it begins behind: a page's last key, None of the last."""
         self.channels: dict[ChannelKey, Channel] = {}
@@ -174,6 +179,7 @@ class State:
         self._forget_changes()
 
     def _forget_changes(self) -> None:
+        self.variable_changes.clear()
         self._images.clear()
         self._links.clear()
         self._first_key = self.next_key

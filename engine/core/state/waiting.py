@@ -11,8 +11,12 @@ from vivero.engine.core.state.tree import Subscription
 
 Index = dict[Hashable, dict[int, Subscription]]
 
+WATCHING = "CONDITION"
+"""The kind of those that a change of variables in their process instance may concern."""
+
 INDEXED_BY: Mapping[str, Callable[[Subscription], Hashable]] = {
     "SIGNAL": lambda subscription: (subscription.element.instance.tenant, subscription.name),
+    WATCHING: lambda subscription: subscription.element.instance.key,
 }
 """Kind → what those who look for such a subscription know of it."""
 
