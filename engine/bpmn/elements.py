@@ -79,7 +79,6 @@ SCOPES_NOT_YET = frozenset({"transaction", "adHocSubProcess"})
 
 PARTS_NOT_YET: Mapping[str, str] = {
     "compensateEventDefinition": "a compensation event is not executable yet",
-    "conditionalEventDefinition": "a conditional event is not executable yet",
     "cancelEventDefinition": "a cancel event is not executable yet",
     "eventDefinition": "an event definition of no kind cannot be executed",
     "eventDefinitionRef": "a reference to a shared event definition is not executable yet",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from vivero.engine.bpmn.draft import Draft, Member, Place, definition_of
-from vivero.engine.bpmn.event_definitions import error, escalation, link, message, signal, terminate, timer
+from vivero.engine.bpmn.event_definitions import conditional, error, escalation, link, message, signal, terminate, timer
 from vivero.engine.bpmn.event_definitions.kind import THROWN, EventKind
 from vivero.engine.bpmn.extensions import Extensions, read_extensions
 from vivero.engine.bpmn.model import EventDefinition
@@ -23,6 +23,7 @@ EVENTS: Mapping[str, EventKind] = {
     "signalEventDefinition": signal.KIND,
     "terminateEventDefinition": terminate.KIND,
     link.TAG: link.KIND,
+    "conditionalEventDefinition": conditional.KIND,
 }
 """Event definition → how it is read. The order is that of the docs."""
 

@@ -22,6 +22,7 @@ JOB = frozenset({"taskDefinition", "taskHeaders", "jobPriorityDefinition"})
 MAPPINGS = frozenset({"ioMapping"})
 LISTENERS = frozenset({"executionListeners"})
 PUBLISH = frozenset({"publishMessage"})
+CONDITIONAL = frozenset({"conditionalFilter"})
 CALL = frozenset({"calledElement"})
 PEOPLE = frozenset({"userTask", "assignmentDefinition", "taskSchedule", "priorityDefinition"})
 
@@ -31,7 +32,6 @@ ACCEPTED = frozenset({"properties", "userTaskForm", "formDefinition"})
 NOT_YET: MappingOf[str, str] = {
     "taskListeners": "task listeners are",
     "adHoc": "ad-hoc sub-processes are",
-    "conditionalFilter": "conditional events are",
     "linkedResources": "linked resources are",
     "agentDefinition": "agents are",
     "error": "variables of a caught error are",
@@ -44,6 +44,7 @@ KNOWN = (
     | PUBLISH
     | CALL
     | PEOPLE
+    | CONDITIONAL
     | {"calledDecision", "formDefinition", "loopCharacteristics", "script", "subscription", "versionTag"}
 )
 """What executes somewhere, so that elsewhere it has no effect."""

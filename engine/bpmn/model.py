@@ -107,7 +107,26 @@ class LinkEvent:
     target: NodeId | None = None
 
 
-EventDefinition = MessageEvent | TimerEvent | SignalEvent | ErrorEvent | EscalationEvent | TerminateEvent | LinkEvent
+@dataclass(frozen=True, slots=True)
+class ConditionalEvent:
+    """It happens when `condition` is true after one of the `variables` was created or updated (`changes`)."""
+
+    condition: Expression
+    variables: frozenset[str]
+    changes: frozenset[str]
+    """"create", "update", or both."""
+
+
+EventDefinition = (
+    MessageEvent
+    | TimerEvent
+    | SignalEvent
+    | ErrorEvent
+    | EscalationEvent
+    | TerminateEvent
+    | LinkEvent
+    | ConditionalEvent
+)
 
 
 @dataclass(frozen=True, slots=True)

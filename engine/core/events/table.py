@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import ModuleType
 
 from vivero.engine.bpmn.model import (
+    ConditionalEvent,
     ErrorEvent,
     EscalationEvent,
     EventDefinition,
@@ -15,7 +16,7 @@ from vivero.engine.bpmn.model import (
     TerminateEvent,
     TimerEvent,
 )
-from vivero.engine.core.events import error, escalation, link, message, signal, terminate, timer
+from vivero.engine.core.events import conditional, error, escalation, link, message, signal, terminate, timer
 from vivero.engine.core.events.behaviour import EventBehaviour
 
 
@@ -33,6 +34,7 @@ EVENTS: Mapping[type[EventDefinition], EventBehaviour] = {
     SignalEvent: behaviour(signal),
     TerminateEvent: behaviour(terminate),
     LinkEvent: behaviour(link),
+    ConditionalEvent: behaviour(conditional),
 }
 
 CONCERNED = tuple(event.concerned for event in EVENTS.values() if event.concerned is not None)

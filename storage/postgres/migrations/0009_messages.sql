@@ -1,7 +1,7 @@
 -- Messages and signals: subscriptions, buffered messages, correlations. Names and keys may be longer than an index entry, so the indexes
 -- have their MD5.
 
--- The subscriptions of elements, kept for the history. `correlation_key` is NULL for signals.
+-- The subscriptions of elements, kept for the history. `correlation_key` is NULL for signals and conditions; conditions have no name.
 CREATE TABLE subscriptions (
     subscription_key       bigint PRIMARY KEY,
     root_key               bigint NOT NULL,
@@ -18,7 +18,7 @@ CREATE TABLE subscriptions (
     process_name           text,
     target_element_id      text NOT NULL,
     type                   text NOT NULL CHECK (type IN ('BOUNDARY', 'INTERMEDIATE', 'EVENT_SUB_PROCESS')),
-    kind                   text NOT NULL CHECK (kind IN ('MESSAGE', 'SIGNAL')),
+    kind                   text NOT NULL CHECK (kind IN ('MESSAGE', 'SIGNAL', 'CONDITION')),
     name                   text NOT NULL,
     correlation_key        text,
     state                  text NOT NULL CHECK (state IN ('CREATED', 'CORRELATED', 'DELETED')),
@@ -39,7 +39,7 @@ CREATE TABLE start_subscriptions (
     tenant_id              text NOT NULL,
     process_id             text NOT NULL,
     element_id             text NOT NULL,
-    kind                   text NOT NULL CHECK (kind IN ('MESSAGE', 'SIGNAL')),
+    kind                   text NOT NULL CHECK (kind IN ('MESSAGE', 'SIGNAL', 'CONDITION')),
     name                   text NOT NULL
 );
 

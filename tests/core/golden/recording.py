@@ -7,6 +7,7 @@ from tests.core.bench import Bench, raw
 from tests.core.event_models import call, loop, model
 from tests.core.listener_models import listening_everywhere
 from tests.core.models import end, process_element, start, sub, task
+from vivero.engine.core.records.instances import SetVariables
 from vivero.engine.core.records.jobs import CompleteJob, ThrowJobError
 from vivero.engine.core.records.messages import PublishMessage
 from vivero.engine.core.records.signals import BroadcastSignal
@@ -72,6 +73,8 @@ def following(bench):
             said.add(key)
             if wait.kind == "SIGNAL":
                 return BroadcastSignal(wait.name, raw({"said": len(said)}))
+            if wait.kind == "CONDITION":
+                return SetVariables(wait.element.instance.key, raw({"met": len(said)}))
             return PublishMessage(wait.name, wait.correlation_key, 0, None, raw({"said": len(said)}))
     for due_at, key in sorted((timer.due_at, key) for key, timer in bench.state.timers.items()):
         bench.engine.now = max(bench.engine.now, due_at)

@@ -16,6 +16,10 @@ def signal(inputs=(), name="alarm"):
     return f'<signalEventDefinition signalRef="{name}{"-checked" if inputs else ""}"/>'
 
 
+def condition(_inputs=()):
+    return "<conditionalEventDefinition><condition>=met > 0</condition></conditionalEventDefinition>"
+
+
 def receive(inputs=()):
     return f'<receiveTask id="x" messageRef="hello{"-checked" if inputs else ""}"></receiveTask>'
 
@@ -47,6 +51,28 @@ def aside(event, interrupting=True):
         start("b"),
         task("main"),
         on(event(inputs), "x", task("handled"), "x-start > handled", interrupting=interrupting),
+        "b > main",
+    ]
+
+
+def mapped_at_boundary(event, interrupting=True):
+    """What makes `x` an incident is a mapping of it."""
+    return lambda inputs: [
+        start("b"),
+        task("host"),
+        boundary("x", "host", event(), interrupting=interrupting, inputs=inputs),
+        task("after"),
+        end("e"),
+        "b > host > e",
+        "x > after",
+    ]
+
+
+def mapped_aside(event, interrupting=True):
+    return lambda inputs: [
+        start("b"),
+        task("main"),
+        on(event(), "x", task("handled"), "x-start > handled", interrupting=interrupting, inputs=inputs),
         "b > main",
     ]
 
@@ -117,6 +143,11 @@ VARIANTS = {
     "message_end": told(thrower(END, PUBLISH, message()), message),
     "message_end_job": told(thrower(END, MAIL, message()), message),
     "send_task_publish": told(thrower(SEND_TASK, PUBLISH), message),
+    "conditional_catch": alone(lambda inputs: catch("x", condition(), inputs)),
+    "conditional_boundary": mapped_at_boundary(condition),
+    "conditional_boundary_beside": mapped_at_boundary(condition, interrupting=False),
+    "conditional_event_sub_process": mapped_aside(condition),
+    "conditional_event_sub_process_beside": mapped_aside(condition, interrupting=False),
     "signal_catch": alone(lambda inputs: catch("x", signal(inputs))),
     "signal_boundary": at_boundary(signal),
     "signal_boundary_beside": at_boundary(signal, interrupting=False),

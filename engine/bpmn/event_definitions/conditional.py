@@ -1,0 +1,54 @@
+"""Conditional events. BPMN 2.0.2 §10.5.5: a condition over variables, in FEEL; `zeebe:conditionalFilter` says which
+changes of them count."""
+
+from __future__ import annotations
+
+from vivero.engine.bpmn.draft import Place
+from vivero.engine.bpmn.event_definitions.kind import CAUGHT, EventKind
+from vivero.engine.bpmn.extensions import CONDITIONAL
+from vivero.engine.bpmn.model import ConditionalEvent
+from vivero.engine.bpmn.references import Reading
+from vivero.engine.bpmn.report import quote
+from vivero.engine.bpmn.values import feel
+from vivero.engine.bpmn.xml import bpmn_children, text_of
+
+CHANGES = frozenset({"create", "update"})
+
+
+def _read(reading: Reading) -> ConditionalEvent | None:
+    found = bpmn_children(reading.definition, "condition")
+    if len(found) != 1:
+        reading.refuse(f"a conditional event needs one condition, and has {len(found)}")
+        return None
+    condition = feel(text_of(found[0]), "condition", reading.owner, reading.report, at=found[0])
+    changes = _changes(reading)
+    if condition is None or changes is None:
+        return None
+    names = _list(reading, "variableNames")
+    return ConditionalEvent(condition, names & condition.variables if names else condition.variables, changes)
+
+
+def _changes(reading: Reading) -> frozenset[str] | None:
+    changes = _list(reading, "variableEvents")
+    unknown = sorted(changes - CHANGES)
+    if unknown:
+        reading.refuse(f"variableEvents: {quote(unknown[0])} is neither create nor update")
+        return None
+    return changes or CHANGES
+
+
+def _list(reading: Reading, attribute: str) -> frozenset[str]:
+    """What the filter lists, separated by commas; empty without a filter."""
+    conditional_filter = reading.extensions.get("conditionalFilter")
+    text = "" if conditional_filter is None else conditional_filter.get(attribute, "")
+    return frozenset(one.strip() for one in text.split(",") if one.strip())
+
+
+KIND = EventKind(
+    "a conditional event",
+    CAUGHT - {Place.PROCESS_START},
+    _read,
+    frozenset({"condition"}),
+    behind_gateway=True,
+    definition_extensions=CONDITIONAL,
+)

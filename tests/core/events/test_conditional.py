@@ -1,0 +1,391 @@
+"""Conditional events: when conditions are evaluated, who sees which variable, and what an event ends."""
+
+from xml.sax.saxutils import escape, quoteattr
+
+import pytest
+
+from tests.core.bench import Bench, rebuilt
+from tests.core.event_models import LIMITS, boundary, call, catch, loop, model, on, script
+from tests.core.models import end, par, process_element, start, sub, task
+from vivero.engine.core.records.instances import EventTriggered
+from vivero.engine.core.step import Limits
+
+
+def when(condition, **filters):
+    """The event definition. `filters`: of `zeebe:conditionalFilter`."""
+    given = "".join(f" {name}={quoteattr(text)}" for name, text in filters.items())
+    extension = f"<extensionElements><zeebe:conditionalFilter{given}/></extensionElements>" if filters else ""
+    return (
+        f"<conditionalEventDefinition>{extension}<condition>{escape(condition)}</condition>"
+        "</conditionalEventDefinition>"
+    )
+
+
+def happened(bench, target):
+    """How often the event at `target` has happened."""
+    events = (event for logged in bench.engine.log for handled in logged.handled for event in handled.events)
+    return sum(isinstance(event, EventTriggered) and event.target == target for event in events)
+
+
+def guarded(condition="=x > 10", *, interrupting=True, **filters):
+    """A task with a conditional boundary event; behind that, the task `after`."""
+    event = boundary("b", "work", when(condition, **filters), interrupting)
+    return model(start(), task("work"), event, task("after"), end(), "start > work > end", "b > after")
+
+
+@pytest.fixture(params=LIMITS)
+def cut(request):
+    """An engine, with whole commands and with commands cut into quanta."""
+    return Bench(LIMITS[request.param])
+
+
+# When conditions are evaluated ----------------------------------------------------------------------------------------
+
+
+def test_a_catch_event_goes_on_when_its_condition_becomes_true(cut):
+    cut.deploy(model(start(), catch("wait", when("=x > 10")), end(), "start > wait > end"))
+    key = cut.start(x=1)
+    assert cut.elements == ["p", "wait"]
+    cut.set(key, x=10)
+    assert cut.elements == ["p", "wait"]
+    cut.set(key, x=11)
+    assert cut.state_of(key) == "COMPLETED"
+
+
+def test_a_condition_that_is_true_at_first_happens_at_once(cut):
+    cut.deploy(guarded())
+    cut.start(x=11)
+    assert cut.jobs == ["after"]
+    assert happened(cut, "b") == 1
+
+
+def test_it_happens_before_the_scope_at_whose_boundary_it_is_has_begun(cut):
+    event = boundary("b", "s", when("=x > 10"))
+    inside = sub("s", start("i"), script("set", "=1", "never"), end("j"), "i > set > j")
+    cut.deploy(model(start(), inside, event, task("after"), end(), "start > s > end", "b > after"))
+    key = cut.start(x=11)
+    assert cut.jobs == ["after"]
+    assert cut.variables_of(key) == {"x": 11}
+
+
+def test_an_interrupting_boundary_event_ends_its_host(cut):
+    cut.deploy(guarded())
+    key = cut.start()
+    cut.set(key, x=11)
+    assert cut.jobs == ["after"]
+
+
+def test_a_boundary_event_beside_happens_each_time_that_its_condition_is_found_true(cut):
+    """Not only when it becomes true: Camunda evaluates levels, not edges."""
+    cut.deploy(guarded(interrupting=False))
+    key = cut.start()
+    for x in (11, 12, 3, 13):
+        cut.set(key, x=x)
+    assert cut.jobs == ["after"] * 3 + ["work"]
+
+
+def test_a_variable_that_the_condition_does_not_read_changes_nothing(bench):
+    bench.deploy(guarded(interrupting=False))
+    key = bench.start(x=11)
+    bench.set(key, y=1)
+    assert happened(bench, "b") == 1
+
+
+def test_one_command_that_changes_several_variables_triggers_once(cut):
+    cut.deploy(guarded("=x > 10 or y > 5", interrupting=False))
+    key = cut.start()
+    cut.set(key, x=11, y=6)
+    assert happened(cut, "b") == 1
+
+
+def test_a_job_in_parallel_brings_what_is_waited_for(cut):
+    fork = [par("fork"), task("other"), catch("wait", when("=x > 10")), task("after"), end(), end("end2")]
+    cut.deploy(model(start(), *fork, "start > fork > other > end", "fork > wait > after > end2"))
+    cut.start()
+    cut.complete("other", x=11)
+    assert cut.jobs == ["after"]
+
+
+def test_a_script_in_parallel_brings_it(cut):
+    fork = [par("fork"), task("t"), script("s", "=11", "x"), catch("wait", when("=x > 10")), task("after")]
+    cut.deploy(model(start(), *fork, end(), "start > fork > t > s > end", "fork > wait > after"))
+    cut.start()
+    cut.complete("t")
+    assert cut.jobs == ["after"]
+
+
+def test_output_mappings_in_parallel_bring_it(cut):
+    other = task("other", outputs=[("=y", "x")])
+    fork = [par("fork"), other, catch("wait", when("=x > 10")), task("after"), end()]
+    cut.deploy(model(start(), *fork, "start > fork > other > end", "fork > wait > after"))
+    cut.start()
+    cut.complete("other", y=11)
+    assert cut.jobs == ["after"]
+
+
+def test_what_the_host_maps_in_is_seen_once(cut):
+    """The condition is evaluated when the host begins to wait, and not once more for the mapping."""
+    host = task("work", inputs=[("=11", "x")])
+    event = boundary("b", "work", when("=x > 10"), interrupting=False)
+    cut.deploy(model(start(), host, event, task("after"), end(), "start > work > end", "b > after"))
+    cut.start()
+    assert happened(cut, "b") == 1
+
+
+@pytest.mark.parametrize("outputs", [(), [("=y", "x")]])
+def test_what_the_host_brings_when_it_completes_comes_too_late_for_its_boundary(cut, outputs):
+    event = boundary("b", "work", when("=x > 10"))
+    parts = [start(), task("work", outputs=outputs), event, task("after"), task("next"), end()]
+    cut.deploy(model(*parts, "start > work > next > end", "b > after"))
+    cut.start()
+    cut.complete("work", **({"y": 11} if outputs else {"x": 11}))
+    assert cut.jobs == ["next"]
+    assert happened(cut, "b") == 0
+
+
+@pytest.mark.parametrize(("changes", "count"), [("create", 1), ("update", 1), ("create, update", 2), ("", 2)])
+def test_the_filter_says_which_changes_count(bench, changes, count):
+    bench.deploy(guarded("=x > 10", interrupting=False, variableEvents=changes))
+    key = bench.start()
+    bench.set(key, x=11)
+    bench.set(key, x=12)
+    assert happened(bench, "b") == count
+
+
+def test_the_filter_does_not_keep_the_condition_from_being_evaluated_at_first(bench):
+    bench.deploy(guarded("=x > 10", variableEvents="update"))
+    bench.start(x=11)
+    assert bench.jobs == ["after"]
+
+
+def test_the_filter_may_name_fewer_variables_than_the_condition_reads(bench):
+    bench.deploy(guarded("=x > y", interrupting=False, variableNames="x"))
+    key = bench.start(x=1, y=2)
+    bench.set(key, y=0)
+    assert happened(bench, "b") == 0
+    bench.set(key, x=1)
+    assert happened(bench, "b") == 1
+
+
+@pytest.mark.parametrize("condition", ["=x > 10", '=assert(x, false) = "x"', "=x.y > 1", "=x", "=if x then 1 else 2"])
+def test_a_condition_that_is_no_boolean_or_cannot_be_evaluated_is_not_true(bench, condition):
+    bench.deploy(guarded(condition))
+    key = bench.start(x="text")
+    bench.set(key, x=None)
+    assert (bench.jobs, bench.incidents, happened(bench, "b")) == (["work"], [], 0)
+
+
+def test_a_condition_that_takes_too_long_is_not_true_and_is_charged():
+    bench = Bench(Limits(stage_steps=500))
+    bench.deploy(guarded("=count(for a in 1..x return a) > 10"))
+    key = bench.start(x=1)
+    bench.set(key, x=100_000)
+    assert (bench.jobs, bench.incidents) == (["work"], [])
+    assert bench.engine.processor.at.steps >= 500
+
+
+# Who sees which variable ----------------------------------------------------------------------------------------------
+
+
+def test_a_local_variable_of_another_branch_is_not_seen(bench):
+    fork = [par("fork"), task("a"), task("b"), boundary("on-a", "a", when("=x > 10")), task("after"), end()]
+    bench.deploy(model(start(), *fork, "start > fork > a > end", "fork > b > end", "on-a > after"))
+    bench.start()
+    bench.set(bench.element("b").key, local=True, x=11)
+    assert bench.jobs == ["a", "b"]
+    bench.set(bench.element("a").key, local=True, x=11)
+    assert bench.jobs == ["after", "b"]
+
+
+def test_a_variable_that_a_local_one_hides_concerns_nobody_behind_it(bench):
+    host = task("work", inputs=[("=20", "x")])
+    event = boundary("b", "work", when("=x > 10"), interrupting=False)
+    bench.deploy(model(start(), host, event, task("after"), end(), "start > work > end", "b > after"))
+    key = bench.start(x=1)
+    assert happened(bench, "b") == 1
+    bench.set(key, x=30)
+    assert happened(bench, "b") == 1, "it sees the local x, which has not changed"
+
+
+def test_the_outermost_scope_comes_first_and_what_it_interrupts_no_more(cut):
+    inner = sub("s", start("i"), task("work"), boundary("in", "work", when("=x > 10")), end("j"), "i > work > j")
+    outer = boundary("out", "s", when("=x > 10"))
+    cut.deploy(model(start(), inner, outer, task("after"), end(), "start > s > end", "out > after"))
+    key = cut.start()
+    cut.set(key, x=11)
+    assert cut.jobs == ["after"]
+    assert (happened(cut, "in"), happened(cut, "out")) == (0, 1)
+
+
+def test_beside_the_outer_one_the_inner_one_happens_too(cut):
+    inner = sub("s", start("i"), task("work"), boundary("in", "work", when("=x > 10")), end("j"), "i > work > j")
+    outer = boundary("out", "s", when("=x > 10"), interrupting=False)
+    cut.deploy(model(start(), inner, outer, task("after"), end(), "start > s > end", "out > after"))
+    key = cut.start()
+    cut.set(key, x=11)
+    assert cut.jobs == ["after"]
+    assert (happened(cut, "in"), happened(cut, "out")) == (1, 1)
+
+
+def test_a_called_process_sees_its_own_variables_alone(bench):
+    parts = [start("i"), catch("wait", when("=x > 10")), end("j"), "i > wait > j"]
+    child = process_element(*parts, id="child")
+    caller = [start(), call("c", "child", propagateAllParentVariables="false"), end(), "start > c > end"]
+    bench.deploy(model(*caller, beside=(child,)))
+    key = bench.start()
+    bench.set(key, x=11)
+    assert bench.elements == ["c", "child", "p", "wait"]
+    bench.set(bench.element("child").key, x=11)
+    assert bench.state_of(key) == "COMPLETED"
+
+
+def test_in_a_loop_each_inner_instance_has_its_own(cut):
+    inner = sub("s", start("i"), catch("wait", when("=x > 10")), end("j"), "i > wait > j")
+    cut.deploy(model(start(), loop(inner, "=[1, 2, 3]"), end(), "start > s > end"))
+    key = cut.start()
+    one = next(e for e in cut.state.elements.values() if e.element == "s" and e.index == 1)
+    cut.set(one.key, local=True, x=11)
+    assert cut.elements.count("wait") == 2
+    cut.set(key, x=11)
+    assert cut.state_of(key) == "COMPLETED"
+
+
+def test_at_the_body_of_a_loop_what_one_instance_brings_may_end_all(cut):
+    event = boundary("b", "work", when("=x > 10"))
+    host = loop(task("work"), "=[1, 2]")
+    cut.deploy(model(start(), host, event, task("after"), end(), "start > work > end", "b > after"))
+    cut.start()
+    cut.complete("work", x=11)
+    assert cut.jobs == ["after"]
+
+
+# Event sub-processes and gateways -------------------------------------------------------------------------------------
+
+
+def test_an_event_sub_process_that_interrupts_takes_over(cut):
+    handler = on(when("=x > 10"), "e", task("handle"), end("f"), "e-start > handle > f")
+    cut.deploy(model(start(), task("work"), handler, end(), "start > work > end"))
+    key = cut.start()
+    cut.set(key, x=11)
+    assert cut.jobs == ["handle"]
+    cut.set(key, x=12)
+    cut.complete("handle")
+    assert cut.state_of(key) == "COMPLETED"
+
+
+def test_an_event_sub_process_beside_starts_each_time(cut):
+    handler = on(when("=x > 10"), "e", task("handle"), end("f"), "e-start > handle > f", interrupting=False)
+    cut.deploy(model(start(), task("work"), handler, end(), "start > work > end"))
+    key = cut.start(x=11)
+    cut.set(key, x=12)
+    assert cut.jobs == ["handle", "handle", "work"]
+
+
+def test_behind_a_gateway_the_first_condition_that_is_true_wins(cut):
+    gateway = '<eventBasedGateway id="g"/>'
+    waits = [catch("one", when("=x > 10")), catch("two", when("=x > 10")), task("a"), task("b"), end()]
+    cut.deploy(model(start(), gateway, *waits, "start > g > one > a > end", "g > two > b > end"))
+    key = cut.start()
+    cut.set(key, x=11)
+    assert cut.jobs == ["a"]
+    assert (happened(cut, "one"), happened(cut, "two")) == (1, 0)
+
+
+def test_a_gateway_whose_condition_is_true_already_goes_on_there(cut):
+    gateway = '<eventBasedGateway id="g"/>'
+    waits = [catch("one", when("=x > 10")), catch("two", when("=x > 0")), task("a"), task("b"), end()]
+    cut.deploy(model(start(), gateway, *waits, "start > g > one > a > end", "g > two > b > end"))
+    cut.start(x=1)
+    assert cut.jobs == ["b"]
+
+
+# Ends, many, and again ------------------------------------------------------------------------------------------------
+
+
+def test_what_has_ended_waits_no_more(bench):
+    bench.deploy(guarded())
+    key = bench.start()
+    bench.cancel(key)
+    assert bench.state_of(key) == "TERMINATED"
+    assert not bench.state.subscriptions
+    assert not bench.state.watching, "nothing is left in the index of an instance that has ended"
+    assert bench.set(key, x=11).rejection is not None
+
+
+def test_a_condition_in_a_scope_that_is_cancelled_starts_nothing():
+    """Cut into quanta of one item: children are told after the parent, and nothing begins in between."""
+    bench = Bench(LIMITS["sliced"])
+    inner = sub("s", start("i"), task("work"), boundary("in", "work", when("=x > 10")), end("j"), "i > work > j")
+    bench.deploy(model(start(), inner, end(), "start > s > end"))
+    key = bench.start()
+    bench.cancel(key)
+    assert bench.state_of(key) == "TERMINATED"
+    assert happened(bench, "in") == 0
+
+
+def test_many_subscriptions_of_one_variable_take_several_quanta():
+    bench = Bench(Limits(slice_items=20))
+    inner = sub("s", start("i"), catch("wait", when("=x > 10")), end("j"), "i > wait > j")
+    bench.deploy(model(start(), loop(inner, "=for i in 1..100 return i"), end(), "start > s > end"))
+    key = bench.start()
+    commands = len(bench.engine.log)
+    bench.set(key, x=11)
+    assert bench.state_of(key) == "COMPLETED"
+    assert len(bench.engine.log) - commands > 5
+    assert happened(bench, "wait") == 100
+
+
+def test_an_event_that_makes_its_own_condition_true_again_goes_on_in_later_quanta():
+    bench = Bench(Limits(slice_items=20))
+    again = [boundary("b", "work", when("=x < 100"), interrupting=False), script("more", "=x + 1", "x")]
+    bench.deploy(model(start(), task("work"), *again, end(), "start > work > end", "b > more"))
+    key = bench.start(x=0)
+    assert (bench.variables_of(key), happened(bench, "b")) == ({"x": 100}, 100)
+    assert len(bench.engine.log) > 5
+
+
+def test_a_loop_with_a_condition_inside_has_no_pages():
+    """A change of a variable around it must find all subscriptions in memory."""
+    bench = Bench(Limits(paged_from=5))
+    inner = sub("s", start("i"), catch("wait", when("=x > 10")), end("j"), "i > wait > j")
+    bench.deploy(model(start(), loop(inner, "=for i in 1..20 return i"), end(), "start > s > end"))
+    key = bench.start()
+    assert not bench.state.paged
+    bench.set(key, x=11)
+    assert bench.state_of(key) == "COMPLETED"
+
+
+def test_a_loop_with_a_condition_inside_that_is_too_long_is_an_incident():
+    bench = Bench(Limits(paged_from=5, max_part_rows=10))
+    inner = sub("s", start("i"), catch("wait", when("=x > 10")), end("j"), "i > wait > j")
+    bench.deploy(model(start(), loop(inner, "=for i in 1..20 return i"), end(), "start > s > end"))
+    bench.start()
+    [(element, type_, message)] = bench.incidents
+    assert (element, type_) == ("s", "EXTRACT_VALUE_ERROR")
+    assert "consumer.max_part_rows" in message
+
+
+def test_after_a_replay_conditions_are_watched_again(bench):
+    bench.deploy(guarded())
+    key = bench.start(x=1)
+    rebuilt(bench)
+    assert not bench.state.variable_changes
+    bench.set(key, x=11)
+    assert bench.jobs == ["after"]
+
+
+def test_a_command_that_is_undone_leaves_no_changes_behind(bench):
+    bench.deploy(guarded())
+    key = bench.start(x=1)
+    state = bench.state
+    state.variable_changes.append((state.elements[key], "x", False))
+    state.undo()
+    assert state.variable_changes == []
+
+
+def test_what_is_true_at_a_job_that_fails_is_seen_in_its_scope(bench):
+    """Variables of a failure are local to the element; its boundary sees them."""
+    bench.deploy(guarded())
+    bench.start()
+    bench.fail("work", retries=1, x=11)
+    assert bench.jobs == ["after"]
