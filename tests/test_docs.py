@@ -96,6 +96,22 @@ def test_every_command_and_option_is_in_the_manual(name):
             assert any(f"`{option}" in section for option in parameter.opts), parameter.opts
 
 
+def plain(text: str) -> str:
+    """A text without line breaks, marks of code, and the default in brackets."""
+    return " ".join(re.sub(r"\s*\[[^]]*\]$", "", text).replace("`", "").split())
+
+
+@pytest.mark.parametrize("name", [name for section in COMMANDS.values() for name in section])
+def test_the_manual_says_of_a_command_what_its_help_says(name):
+    manual = (DOCS / "cli.md").read_text()
+    [section] = re.findall(rf"^### `vivero {name}\b.*?(?=^##|\Z)", manual, re.MULTILINE | re.DOTALL)
+    command = commands()[name]
+    assert plain((command.help or "").split("\n\n")[0]) in plain(section)
+    for parameter in command.params:
+        if isinstance(parameter, click.Option) and parameter.help and parameter.name not in ("address", "as_json"):
+            assert plain(parameter.help) in plain(section), parameter.opts
+
+
 def test_the_manual_knows_no_other_command():
     manual = (DOCS / "cli.md").read_text()
     assert set(re.findall(r"^### `vivero ([\w-]+)", manual, re.MULTILINE)) == set(commands())
