@@ -1,4 +1,4 @@
-"""Room for the answers of activations that are being built: one budget of bytes for all of them.
+"""Room for large answers that are being built, of activations or of searches: one budget of bytes for all of a kind.
 
 Small answers need none. Whoever has to wait for room holds neither jobs nor a connection; the first come is served
 first, and meanwhile nobody who comes later takes anything.

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import msgspec
+import trio
 
 from vivero.api.decoding import Body, Int64, as_int64, decode_optional, decoder
+from vivero.api.job_room import Share
 from vivero.api.problems import Problem, bad_request, invalid_argument, not_found, unexpected_value, unparsable
 from vivero.api.reading import read
 from vivero.api.request import Request
@@ -16,7 +19,7 @@ from vivero.api.services import Services
 from vivero.api.settings import ApiSettings
 from vivero.storage.search import statements as storage_search
 from vivero.storage.search.fields import BadQuery, UnexpectedValue, Unparsable
-from vivero.storage.search.statements import Page, Prepared, Query, Resource, Sort
+from vivero.storage.search.statements import OutOfMemory, Page, Prepared, Query, Resource, Sort
 
 Handler = Callable[[Request, Services], Awaitable[Response]]
 
@@ -69,6 +72,10 @@ def getting(resource: Resource, parameter: str) -> Handler:
     return get
 
 
+SMALL_PAGE_BYTES = 256 * 1024
+"""A page up to this size needs no share of the budget for pages."""
+
+
 async def answer(request: Request, services: Services, resource: Resource) -> Response:
     """Search with the request's body."""
     return await found(services, prepare(request, resource, services.settings))
@@ -83,12 +90,25 @@ def prepare(request: Request, resource: Resource, settings: ApiSettings, *extra:
 
 
 async def found(services: Services, prepared: Prepared) -> Response:
-    """The answer to a search. Raises Problem 400 when it is too large."""
+    """The answer to a search. Raises Problem 400 when it is too large, 503 when there was no memory for it in time."""
     try:
-        page = await read(services, lambda connection: storage_search.run(connection, prepared))
+        with services.pages.share() as share:
+            return json_response(_document(await _page(services, prepared, share)))
     except BadQuery as error:
         raise _problem_of(error) from error
-    return json_response(_document(page))
+
+
+async def _page(services: Services, prepared: Prepared, share: Share) -> Page:
+    """A large page waits for its share of the budget, without a connection."""
+    most = SMALL_PAGE_BYTES
+    with trio.move_on_after(services.settings.response_timeout_s):
+        while True:
+            try:
+                return await read(services, partial(storage_search.run, prepared=prepared, most=most))
+            except OutOfMemory as error:
+                most = min(error.size, services.pages.most)
+            await share.wait(most)
+    raise Problem(503, "RESOURCE_EXHAUSTED", "Other searches take all of the memory for pages; nothing was read")
 
 
 def prepare_statistics(

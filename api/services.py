@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from vivero.api.job_board import JobBoard
+from vivero.api.job_room import JobRoom
 from vivero.api.settings import ApiSettings
 from vivero.api.waits import Waits
 from vivero.engine.bpmn.parser import Parsed
@@ -96,3 +97,5 @@ class Services:
     node: str = "node"
     limits: Limits = LIMITS
     waits: Waits = field(default_factory=lambda: Waits(ApiSettings().max_waiting))
+    pages: JobRoom = field(default_factory=lambda: JobRoom(ApiSettings().pages_bytes))
+    """For the large pages of searches."""

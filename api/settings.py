@@ -45,6 +45,8 @@ class ApiSettings:
 
     max_page_bytes: int = 32 * 1024 * 1024
     """Of the items of a search, which take several times as much while they are on their way."""
+    pages_bytes: int = 64 * 1024 * 1024
+    """Of the items of all large pages that are read at the same time; at least `max_page_bytes`."""
 
     response_timeout_s: float = 15.0
     """How long a command, or an awaited instance whose request names no time, may take."""

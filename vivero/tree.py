@@ -19,6 +19,7 @@ import trio
 
 from vivero.api import app, server
 from vivero.api.job_board import JobBoard
+from vivero.api.job_room import JobRoom
 from vivero.api.services import Services
 from vivero.api.waits import Waits
 from vivero.config import Config
@@ -128,6 +129,7 @@ def build(
             node,
             limits,
             Waits(max_waiting),
+            JobRoom(max(config.api.pages_bytes, config.api.max_page_bytes)),
         )  # fmt: skip
 
     supervisor = Supervisor(

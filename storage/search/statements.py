@@ -95,11 +95,20 @@ class Page(msgspec.Struct, frozen=True):
     end: str | None
 
 
+class OutOfMemory(Exception):
+    """The items of the page have `size` bytes together, more than the caller has memory for now."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(f"the page has {size} bytes")
+        self.size = size
+
+
 class Prepared(msgspec.Struct, frozen=True):
     """A search that was understood: what `run` needs."""
 
     text: str
     values: list[Any]
+    """The last one of a page is the limit of its bytes."""
     backwards: bool
     max_bytes: int = MAX_PAGE_BYTES
 
@@ -114,11 +123,19 @@ def prepare(resource: Resource, query: Query, *extra: tuple[str, Any]) -> Prepar
     return Prepared(text, values, query.before is not None, query.max_bytes)
 
 
-async def run(connection: Connection, prepared: Prepared) -> Page:
-    """The page that was asked for. Raises Invalid when it is too large: nobody can hold ten thousand large values."""
-    rows = (await connection.execute(prepared.text, prepared.values)).rows
+async def run(connection: Connection, prepared: Prepared, most: int | None = None) -> Page:
+    """The page that was asked for.
+
+    Raises:
+        OutOfMemory: its items have more than `most` bytes together.
+        Invalid: they have more than any page may have: nobody can hold ten thousand large values.
+    """
+    most = prepared.max_bytes if most is None else min(most, prepared.max_bytes)
+    rows = (await connection.execute(prepared.text, [*prepared.values[:-1], most])).rows
     found = [row for row in rows if row[1] is not None]
     if not found and rows[0][3] is not None:
+        if rows[0][3] <= prepared.max_bytes:
+            raise OutOfMemory(int(rows[0][3]))
         raise Invalid(
             f"The items of the page have {rows[0][3]} bytes but must not have more than {prepared.max_bytes} together:"
             " ask for fewer at a time (page.limit)"

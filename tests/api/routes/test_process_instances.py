@@ -5,6 +5,8 @@ from dataclasses import replace
 import pytest
 import trio
 
+from vivero.api import search
+from vivero.api.job_room import JobRoom
 from vivero.api.waits import Waits
 from vivero.engine.core.records.instances import InstanceReply
 from vivero.engine.runtime import completions
@@ -265,6 +267,58 @@ async def test_a_page_that_is_too_large_is_refused(rows, make_client, stored, se
     assert (problem["status"], problem["title"]) == (400, "INVALID_ARGUMENT")
     assert "but must not have more than 1000 together: ask for fewer at a time (page.limit)." in problem["detail"]
     assert len((await client("POST", "/v2/variables/search", {"page": {"limit": 1}})).json["items"]) == 1
+
+
+@pytest.fixture
+def two_large(rows, monkeypatch):
+    """Two variables whose page needs a share of the budget: some 1,500 bytes."""
+    monkeypatch.setattr(search, "SMALL_PAGE_BYTES", 1_000)
+    for n in range(2):
+        rows.variable(KEY + n, f"x{n}", '"' + "v" * 600 + '"')
+
+
+async def test_a_large_page_takes_a_share_of_the_memory(two_large, make_client, stored):
+    pages = JobRoom(10_000)
+    client = make_client(pool=stored.pool, pages=pages)
+    taken, take = [], pages.wait
+
+    async def wait(size):
+        await take(size)
+        taken.append(pages.used)
+
+    pages.wait = wait
+    assert len((await client("POST", "/v2/variables/search")).json["items"]) == 2
+    assert 1_200 < taken[0] < 2_500
+    assert (len(taken), pages.used) == (1, 0)
+
+
+async def test_a_large_page_waits_for_its_share_and_is_refused_in_time(two_large, make_client, stored, settings):
+    pages = JobRoom(10_000)
+    client = make_client(pool=stored.pool, pages=pages, settings=replace(settings, response_timeout_s=0.2))
+    with pages.share() as share:
+        share.take(10_000)
+        answer = await client("POST", "/v2/variables/search")
+        assert (answer.status, answer.problem["title"]) == (503, "RESOURCE_EXHAUSTED")
+        assert len((await client("POST", "/v2/variables/search", {"page": {"limit": 1}})).json["items"]) == 1
+    assert len((await client("POST", "/v2/variables/search")).json["items"]) == 2
+    assert pages.used == 0
+
+
+async def test_a_page_that_grows_while_it_waits_takes_a_larger_share(two_large, make_client, stored, rows):
+    pages = JobRoom(10_000)
+    client = make_client(pool=stored.pool, pages=pages)
+    taken, take = [], pages.wait
+
+    async def wait(size):
+        await take(size)
+        if not taken:
+            rows.variable(KEY + 2, "x2", '"' + "v" * 600 + '"')
+        taken.append(size)
+
+    pages.wait = wait
+    assert len((await client("POST", "/v2/variables/search")).json["items"]) == 3
+    assert taken[0] < taken[1]
+    assert pages.used == 0
 
 
 async def test_a_search_by_pages(rows, reader):
