@@ -14,7 +14,7 @@ from vivero.api.waits import Waits
 from vivero.engine.bpmn.parser import Parsed
 from vivero.engine.bpmn.xml import LIMITS, Limits
 from vivero.engine.runtime.appender.task import Append
-from vivero.engine.runtime.completions import End
+from vivero.engine.runtime.waiters import End
 from vivero.storage.log import Appended, Outcome
 from vivero.storage.postgres.driver import Connection
 

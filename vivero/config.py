@@ -25,7 +25,7 @@ from vivero.engine.runtime.expiry import ExpirySettings
 from vivero.engine.runtime.maintenance import MaintenanceSettings
 from vivero.engine.runtime.retention import RetentionSettings
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
-from vivero.engine.runtime.timers.task import TimerSettings
+from vivero.engine.runtime.timers.settings import TimerSettings
 
 LOG_FORMATS = ("console", "json")
 LOG_LEVELS = ("debug", "info", "warning", "error")

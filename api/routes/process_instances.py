@@ -35,7 +35,7 @@ from vivero.api.services import EndWaiter, Services
 from vivero.api.waits import Wait
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance, InstanceReply
 from vivero.engine.runtime.appender.admission import Overloaded
-from vivero.engine.runtime.completions import NotToldHere
+from vivero.engine.runtime.waiters import NotToldHere
 from vivero.storage import reads
 from vivero.storage.postgres.errors import Outage, Retry
 from vivero.storage.reads import Result

@@ -1,4 +1,4 @@
-"""The connection that a task has to itself, and that can be shut from outside when a call on it hangs."""
+"""A connection for one task, which can be shut from outside when a call on it hangs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from vivero.storage.postgres.driver import CONNECT_TIMEOUT_S, Connection
 
 @dataclass(slots=True)
 class DedicatedConnection:
-    """`connect` makes the connection of a task; it is opened anew each time the task begins."""
+    """Opens a new connection each time the task begins. `connect` makes it."""
 
     connect: Callable[[], Awaitable[Connection]]
     _connection: Connection | None = None
 
     @asynccontextmanager
     async def opened(self, beat: Beat) -> AsyncGenerator[Connection]:
-        """A connection for the block. Raises what `connect` raises."""
+        """Open a connection for the block. Raises the errors of `connect`."""
         with beat.waiting(CONNECT_TIMEOUT_S):
             self._connection = connection = await self.connect()
         try:
@@ -28,6 +28,6 @@ class DedicatedConnection:
             connection.close()
 
     def close(self) -> None:
-        """Shut the socket, so that a call behind a black hole ends."""
+        """Shut the socket, so that a call that gets no answer ends."""
         if self._connection is not None:
             self._connection.abort()

@@ -1,19 +1,19 @@
-"""The process definition cache: a file is parsed once, found in O(1), and never served stale.
+"""The cache of process definitions: a file is parsed once, found in O(1), and never served stale.
 
-Models are cached by the SHA-256 of the file they were read from, which never goes stale; what is known of a definition
-(its state can change) by (tenant, key), forgotten when a deployment or deletion says so; the latest version of a
-process by (tenant, process id) for a short time, and forgotten likewise. Nothing that a running instance needs is ever
-invalid: an old version's model stays as long as it is used, and is read again if it was not.
+It has three parts. Models are cached by the SHA-256 of their file, and never become stale. Rows of definitions, whose
+state can change, are cached by tenant and key. The latest version of a process is cached by tenant and process id for a
+short time. Deployments and deletions invalidate the last two. A running instance never needs anything invalid: the
+model of an old version stays while it is used, and is read again otherwise.
 
-Whoever asks for something that is not there loads it, and everybody else who asks meanwhile waits for that one.
+The first caller that asks for a missing entry loads it, and all others wait for that load.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import msgspec
 import structlog
@@ -22,6 +22,7 @@ from cachetools import LRUCache, TTLCache
 
 from vivero.engine.bpmn.model import Process
 from vivero.engine.bpmn.parser import Parsed, parse
+from vivero.engine.runtime.single_flight import SingleFlight
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.state import definitions
 from vivero.storage.state.definitions import DefinitionRow
@@ -29,7 +30,7 @@ from vivero.storage.state.definitions import DefinitionRow
 K = TypeVar("K")
 V = TypeVar("V")
 Models = Mapping[str, Process]
-"""The executable processes of a file, by their ids."""
+"""The executable processes of a file by process id."""
 
 log = structlog.get_logger(__name__)
 
@@ -46,14 +47,14 @@ class CacheSettings:
 
 
 class Definition(msgspec.Struct, frozen=True, gc=False):
-    """A process definition: what is known of it, and its model."""
+    """A process definition: its row and its model."""
 
     row: DefinitionRow
     process: Process
 
 
 class Changed(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    """The payload of a notification: a process was deployed or a definition deleted."""
+    """The payload of a notification: a process was deployed, or a definition was deleted."""
 
     tenant: str
     process_id: str
@@ -61,7 +62,7 @@ class Changed(msgspec.Struct, frozen=True, rename="camel", gc=False):
 
 
 class CacheStats(msgspec.Struct, frozen=True, gc=False):
-    """Metrics; hits, misses and evictions are those of models and only grow."""
+    """Metrics. Hits, misses and evictions count models, and only grow."""
 
     hits: int
     misses: int
@@ -70,13 +71,13 @@ class CacheStats(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def hit_rate(self) -> float:
-        """The share of look-ups that found what they wanted; 1.0 before the first."""
+        """The share of look-ups that found an entry; 1.0 before the first."""
         asked = self.hits + self.misses
         return self.hits / asked if asked else 1.0
 
 
 class UnreadableResource(Exception):
-    """A deployed file that this version of the program cannot read any more."""
+    """This version of the program can no longer read a deployed file."""
 
 
 class _Counted(LRUCache[K, V]):
@@ -89,48 +90,8 @@ class _Counted(LRUCache[K, V]):
         return super().popitem()
 
 
-class _Flight(Generic[V]):
-    """A load under way: what came of it, once `done`. An abandoned one was cancelled and came to nothing."""
-
-    def __init__(self) -> None:
-        self.done = trio.Event()
-        self.abandoned = True
-        self.value: V | None = None
-        self.error: Exception | None = None
-
-
-class SingleFlight(Generic[K, V]):
-    """At most one load of each key at a time."""
-
-    def __init__(self) -> None:
-        self._flights: dict[K, _Flight[V]] = {}
-
-    async def get(self, key: K, load: Callable[[], Awaitable[V]]) -> V | None:
-        """What `load()` gives, ours or that of somebody who began before. What it raises is raised to all."""
-        while (flight := self._flights.get(key)) is not None:
-            await flight.done.wait()
-            if flight.error is not None:
-                raise flight.error
-            if not flight.abandoned:
-                return flight.value
-        return await self._load(key, load)
-
-    async def _load(self, key: K, load: Callable[[], Awaitable[V]]) -> V:
-        self._flights[key] = flight = _Flight[V]()
-        try:
-            flight.value = value = await load()
-            flight.abandoned = False
-            return value
-        except Exception as error:
-            flight.error = error
-            raise
-        finally:
-            del self._flights[key]
-            flight.done.set()
-
-
 class DefinitionCache:
-    """See the module. `acquire()` gives a connection to read with, for a moment."""
+    """See the module."""
 
     def __init__(
         self,
@@ -138,7 +99,7 @@ class DefinitionCache:
         settings: CacheSettings | None = None,
         read: Callable[[bytes, str], Parsed] = parse,
     ) -> None:
-        """`read(content, name)` parses a file; it runs in a thread."""
+        """`acquire()` lends a connection to read with. `read(content, name)` parses a file, in a thread."""
         self._acquire = acquire
         self._read = read
         self._settings = settings = settings or CacheSettings()
@@ -157,12 +118,12 @@ class DefinitionCache:
     # -- models by content ----------------------------------------------------------------------------------------
 
     def put(self, sha256: str, parsed: Parsed) -> None:
-        """Keep what somebody has parsed already; files with problems are not deployed and not kept."""
+        """Keep a parsed file. Files with problems are not deployed, and not kept."""
         if not parsed.problems:
             self._models[sha256] = {process.id: process for process in parsed.processes}
 
     def resource_nowait(self, sha256: str) -> Models | None:
-        """The models of a deployed file if they are at hand."""
+        """The models of a deployed file, if they are in the cache."""
         models = self._models.get(sha256)
         if models is None:
             self._misses += 1
@@ -171,14 +132,14 @@ class DefinitionCache:
         return models
 
     async def resource(self, sha256: str, connection: Connection | None = None) -> Models | None:
-        """The models of a deployed file, read and parsed if need be; None when there is no such file.
+        """The models of a deployed file, read and parsed if need be; None if there is no such file.
 
-        A caller with a `connection` of its own reads over that one, in a thread of its own, and waits for nobody: the
-        consumer, which must not stand still while the API's connections are all in use.
+        A caller that brings a `connection` reads on that one, parses in a thread of its own, and waits for nobody. The
+        consumer does, because it must not stop while the connections of the API are all in use.
 
         Raises:
-            UnreadableResource: it cannot be parsed any more.
-            StorageError: it could not be read.
+            UnreadableResource: the file can no longer be parsed.
+            StorageError: the file could not be read.
         """
         models = self.resource_nowait(sha256)
         if models is not None:
@@ -206,14 +167,14 @@ class DefinitionCache:
     # -- definitions ------------------------------------------------------------------------------------------------
 
     async def get(self, tenant: str, key: int) -> Definition | None:
-        """A definition of a tenant in whatever state, None when there is none. Raises as `resource` does."""
+        """A definition of a tenant in any state; None if there is none. Raises the errors of `resource`."""
         row = self._rows.get((tenant, key))
         if row is None:
             row = await self._loading_rows.get((tenant, key), lambda: self._load_row(tenant, key))
         return None if row is None else await self._with_model(row)
 
     async def latest(self, tenant: str, process_id: str) -> Definition | None:
-        """The highest active version of a process, None when there is none. Raises as `resource` does."""
+        """The highest active version of a process; None if there is none. Raises the errors of `resource`."""
         key = self._latest.get((tenant, process_id))
         if key is not None:
             return await self.get(tenant, key)
@@ -229,7 +190,7 @@ class DefinitionCache:
         changes = self._changes
         async with self._acquire() as connection:
             row = await definitions.definition(connection, tenant, key)
-        if row is not None and changes == self._changes:  # else it may be older than what invalidated it
+        if row is not None and changes == self._changes:  # otherwise it may be older than an invalidation
             self._rows[tenant, key] = row
         return row
 
@@ -242,22 +203,22 @@ class DefinitionCache:
             self._latest[tenant, process_id] = row.key
         return row
 
-    # -- what changes -----------------------------------------------------------------------------------------------
+    # -- changes -----------------------------------------------------------------------------------------------
 
     def invalidate(self, tenant: str, key: int) -> None:
-        """A definition was deleted or is draining. Its model stays for the instances that still run it."""
+        """A definition was deleted or drains. Its model stays for the instances that still use it."""
         self._changes += 1
         row = self._rows.pop((tenant, key), None)
         if row is not None:
             self._latest.pop((tenant, row.process_id), None)
 
     def invalidate_latest(self, tenant: str, process_id: str) -> None:
-        """A process has another latest version: it was deployed, or a version was deleted."""
+        """A process has another latest version, because one was deployed or deleted."""
         self._changes += 1
         self._latest.pop((tenant, process_id), None)
 
     def changed(self, payload: str) -> None:
-        """A notification has come. One that cannot be read, or came of a reconnect (empty), forgets everything."""
+        """A notification has come. An unreadable or an empty one, which follows a reconnect, drops everything."""
         try:
             change = msgspec.json.decode(payload, type=Changed)
         except msgspec.DecodeError:
@@ -267,15 +228,15 @@ class DefinitionCache:
         self.invalidate_latest(change.tenant, change.process_id)
 
     def forget(self) -> None:
-        """Notifications may have been missed: forget all that can change."""
+        """Drop everything that can change, because notifications may have been missed."""
         self._changes += 1
         self._rows.clear()
         self._latest.clear()
 
     async def prewarm(self) -> int:
-        """Load the models of the definitions with most running instances; how many are there now.
+        """Load the models of the definitions with the most running instances. Returns the number of cached models.
 
-        One that cannot be read is logged and left out: its instances get their incidents when they are touched.
+        An unreadable file is logged and left out. Its instances get incidents when they are to go on.
         """
         async with self._acquire() as connection:
             rows = await definitions.in_use(connection, self._settings.prewarm)
@@ -283,7 +244,7 @@ class DefinitionCache:
             try:
                 await self.resource(row.sha256)
             except UnreadableResource as error:
-                log.error("a deployed file cannot be read any more", definition=row.key, problems=str(error))
+                log.error("a deployed file can no longer be read", definition=row.key, problems=str(error))
         return len(self._models)
 
     @property

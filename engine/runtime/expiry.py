@@ -1,8 +1,8 @@
-"""Task: the end of messages whose time has passed (docs/messages.md).
+"""Task: deletion of expired messages (docs/messages.md).
 
-The core gives nobody an expired message, so this only frees room, a bounded piece at a time and never in the engine's
-way: not through the log, waiting for no row that a batch holds, and without waiting for the disk. What is deleted
-twice, or not before the next time, is no harm.
+The core never correlates an expired message, so the task only frees space. It deletes bounded batches and stays out of
+the engine's way: it does not use the log, skips rows that a batch has locked, and does not wait for the disk. Deleting
+a message late or twice does no harm.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from vivero.storage.state import channels
 
 @dataclass(frozen=True, slots=True)
 class ExpirySettings:
-    """How often is looked, and how much is deleted at once. Seconds and messages."""
+    """How often the task runs, and how much it deletes at once. Seconds and messages."""
 
     every_s: float = 1.0
     messages: int = 500
     pause_s: float = 0.05
-    """Between two pieces, while there is more."""
+    """The pause between two batches while there is more to delete."""
     call_timeout_s: float = 5.0
 
     def __post_init__(self) -> None:
         if self.messages < 1:
-            raise ValueError("expiry needs messages >= 1")
+            raise ValueError("expiry.messages must be at least 1")
 
 
 class Expiry:
@@ -41,20 +41,20 @@ class Expiry:
         partition: int = 1,
         leads: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`leads`: whether the partition is this node's to look after."""
+        """`leads()` tells whether this node leads the partition."""
         self._connection = DedicatedConnection(connect)
         self._settings = settings or ExpirySettings()
         self._partition = partition
         self._leads = leads
         self.deleted = 0
-        """Messages so far, for metrics and tests."""
+        """The number of messages deleted so far, for metrics and tests."""
 
     def close(self) -> None:
-        """Shut the socket, so that a call behind a black hole ends."""
+        """Shut the socket, so that a call that gets no answer ends."""
         self._connection.close()
 
     async def run(self, beat: Beat) -> None:
-        """Look every second, until cancelled. Raises when the connection is lost, to be started again."""
+        """Delete expired messages until cancelled. Raises when the connection is lost; the supervisor restarts it."""
         settings = self._settings
         beat.beat()
         async with self._connection.opened(beat) as connection:
@@ -63,7 +63,7 @@ class Expiry:
                 await beat.sleep(settings.pause_s if busy else settings.every_s)
 
     async def run_once(self, connection: Connection, beat: Beat) -> bool:
-        """Delete a piece of what has expired; whether there may be more."""
+        """Delete one batch of expired messages. True if there may be more."""
         with beat.waiting(self._settings.call_timeout_s):
             count = await channels.expire(connection, self._partition, self._settings.messages)
         self.deleted += count

@@ -1,8 +1,8 @@
-"""Task: maintenance of the leading node's tables (docs/supervision.md).
+"""Task: maintenance of the tables, on the node that leads (docs/supervision.md).
 
-It makes the partitions of the logs well ahead, trims the cursor, and adds up the counts that batches write as changes.
-None of it is urgent: a chore that fails is an alarm in the log and in `failures`, and is tried again at the next turn.
-It ends no term, and the engine never waits for it.
+It creates partitions of the log tables ahead of need, trims the cursor, and adds up the counts that batches write as
+differences. Nothing of this is urgent. A chore that fails is logged, counted in `failures`, and tried again in the next
+turn. A failure ends no term, and the engine never waits for maintenance.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceSettings:
-    """How often a turn comes, and how much a chore does at once. Seconds and rows."""
+    """How often the chores run, and how much each does at once. Seconds and rows."""
 
     every_s: float = 2.0
     changes: int = 20_000
-    """Of element counts, added up at once."""
+    """The number of differences of element counts that are added up at once."""
     call_timeout_s: float = 5.0
 
     def __post_init__(self) -> None:
         if self.changes < 1:
-            raise ValueError("maintenance needs changes >= 1")
+            raise ValueError("maintenance.changes must be at least 1")
 
 
 class Maintenance:
@@ -45,26 +45,26 @@ class Maintenance:
         partition: int = 1,
         leads: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`leads`: whether the partition is this node's to look after."""
+        """`leads()` tells whether this node leads the partition."""
         self._connection = DedicatedConnection(connect)
         self._settings = settings or MaintenanceSettings()
         self._partition = partition
         self._leads = leads
         self._trimmed_until: int | None = None
         self._chores: dict[str, Callable[[Connection], Awaitable[bool]]] = {
-            "make log partitions": self._make_log_pieces,
+            "create log partitions": self._make_log_pieces,
             "add up element counts": self._total_element_counts,
             "trim the cursor": self._trim_cursor,
         }
         self.failures = dict.fromkeys(self._chores, 0)
-        """How often each chore has failed, for metrics and tests."""
+        """The number of failures by chore, for metrics and tests."""
 
     def close(self) -> None:
-        """Shut the socket, so that a call behind a black hole ends."""
+        """Shut the socket, so that a call that gets no answer ends."""
         self._connection.close()
 
     async def run(self, beat: Beat) -> None:
-        """Take turns until cancelled. Raises when the connection is lost, to be started again."""
+        """Run the chores until cancelled. Raises when the connection is lost; the supervisor restarts it."""
         beat.beat()
         async with self._connection.opened(beat) as connection:
             with beat.waiting(self._settings.call_timeout_s):
@@ -74,7 +74,7 @@ class Maintenance:
                 await beat.sleep(0 if busy else self._settings.every_s)
 
     async def run_once(self, connection: Connection, beat: Beat) -> bool:
-        """One turn of each chore; whether one of them has more to do. Raises ConnectionLost."""
+        """Run each chore once. True if one of them has more to do. Raises ConnectionLost."""
         more = False
         for name, chore in self._chores.items():
             try:
@@ -84,13 +84,13 @@ class Maintenance:
                 raise
             except StorageError as error:
                 self.failures[name] += 1
-                log.error("maintenance failed; it is tried again", chore=name, error=str(error))
+                log.error("a maintenance chore failed and will be tried again", chore=name, error=str(error))
         return more
 
     async def _make_log_pieces(self, connection: Connection) -> bool:
         made = await maintenance.make_log_pieces(connection)
         if made:
-            log.info("made partitions of the logs", count=made)
+            log.info("created log partitions", count=made)
         return False
 
     async def _total_element_counts(self, connection: Connection) -> bool:

@@ -1,9 +1,9 @@
-"""Task: the end of what has ended (docs/messages.md, docs/timers.md).
+"""Task: deletion of rows that ended long ago (docs/messages.md, docs/timers.md).
 
-Rows that nobody will change any more stay for searches as long as `ended_days` says, by the engine's clock; idempotency
-keys, whatever it says, for their day (and an hour, so that none goes that an append is looking at). Then they are
-deleted, the oldest first, a bounded piece of each table at a time: no statement is long, none waits for a row, and the
-log does not hear of it, because the core never reads such rows.
+Ended rows stay for searches for `ended_days`, by the engine's clock. Idempotency keys always stay for a day, and for
+another hour so that none disappears while an append reads it. The task then deletes them, the oldest first, one bounded
+batch of each table at a time. No statement is long, none waits for a row lock, and none goes through the log, because
+the core never reads such rows.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ log = structlog.get_logger(__name__)
 
 DAY_MS = 24 * 3600 * 1000
 FOR_EVER_DAYS = 365_000
-"""More makes no difference, but dates that PostgreSQL does not have."""
+"""A longer time makes no difference, and gives dates that PostgreSQL cannot represent."""
 
 Purge = Callable[[Connection, int, int], Awaitable[int]]
-"""(connection, age, limit): delete up to `limit` rows that ended longer ago than that (ms); how many there were."""
+"""(connection, age in ms, limit): delete up to `limit` rows that ended longer ago; the number of rows."""
 
 PURGES: Mapping[str, Purge] = {
     "subscriptions": channels.purge_subscriptions,
@@ -41,63 +41,63 @@ KEYS_MARGIN_MS = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class RetentionSettings:
-    """How long what has ended stays, and how it is deleted."""
+    """How long ended rows stay, and how they are deleted."""
 
     ended_days: float = 30.0
-    """0: for ever."""
+    """0 keeps them for ever."""
     every_s: float = 60.0
     rows: int = 500
-    """Of a table, at once."""
+    """Rows of one table that are deleted at once."""
     pause_s: float = 0.2
-    """Between two pieces, while there is more."""
+    """The pause between two batches while there is more to delete."""
     call_timeout_s: float = 5.0
 
     def __post_init__(self) -> None:
         if self.ended_days < 0 or self.rows < 1:
-            raise ValueError("retention needs ended_days >= 0 and rows >= 1")
+            raise ValueError("retention.ended_days must not be negative, and retention.rows must be at least 1")
 
 
 @dataclass(slots=True)
 class Retention:
-    """The handle of the task; `run` is the child. `leads`: whether this node looks after the tables."""
+    """The handle of the task; `run` is the child. `leads()` tells whether this node does the deletion."""
 
     connect: InitVar[Callable[[], Awaitable[Connection]]]
     settings: RetentionSettings = field(default_factory=RetentionSettings)
     leads: Callable[[], bool] = lambda: True
     deleted: dict[str, int] = field(default_factory=lambda: dict.fromkeys((*PURGES, KEYS), 0))
-    """Rows so far, by table; for metrics and tests."""
+    """The number of rows deleted so far by table, for metrics and tests."""
     _connection: DedicatedConnection = field(init=False)
 
     def __post_init__(self, connect: Callable[[], Awaitable[Connection]]) -> None:
         self._connection = DedicatedConnection(connect)
 
     def close(self) -> None:
-        """Shut the socket, so that a call behind a black hole ends."""
+        """Shut the socket, so that a call that gets no answer ends."""
         self._connection.close()
 
     async def run(self, beat: Beat) -> None:
-        """Delete, until cancelled. Raises when the connection is lost, to be started again."""
+        """Delete rows until cancelled. Raises when the connection is lost; the supervisor restarts it."""
         while True:
             await beat.sleep(self.settings.every_s)
             if self.leads():
-                await self._look(beat)
+                await self._delete_all(beat)
 
-    async def _look(self, beat: Beat) -> None:
-        """Delete all there is. The connection is there for as long as that takes: most of the time nobody needs it."""
+    async def _delete_all(self, beat: Beat) -> None:
+        """Delete all rows that are due. The connection is open only meanwhile."""
         async with self._connection.opened(beat) as connection:
             while await self.run_once(connection, beat) and self.leads():
                 await beat.sleep(self.settings.pause_s)
 
     async def run_once(self, connection: Connection, beat: Beat) -> bool:
-        """A piece of each table; whether there is more."""
+        """Delete one batch of each table. True if there is more."""
         settings, more = self.settings, False
         kept_ms = int(min(settings.ended_days, FOR_EVER_DAYS) * DAY_MS)
-        pieces = [(table, purge, kept_ms) for table, purge in PURGES.items() if settings.ended_days]
-        for table, purge, age_ms in [*pieces, (KEYS, command_log.purge_keys, KEYS_MARGIN_MS)]:
+        batches = [(table, purge, kept_ms) for table, purge in PURGES.items() if settings.ended_days]
+        for table, purge, age_ms in [*batches, (KEYS, command_log.purge_keys, KEYS_MARGIN_MS)]:
             with beat.waiting(settings.call_timeout_s):
                 count = await purge(connection, age_ms, settings.rows)
             self.deleted[table] += count
             more = more or count == settings.rows
             if count:
-                log.debug("deleted what ended long ago", table=table, rows=count)
+                log.debug("deleted rows that ended long ago", table=table, rows=count)
         return more

@@ -11,9 +11,11 @@ from vivero.engine.core.outcomes import Ended
 from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.core.state.tree import Variable
 from vivero.engine.runtime.appender.admission import Lost, Overloaded
-from vivero.engine.runtime.completions import Completions, CompletionsSettings, End, NotToldHere, Outcome
+from vivero.engine.runtime.completions import Completions, CompletionsSettings
 from vivero.engine.runtime.supervision.children import Child
 from vivero.engine.runtime.supervision.supervisor import Supervisor
+from vivero.engine.runtime.waiters import End, NotToldHere
+from vivero.storage.log import Outcome
 
 NEVER_S = 1e6
 

@@ -91,10 +91,10 @@ async def test_a_chore_that_fails_is_an_alarm_and_the_others_are_done(connection
     with psycopg.connect(migrated) as other:
         other.execute("LOCK TABLE command_log IN SHARE MODE")  # as CREATE INDEX takes it
         await chores.run_once(connection, beat())
-        assert chores.failures["make log partitions"] == 1
+        assert chores.failures["create log partitions"] == 1
         assert (await connection.execute("SELECT count(*) FROM batches WHERE partition_id = 1")).rows == [(1_001,)]
     await chores.run_once(connection, beat())
-    assert chores.failures["make log partitions"] == 1
+    assert chores.failures["create log partitions"] == 1
     assert (await pieces(connection))[-1] == "command_log_3"
 
 

@@ -159,5 +159,5 @@ async def test_on_a_node_that_does_not_lead_nothing_is_looked_for(autojump_clock
 
 @pytest.mark.parametrize("wrong", [{"ended_days": -1.0}, {"rows": 0}])
 def test_what_cannot_be_set(wrong):
-    with pytest.raises(ValueError, match="retention needs"):
+    with pytest.raises(ValueError, match="ended_days must not be negative"):
         RetentionSettings(**wrong)

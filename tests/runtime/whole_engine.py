@@ -18,7 +18,8 @@ from vivero.engine.runtime.consumer.settings import ConsumerSettings
 from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
-from vivero.engine.runtime.timers.task import Timers, TimerSettings
+from vivero.engine.runtime.timers.settings import TimerSettings
+from vivero.engine.runtime.timers.task import Timers
 from vivero.storage import clock
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.pool import Pool

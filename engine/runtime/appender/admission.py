@@ -1,8 +1,8 @@
-"""Why a command was not, or perhaps not, taken. The API maps these to problems (docs/design/log.md §2)."""
+"""Why a command was not, or perhaps not, appended. The API maps these errors to problems."""
 
 
 class NotAppended(Exception):
-    """Base of what keeps a command out of the log."""
+    """The command is not in the log, or perhaps not."""
 
 
 class Overloaded(NotAppended):
@@ -22,9 +22,8 @@ class Refused(NotAppended):
 
 
 class Lost(NotAppended):
-    """It was written, and a crash of PostgreSQL took it back; certainly nothing came of it (503 UNAVAILABLE)."""
+    """A crash of PostgreSQL lost the command; it certainly had no effect (503 UNAVAILABLE)."""
 
 
 class InDoubt(NotAppended):
-    """It may have been written: the deadline passed, or a repetition failed before it could tell (504, never retried
-    blindly)."""
+    """It may have been written: the deadline passed, or a repetition failed before its outcome was known (504)."""

@@ -24,8 +24,8 @@ OVERHEAD_BYTES = 200
 class Append(msgspec.Struct, frozen=True, gc=False):
     """A command to append.
 
-    `key` is what it is about, for display. `idempotency`: the key and the SHA-256 of the request's content. `partition`
-    is the owner of its aggregate.
+    `key` is its subject, for display. `idempotency` is the idempotency key with the SHA-256 of the request. `partition`
+    owns the aggregate.
     """
 
     command: Command
@@ -35,13 +35,12 @@ class Append(msgspec.Struct, frozen=True, gc=False):
     partition: int = 1
     trace: str | None = None
     flush: bool = False
-    """Whether somebody is told that it is in the log. Otherwise it survives a crash of PostgreSQL if what came of it
-    does."""
+    """Whether a client is told of the append before the outcome. Otherwise the flush of the outcome is enough."""
 
 
 @dataclass(slots=True, eq=False)
 class PendingCommand:
-    """A command that was handed over; `result` is there when `done` is set."""
+    """A command that was handed over. `result` is set before `done`."""
 
     entry: Entry
     partition: int
@@ -61,7 +60,7 @@ class PendingCommand:
 
 @dataclass(slots=True, eq=False)
 class AppendCall:
-    """One call of the append function, kept until its outcome is known. `since`: see `storage.log.append`."""
+    """One call of the append function, kept until its outcome is known. `storage.log.append` explains `since`."""
 
     partition: int
     items: list[PendingCommand]
@@ -83,7 +82,7 @@ def pending_command(item: Append, new: bool = False) -> PendingCommand:
 
 
 def bisect(call: AppendCall, error: DataPoison) -> list[AppendCall]:
-    """The halves of a call that PostgreSQL refused; of one with a single command nothing: that one is the culprit."""
+    """Halve a call that PostgreSQL refused. A call with a single command has found the culprit, which fails."""
     if len(call.items) > 1:
         middle = len(call.items) // 2
         return [AppendCall(call.partition, call.items[:middle]), AppendCall(call.partition, call.items[middle:])]

@@ -1,8 +1,8 @@
-"""How much of an inbox may be moved to its log at once.
+"""How many commands may be moved from an inbox to its log at once.
 
-What clients send stands behind what is in the log, and may be what ends it: processes that start each other without end
-are stopped by deleting their definition. Only as many commands of ours stand there as are soon worked off; the others
-wait in the inbox.
+Commands of clients wait behind those in the log, and one of them may be the cure: deleting the definition stops
+processes that start each other without end. Therefore the log gets only as many internal commands as the engine soon
+processes. The others wait in the inbox.
 """
 
 from __future__ import annotations
@@ -11,27 +11,27 @@ from collections import deque
 from typing import NamedTuple
 
 AT_LEAST = 50
-"""So many may stand in the log, however slow the owner is."""
+"""The log may hold this many, however slow the owner is."""
 
 
 class Consumed(NamedTuple):
-    """How far a live owner of a partition is, and how many commands a second it was measured to process."""
+    """How far the owner of a partition is, and how many commands a second it processes."""
 
     position: int
     per_second: float
 
 
 class Forwarding:
-    """What was moved from the inboxes to the logs, as far as it has not been processed yet."""
+    """Commands that were moved from the inboxes to the logs and are not yet processed."""
 
     def __init__(self, most: int, lag_s: float) -> None:
-        """At most `most` commands at a time; those under way take the owner about `lag_s` seconds."""
+        """At most `most` commands at a time, and no more than the owner processes in about `lag_s` seconds."""
         self._most, self._lag_s = most, lag_s
         self._moves: dict[int, deque[tuple[int, int]]] = {}
-        """By partition: the last position of each move, and at most how many commands it were."""
+        """By partition: the last position of each move, and the number of its commands at most."""
 
     def room(self, partition: int, consumed: Consumed | None) -> int:
-        """How many commands may be moved now. `consumed`: None without a live owner here."""
+        """How many commands may be moved now. `consumed` is None if no owner of the partition is known here."""
         if consumed is None:
             return self._most
         moves = self._moves.get(partition, deque())
@@ -41,5 +41,5 @@ class Forwarding:
         return min(self._most, max(AT_LEAST, int(consumed.per_second * self._lag_s)) - under_way)
 
     def moved(self, partition: int, position: int, count: int) -> None:
-        """At most `count` commands were moved, the last one to `position`."""
+        """Record that at most `count` commands were moved, the last one to `position`."""
         self._moves.setdefault(partition, deque()).append((position, count))

@@ -1,11 +1,10 @@
-"""How many new commands may stand in the log and wait: what runs comes before what is new.
+"""How many unprocessed new commands the log may hold: running work comes before new work.
 
-The log is done strictly in order, so a completion waits for every creation that was appended before it. Therefore new
-commands wait outside of the log until there is room. The room is a window that follows the lag: it gets smaller when
-commands of running work waited longer than they should, larger when new commands filled it and running work did not
-wait. It is counted in commands, not in time, because one command may cost a thousand times as much as another. It never
-gets smaller than the number of commands that running work has in the log: both get on equally then, however slow the
-machine is, and what is created is also completed.
+The log is processed strictly in order, so a completion waits for every creation before it. Therefore new commands wait
+outside the log for capacity. The capacity is a window that follows the lag: it shrinks when commands of running work
+waited too long, and grows when new commands filled it while running work did not wait. It counts commands, not time,
+because one command may cost a thousand times as much as another. It never shrinks below the number of commands of
+running work in the log. So both progress equally on a machine of any speed, and created instances get completed.
 """
 
 from __future__ import annotations
@@ -16,16 +15,16 @@ from typing import NamedTuple
 
 SHRINKS_TO = 0.8
 FADES_TO = 0.99
-"""How much of the most work that stood in the log is left after each append."""
+"""The factor by which the remembered maximum of running work fades with each append."""
 GROWS_BY = 4.0
-"""Commands that a window grows by when it was filled and worked off once."""
+"""The number of commands by which the window grows when it was filled and processed once."""
 FORGOTTEN_S = 5.0
-"""What was appended this long ago no longer counts: a crash of PostgreSQL may have taken it."""
+"""Older appends no longer count: a crash of PostgreSQL may have lost them."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaceSettings:
-    """`work_lag_s`: what running work may wait, in the appender's queue and in the log. `lag_s`: what anything may."""
+    """`work_lag_s` is how long running work may wait, in the queue and in the log; `lag_s` how long anything may."""
 
     least: int = 32
     most: int = 1_000
@@ -44,38 +43,38 @@ class _Appended(NamedTuple):
 
 
 class Pace:
-    """Of one partition. Times are those of a clock that only goes forward, in seconds."""
+    """The window of one partition. Times are seconds of a monotonic clock."""
 
     def __init__(self, settings: PaceSettings) -> None:
         self._settings = settings
         self._waiting: deque[_Appended] = deque()
         self._new = self._work = 0
         self._most_work = 0.0
-        """In the log at the same time, lately."""
+        """The recent maximum of unprocessed commands of running work."""
         self._shrunk_at = float("-inf")
         self.window = float(min(settings.most, 2 * settings.least))
         self.filled = False
-        """More that is new waits than there was room for."""
+        """Whether new commands wait for capacity."""
 
     def room(self) -> int:
         """How many new commands may be appended now."""
         return max(0, int(self.window) - self._new)
 
     def appended(self, position: int, new: int, work: int, since: float, now: float) -> None:
-        """Commands up to this position: so many new ones, and so many of running work."""
+        """Record an append that ends at this position, with the numbers of new commands and of running work."""
         self._waiting.append(_Appended(position, new, work, since, now, self.filled))
         self._new, self._work = self._new + new, self._work + work
         self._most_work = max(float(self._work), self._most_work * FADES_TO)
 
     def processed(self, position: int, now: float) -> None:
-        """The engine is done with the log up to this position."""
+        """The log is processed up to this position."""
         while self._waiting and self._waiting[0].position <= position:
             self._learn(self._pop(), now)
         while self._waiting and now - self._waiting[0].at > FORGOTTEN_S:
             self._pop()
 
     def forget(self) -> None:
-        """Nobody can tell any more what is processed."""
+        """Drop everything, because it is unknown what is processed."""
         self._waiting.clear()
         self._new = self._work = 0
 
@@ -87,7 +86,7 @@ class Pace:
     def _learn(self, done: _Appended, now: float) -> None:
         waited = now - done.since
         if waited > (self._settings.work_lag_s if done.work else self._settings.lag_s):
-            if done.at >= self._shrunk_at:  # what was appended before has not felt it yet
+            if done.at >= self._shrunk_at:  # earlier appends were made before the window shrank
                 self._shrunk_at = now
                 least = max(float(self._settings.least), self._most_work)
                 self.window = min(float(self._settings.most), max(least, self.window * SHRINKS_TO))

@@ -1,4 +1,4 @@
-"""Limits of the log appender, what they hold for, and what it counts."""
+"""Settings and counters of the log appender."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from vivero.engine.core.records.signals import BroadcastSignal
 from vivero.engine.runtime.appender.pace import PaceSettings
 
 NEW: tuple[type[Command], ...] = (CreateInstance, Deploy, PublishMessage, CorrelateMessage, BroadcastSignal)
-"""What makes more work, and is therefore refused first. All else is accepted as long as there is room."""
+"""Commands that create work. They are refused first; all others are accepted while there is capacity."""
 
 NEW_GO_TO = 1
-"""The partition whose log has to have room for them."""
+"""The partition whose log must have capacity for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,29 +26,28 @@ class AppenderSettings:
     new_channel: int = 1_000
     call_count: int = 500
     call_bytes: int = 1_000_000
-    """A call takes no further entry once it has this much."""
+    """A call that has this many bytes takes no further entry."""
     call_timeout_s: float = 5.0
     new_least: int = 32
-    """`new` commands that may always stand in the log and wait for the engine …"""
+    """The log may always hold this many unprocessed `new` commands …"""
     new_most: int = 1_000
-    """… and so many at most; in between as many as let running work wait for `work_lag_s`
-    (`engine.runtime.appender.pace`)."""
+    """… and never more than this. In between, the number follows `work_lag_s` (`engine.runtime.appender.pace`)."""
     new_wait_s: float = 1.0
-    """`new` that had no room in the log for this long is refused."""
+    """A `new` command is refused after waiting this long for capacity in the log."""
     work_lag_s: float = 0.025
     lag_commands: int = 1_000
-    """`new` is refused when the owner is behind by more than this, and by more than it works off in `lag_s`."""
+    """`new` is refused if the owner is behind by more than this, and by more than it processes in `lag_s`."""
     lag_s: float = 0.5
     backlog: int = 1_000_000
-    """Without a live owner `new` is queued up to this many unprocessed commands."""
+    """Without a live owner, `new` is appended up to this many unprocessed commands."""
     forward_count: int = 500
     poll_s: float = 1.0
     outage_patience_s: float = 2.0
-    """PostgreSQL away for this long: appends are refused at once instead of waiting for their deadlines."""
+    """After an outage of this length, appends are refused at once instead of waiting for their deadlines."""
 
     @property
     def pace(self) -> PaceSettings:
-        """Of what is new."""
+        """The settings of the pace of `new` commands."""
         return PaceSettings(self.new_least, self.new_most, self.work_lag_s, self.lag_s)
 
 
@@ -57,12 +56,12 @@ class AppenderStats:
     """Counters for metrics and tests; they only grow."""
 
     commands: int = 0
-    """Written to the log by this node, forwarded ones aside."""
+    """Written to the log by this node, without those forwarded from inboxes."""
     replays: int = 0
     calls: int = 0
     repeated: int = 0
-    """Calls that were made again because nobody knew what had come of them."""
+    """Calls that were repeated because their outcome was unknown."""
     refused: int = 0
     """Commands with a value that PostgreSQL refuses."""
     overloaded: int = 0
-    """Commands that were turned away because a limit was reached."""
+    """Commands that were refused because a limit was reached."""

@@ -1,13 +1,13 @@
-"""Task: the log appender. What waits is appended in one call, so that many requests share it (docs/design/log.md §2).
+"""Task: the log appender. One call appends all commands that wait, so that many requests share it.
 
-Requests hand their commands over through two bounded channels and wait, with their own deadline, for the position.
-`work` (what finishes things: complete, fail, cancel, …) waits when its channel is full and is drained first; `new`
-(what makes more to do: create, deploy) is refused when its channel is full or the engine too far behind.
+Requests hand their commands over through two bounded channels, and wait for the position with a deadline of their own.
+`work` (complete, fail, cancel, …) finishes things: it waits while its channel is full, and goes first. `new` (create,
+deploy, …) makes more work: it is refused while its channel is full or the engine is too far behind.
 
-An append is owned by the appender as soon as it is handed over: a request that is cancelled does not cancel it, and a
-call whose outcome is unknown is repeated with the same append id by the next life of this task, for the queue of calls
-outlives it. There is one connection and one call at a time; while it is under way the next group gathers. What was said
-to an earlier connection, and comes late, is refused: each is a session of its own (`storage.log.begin`).
+The appender owns a command once it is handed over. A cancelled request does not cancel its append. The queue of calls
+outlives the task, and its next life repeats a call of unknown outcome with the same append id. There is one connection
+and one call at a time, and the next call gathers meanwhile. Each connection is a session of its own: PostgreSQL refuses
+a call that was sent on an earlier one and arrives late (`storage.log.begin`, docs/design/log.md §2).
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ def _not_taken(_partition: int, _segment: AppendedSegment) -> bool:
 
 
 class Appender:
-    """The handle that requests, timers and the consumer use; `run` is the child that works for it.
+    """The handle for requests, timers and the consumer. `run` is the child.
 
-    It survives the child's restarts, with everything that was handed over.
+    It survives restarts of the child, with everything that was handed over.
     """
 
     def __init__(
@@ -74,12 +74,11 @@ class Appender:
         consumed: Callable[[int], Consumed | None] = _nobody,
         owned: Callable[[], Collection[int]] = tuple,
     ) -> None:
-        """`appended(partition, last_position)` wakes whoever reads that log; it may not wait.
+        """`appended(partition, last_position)` wakes the readers of that log. It may not wait.
 
         `handed(partition, segment)` may take over what was appended, so that nobody reads it back. `appended` is not
-        called for it then.
-        `consumed(partition)` tells how far its live owner is, None without one. `owned()` names the partitions that
-        this node leads: their inboxes are moved to their logs from here.
+        called for it then. `consumed(partition)` tells how far its live owner is; None without one. `owned()` names the
+        partitions that this node leads. The appender moves their inboxes to their logs.
         """
         self.stats = AppenderStats()
         self._connect = connect
@@ -89,7 +88,7 @@ class Appender:
         self._send_new, self._new = trio.open_memory_channel[PendingCommand](settings.new_channel)
         self._pace = Pace(settings.pace)
         self._first: PendingCommand | None = None
-        """Of what is new, the first, which had no room in the log."""
+        """The first of the `new` commands that wait for capacity in the log."""
         self._calls: deque[AppendCall] = deque()
         self._spilled: set[int] = set()
         self._forwarding = Forwarding(settings.forward_count, settings.lag_s)
@@ -105,14 +104,14 @@ class Appender:
     # -- for requests ---------------------------------------------------------------------------------------------
 
     async def append(self, item: Append, *, deadline_s: float) -> Appended:
-        """Append a command; where it stands. Waits up to `deadline_s` seconds.
+        """Append a command, and return its position. Waits up to `deadline_s` seconds.
 
         Raises:
             Overloaded: a limit was reached; certainly nothing was written.
             Unavailable: PostgreSQL was away; certainly nothing was written.
             Draining: the program is stopping; certainly nothing was written.
             Refused: PostgreSQL refuses a value; certainly nothing was written.
-            InDoubt: nobody knows; it may be written.
+            InDoubt: the outcome is unknown; it may be written.
         """
         self._check_open()
         new = isinstance(item.command, NEW)
@@ -130,10 +129,10 @@ class Appender:
         raise pending.result or self._give_up(pending)
 
     async def append_all(self, items: Sequence[Append], *, deadline_s: float) -> list[Appended]:
-        """Append commands of ours, in their order; where they stand. They wait like `work`, whatever they are.
+        """Append internal commands in their order, and return their positions. All of them wait like `work`.
 
         Raises:
-            NotAppended: as `append`, for the first of them that failed; others may be in the log.
+            NotAppended: as in `append`, for the first command that failed; others may be in the log.
         """
         self._check_open()
         pendings = [pending_command(item) for item in items]
@@ -149,34 +148,34 @@ class Appender:
         return [result for result in results if isinstance(result, Appended)]
 
     def spilled(self, partition: int) -> None:
-        """The inbox of `partition`, which this node leads, has something to move to its log."""
+        """The inbox of `partition`, which this node leads, has commands for its log."""
         self._spilled.add(partition)
         self._wake.set()
 
     def processed(self, partition: int) -> None:
-        """The engine got on: there may be room for what is new, and for more of the inbox."""
+        """The engine made progress: the log may have capacity for `new` commands, and for more of the inbox."""
         if (self._room() and self._first is not None) or partition in self._spilled:
             self._wake.set()
 
     def last_position(self, partition: int) -> int:
-        """The highest position of the partition's log known here, 0 when none is."""
+        """The highest known position of the partition's log; 0 if none is known."""
         return self._last.get(partition, 0)
 
     @property
     def busy(self) -> bool:
-        """Whether something is being appended, or waits for it."""
+        """Whether a command is being appended or waits for it."""
         return bool(self._calls or self._first) or any(
             state.current_buffer_used or state.tasks_waiting_send
             for state in (self._work.statistics(), self._new.statistics())
         )
 
     def drain(self) -> None:
-        """Take nothing more; `run` returns when everything that was taken is in the log."""
+        """Refuse further commands. `run` returns when all accepted ones are in the log."""
         self._draining = True
         self._wake.set()
 
     def close(self) -> None:
-        """Shut the connection's socket, so that a call behind a black hole ends; the calls stay."""
+        """Shut the socket, so that a call that gets no answer ends. The calls stay."""
         if self._connection is not None:
             self._connection.abort()
 
@@ -219,7 +218,7 @@ class Appender:
         return pending.new and pending.call is None and self._first is not None
 
     def _give_up(self, pending: PendingCommand) -> NotAppended:
-        """The deadline passed: withdraw the command if it is certain that it was not written."""
+        """The deadline passed: withdraw the command, unless it may have been written."""
         if pending.call is not None and pending.call.in_doubt:
             return InDoubt("no answer from PostgreSQL before the deadline")
         pending.withdrawn = True
@@ -236,7 +235,7 @@ class Appender:
     # -- the child ------------------------------------------------------------------------------------------------
 
     async def run(self, beat: Beat) -> None:
-        """Append and forward until drained. Raises when the connection is lost, to be started again."""
+        """Append and forward until drained. Raises when the connection is lost; the supervisor restarts it."""
         try:
             with beat.waiting(CONNECT_TIMEOUT_S):
                 self._connection = connection = await self._connect()
@@ -254,12 +253,12 @@ class Appender:
             raise
 
     async def begin(self, connection: Connection) -> None:
-        """What was said to earlier connections is appended before this, or never."""
+        """Begin a session. Calls of earlier sessions are appended before this, or never."""
         self._session = Session(self._session.appender, self._session.number + 1)
         await log.begin(connection, *self._session)
 
     async def run_once(self, connection: Connection, beat: Beat) -> bool:
-        """At most one append and one forward; whether there was anything to do."""
+        """At most one append and one forward. True if there was anything to do."""
         if not self._calls:
             self._gather()
         if self._calls:
@@ -279,7 +278,7 @@ class Appender:
             self._wake = trio.Event()
 
     async def _poll(self, connection: Connection, beat: Beat) -> None:
-        """What nobody tells: commands that others appended, cursors without an owner here, inboxes."""
+        """Look for what is not reported: appends of other nodes, cursors of partitions without an owner, inboxes."""
         owned = self._owned()
         self._spilled.update(owned)
         with beat.waiting(self._settings.call_timeout_s):
@@ -290,7 +289,7 @@ class Appender:
         self._poll_at = trio.current_time() + self._settings.poll_s
 
     async def _cursor(self, connection: Connection, partition: int) -> int:
-        """How far the partition is, as if positions had not jumped since: so many positions behind as commands wait."""
+        """How far the partition is. The lag in positions is corrected to the number of waiting commands."""
         cursor, last, limit = await log.cursor(connection, partition), self._last[partition], self._settings.backlog
         return cursor if last - cursor < limit else last - await log.backlog(connection, partition, cursor, limit)
 
@@ -301,7 +300,7 @@ class Appender:
             self._appended(partition, position)
 
     def _gather(self) -> None:
-        """Make calls of what waits: `work` first, within the limits of a call, one call a partition."""
+        """Make one call for each partition, `work` first, within the limits of a call."""
         groups: dict[int, list[PendingCommand]] = {}
         count, size, room = 0, 0, self._room()
         while count < self._settings.call_count and size < self._settings.call_bytes:
@@ -313,7 +312,7 @@ class Appender:
         self._calls.extend(AppendCall(partition, items) for partition, items in groups.items())
 
     def _room(self) -> float:
-        """How many `new` commands the log of the partition that they go to has room for."""
+        """How many `new` commands the log has capacity for."""
         consumed = self._consumed(NEW_GO_TO)
         if consumed is None:
             self._pace.forget()
@@ -322,7 +321,7 @@ class Appender:
         return self._pace.room()
 
     def _next_new(self, room: float) -> PendingCommand | None:
-        """The first of them, if there is room for it; otherwise it is kept."""
+        """The next `new` command, if there is capacity for it; otherwise it is kept."""
         first = self._first
         if first is None or first.withdrawn:
             first = _received(self._new)
@@ -331,12 +330,12 @@ class Appender:
         return None if room < 1 else first
 
     async def _make_call(self, connection: Connection, beat: Beat, call: AppendCall) -> None:
-        """The first of the queued calls; it leaves the queue when its outcome is known."""
+        """Make the first of the queued calls. It leaves the queue when its outcome is known."""
         with beat.waiting(self._settings.call_timeout_s):
             if call.since is None:
                 call.since = await self._known_position(connection, call.partition)
             doubted = call.in_doubt
-            if not doubted:  # nobody may be told "certainly not written" from here on: no checkpoint before the call
+            if not doubted:  # no checkpoint from here to the call: a withdrawn command must certainly not be written
                 call.items = [item for item in call.items if not item.withdrawn]
                 if not call.items:
                     self._calls.popleft()
@@ -384,7 +383,7 @@ class Appender:
             self._appended(partition, position)
 
     def _call_failed(self, call: AppendCall, error: StorageError) -> None:
-        """Nothing was written, or nobody knows. Raises what ends this life of the child."""
+        """Nothing was written, or the outcome is unknown. Raises errors that end this life of the child."""
         if isinstance(error, Outage | Retry):
             raise error
         self._calls.popleft()
@@ -398,7 +397,7 @@ class Appender:
         raise error
 
     async def _forward(self, connection: Connection, beat: Beat) -> bool:
-        """Move commands from one inbox to its log, if there are any, and room for them."""
+        """Move commands from one inbox to its log, if there are any and there is capacity."""
         for partition in sorted(self._spilled):
             count = self._forwarding.room(partition, self._consumed(partition))
             if count > 0:
@@ -414,7 +413,7 @@ class Appender:
 
 
 def _received(channel: trio.MemoryReceiveChannel[PendingCommand]) -> PendingCommand | None:
-    """The next that still waits."""
+    """The next command that was not withdrawn."""
     while True:
         try:
             pending = channel.receive_nowait()

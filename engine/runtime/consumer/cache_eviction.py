@@ -1,8 +1,8 @@
-"""CacheEviction in the cache, and what forgetting does to the garbage collector.
+"""Eviction from the cache of a term, and its effect on the garbage collector.
 
-Python's collector looks through what is new when so many more objects were made than freed. A full cache forgets as
-much as it takes up: the difference hardly grows, until all that the cache holds is new, and one look through it takes a
-tenth of a second in which nobody is served. So whoever forgets much lets it look at once, at little.
+Python's collector runs when many more objects were created than freed. A full cache evicts as much as it loads, so this
+difference hardly grows, and the young generation comes to hold the whole cache. Collecting it then takes a tenth of a
+second, in which nobody is served. Therefore `gc.collect(0)` runs after each megabyte of evictions.
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ import gc
 
 from vivero.engine.core.state.state import State
 
-FORGOTTEN_BYTES = 1_000_000
-"""A few thousand objects: a millisecond or two. To look more often costs nothing: what was seen is new no more."""
+COLLECT_AFTER_BYTES = 1_000_000
+"""A few thousand objects, which take the collector a millisecond or two. A smaller value costs no more in total."""
 
 
 class CacheEviction:
-    """Keeps what a state holds below a limit."""
+    """Keeps the memory of a state below a limit."""
 
     def __init__(self, state: State, most_bytes: int) -> None:
         self._state = state
         self._most_bytes = most_bytes
-        self._forgotten = 0
+        self._evicted_bytes = 0
 
     def run(self) -> int:
-        """Forget what is too much; how many trees, parts and channels that were."""
+        """Evict what exceeds the limit. Returns the number of trees, parts of trees and message channels."""
         held = self._held
         count = self._state.evict(self._most_bytes)
-        self._forgotten += held - self._held
-        if self._forgotten >= FORGOTTEN_BYTES:
-            self._forgotten = 0
+        self._evicted_bytes += held - self._held
+        if self._evicted_bytes >= COLLECT_AFTER_BYTES:
+            self._evicted_bytes = 0
             gc.collect(0)
         return count
 

@@ -1,4 +1,4 @@
-"""How long the steps of one task compute, and whether it computes now. For a task that is under suspicion only."""
+"""The CPU time of one task's steps, and whether a step runs now. Used only while a command is tried alone."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ T = TypeVar("T")
 
 
 class CpuMeter:
-    """Counts the processor's time of a coroutine's own steps, and not that of others between them."""
+    """Adds up the CPU time of a coroutine's own steps, without that of other tasks between them."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
-        """Of all steps that have ended."""
+        """The CPU time of all steps that have ended."""
         self._began: float | None = None
 
     def step_s(self) -> float | None:
-        """For other threads: how long this process has computed in the step that is under way; None: none is."""
+        """For other threads: the CPU time of this process since the current step began; None between steps."""
         began = self._began
         return None if began is None else process_time() - began
 
     @types.coroutine
     def run(self, task: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
-        """What `task` gives, metered."""
+        """Run `task`, and measure its steps. Returns its result."""
         resume: Callable[[], Any] = partial(task.send, None)
         while True:
             self._began, began = process_time(), thread_time()

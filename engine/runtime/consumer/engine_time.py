@@ -1,8 +1,8 @@
-"""The engine's time as a partition's term goes by it: that of the database, as it came with what was read last.
+"""The engine's time in a term: the database's clock, as read together with the latest rows of the log.
 
-Readings overtake each other by milliseconds, and time must not seem to go back for that. But where somebody has set
-the database's clock back, what is set from then on must go by the new time. So the highest reading counts only as long
-as the clock can have reached it since the latest one.
+Readings may arrive out of order by some milliseconds, and that must not make time go back. But when somebody sets the
+database's clock back, timers set afterwards must use the new time. Therefore the highest reading counts only as long as
+the clock can have reached it since the latest reading.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from vivero.storage.state.load import Batch
 
 
 class EngineTime:
-    """Knows no clock: `now_s`, like `Batch.asked_at`, is a clock that nobody sets, in seconds."""
+    """Reads no clock itself. `now_s` and `Batch.asked_at` are seconds of a monotonic clock."""
 
     def __init__(self) -> None:
         self.ms = 0
@@ -20,7 +20,7 @@ class EngineTime:
         self._asked_at = float("-inf")
 
     def note(self, read: Batch, now_s: float) -> None:
-        """A reading has come. One that was asked for before the latest is out of date."""
+        """Take over a reading, unless it was requested before the latest one."""
         if read.clock_revision < self._revision or read.asked_at < self._asked_at:
             return
         at_most = read.now + (now_s - read.asked_at) * 1000 + ROUNDED_MS
@@ -31,4 +31,4 @@ class EngineTime:
 
 
 ROUNDED_MS = 1
-"""Readings are whole milliseconds."""
+"""Readings are rounded to milliseconds."""

@@ -1,7 +1,7 @@
 """Task: the log consumer of a partition (docs/design/log.md §4).
 
-It leads the partition for a *term* (`engine/runtime/consumer/term.py`), which is one function: all that it knows dies
-with it. The next term begins with what the database says.
+It leads the partition for a *term* (`engine/runtime/consumer/term.py`). All that a term knows dies with it, and the
+next term begins with what the database says.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from vivero.storage.postgres.driver import Connection
 log = structlog.get_logger(__name__)
 
 EXPECT_S = 0.005
-"""A slice waits so long for commands that are being appended, instead of those for it and for its commit."""
+"""How long a slice of deferred work waits for commands that are being appended, so that they need not wait for it."""
 
 
 class Consumer:
@@ -47,7 +47,7 @@ class Consumer:
         timer_rules: TimerRules = TIMER_RULES,
         coming: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`connect(name)` makes a connection; `node` is unique to this process; `coming`: commands are on their way."""
+        """`connect(name)` makes a connection. `node` is unique to this process. `coming()` tells of appends."""
         self.partition = partition
         self.settings = settings or ConsumerSettings()
         self.timer_rules = timer_rules
@@ -61,18 +61,18 @@ class Consumer:
         self._connections: list[Connection] = []
         self._term: Term | None = None
         self.look = True
-        """There may be something in the log that nobody has handed over."""
+        """Whether the log may have rows that were not handed over in memory."""
         self.refusals = Refusals()
         self._verdict: tuple[Suspicion, str] | None = None
-        """The attempt that the last term ended with, and its cause: recorded by the next term."""
+        """The attempt that ended the last term, with the cause. The next term records it."""
 
     def wake(self) -> None:
-        """There may be something new in the log."""
+        """The log may have new rows."""
         self.look = True
         self._wake_up.set()
 
     def take(self, segment: AppendedSegment) -> bool:
-        """What this node has appended, so that it need not be read back. False when it cannot be used."""
+        """Take over a segment that this node appended, so that it need not be read. False if it cannot be used."""
         if self._term is None or not self._term.leading:
             return False
         self._term.take(segment)
@@ -80,9 +80,9 @@ class Consumer:
         return True
 
     def accuse(self, note: Callable[[Suspicion], None]) -> None:
-        """For the watchdog's thread, which is about to end the process: note down what has blocked the event loop.
+        """Tell what blocked the event loop. The watchdog's thread calls this before it ends the process.
 
-        An attempt is accused only if it is what computes now; a batch only makes the next term try one by one.
+        An attempt is accused only if it computes now. A batch only makes the next term try its commands one by one.
         """
         term = self._term
         suspicion = term.suspicion if term is not None and term.leading else None
@@ -91,23 +91,23 @@ class Consumer:
 
     @property
     def leads(self) -> bool:
-        """Whether a term of this node is running."""
+        """Whether this node leads the partition."""
         return self._term is not None and self._term.leading
 
     def consumed(self) -> Consumed | None:
-        """How far the term is, None when this node does not lead the partition."""
+        """How far the term is; None if this node does not lead the partition."""
         term = self._term
         return Consumed(term.last, term.per_second) if term is not None and term.leading else None
 
     def close(self) -> None:
-        """Shut the sockets, so that a call behind a black hole ends."""
+        """Shut the sockets, so that a call that gets no answer ends."""
         for connection in self._connections:
             connection.abort()
 
     async def run(self, beat: Beat) -> None:
-        """Lead the partition, or wait until it is free. Raises when a term ends; the next run begins another.
+        """Lead the partition, or wait until it is free. Raises when a term ends; the next run begins another one.
 
-        There is nothing to release at the end: with the connection the claim is void (`partitions.claim`).
+        There is nothing to release: a claim is void once its connection is closed (`partitions.claim`).
         """
         while True:
             try:
@@ -117,7 +117,7 @@ class Consumer:
                 self.refusals.suspect(suspected)
 
     async def _run_term(self, beat: Beat) -> None:
-        """One term. No beat before the claim: a node that cannot get at the partition's row is not healthy."""
+        """One term. There is no beat before the claim: a node that cannot reach the partition's row is not healthy."""
         writer = reader = None
         try:
             with beat.waiting(self.settings.call_timeout_s):
@@ -142,15 +142,15 @@ class Consumer:
                 with beat.waiting(self.settings.call_timeout_s):
                     return await partitions.claim(writer, self.partition, self._node)
             except partitions.Owned as owned:
-                if owned.node != leader:  # standing by takes days; who leads meanwhile is news
+                if owned.node != leader:  # log each new leader once: standing by may take days
                     log.info("standing by", partition=self.partition, leader=owned.node)
                     leader = owned.node
                 await beat.sleep(min(max(owned.seconds, 0.1), 1.0))
 
     async def _take_stock(self, writer: Connection, claim: Claim) -> None:
-        """Record how the last attempt ended, and read what is known of the commands that come next.
+        """Record how the last attempt ended, and load what earlier terms recorded of the next commands.
 
-        When a term has been before without any progress, and nobody has said why, commands are tried one by one.
+        If the last term made no progress for an unknown reason, commands are tried one by one.
         """
         verdict, self._verdict = self._verdict, None
         if verdict is not None:
@@ -162,14 +162,14 @@ class Consumer:
             self.refusals.doubt(Suspicion(claim.partition, claim.epoch, claim.position + 1, last, False))
 
     def _judge(self, term: Term, trials: Trials, error: BaseException | None, beat: Beat) -> None:
-        """A term has ended: was it the fault of what it did?"""
+        """Decide, after a term ended, whether one of its commands caused that."""
         suspicion = term.suspicion
         if suspicion is None:
             return
         if suspicion.attempt:
             cause = trials.cause(error, beat)
             self._verdict = None if cause is None else (suspicion, cause)
-        elif symptom(error, beat) not in (None, DATA):  # of that `Refusals.suspect` is told
+        elif symptom(error, beat) not in (None, DATA):  # `Refusals.suspect` handles DATA
             self.refusals.doubt(suspicion)
 
     async def _lead(self, writer: Connection, reader: Connection, claim: Claim, beat: Beat) -> None:
@@ -191,14 +191,14 @@ class Consumer:
             self._judge(term, trials, sys.exception(), beat)
 
     async def expect(self, beat: Beat) -> None:
-        """If commands are being appended, give them a moment to come."""
+        """Wait for a moment if commands are being appended."""
         if self._coming():
             self._wake_up = trio.Event()
             with trio.move_on_after(EXPECT_S):
                 await beat.idle(self._wake_up.wait)
 
     async def wait(self, beat: Beat, seconds: float) -> None:
-        """Until somebody wakes us, or the time has come to look by ourselves."""
+        """Wait until somebody calls `wake` or `take`, or until it is time to poll."""
         with trio.move_on_after(seconds) as scope:
             await beat.idle(self._wake_up.wait)
         self.look |= scope.cancelled_caught
@@ -207,5 +207,5 @@ class Consumer:
 
 
 def _cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Why the term ended: the first error that is not the cancellation which the other tasks got from it."""
+    """Why the term ended: the first error that is not a cancellation caused by another one."""
     return next((error for error in leaves(group) if not isinstance(error, trio.Cancelled)), group)

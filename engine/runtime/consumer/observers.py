@@ -1,4 +1,4 @@
-"""What the consumer of a log asks others for, and what it tells them."""
+"""The parties that the consumer asks for models and statements, and tells about committed batches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vivero.storage.postgres.driver import Connection
 
 
 class Models(Protocol):
-    """`engine.runtime.definitions.DefinitionCache`: the processes of a deployed file by its SHA-256, parsed once."""
+    """The processes of a deployed file by its SHA-256: `engine.runtime.definitions.DefinitionCache`."""
 
     async def resource(self, sha256: str, connection: Connection) -> Mapping[str, Process] | None: ...
 
@@ -22,29 +22,29 @@ class Models(Protocol):
 
 
 class CommitObserver(Protocol):
-    """Who is told about a committed batch; none of these may wait."""
+    """Is told about committed batches. No method may wait."""
 
     def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[Ended]) -> None:
-        """Answers and ends, with the position up to which everything is known."""
+        """Outcomes of commands and ends of instances. All positions up to `watermark` are processed."""
 
     def available(self, type: str, tenant: str, count: int) -> None:
-        """Jobs that can be activated now."""
+        """Jobs of a type can be activated now."""
 
     def piggybacked(self, available: Mapping[Subject, int]) -> Sequence[PiggybackedStatement]:
-        """A batch is about to make so many jobs available: who wants some of them leased by it."""
+        """Statements to run with a batch that creates so many jobs by type and tenant."""
 
     def spilled(self, partition: int) -> None:
-        """The inbox has commands for this partition's log."""
+        """The inbox has commands for the log of this partition."""
 
     def timers_changed(self, partition: int, changes: Mapping[int, tuple[int, str] | None]) -> None:
-        """Timers are pending (due date in epoch ms, tenant), or no longer (None)."""
+        """Timers are pending (due date in epoch ms, tenant), or no longer pending (None)."""
 
     def leads(self, partition: int, epoch: int) -> None:
-        """A term has begun."""
+        """A term of this node has begun."""
 
 
 def tell(observer: CommitObserver, partition: int, work: Work, left: Mapping[Subject, int]) -> None:
-    """Everybody, of a batch that is committed; `left`: of its jobs those that nobody has leased already."""
+    """Tell the observer about a committed batch. `left` are its jobs that no piggybacked statement leased."""
     observer.committed(partition, work.last, work.outcomes, work.notices.ended)
     if work.notices.timers:
         observer.timers_changed(partition, work.notices.timers)

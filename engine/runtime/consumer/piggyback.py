@@ -18,7 +18,7 @@ Subject = tuple[str, str]
 
 
 class PiggybackedStatement(Protocol):
-    """Somebody who waits for jobs of a type, and the statement that leases them. Neither answer to it may wait."""
+    """A statement that leases jobs of one type for a waiting worker. No method may wait."""
 
     @property
     def subject(self) -> Subject: ...
@@ -27,25 +27,25 @@ class PiggybackedStatement(Protocol):
     def call(self) -> Call: ...
 
     def arrived(self, result: Result) -> bool:
-        """The batch is committed, and this is what the statement gave: whether it left nothing of the type behind."""
+        """The batch is committed with this result. True if no job of the type is left."""
 
     def lost(self) -> None:
-        """The batch was not committed, or nobody knows."""
+        """The batch was not committed, or its outcome is unknown."""
 
 
 class PiggybackedStatements:
-    """Those of one batch, each of whom is told once how it ended."""
+    """The statements of one batch. Each is told once how the batch ended."""
 
     def __init__(self, piggybacked: Sequence[PiggybackedStatement] = ()) -> None:
         self._piggybacked = piggybacked
 
     @property
     def calls(self) -> list[Call]:
-        """Their statements."""
+        """The SQL of all statements."""
         return [statement.call for statement in self._piggybacked]
 
     def left(self, results: Sequence[Result], available: Mapping[Subject, int]) -> dict[Subject, int]:
-        """The batch is committed: tells them, whose results are the last ones, what of the jobs there may be left."""
+        """Give each statement its result, after the commit. Returns the jobs that may be left, by type and tenant."""
         piggybacked, self._piggybacked = self._piggybacked, ()
         answered = zip(piggybacked, results[len(results) - len(piggybacked) :], strict=True)
         served = {statement.subject for statement, result in answered if statement.arrived(result)}
@@ -53,14 +53,14 @@ class PiggybackedStatements:
 
     @contextmanager
     def told(self) -> Generator[None]:
-        """Around the commit: whoever was not told of it by then is told that the batch is lost."""
+        """A block around the commit. Statements that got no result in it are told that the batch is lost."""
         try:
             yield
         finally:
             self.lose()
 
     def lose(self) -> None:
-        """The batch is lost, or nobody knows."""
+        """Tell the statements that the batch is lost, or its outcome unknown."""
         piggybacked, self._piggybacked = self._piggybacked, ()
         for statement in piggybacked:
             statement.lost()

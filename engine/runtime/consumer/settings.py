@@ -1,4 +1,4 @@
-"""Limits of a consumer of the log, and what it counts."""
+"""Limits and counters of a consumer of the log."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from vivero.engine.core.rules import STAGE_STEPS, TREE_RULES
 
 @dataclass(frozen=True, slots=True)
 class ConsumerSettings:
-    """Limits of a batch and of a term's memory. Seconds and bytes."""
+    """Limits of a batch and of the memory of a term. Seconds and bytes."""
 
     batch_commands: int = 500
     cache_bytes: int = 48_000_000
@@ -19,13 +19,13 @@ class ConsumerSettings:
     call_timeout_s: float = 5.0
     slice_items: int = 500
     paged_from: int = TREE_RULES.paged_from
-    """A loop whose items and what is loaded with it are more is loaded in pages."""
+    """A loop with more rows than this, together with those loaded with it, is loaded in pages."""
     max_part_rows: int = TREE_RULES.most_together
     """Live elements of an instance that are loaded together."""
     max_tree_rows: int = TREE_RULES.most
     """Live elements of an instance with all that it calls."""
     stage_steps: int = STAGE_STEPS
-    """Steps that all expressions of one stage of an element may take together."""
+    """Steps that all expressions in one stage of an element may take together."""
 
 
 @dataclass(slots=True)
@@ -34,10 +34,10 @@ class ConsumerStats:
 
     terms: int = 0
     reads: int = 0
-    """Of the log; commands of this node are mostly handed over."""
+    """Reads of the log. Most commands of this node are handed over in memory instead."""
     batches: int = 0
     slices: int = 0
-    """Batches without commands: deferred work between them."""
+    """Batches without commands, which do deferred work between commands."""
     commands: int = 0
     statements: int = 0
     not_loaded: int = 0

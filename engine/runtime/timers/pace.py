@@ -1,21 +1,22 @@
-"""How many triggers may be in the log and not yet processed, so that commands of clients hardly wait behind them.
+"""How many unprocessed triggers the log may hold, so that commands of clients hardly wait behind them.
 
-A command waits behind what is in the log when it comes. So the flight is as large as the engine works off within
-`delay_s`: measured, because nobody knows how fast this computer is while it does other things, too. When clients keep
-the log busy the flight shrinks to `LEAST`: timers are late then, as the rest is, and never starve.
+A command waits behind all that is in the log when it is appended. Therefore the log holds no more triggers than the
+engine processes within `delay_s`. This number is measured, because the speed of the machine depends on its other work.
+When clients keep the log busy, the number shrinks to `LEAST`: timers are late then, like everything else, but they do
+not starve.
 """
 
 from __future__ import annotations
 
 LEAST = 10
 FIRST = 50
-"""Triggers before anything was measured."""
+"""The number of triggers before the first measurement."""
 SHRINK, GROW = 0.5, 1.1
-"""Bounds of one step: down at once, up slowly, so that on a computer whose speed varies the slow moments decide."""
+"""Bounds of one step: down quickly, up slowly, so that the slow moments of a machine decide."""
 
 
 class Pace:
-    """The size of the flight. Knows no clock and no task."""
+    """The number of triggers in flight."""
 
     def __init__(self, most: int, delay_s: float) -> None:
         self._most = most
@@ -24,13 +25,13 @@ class Pace:
 
     @property
     def allowed(self) -> int:
-        """Triggers that may be in the log and not processed."""
+        """How many unprocessed triggers the log may hold."""
         return int(self._allowed)
 
     def processed(self, waited_s: float, *, full: bool) -> None:
-        """Some triggers were processed, the oldest of them so long after its append. `full`: more would have come.
+        """Triggers were processed, the oldest `waited_s` after its append. `full` tells that more timers were due.
 
-        What was not full says nothing about how much could have been worked off in the time.
+        Without a full flight the time says nothing about how many triggers the engine could have processed.
         """
         step = min(max(self._delay_s / max(waited_s, 0.001), SHRINK), GROW)
         if step < 1 or full:

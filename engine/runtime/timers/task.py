@@ -1,33 +1,32 @@
 """Task: the timers of a partition (docs/timers.md).
 
-The table is the truth. In memory is a window: the nearest due dates, complete up to a horizon and refilled from the
-index behind it, so that ten million pending timers cost what two thousand do. The consumer tells of every due date that
-a commit has set or taken away, which wakes the task if it is the nearest; nobody polls but for the time.
+The table holds the truth. Memory holds a window: the nearest due dates, complete up to a horizon, and refilled from the
+index when used up. So ten million pending timers cost no more than two thousand. The consumer reports every due date
+that a commit sets or removes, and that wakes the task if it is the nearest. The task polls only for the time.
 
-A due timer fires by TIMER:TRIGGER with the due date it was seen with. The core compares both, so that a command which
-is late, or appended twice, does nothing. Overdue timers fire in due order, in batches, between what clients ask for: no
-more of them are in the log at a time than are processed within `delay_s` (`engine.runtime.timers.pace`).
+A due timer fires by the command TIMER:TRIGGER, which carries the due date that the task saw. The core compares it with
+the timer, so that a late or repeated command does nothing. Overdue timers fire in due order, in batches, between the
+commands of clients. The log never holds more triggers than are processed within `delay_s` (`timers.pace`).
 
-All memory belongs to a term of the partition's owner: with a new epoch it is dropped.
+All memory belongs to one term of the partition's owner. A new epoch drops it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import structlog
 import trio
 
 from vivero.engine.core.records.timers import TriggerTimer
-from vivero.engine.core.rules import TIMER_RULES, TimerRules
 from vivero.engine.runtime.appender.admission import Draining, NotAppended
 from vivero.engine.runtime.appender.task import Append, Appended
 from vivero.engine.runtime.dedicated_connection import DedicatedConnection
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.timers.pace import Pace
-from vivero.engine.runtime.timers.window import Window
+from vivero.engine.runtime.timers.settings import TimerSettings, TimerStats
+from vivero.engine.runtime.timers.term_memory import NEVER, TermMemory, Trigger
 from vivero.storage import timers
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.timers import Clock, PendingTimer
@@ -35,64 +34,18 @@ from vivero.storage.timers import Clock, PendingTimer
 log = structlog.get_logger(__name__)
 
 Changes = Mapping[int, tuple[int, str] | None]
-"""What a commit did to timers: key → (due date in epoch ms, tenant), None when the timer is no longer pending."""
+"""What a commit changed: key → (due date in epoch ms, tenant), or None if the timer is no longer pending."""
 
-MAX_IN_FLIGHT = 1_000
-REMEMBERED = 4_000
-"""Timers whose trigger was processed, to notice one that is still pending."""
 AGAIN_MS, AGAIN_MAX_MS = 10, 60_000
 REFUSED_S = 0.1
+ROUNDED_S = 0.001
+"""Milliseconds are truncated: a sleep that ends within the due millisecond would be too short."""
 CLOCK_S = 1.0
-"""While timers are pending the time is asked for so often: somebody may set the database's clock on."""
-
-
-@dataclass(frozen=True, slots=True)
-class TimerSettings:
-    """Limits of the timer task."""
-
-    window: int = 2_000
-    """Due dates in memory after a refill; new ones in front of the horizon may double it."""
-    in_flight: int = 400
-    """Triggers that are appended and not yet processed, at most."""
-    delay_s: float = 0.1
-    """So long, about, the commands of clients wait behind overdue timers; less of those are in flight if need be."""
-    batch: int = 200
-    """Triggers in one append."""
-    check_s: float = 60.0
-    """No sleep is longer, and the window is read again this often, whatever was told."""
-    append_timeout_s: float = 5.0
-    call_timeout_s: float = 5.0
-    cron_zone: str = TIMER_RULES.cron_zone
-    """Cron expressions are read in this time zone."""
-    missed_limit: int = TIMER_RULES.missed_limit
-    """After downtime so many missed occurrences of a cycle still fire, the latest of them; 0: none, on to the next."""
-
-    @property
-    def rules(self) -> TimerRules:
-        """What the core must know of it. Raises ValueError for a zone that does not exist and for a negative limit."""
-        return TimerRules(self.cron_zone, self.missed_limit)
-
-    def __post_init__(self) -> None:
-        _ = self.rules
-        if not 0 < self.batch <= self.in_flight <= MAX_IN_FLIGHT:
-            raise ValueError(f"timers need 0 < batch <= in_flight <= {MAX_IN_FLIGHT}")
-        if self.delay_s <= 0:
-            raise ValueError("timers need delay_s > 0")
-
-
-@dataclass(slots=True)
-class TimerStats:
-    """Counters for metrics and tests; they only grow."""
-
-    fired: int = 0
-    """Triggers appended."""
-    refills: int = 0
-    again: int = 0
-    """Timers that were still pending after their trigger was processed."""
+"""While timers are pending, the task reads the time this often: somebody may set the database's clock forward."""
 
 
 class Appends(Protocol):
-    """`engine.runtime.appender.task.Appender`, many commands at a time."""
+    """Appends many commands at a time: `engine.runtime.appender.task.Appender`."""
 
     async def append_all(self, items: Sequence[Append], *, deadline_s: float) -> list[Appended]: ...
 
@@ -108,7 +61,7 @@ class Timers:
         partition: int = 1,
         leads: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`leads()`: whether this node owns the partition now; nobody else fires its timers."""
+        """`leads()` tells whether this node leads the partition. Only its leader fires its timers."""
         self.settings = settings or TimerSettings()
         self.stats = TimerStats()
         self._connection = DedicatedConnection(connect)
@@ -117,19 +70,19 @@ class Timers:
         self._leads = leads
         self._wake = trio.Event()
         self._watermark = 0
-        self._memory = _Memory(self.settings.window)
+        self._memory = TermMemory(self.settings.window)
         self._pace = Pace(self.settings.in_flight, self.settings.delay_s)
 
-    # ---- others say; none of these waits
+    # -- reports of other tasks; none of these waits
 
     def term(self, epoch: int) -> None:
-        """A term of this node has begun: what was known belongs to another."""
+        """A term of this node has begun. The memory belongs to an earlier one."""
         log.debug("timers of a new term", partition=self._partition, epoch=epoch)
         self._forget()
         self._wake.set()
 
     def changed(self, changes: Changes) -> None:
-        """A batch was committed that scheduled, moved or ended timers."""
+        """A committed batch scheduled, moved or ended timers."""
         memory = self._memory
         if memory.meanwhile is not None:
             memory.meanwhile.update(changes)
@@ -140,23 +93,23 @@ class Timers:
                 self._wake.set()
 
     def committed(self, watermark: int) -> None:
-        """Everything up to this position of the log is processed."""
+        """The log is processed up to this position."""
         self._watermark = watermark
         if self._note_processed(self._memory):
             self._wake.set()
 
     def clock_changed(self) -> None:
-        """Somebody has set the engine's clock."""
+        """The engine's clock was set."""
         self._wake.set()
 
     def close(self) -> None:
-        """Shut the connection's socket, so that a call behind a black hole ends."""
+        """Shut the socket, so that a call that gets no answer ends."""
         self._connection.close()
 
-    # ---- the child
+    # -- the child
 
     async def run(self, beat: Beat) -> None:
-        """Fire what is due, until cancelled. Raises when the connection is lost, to be started again."""
+        """Fire due timers until cancelled. Raises when the connection is lost; the supervisor restarts it."""
         self._forget()
         beat.beat()
         async with self._connection.opened(beat) as connection:
@@ -164,7 +117,7 @@ class Timers:
                 await self._sleep(beat, await self.run_once(connection, beat))
 
     async def run_once(self, connection: Connection, beat: Beat) -> float:
-        """Fire one batch of what is due; for how long there is nothing to do then, in seconds."""
+        """Fire one batch of due timers. Returns for how long there is nothing to do, in seconds."""
         memory, settings = self._memory, self.settings
         if not self._leads():
             memory.asleep_until = NEVER
@@ -181,8 +134,8 @@ class Timers:
                 return await self._fire(due, memory)
         return self._idle_s(clock, room, memory)
 
-    async def _look(self, connection: Connection, memory: _Memory) -> Clock:
-        """The time, and a window that is complete up to its horizon and reaches beyond what is due."""
+    async def _look(self, connection: Connection, memory: TermMemory) -> Clock:
+        """Read the time, and refill the window if it is stale or used up."""
         clock = await timers.clock(connection)
         stale = clock.revision != memory.clock_revision or trio.current_time() >= memory.check_at
         if stale or memory.window.is_used_up():
@@ -191,8 +144,8 @@ class Timers:
         memory.pinned = clock.pinned
         return clock
 
-    async def _refill(self, connection: Connection, memory: _Memory) -> None:
-        """Read the window. What commits while it is read is told again afterwards."""
+    async def _refill(self, connection: Connection, memory: TermMemory) -> None:
+        """Read the window. Changes that commit meanwhile are applied again afterwards."""
         meanwhile: dict[int, tuple[int, str] | None] = {}
         memory.meanwhile = meanwhile
         limit = self.settings.window + len(memory.in_flight)
@@ -207,31 +160,31 @@ class Timers:
         memory.check_at = trio.current_time() + self.settings.check_s
         self.stats.refills += 1
 
-    async def _fire(self, due: list[PendingTimer], memory: _Memory) -> float:
-        """Append the triggers. When that fails, all is forgotten and read again: a second trigger does nothing."""
+    async def _fire(self, due: list[PendingTimer], memory: TermMemory) -> float:
+        """Append the triggers. If that fails, drop the memory and read it again: a second trigger does nothing."""
         items = [
             Append(TriggerTimer(timer.key, timer.due_at), timer.tenant, timer.key, None, self._partition)
             for timer in due
         ]
         since = trio.current_time()
-        memory.in_flight.update((timer.key, _Flying(timer, NEVER, since)) for timer in due)
+        memory.in_flight.update((timer.key, Trigger(timer, NEVER, since)) for timer in due)
         try:
             appended = await self._appender.append_all(items, deadline_s=self.settings.append_timeout_s)
         except NotAppended as error:
             self._forget()
             if isinstance(error, Draining):
                 return self.settings.check_s
-            log.warning("timers were not fired, they will be", timers=len(due), reason=str(error))
+            log.warning("timers could not be fired and will be tried again", timers=len(due), reason=str(error))
             return REFUSED_S
         self.stats.fired += len(due)
         memory.in_flight.update(
-            (timer.key, _Flying(timer, one.position, since)) for timer, one in zip(due, appended, strict=True)
+            (timer.key, Trigger(timer, one.position, since)) for timer, one in zip(due, appended, strict=True)
         )
         self._note_processed(memory)
         return 0.0
 
-    def _idle_s(self, clock: Clock, room: int, memory: _Memory) -> float:
-        """Until the nearest due date; with a full flight, and when the clock stands, until somebody wakes us."""
+    def _idle_s(self, clock: Clock, room: int, memory: TermMemory) -> float:
+        """Seconds until the nearest due date. With a full flight or a pinned clock, a wake-up comes earlier."""
         nearest = memory.window.nearest()
         memory.asleep_until = NEVER if nearest is None else nearest
         if room <= 0 or nearest is None or clock.pinned:
@@ -244,20 +197,20 @@ class Timers:
             await beat.idle(self._wake.wait)
         self._wake = trio.Event()
 
-    # ---- memory
+    # -- memory
 
     def _forget(self) -> None:
-        self._memory = _Memory(self.settings.window)
+        self._memory = TermMemory(self.settings.window)
 
-    def _note_processed(self, memory: _Memory) -> bool:
-        """What the watermark has passed flies no more; whether there was any."""
+    def _note_processed(self, memory: TermMemory) -> bool:
+        """Drop triggers that are processed. True if there were any."""
         waited_s = memory.processed(self._watermark)
         if waited_s is not None:
             self._pace.processed(waited_s, full=memory.full)
         return waited_s is not None
 
     def _note_pending(self, timer: PendingTimer) -> bool:
-        """Into the window, unless its trigger is on its way; later, if a trigger was processed and did nothing."""
+        """Put a timer into the window, unless its trigger is in flight. Delay it if a trigger did nothing."""
         memory = self._memory
         flying = memory.in_flight.get(timer.key)
         if flying is not None and flying.timer.due_at == timer.due_at:
@@ -267,59 +220,3 @@ class Timers:
             self.stats.again += 1
             at = max(at, memory.now() + min(AGAIN_MS << min(times, 20), AGAIN_MAX_MS))
         return memory.window.put(timer, at)
-
-
-NEVER = 1 << 63
-"""Later than every due date and behind every position."""
-ROUNDED_S = 0.001
-"""Milliseconds are cut: a sleep that ends within the due millisecond would be one too early."""
-
-
-class _Flying(NamedTuple):
-    """A trigger that is on its way: its timer, its position in the log, when it was appended (trio's time)."""
-
-    timer: PendingTimer
-    position: int
-    since: float
-
-
-class _Memory:
-    """What is known in a term."""
-
-    def __init__(self, window: int) -> None:
-        self.window = Window(window)
-        self.in_flight: dict[int, _Flying] = {}
-        """Triggers that are appended and not processed, the oldest first."""
-        self.full = False
-        """Whether more would be in flight if they might."""
-        self.done: dict[int, tuple[int, int]] = {}
-        """Of the last timers whose triggers were processed: the due date, and how often it was. Oldest first."""
-        self.meanwhile: dict[int, tuple[int, str] | None] | None = None
-        """What was told while the window was being read."""
-        self.check_at = float("-inf")
-        self.asleep_until = NEVER
-        self.clock_revision = -1
-        self.clock_now = 0
-        self.clock_read = 0.0
-        self.pinned = False
-
-    def now(self) -> int:
-        """The engine's time, about: as read last, and gone on since."""
-        return self.clock_now + (0 if self.pinned else int((trio.current_time() - self.clock_read) * 1000))
-
-    def processed(self, watermark: int) -> float | None:
-        """Triggers up to this position are processed; how long it took the oldest, None if there was none."""
-        done = [flying for flying in self.in_flight.values() if flying.position <= watermark]
-        for timer, _, _ in done:
-            del self.in_flight[timer.key]
-            times = self.times_processed(timer)
-            self.done.pop(timer.key, None)
-            self.done[timer.key] = timer.due_at, times + 1
-            if len(self.done) > REMEMBERED:
-                del self.done[next(iter(self.done))]
-        return trio.current_time() - done[0].since if done else None
-
-    def times_processed(self, timer: PendingTimer) -> int:
-        """How often a trigger of this due date was processed, as far as we remember."""
-        due_at, times = self.done.get(timer.key, (None, 0))
-        return times if due_at == timer.due_at else 0

@@ -5,7 +5,7 @@ import gc
 import pytest
 
 from vivero.engine.core.state.state import State
-from vivero.engine.runtime.consumer.cache_eviction import FORGOTTEN_BYTES, CacheEviction
+from vivero.engine.runtime.consumer.cache_eviction import COLLECT_AFTER_BYTES, CacheEviction
 
 
 class Cache(State):
@@ -49,7 +49,7 @@ def test_the_collector_looks_at_what_is_new_each_time_that_so_much_was_forgotten
     cache = Cache()
     room = CacheEviction(cache, 0)
     for _ in range(12):
-        setattr(cache, kind, FORGOTTEN_BYTES // 4)
+        setattr(cache, kind, COLLECT_AFTER_BYTES // 4)
         room.run()
     assert looked == [0, 0, 0]
 

@@ -9,7 +9,7 @@ from vivero.engine.core.records.catalogue import DeleteResource
 from vivero.engine.core.records.instances import ResolveIncident
 from vivero.engine.core.records.timers import FireTimer, MoveTimer, TriggerTimer
 from vivero.engine.core.shared.starts import InvalidStart, metadata_of
-from vivero.engine.runtime.timers.task import TimerSettings
+from vivero.engine.runtime.timers.settings import TimerSettings
 from vivero.storage import clock
 
 HOUR = 3_600_000

@@ -6,7 +6,8 @@ from tests.runtime.whole_engine import START_MS, EngineBench, waits
 from vivero.engine.runtime.appender.admission import Draining, InDoubt, Overloaded
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
-from vivero.engine.runtime.timers.task import Timers, TimerSettings
+from vivero.engine.runtime.timers.settings import TimerSettings
+from vivero.engine.runtime.timers.task import Timers
 from vivero.storage import clock, timers
 from vivero.storage.postgres import driver
 

@@ -6,7 +6,7 @@ from tests.runtime.whole_engine import HEAD, START_MS, EngineBench, starts, wait
 from vivero.engine.core.records.instances import CancelInstance, ResolveIncident
 from vivero.engine.core.records.timers import FireTimer, MoveTimer, TriggerTimer
 from vivero.engine.runtime.appender.task import Append
-from vivero.engine.runtime.timers.task import TimerSettings
+from vivero.engine.runtime.timers.settings import TimerSettings
 from vivero.storage import clock, timers
 
 HOUR = 3_600_000
