@@ -173,7 +173,7 @@ async def test_a_program_that_stops_gives_up_ends_but_no_outcomes():
 async def test_waiters_are_bounded_and_forgotten():
     completions = in_process(waiters=2)
     with completions.register(1, 5), completions.register_end(77):
-        with pytest.raises(Overloaded, match="2 requests wait"):
+        with pytest.raises(Overloaded, match="2 requests already wait"):
             completions.register(1, 6)
         with pytest.raises(Overloaded):
             completions.register_end(6)
@@ -277,7 +277,7 @@ async def test_who_waits_for_what_a_crash_took_is_told(sweeping, connection):
     lost, there = completions.register(1, 5), completions.register(1, 6)
     completions.close()
     completions.sweep_soon()
-    with pytest.raises(Lost, match="at 5"):
+    with pytest.raises(Lost, match="at position 5"):
         await wait(lost)
     await answer(connection, 6)
     completions.processed(1, 6)

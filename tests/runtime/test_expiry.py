@@ -113,5 +113,5 @@ async def test_a_node_that_does_not_lead_deletes_nothing(published, connection, 
 
 
 def test_what_cannot_be_set():
-    with pytest.raises(ValueError, match="messages >= 1"):
+    with pytest.raises(ValueError, match="messages must be at least 1"):
         ExpirySettings(messages=0)
