@@ -5,12 +5,13 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 ARGS   ?=
 WORKERS ?= 3
+PYTEST  = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo up test check format bench mutants torture lock clean
+.PHONY: help install demo up test test-long check format bench mutants lock clean
 
 help:            ## show this list
-	@sed -nE 's/^([a-z]+): .*## (.*)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -nE 's/^([a-z-]+): .*## (.*)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
 
 install: $(STAMP) ## make .venv with the program and its development tools
 
@@ -26,8 +27,11 @@ demo: install    ## deploy an order process, work it to its end, stay up on port
 up: install      ## start the server on port 8080 with an embedded PostgreSQL
 	$(BIN)/vivero up $(ARGS)
 
-test: install    ## run all tests, in three processes (WORKERS=0: in one, which shows what tests print)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+test: install    ## run the tests, six minutes on two cores (WORKERS=0: in one process, which shows what tests print)
+	$(PYTEST) $(ARGS)
+
+test-long: install ## run the long and random tests, at most fourteen minutes on two cores
+	$(PYTEST) -m long $(ARGS)
 
 check: install   ## formatting, lint and types
 	$(BIN)/ruff format --check .
@@ -43,9 +47,6 @@ bench: install   ## run the usual benchmarks (under three minutes; ARGS=timers, 
 
 mutants: install ## prove that the tests see: each seeded mutant must be caught by its named test
 	$(BIN)/python -m tests.mutants.run $(ARGS)
-
-torture: install ## the long randomised runs
-	$(BIN)/python -m pytest -m torture $(ARGS)
 
 lock: install    ## pin every dependency anew, with hashes and without addresses
 	$(BIN)/python -m pip install --quiet uv

@@ -43,6 +43,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Whole programs come first: they take long and mostly wait, so that short tests fill the processes in the end."""
+    items.sort(key=lambda item: item.get_closest_marker("process") is None)
     if config.getoption("--second-try"):
         for item in items:
             if item.get_closest_marker("process"):

@@ -1,24 +1,20 @@
 """Random expressions: no exception but FeelError escapes, nothing takes long, the same text gives the same result.
 
-    VIVERO_FUZZ_COUNT=1000000 VIVERO_SEED=1 python -m pytest -m torture tests/feel/test_fuzz.py -s
+    VIVERO_FUZZ_COUNT=1000000 VIVERO_SEED=1 make test-long ARGS="-s tests/feel/test_fuzz.py"
 
 runs as many as wanted; the seed that is printed reproduces a run.
 """
 
-import os
 import re
 import time
 from random import Random
 
-import pytest
-
 from tests.feel.expression_generator import VARIABLES, Generator
+from tests.rounds import few_and_many
 from vivero.engine.feel import FeelError, compile_expression, compile_unary_tests, to_json
 from vivero.engine.feel.parser import parse_expression
 from vivero.engine.feel.semantics import display
 
-COUNT = 2_500
-TORTURE_COUNT = 1_000_000
 BOUND_S = 0.25  # of CPU time, in the best of three attempts; on a machine that does other things, too
 NOW_MS = 1_750_000_000_000
 UNREPEATABLE = re.compile(r"uuid|random\s+number")
@@ -68,13 +64,9 @@ def run(count, seed):
             raise
 
 
-def test_random_expressions(seed):
-    run(COUNT, seed)
-
-
-@pytest.mark.torture
-def test_a_million_random_expressions(seed):
-    run(int(os.environ.get("VIVERO_FUZZ_COUNT") or TORTURE_COUNT), seed)
+@few_and_many(2_500, 50_000, "VIVERO_FUZZ_COUNT")
+def test_random_expressions(seed, count):
+    run(count, seed)
 
 
 def test_what_is_folded_at_compile_time_is_what_is_computed_at_run_time(seed):

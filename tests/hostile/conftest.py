@@ -22,6 +22,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.process)
+            if not item.get_closest_marker("representative"):
+                item.add_marker(pytest.mark.long)
 
 
 def pytest_terminal_summary(terminalreporter):

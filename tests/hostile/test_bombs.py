@@ -3,6 +3,7 @@
 import pytest
 import trio
 
+from tests.hostile.choice import one_of
 from tests.process.program import eventually
 
 MODEL = (
@@ -16,7 +17,7 @@ END = (
 )
 
 
-@pytest.mark.parametrize("throws", [1, 2])
+@pytest.mark.parametrize("throws", one_of([1, 2]))
 async def test_processes_that_start_each_other_for_ever_end_with_their_definition(target, throws):
     """Nobody can cancel instances that are gone at once; with two throws they are ever more."""
     id = f"bomb-{throws}"

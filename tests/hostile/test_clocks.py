@@ -96,6 +96,7 @@ async def test_a_timer_beyond_the_end_of_time_is_an_incident(target):
     assert incident["elementId"] == "wait"
 
 
+@pytest.mark.representative
 async def test_the_clock_is_set_by_many_at_once(target):
     """Each setting is answered, and the last one counts."""
     async with target.attacked(terms=0, tolerated=LEASE_OVER):

@@ -171,6 +171,7 @@ async def test_large_bodies_that_stop_before_their_last_byte(target):
         assert b"retry-after: 1" in answer
 
 
+@pytest.mark.representative
 async def test_uploads_that_leave_in_the_middle(target):
     async with target.attacked():
         for _ in range(100):

@@ -166,6 +166,7 @@ PAYLOADS = [
 ]
 
 
+@pytest.mark.representative
 async def test_notifications_that_nobody_of_ours_sent(target):
     channels = ("vivero_appended", "vivero_processed", "vivero_available")
     known = [name for (name,) in target.sql("SELECT DISTINCT pg_listening_channels()")]
@@ -209,6 +210,7 @@ async def test_a_row_of_the_log_that_cannot_be_read(target, name):
     assert str(position) in str(command)
 
 
+@pytest.mark.representative
 async def test_rows_of_the_inbox_that_cannot_be_read(target):
     async with target.attacked():
         for intent, key, payload in ROWS.values():

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.hostile.choice import one_of
 from tests.hostile.raw_clients import exchange, resident, statuses
 
 HEALTH = b"GET /v2/status HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -55,7 +56,7 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("name", one_of(ODD))
 async def test_a_request_with_two_meanings_ends_its_connection(target, name):
     """One answer, and nothing that follows is taken for a request."""
     data, status = ODD[name]
@@ -79,7 +80,7 @@ PAGES = {
 }
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", one_of(PAGES))
 async def test_a_foreign_page_changes_nothing(target, page):
     deployed = await target.deployed(TASK)
     definition = deployed["deployments"][0]["processDefinition"]["processDefinitionKey"]
@@ -97,6 +98,7 @@ async def test_a_foreign_page_changes_nothing(target, page):
     assert (await target.call("GET", f"/v2/process-instances/{key}")).json["state"] == "ACTIVE"
 
 
+@pytest.mark.representative
 async def test_a_page_under_its_own_name_reads_nothing(target):
     async with target.attacked(rounds=5):
         for host in (b"evil.example", b"localhost.evil.example", b"evil.example:80"):

@@ -132,6 +132,7 @@ async def test_paths_queries_and_headers(target, method, path, headers):
         assert answer.status in (200, 202, 400, 404), answer
 
 
+@pytest.mark.representative
 async def test_cursors_that_nobody_gave(target):
     """Each is refused, or finds nothing, whatever the values in it are."""
     values = [None, "\0", "x" * 5000, 2**63, -(2**63), 1.5, True, [], {}, "+294277-01-01T00:00:00Z", "9999-12-31"]

@@ -7,6 +7,7 @@ import psycopg
 import pytest
 import trio
 
+from tests.hostile.choice import one_of
 from tests.process.program import eventually
 
 LATE = (503, 504)
@@ -187,7 +188,7 @@ ROWS = {
 }
 
 
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", one_of(ROWS))
 async def test_rows_of_attempts_that_nobody_of_ours_wrote(target, instance, name):
     """They make the next term slow at worst; nothing is rejected for them."""
     position, until, causes = ROWS[name]

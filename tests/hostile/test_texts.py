@@ -96,6 +96,7 @@ EXPRESSIONS = ('="a\\u0000b"', '=x."\\u0000"', '=assert(1, false, "\\u0000")', '
 MADE = {"k\0": "a\0b", "l": ["a\0b"]}
 
 
+@pytest.mark.representative
 async def test_nul_in_a_value_is_read_everywhere(target):
     """A value is JSON: NUL in it is an escape like any other, on the way out, too."""
     await target.deployed(VALUE.format(nul=NUL, it='<bpmn:endEvent id="it"/>').replace('id="value"', 'id="awaited"'))

@@ -10,6 +10,7 @@ import trio
 from tests.process.http_client import Caller, Unanswered
 from tests.process.load import deploy
 from tests.process.program import eventually
+from tests.rounds import few_and_many
 
 SLOW = (str(Path(__file__).with_name("slow_program.py")),)
 BLOCKED_AFTER_S = "1.5"
@@ -17,7 +18,6 @@ CREATE = {"processDefinitionId": "one-task"}
 REJECTION = "SELECT position, rejection::text FROM event_log WHERE rejection IS NOT NULL"
 ATTEMPTS = "SELECT begun, open, causes FROM attempts"
 MOST_LIVES = 8
-KILLS = 6
 PATIENT = {"VIVERO_SUPERVISION_HANG_AFTER_S": "300", "VIVERO_SUPERVISION_BLOCKED_AFTER_S": "300"}
 IN_THE_LOG = "SELECT 1 FROM command_log WHERE intent LIKE 'VARIABLE%'"
 
@@ -124,8 +124,9 @@ async def over(program, database):
     return not program.running or await has(database, REJECTION)
 
 
-async def test_kills_in_the_middle_of_attempts_reject_nothing(patient_program, database):
-    """Neither the watchdog nor the supervisor ends the attempt before it is killed."""
+@few_and_many(4, 12)
+async def test_kills_in_the_middle_of_attempts_reject_nothing(patient_program, database, count):
+    """More kills than attempts before a rejection. Neither watchdog nor supervisor ends the attempt before its kill."""
     key = await begun(patient_program)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(change, patient_program, key, "crawl", [])
@@ -135,11 +136,11 @@ async def test_kills_in_the_middle_of_attempts_reject_nothing(patient_program, d
     patient_program.start()
     await eventually(partial(leads_again, patient_program), "a term begins, which makes no progress")
     await patient_program.kill()
-    for kills in range(KILLS):
+    for kills in range(count):
         patient_program.start()
         await eventually(partial(has, database, f"{ATTEMPTS} WHERE open AND begun > {kills}"), "an attempt begins")
         await patient_program.kill()
-    assert rows(database, ATTEMPTS) == [(KILLS, True, [])]
+    assert rows(database, ATTEMPTS) == [(count, True, [])]
     patient_program.entry = ("-m", "vivero")
     await patient_program.restart()
     await eventually(lambda: has(database, "SELECT 1 FROM variables WHERE name = 'crawl'"), "it is done")

@@ -7,9 +7,9 @@ import trio
 
 from tests.process.audit import audit, settled
 from tests.process.load import Load, deploy
+from tests.rounds import few_and_many
 
-ROUNDS = 8
-TORTURE_ROUNDS = int(os.environ.get("VIVERO_KILLS", "50"))
+KILLS_OF_ALL = int(os.environ.get("VIVERO_KILLS") or 16) // 2
 START_S = 1.5
 """About as long as a start takes: some are killed in it."""
 
@@ -47,16 +47,12 @@ async def kill_under_load(program, dsn, random, rounds, kill):
     assert bites > 0
 
 
-async def test_kills_under_load(program, database, random_faults):
-    await kill_under_load(program, database, random_faults, ROUNDS, program.kill)
+@few_and_many(3, 16, "VIVERO_KILLS")
+async def test_kills_under_load(program, database, random_faults, count):
+    await kill_under_load(program, database, random_faults, count, program.kill)
 
 
-@pytest.mark.torture
-async def test_many_kills_under_load(program, database, random_faults):
-    await kill_under_load(program, database, random_faults, TORTURE_ROUNDS, program.kill)
-
-
-@pytest.mark.torture
+@pytest.mark.long
 async def test_many_kills_of_program_and_postgresql(program_with_own_server, server, random_faults):
     """Everything goes at once, as in a crash of the machine (whose caches survive, though)."""
     program = program_with_own_server
@@ -65,4 +61,4 @@ async def test_many_kills_of_program_and_postgresql(program_with_own_server, ser
         await program.kill()
         await server.kill_both()
 
-    await kill_under_load(program, server.dsn, random_faults, TORTURE_ROUNDS // 2, kill)
+    await kill_under_load(program, server.dsn, random_faults, KILLS_OF_ALL, kill)

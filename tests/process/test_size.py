@@ -1,6 +1,10 @@
-"""What a program takes after 100,000 instances: memory, and the time until it is ready again."""
+"""What a program takes after many instances: memory, and the time until it is ready again.
+
+VIVERO_INSTANCES=100000 make test-long ARGS="-s tests/process/test_size.py"
+"""
 
 import json
+import os
 import signal
 from uuid import uuid4
 
@@ -13,7 +17,7 @@ from tests.process.load import deploy
 from tests.process.program import eventually
 from vivero import embedded
 
-INSTANCES = 100_000
+INSTANCES = int(os.environ.get("VIVERO_INSTANCES") or 10_000)
 A_CALL = 1_000
 MEMORY_MB = 150
 CREATE = ("PROCESS_INSTANCE_CREATION:CREATE", '{"process_id":"one-task","variables":{"a":1,"b":"two","c":[3]}}')
@@ -39,8 +43,8 @@ def job_keys(dsn):
         return [key for (key,) in connection.execute("SELECT job_key FROM jobs ORDER BY job_key")]
 
 
-@pytest.mark.torture
-async def test_a_hundred_thousand_instances(program_with_own_server, server):
+@pytest.mark.long
+async def test_memory_and_start_after_many_instances(program_with_own_server, server):
     program, dsn = program_with_own_server, server.dsn
     await program.restart()
     await deploy(program.port, "one_task.bpmn")

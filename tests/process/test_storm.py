@@ -1,22 +1,19 @@
 """Every fault at random, at two programs independently, for as long as wanted: nothing is lost, nothing happens twice.
 
-VIVERO_STORM_S=600 make torture ARGS="-s tests/process/test_storm.py"
+VIVERO_STORM_S=600 make test-long ARGS="-s tests/process/test_storm.py"
 """
 
-import os
 import signal
 from collections import Counter
 
 import psycopg
-import pytest
 import trio
 
 from tests.process.audit import audit, settled
 from tests.process.http_client import Unanswered
 from tests.process.load import Load, deploy
+from tests.rounds import few_and_many
 
-SECONDS = 20.0
-TORTURE_SECONDS = float(os.environ.get("VIVERO_STORM_S", "300"))
 CHILDREN = ("api", "appender", "consumer", "completions", "timers", "listener", "announcer")
 CALMS_DOWN_S = 120.0
 
@@ -97,10 +94,7 @@ async def weather(pair, database, random, seconds):
     assert storm.hits.total() > 0
 
 
-async def test_a_storm(pair, database, random_faults):
-    await weather(pair, database, random_faults, SECONDS)
-
-
-@pytest.mark.torture
-async def test_a_long_storm(pair, database, random_faults):
-    await weather(pair, database, random_faults, TORTURE_SECONDS)
+@few_and_many(8, 60, "VIVERO_STORM_S")
+async def test_a_storm(pair, database, random_faults, count):
+    """For `count` seconds."""
+    await weather(pair, database, random_faults, count)

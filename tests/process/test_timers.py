@@ -1,18 +1,15 @@
 """kill -9 around due dates: no timer is lost, none fires twice, none fires early."""
 
-import os
 from datetime import UTC, datetime, timedelta
 
 import psycopg
-import pytest
 import trio
 
 from tests.process.audit import settled
 from tests.process.http_client import Caller
 from tests.process.load import deploy
+from tests.rounds import few_and_many
 
-ROUNDS = 4
-TORTURE_ROUNDS = int(os.environ.get("VIVERO_KILLS", "50"))
 TIMERS = 60
 AUDIT = """
 SELECT count(*), count(*) FILTER (WHERE state = 'TRIGGERED'),
@@ -51,10 +48,6 @@ async def kill_around_due_dates(program, database, random, rounds):
     assert early == 0
 
 
-async def test_kills_around_due_dates(program, database, random_faults):
-    await kill_around_due_dates(program, database, random_faults, ROUNDS)
-
-
-@pytest.mark.torture
-async def test_many_kills_around_due_dates(program, database, random_faults):
-    await kill_around_due_dates(program, database, random_faults, TORTURE_ROUNDS)
+@few_and_many(2, 16, "VIVERO_KILLS")
+async def test_kills_around_due_dates(program, database, random_faults, count):
+    await kill_around_due_dates(program, database, random_faults, count)

@@ -13,7 +13,7 @@ from vivero.engine.core.memory import MemoryEngine
 from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.core.records.timers import TriggerTimer
 
-COUNT = int(os.environ.get("VIVERO_TIMERS", "100000"))
+COUNT = int(os.environ.get("VIVERO_TIMERS") or 100_000)
 TEN_YEARS = 3_652 * 86_400_000
 MODEL = (
     f'{HEAD}<process id="p" isExecutable="true"><startEvent id="s"/><intermediateCatchEvent id="wait">'
@@ -51,7 +51,7 @@ def test_a_thousand_timers_fire_once_and_in_order():
     live(1_000)
 
 
-@pytest.mark.torture
+@pytest.mark.long
 def test_ten_years_of_a_hundred_thousand_timers():
     seconds = live(COUNT)
     print(f"{COUNT} timers over ten years in {seconds:.1f} s of CPU")

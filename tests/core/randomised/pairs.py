@@ -22,7 +22,7 @@ PATHS = 5
 """Through each model."""
 SIZES = (4, 8, 12, 12, 16, 24)
 CHUNK = 20
-"""Models that a process of the torture run does at a time."""
+"""Models that a process of the long run does at a time."""
 
 
 def check_alone(seed):

@@ -1,4 +1,4 @@
-"""Random runs of tangles (`random_models.py`), and what must hold at every quiet point of each."""
+"""Random runs of random models (`random_models.py`), and what must hold at every quiet point of each."""
 
 import signal
 from collections import Counter, deque
@@ -7,7 +7,7 @@ from random import Random
 from traceback import format_exception
 
 from tests.core.bench import Bench, keep_rows, raw, recorded_batches
-from tests.core.randomised.random_models import CODES, NAMES, tangle
+from tests.core.randomised.random_models import CODES, NAMES, random_model
 from vivero.engine.core.records.effects import RejectionCode
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
 from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
@@ -41,7 +41,7 @@ class NeverEnds(BaseException):
 def play(random, size, limits, steps=20, keeps_rows=True):
     """A run of a random model, cancelled in the end; the bench, and whether the model spins. Raises AssertionError."""
     bench = Bench(limits, keeps_rows)
-    bench.deploy(tangle(random, size))
+    bench.deploy(random_model(random, size))
     run = Run(bench)
     variables = {"k": "1", "o": None, "items": list(range(random.randrange(4)))}
     variables |= {f"v{number}": random.randrange(2) for number in range(3)}

@@ -83,7 +83,7 @@ class Scope:
         self.parts.append(xml)
 
 
-def tangle(random, size):
+def random_model(random, size):
     """A file: the process `p`, and `q` and `r`, which it may call."""
     processes = (Maker(random, id, size).process() for id in "pqr")
     return file(*processes, ROOTS, WAITED_FOR)

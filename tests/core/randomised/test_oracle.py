@@ -1,9 +1,9 @@
 """The engine against an oracle that knows nothing of tokens: random models, random runs, compared at every quiet point.
 
-    VIVERO_ORACLE_COUNT=1000000 VIVERO_SEED=1 python -m pytest -m torture tests/core/randomised/test_oracle.py -s
+    VIVERO_ORACLE_COUNT=1000000 VIVERO_SEED=1 make test-long ARGS="-s tests/core/randomised/test_oracle.py"
 
 runs as many pairs of a model and a path as wanted, on all processors. What fails is told with its seed, and as a test
-of the smallest model that was found to fail, to be copied into `test_oracle_found.py`.
+of the smallest model that was found to fail, to be copied into `test_found.py`.
 """
 
 import os
@@ -13,28 +13,30 @@ import pytest
 from tests.core.randomised.blocks import Edge, Guard, Seq, Sub, Task
 from tests.core.randomised.pairs import PATHS, check_alone, check_in_parallel, check_many, check_model, first_difference
 from tests.core.randomised.shrinking import smaller
+from tests.rounds import few_and_many
 from vivero.engine.core.elements import intermediate_throw_event
 from vivero.engine.core.records.instances import ElementCompleting
 
-MODELS = 700
-TORTURE_PAIRS = 1_000_000
+PAIRS = 20_000
 
 
-def test_the_engine_does_what_the_oracle_says(seed):
-    points = check_many(check_model, seed, MODELS)
-    print(f"{points} quiet points in {MODELS * PATHS} pairs")
-    assert points > 5 * MODELS * PATHS, "the runs are too short to tell anything"
+@few_and_many(200, 700)
+def test_the_engine_does_what_the_oracle_says(seed, count):
+    points = check_many(check_model, seed, count)
+    print(f"{points} quiet points in {count * PATHS} pairs")
+    assert points > 5 * count * PATHS, "the runs are too short to tell anything"
 
 
-def test_what_is_thrown_at_once_does_what_the_oracle_says(seed):
+@few_and_many(100, 1_000)
+def test_what_is_thrown_at_once_does_what_the_oracle_says(seed, count):
     """Of events behind a task nobody sees whether what they end had begun, or what waits for them waited already."""
-    points = check_many(check_alone, seed, MODELS // 2)
-    assert points > 3 * MODELS // 2 * PATHS, "the runs are too short to tell anything"
+    points = check_many(check_alone, seed, count)
+    assert points > 3 * count * PATHS, "the runs are too short to tell anything"
 
 
-@pytest.mark.torture
+@pytest.mark.long
 def test_the_engine_does_what_the_oracle_says_many_times(seed):
-    pairs = int(os.environ.get("VIVERO_ORACLE_COUNT", TORTURE_PAIRS))
+    pairs = int(os.environ.get("VIVERO_ORACLE_COUNT") or PAIRS)
     points = check_in_parallel(check_model, seed, pairs // PATHS)
     print(f"{points} quiet points in {pairs} pairs")
     assert points > 5 * pairs

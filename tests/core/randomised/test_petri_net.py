@@ -1,6 +1,8 @@
 """The engine against the token game on a Petri net: random graphs without structure, compared at every quiet point.
 
-VIVERO_MARKING_COUNT=1000000 VIVERO_SEED=1 python -m pytest -m torture tests/core/randomised/test_petri_net.py -s
+    VIVERO_PETRI_NET_COUNT=1000000 VIVERO_SEED=1 make test-long ARGS="-s tests/core/randomised/test_petri_net.py"
+
+runs as many pairs of a graph and a path as wanted, on all processors.
 """
 
 import os
@@ -14,20 +16,21 @@ from tests.core.randomised.graph_pairs import check_actions, check_graph
 from tests.core.randomised.graphs import Flow, Graph, random_graph
 from tests.core.randomised.pairs import PATHS, check_in_parallel, check_many
 from tests.core.randomised.petri_net import GraphRun, Marking
+from tests.rounds import few_and_many
 
-GRAPHS = 300
-TORTURE_PAIRS = 500_000
-
-
-def test_the_engine_plays_the_token_game(seed):
-    points = check_many(check_graph, seed, GRAPHS)
-    print(f"{points} quiet points in {GRAPHS * PATHS} pairs")
-    assert points > 5 * GRAPHS * PATHS, "the runs are too short to tell anything"
+PAIRS = 20_000
 
 
-@pytest.mark.torture
+@few_and_many(120, 300)
+def test_the_engine_plays_the_token_game(seed, count):
+    points = check_many(check_graph, seed, count)
+    print(f"{points} quiet points in {count * PATHS} pairs")
+    assert points > 5 * count * PATHS, "the runs are too short to tell anything"
+
+
+@pytest.mark.long
 def test_the_engine_plays_the_token_game_many_times(seed):
-    pairs = int(os.environ.get("VIVERO_MARKING_COUNT", TORTURE_PAIRS))
+    pairs = int(os.environ.get("VIVERO_PETRI_NET_COUNT") or PAIRS)
     points = check_in_parallel(check_graph, seed, pairs // PATHS)
     print(f"{points} quiet points in {pairs} pairs")
     assert points > 5 * pairs

@@ -21,7 +21,7 @@ from tests.runtime.consumer.bench import (
 from vivero.storage.postgres.errors import Conflict, ConnectionLost
 
 RUNS = 14
-TORTURE_RUNS = 60
+MANY_RUNS = 60
 
 KILL = """
 SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
@@ -87,8 +87,8 @@ async def test_failing_commits_and_killed_backends_lose_and_double_nothing(
     await survive(migrated, connection, second, connect, RUNS, seed, cache_bytes=cache_bytes)
 
 
-@pytest.mark.torture
+@pytest.mark.long
 async def test_failing_commits_and_killed_backends_for_long(migrated, connection, second, connect, seed):
-    runs = int(os.environ.get("VIVERO_FAULTS_RUNS", TORTURE_RUNS))
+    runs = int(os.environ.get("VIVERO_FAULTS_RUNS") or MANY_RUNS)
     with trio.fail_after(600):
         await survive(migrated, connection, second, connect, runs, seed, cache_bytes=0)
