@@ -331,7 +331,7 @@ BATCH: tuple[Mutant, ...] = (
         "batch: deferred work that is refused lies there for ever",
         "tests/runtime/consumer/test_poison.py::test_deferred_work_that_cannot_be_saved_is_an_incident_and_goes_on_when_it_is_resolved",
         "engine/runtime/consumer/batch.py",
-        ("    ContinueWork,\n)\n", ")\n"),
+        ("    ContinueWork,\n    *JOB_REPORTS,\n", "    *JOB_REPORTS,\n"),
     ),
     mutant(
         "texts of expressions: NUL goes to the database",

@@ -2,7 +2,7 @@
 
     VIVERO_RANDOM_MODELS=100000 make test-long WORKERS=0 ARGS="-s -k random_models"
 
-runs as many models as wanted from a printed seed, reports each thousand, and lists failures at the end, with their seeds.
+runs as many models as wanted from a printed seed, tells each thousand, lists failures at the end, with their seeds.
 `VIVERO_SEED=… make test ARGS="-k random_models"` runs it again.
 """
 
