@@ -128,7 +128,7 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "instructions: an instance of a loop is enough",
         "tests/core/commands/test_terminate_instructions.py::test_of_a_loop_the_whole_and_not_an_instance",
-        "engine/core/worklist.py",
+        "engine/core/ending.py",
         ("element.instance.terminate_after and not element.is_inner", "element.instance.terminate_after"),
     ),
     mutant(
@@ -368,7 +368,7 @@ CORE: tuple[Mutant, ...] = (
         "core: a scope that does nothing before its children end is put off",
         "tests/core/worklist/test_large_instance_trees.py::test_a_deep_tree_ends_in_few_slices_that_put_little_off",
         "engine/core/worklist.py",
-        (" and not _is_idle(element, item[1])", ""),
+        (" and not is_idle(element, item[1])", ""),
     ),
     mutant(
         "core: a scope in one that is to end settles",

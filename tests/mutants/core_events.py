@@ -373,4 +373,58 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "engine/core/shared/deliveries.py",
         ("    return max(min(SLICE_CHARACTERS", "    return 10**6 + max(min(SLICE_CHARACTERS"),
     ),
+    mutant(
+        "conditions: a variable concerns those who see another of its name",
+        "tests/core/events/test_conditional.py::test_a_variable_that_a_local_one_hides_concerns_nobody_behind_it",
+        "engine/core/events/conditional.py",
+        (" or owner_of(name, element) is not scope", ""),
+    ),
+    mutant(
+        "conditions: every variable is read",
+        "tests/core/events/test_conditional.py::test_a_variable_that_the_condition_does_not_read_changes_nothing",
+        "engine/core/events/conditional.py",
+        ("    return name in event.variables and (", "    return ("),
+    ),
+    mutant(
+        "conditions: the innermost scope comes first",
+        "tests/core/events/test_conditional.py::test_the_outermost_scope_comes_first_and_what_it_interrupts_no_more",
+        "engine/core/events/conditional.py",
+        ("(len(one.element.path), one.key)", "(-len(one.element.path), one.key)"),
+    ),
+    mutant(
+        "conditions: an activity that completes is watched on",
+        "tests/core/events/test_conditional.py::test_what_an_end_listener_waits_behind_comes_too_late_as_well",
+        "engine/core/events/conditional.py",
+        ("if element.state is ACTIVATED and can_happen", "if can_happen"),
+    ),
+    mutant(
+        "conditions: two events behind a gateway happen",
+        "tests/core/events/test_conditional.py::test_behind_a_gateway_the_first_condition_that_is_true_wins",
+        "engine/core/events/conditional.py",
+        (" and not _has_happened(subscription)", ""),
+    ),
+    mutant(
+        "conditions: what fails is an incident",
+        "tests/core/events/test_conditional.py::test_a_condition_that_is_no_boolean_or_cannot_be_evaluated_is_not_true",
+        "engine/core/events/conditional.py",
+        (
+            "        except Fail:\n            met = False\n",
+            "        except ZeroDivisionError:\n            met = False\n",
+        ),
+    ),
+    mutant(
+        "conditions: a loop around one has pages",
+        "tests/core/events/test_conditional.py::test_a_loop_with_a_condition_inside_has_no_pages",
+        "engine/core/elements/multi_instance.py",
+        (" and not _stays_whole(body, at)", ""),
+    ),
+    mutant(
+        "conditions: what an event interrupts is evaluated",
+        "tests/core/events/test_conditional.py::test_a_condition_below_a_scope_that_is_to_end_is_not_evaluated",
+        "engine/core/worklist.py",
+        (
+            "        if subscription is not None and not self._ending.covers(element.scope):\n",
+            "        if subscription is not None:\n",
+        ),
+    ),
 )

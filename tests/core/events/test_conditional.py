@@ -6,6 +6,7 @@ import pytest
 
 from tests.core.bench import Bench, rebuilt
 from tests.core.event_models import LIMITS, boundary, call, catch, loop, model, on, script
+from tests.core.listener_models import listening
 from tests.core.models import end, par, process_element, start, sub, task
 from vivero.engine.core.records.instances import EventTriggered
 from vivero.engine.core.step import Limits
@@ -143,6 +144,19 @@ def test_what_the_host_brings_when_it_completes_comes_too_late_for_its_boundary(
     assert happened(cut, "b") == 0
 
 
+def test_what_an_end_listener_waits_behind_comes_too_late_as_well(cut):
+    """The activity completes, and rests at its listener."""
+    host = task("work", outputs=[("=y", "x")])
+    parts = [start(), host, boundary("b", "work", when("=x > 10")), task("after"), task("next"), end()]
+    cut.deploy(listening(model(*parts, "start > work > next > end", "b > after"), work=["end listener"]))
+    key = cut.start()
+    cut.complete("work", y=11)
+    cut.set(key, x=12)
+    assert happened(cut, "b") == 0
+    cut.complete("work")
+    assert cut.jobs == ["next"]
+
+
 @pytest.mark.parametrize(("changes", "count"), [("create", 1), ("update", 1), ("create, update", 2), ("", 2)])
 def test_the_filter_says_which_changes_count(bench, changes, count):
     bench.deploy(guarded("=x > 10", interrupting=False, variableEvents=changes))
@@ -217,6 +231,17 @@ def test_the_outermost_scope_comes_first_and_what_it_interrupts_no_more(cut):
     assert (happened(cut, "in"), happened(cut, "out")) == (0, 1)
 
 
+def test_a_condition_below_a_scope_that_is_to_end_is_not_evaluated(cut):
+    """The sub-process is told to end first, and what is in it one after the other."""
+    inner = [start("i"), task("work"), boundary("in", "work", when("=x > 10"), interrupting=False), end("j")]
+    deep = sub("s", start("k"), sub("m", *inner, "i > work > j"), end("l"), "k > m > l")
+    outer = boundary("out", "s", when("=x > 10"))
+    cut.deploy(model(start(), deep, outer, task("after"), end(), "start > s > end", "out > after"))
+    key = cut.start()
+    cut.set(key, x=11)
+    assert (cut.jobs, happened(cut, "in")) == (["after"], 0)
+
+
 def test_beside_the_outer_one_the_inner_one_happens_too(cut):
     inner = sub("s", start("i"), task("work"), boundary("in", "work", when("=x > 10")), end("j"), "i > work > j")
     outer = boundary("out", "s", when("=x > 10"), interrupting=False)
@@ -289,6 +314,8 @@ def test_behind_a_gateway_the_first_condition_that_is_true_wins(cut):
     cut.set(key, x=11)
     assert cut.jobs == ["a"]
     assert (happened(cut, "one"), happened(cut, "two")) == (1, 0)
+    ends = [row["state"] for (table, _), row in cut.rows.items() if table == "Subscription"]
+    assert ends == ["CORRELATED", "DELETED"], "the other one has not happened"
 
 
 def test_a_gateway_whose_condition_is_true_already_goes_on_there(cut):
