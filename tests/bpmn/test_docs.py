@@ -70,8 +70,8 @@ def test_everything_accepted_is_documented(what, accepted):
     assert set(names(row[1])) == accepted
 
 
-def test_everything_refused_is_documented_with_its_reason():
-    refused = {row[0]: row[1] for row in rows("Refused")}
+def test_everything_rejected_is_documented_with_its_reason():
+    refused = {row[0]: row[1] for row in rows("Rejected")}
     expected = {f"`{tag}`": reason for tag, reason in (*elements.NOT_YET.items(), *elements.PARTS_NOT_YET.items())}
     expected |= {f"`zeebe:{name}`": f"{what} not executable yet" for name, what in extensions.NOT_YET.items()}
     assert {tag: refused.get(tag) for tag in expected} == expected
