@@ -10,7 +10,7 @@ import msgspec
 import trio
 
 from vivero.api.decoding import Body, Int64, as_int64, decode_optional, decoder
-from vivero.api.job_room import Share
+from vivero.api.memory_budget import Share
 from vivero.api.problems import Problem, bad_request, invalid_argument, not_found, unexpected_value, unparsable
 from vivero.api.reading import read
 from vivero.api.request import Request
@@ -106,7 +106,7 @@ async def _page(services: Services, prepared: Prepared, share: Share) -> Page:
             try:
                 return await read(services, partial(storage_search.run, prepared=prepared, most=most))
             except OutOfMemory as error:
-                most = min(error.size, services.pages.most)
+                most = min(error.size, services.pages.limit)
             await share.wait(most)
     raise Problem(503, "RESOURCE_EXHAUSTED", "Other searches take all of the memory for pages; nothing was read")
 

@@ -12,9 +12,9 @@ import structlog
 import trio
 
 from vivero.api.http1.connection import serve_connection
+from vivero.api.http1.connection_capacity import ConnectionCapacity
 from vivero.api.http1.listeners import ListenError, open_listeners
 from vivero.api.http1.response import problem_response
-from vivero.api.http1.rooms import Room
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.http1.socket_stream import SocketStream
 from vivero.api.http1.state import App, ServerState
@@ -90,38 +90,38 @@ async def _accept(listener: trio.SocketListener, state: ServerState) -> SocketSt
         if error.errno not in _OUT_OF_RESOURCES:
             raise
         log.error("cannot accept a connection", error=str(error), open_connections=state.open)
-        if not state.room.evict(trio.current_time()):
+        if not state.capacity.evict(trio.current_time()):
             state.reserve.evict(trio.current_time())
         await trio.sleep(ACCEPT_RETRY_S)
         return None
 
 
 def _admit(stream: SocketStream, state: ServerState, nursery: trio.Nursery) -> None:
-    """Serve a new connection, or turn it away.
+    """Serve a new connection, or answer it with 503.
 
-    Accepting and answering 503 beats leaving clients in the backlog: they learn at once, with a title on which they
-    retry. Slow and idle connections make room first. If all are busy, the new one is asked what it wants: health checks
-    are served from the reserve. One that does not even get in there is answered before it has asked.
+    A 503 is better than a place in the backlog: the client learns at once, with a title on which it retries. First a
+    slow or idle connection is closed. If all connections are busy, the new one joins the reserve, which serves health
+    checks. If the reserve is full, too, the connection is answered before its request is read.
     """
     now = trio.current_time()
-    for room in (state.room, state.reserve):
-        if room.has_place(now):
-            room.open += 1
-            nursery.start_soon(_serve_one, stream, state, room)
+    for capacity in (state.capacity, state.reserve):
+        if capacity.has_place(now):
+            capacity.open += 1
+            nursery.start_soon(_serve_one, stream, state, capacity)
             return
     _turn_away(stream, state)
 
 
-async def _serve_one(stream: SocketStream, state: ServerState, room: Room) -> None:
+async def _serve_one(stream: SocketStream, state: ServerState, capacity: ConnectionCapacity) -> None:
     try:
-        await serve_connection(state, stream, room)
+        await serve_connection(state, stream, capacity)
     finally:
-        state.connection_closed(room)
+        state.connection_closed(capacity)
 
 
 def _turn_away(stream: SocketStream, state: ServerState) -> None:
     """Answer at once, without waiting for anything."""
-    detail = f"The server has {state.room.limit} connections, its limit, and all are busy"
+    detail = f"The server has {state.capacity.limit} connections, its limit, and all are busy"
     try:
         stream.send_nowait(problem_response(503, detail, "/", state.date_line))
         stream.finish_nowait()

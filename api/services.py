@@ -7,8 +7,8 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from vivero.api.job_board import JobBoard
-from vivero.api.job_room import JobRoom
+from vivero.api.long_polls import LongPolls
+from vivero.api.memory_budget import MemoryBudget
 from vivero.api.settings import ApiSettings
 from vivero.api.waits import Waits
 from vivero.engine.bpmn.parser import Parsed
@@ -89,7 +89,7 @@ class Services:
     pool: Pools
     leasing: Pools
     large_jobs: Pools
-    job_board: JobBoard
+    long_polls: LongPolls
     status: Health
     settings: ApiSettings
     chaos: Chaos | None = None
@@ -97,5 +97,5 @@ class Services:
     node: str = "node"
     limits: Limits = LIMITS
     waits: Waits = field(default_factory=lambda: Waits(ApiSettings().max_waiting))
-    pages: JobRoom = field(default_factory=lambda: JobRoom(ApiSettings().pages_bytes))
+    pages: MemoryBudget = field(default_factory=lambda: MemoryBudget(ApiSettings().pages_bytes))
     """For the large pages of searches."""

@@ -16,8 +16,8 @@ EVERYWHERE = frozenset({"rider", "aside", "tangle", "residual"})
 RETIRED: dict[str, frozenset[str]] = {
     "engine": frozenset({"ride", "tail", "switchboard", "board", "picture", "alike"}),
     "storage": frozenset({"ride", "tail", "touched", "switchboard", "board", "parked", "slice", "cut", "seal"}),
-    "api": frozenset({"alike", "tail", "touched", "spilled", "parked", "seal", "wanted"}),
-    "vivero": frozenset({"alike", "ride", "touched", "unread", "parked", "slice", "cut", "seal"}),
+    "api": frozenset({"alike", "board", "ride", "room", "tail", "touched", "spilled", "parked", "seal", "wanted"}),
+    "vivero": frozenset({"alike", "board", "picture", "ride", "touched", "unread", "parked", "slice", "cut", "seal"}),
 }
 """By package: words that no identifier, module or parameter may contain, between underscores or capitals."""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import structlog
 
-from vivero.api.job_board import JobBoard
+from vivero.api.long_polls import LongPolls
 from vivero.engine.core.outcomes import Ended
 from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.completions import Completions
@@ -34,11 +34,11 @@ class NodeEvents:
     """
 
     def __init__(
-        self, completions: Completions, definitions: DefinitionCache, job_board: JobBoard, announcer: Announcer
+        self, completions: Completions, definitions: DefinitionCache, long_polls: LongPolls, announcer: Announcer
     ) -> None:
         self._completions = completions
         self._definitions = definitions
-        self._job_board = job_board
+        self._long_polls = long_polls
         self._announcer = announcer
         self._unreadable = 0
         self.consumer: Consumer | None = None
@@ -67,11 +67,11 @@ class NodeEvents:
             self.timers.committed(watermark)
 
     def available(self, type: str, tenant: str, count: int) -> None:
-        self._job_board.available(type, tenant, count)
+        self._long_polls.available(type, tenant, count)
         self._announcer.announce(AVAILABLE, f"{tenant}\n{type}", count)
 
     def piggybacked(self, available: Mapping[Subject, int]) -> Sequence[PiggybackedStatement]:
-        return self._job_board.piggybacked(available)
+        return self._long_polls.piggybacked(available)
 
     def spilled(self, partition: int) -> None:
         if self.appender is not None:
@@ -89,7 +89,7 @@ class NodeEvents:
     # ---- from the API of this or another node
 
     def clock_changed(self) -> None:
-        self._job_board.wake_all()
+        self._long_polls.wake_all()
         if self.timers is not None:
             self.timers.clock_changed()
 
@@ -116,7 +116,7 @@ class NodeEvents:
                 self._completions.processed(int(key), value)
             elif channel == AVAILABLE:
                 tenant, _, type_ = key.partition("\n")
-                self._job_board.available(type_, tenant, value)
+                self._long_polls.available(type_, tenant, value)
 
     def _count_unreadable(self, payload: str) -> None:
         self._unreadable += 1

@@ -18,8 +18,8 @@ import structlog
 import trio
 
 from vivero.api import app, server
-from vivero.api.job_board import JobBoard
-from vivero.api.job_room import JobRoom
+from vivero.api.long_polls import LongPolls
+from vivero.api.memory_budget import MemoryBudget
 from vivero.api.services import Services
 from vivero.api.waits import Waits
 from vivero.config import Config
@@ -68,7 +68,7 @@ class Tree:
     completions: Completions
     definitions: DefinitionCache
     pools: tuple[Pool, ...]
-    job_board: JobBoard
+    long_polls: LongPolls
     timers: Timers
     probe: LoopProbe = field(default_factory=LoopProbe)
     """Measures the longest time for which the event loop served nobody."""
@@ -115,26 +115,26 @@ def build(
     limits = replace(LIMITS, feel=config.feel.limits)
     definitions = DefinitionCache(pools[0].connection, read=partial(parse, limits=limits))
     max_waiting = min(config.api.max_waiting, config.http.max_connections * 3 // 4)
-    job_board = JobBoard(max_waiting, config.api.slow_poll_s, config.api.activations_bytes)
+    long_polls = LongPolls(max_waiting, config.api.slow_poll_s, config.api.activations_bytes)
     announcer = Announcer(before("announcer"), needed=lambda: not listener.alone)
-    events = NodeEvents(completions, definitions, job_board, announcer)
+    events = NodeEvents(completions, definitions, long_polls, announcer)
     consumer, appender, timers = _engine(config, dsn, node, definitions, events)
     listener = Listener(before("listener"), CHANNELS, events.heard, events.connected)
 
     def services() -> Services:
         return Services(
-            appender, completions, definitions, *pools, job_board, supervisor, config.api,
+            appender, completions, definitions, *pools, long_polls, supervisor, config.api,
             supervisor.chaos if config.chaos else None,
             events.clock_changed if config.control_clock else None,
             node,
             limits,
             Waits(max_waiting),
-            JobRoom(max(config.api.pages_bytes, config.api.max_page_bytes)),
+            MemoryBudget(max(config.api.pages_bytes, config.api.max_page_bytes)),
         )  # fmt: skip
 
     supervisor = Supervisor(
         [
-            _api(config, services, listeners, pools, job_board),
+            _api(config, services, listeners, pools, long_polls),
             Child("appender", appender.run, appender.close, appender.drain),
             Child("consumer", consumer.run, consumer.close),
             Child("timers", timers.run, timers.close),
@@ -146,7 +146,7 @@ def build(
         ],
         config.supervision,
     )
-    return Tree(supervisor, appender, consumer, completions, definitions, pools, job_board, timers)
+    return Tree(supervisor, appender, consumer, completions, definitions, pools, long_polls, timers)
 
 
 def _engine(
@@ -181,7 +181,7 @@ def _api(
     services: Callable[[], Services],
     listeners: Sequence[trio.SocketListener],
     pools: Sequence[Pool],
-    job_board: JobBoard,
+    long_polls: LongPolls,
 ) -> Child:
     """The HTTP server. Each of its restarts builds new services."""
     drain = trio.Event()
@@ -192,7 +192,7 @@ def _api(
     def finish() -> None:
         """Finish open requests. Long polls end at once."""
         drain.set()
-        job_board.close()
+        long_polls.close()
 
     return Child("api", serve, partial(_abort, *pools), finish)
 

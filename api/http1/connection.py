@@ -3,11 +3,11 @@
 import structlog
 import trio
 
+from vivero.api.http1.connection_capacity import ConnectionCapacity
 from vivero.api.http1.exchange import Exchange
 from vivero.api.http1.problems import Refusal
 from vivero.api.http1.request import Request
 from vivero.api.http1.response import problem_response
-from vivero.api.http1.rooms import Room
 from vivero.api.http1.socket_stream import Address, SocketStream
 from vivero.api.http1.state import ServerState
 from vivero.api.http1.wire import ClientGone, Wire
@@ -15,14 +15,16 @@ from vivero.api.http1.wire import ClientGone, Wire
 log = structlog.get_logger("vivero.api.http1")
 
 
-async def serve_connection(state: ServerState, stream: trio.abc.HalfCloseableStream, room: Room | None = None) -> None:
+async def serve_connection(
+    state: ServerState, stream: trio.abc.HalfCloseableStream, capacity: ConnectionCapacity | None = None
+) -> None:
     """Serve the requests of one connection until it ends, then close the stream. Raises no Exception.
 
-    `room` is the one that the connection is in, by default the main one; in the reserve only health checks are served.
-    Errors of handlers end in a 500 (see `Exchange`). What arrives here is a bug of this package, or an error
-    of a handler in one group with its cancellation: it is logged and costs this connection only.
+    `capacity` is the pool that the connection belongs to, by default the main one. The reserve serves only health
+    checks. `Exchange` answers errors of handlers with 500. An exception here is a bug of this package, or a handler's
+    error in one group with its cancellation: it is logged and ends this connection only.
     """
-    wire = Wire(stream, state.settings, room or state.room, state.memory)
+    wire = Wire(stream, state.settings, capacity or state.capacity, state.memory)
     async with stream:
         try:
             with wire.scope:
@@ -38,7 +40,7 @@ async def _serve_requests(state: ServerState, wire: Wire) -> None:
     idle_s = state.settings.header_timeout_s
     try:
         while (request := await _next_request(state, wire, idle_s)) is not None:
-            if wire.room is state.reserve:
+            if wire.capacity is state.reserve:
                 _check_reserved(state, request)
             if not await Exchange(state, wire, request).run(client, server):
                 await _part(wire, request)
@@ -53,7 +55,7 @@ async def _serve_requests(state: ServerState, wire: Wire) -> None:
 def _check_reserved(state: ServerState, request: Request) -> None:
     """Raises Refusal 503 for what is not a health check, which is the last request of its connection."""
     if request.path != state.settings.health_path:
-        raise Refusal(503, f"The server has {state.room.limit} connections, its limit, and all are busy")
+        raise Refusal(503, f"The server has {state.capacity.limit} connections, its limit, and all are busy")
     request.keep_alive = False
 
 
@@ -91,7 +93,7 @@ async def _idle(state: ServerState, wire: Wire, until: float) -> bool:
     """Wait for the first byte of a request, while the server may close this connection; False if it did."""
     if state.draining:
         return False
-    idle = wire.room.idle
+    idle = wire.capacity.idle
     idle[wire] = until
     try:
         await wire.receive_some()

@@ -11,11 +11,11 @@ def networks(text: str) -> tuple[IPv4Network | IPv6Network, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """Limits in bytes and counts, deadlines in real seconds. Raises ValueError naming the field that is not positive.
+    """Limits in bytes and counts, deadlines in real seconds. Raises ValueError with the name of an invalid field.
 
-    - `max_connections`: open connections; beyond them a slow or idle one is closed (see `rooms`), and if all are busy
-      the new one is one of `reserved_connections`: it is heard, and gets 503 unless it asks for `health_path`.
-      Keep both below the process's file descriptor limit, with room for the database's sockets.
+    - `max_connections`: open connections. Beyond them a slow or idle one is closed (see `connection_capacity`). If all
+      are busy, the new one is one of `reserved_connections`: its request gets 503 unless it asks for `health_path`.
+      The sum of both must be below the process's limit of file descriptors, which the database's sockets use, too.
     - `trusted_proxies`: addresses and networks, divided by commas, whose X-Forwarded-For names whom a request is of.
     - `max_in_flight`: handlers running at once over all connections, None for no limit. Beyond it: 503, but not for
       `health_path`. Off by default, because only the API knows which requests (completions) must not be refused.

@@ -1,4 +1,4 @@
-"""What the connections of one server share: the application, the settings, counters, rooms and memory."""
+"""What the connections of one server share: the application, the settings, counters, capacities and memory."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from email.utils import formatdate
@@ -6,8 +6,8 @@ from typing import Any
 
 import trio
 
+from vivero.api.http1.connection_capacity import ConnectionCapacity, Owners
 from vivero.api.http1.memory import Memory
-from vivero.api.http1.rooms import Owners, Room
 from vivero.api.http1.settings import ServerSettings
 
 Scope = MutableMapping[str, Any]
@@ -22,7 +22,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 class ServerState:
     """One per `serve()`: what connections read and count.
 
-    `room` is for connections; `reserve` for those that come when it is full, of which health checks are served.
+    `capacity` is for connections; `reserve` for those that come when it is full, of which health checks are served.
     Idle connections stand in a table that one task looks through a few times a second, instead of a deadline for each
     wait, because arming a deadline for every request costs a tenth of the server's throughput.
     `now` is Trio's time at the last look.
@@ -30,6 +30,7 @@ class ServerState:
 
     __slots__ = (
         "app",
+        "capacity",
         "date_line",
         "draining",
         "emptied",
@@ -38,7 +39,6 @@ class ServerState:
         "now",
         "owners",
         "reserve",
-        "room",
         "settings",
     )
 
@@ -49,21 +49,21 @@ class ServerState:
         self.emptied = trio.Event()
         self.in_flight = 0
         self.owners = owners = Owners(settings.trusted_proxies)
-        self.room = Room(settings.max_connections, owners)
-        self.reserve = Room(settings.reserved_connections, owners)
-        self.memory = Memory(settings.memory_bytes, (self.room, self.reserve), owners)
+        self.capacity = ConnectionCapacity(settings.max_connections, owners)
+        self.reserve = ConnectionCapacity(settings.reserved_connections, owners)
+        self.memory = Memory(settings.memory_bytes, (self.capacity, self.reserve), owners)
         self.tick()
 
     @property
     def open(self) -> int:
         """How many connections there are."""
-        return self.room.open + self.reserve.open
+        return self.capacity.open + self.reserve.open
 
     def tick(self) -> None:
         """Close what has been idle too long and format the Date header anew: a few times a second, not per request."""
         self.now = now = trio.current_time()
-        for room in (self.room, self.reserve):
-            for wire in [wire for wire, expiry in room.idle.items() if expiry <= now]:
+        for capacity in (self.capacity, self.reserve):
+            for wire in [wire for wire, expiry in capacity.idle.items() if expiry <= now]:
                 wire.close_idle()
         self.date_line = f"date: {formatdate(usegmt=True)}\r\n".encode()
 
@@ -76,12 +76,12 @@ class ServerState:
     def start_draining(self) -> None:
         """Close the idle connections now, and the others with their current response."""
         self.draining = True
-        for wire in (*self.room.idle, *self.reserve.idle):
+        for wire in (*self.capacity.idle, *self.reserve.idle):
             wire.close_idle()
 
-    def connection_closed(self, room: Room) -> None:
+    def connection_closed(self, capacity: ConnectionCapacity) -> None:
         """Count down; whoever waits for the last connection hears of it."""
-        room.open -= 1
+        capacity.open -= 1
         if not self.open:
             self.emptied.set()
             self.emptied = trio.Event()

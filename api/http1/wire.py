@@ -26,7 +26,7 @@ class ClientGone(ConnectionError):
 
 
 class Waiting(Protocol):
-    """`rooms.Room`: where connections are known that wait for their client."""
+    """`capacities.ConnectionCapacity`: where connections are known that wait for their client."""
 
     idle: dict[Wire, float]
     slow: dict[Wire, float]
@@ -52,6 +52,7 @@ class Wire:
         "_memory",
         "_send_nowait",
         "_wait",
+        "capacity",
         "closing",
         "eof",
         "evicted",
@@ -60,7 +61,6 @@ class Wire:
         "lingering",
         "parser",
         "pending",
-        "room",
         "scope",
         "settings",
         "slow_request",
@@ -69,10 +69,10 @@ class Wire:
     )
 
     def __init__(
-        self, stream: trio.abc.HalfCloseableStream, settings: ServerSettings, room: Waiting, memory: Keeps
+        self, stream: trio.abc.HalfCloseableStream, settings: ServerSettings, capacity: Waiting, memory: Keeps
     ) -> None:
         self.stream = stream
-        self.room = room
+        self.capacity = capacity
         self._memory = memory
         self._wait: trio.CancelScope | None = None
         self.evicted = self.lingering = self.used = False
@@ -104,14 +104,14 @@ class Wire:
     @contextmanager
     def waiting(self, deadline: float, since: float, request: Request | None) -> Iterator[trio.CancelScope]:
         """The block waits for the client, until the deadline in Trio's time, and may be evicted for that."""
-        self.room.slow[self] = since
+        self.capacity.slow[self] = since
         self.slow_request = request
         with trio.CancelScope(deadline=deadline) as scope:
             self._wait = scope
             try:
                 yield scope
             finally:
-                self.room.slow.pop(self, None)
+                self.capacity.slow.pop(self, None)
                 self._wait = self.slow_request = None
 
     async def receive(self, deadline: float, since: float, request: Request | None = None) -> bool:
@@ -161,7 +161,7 @@ class Wire:
         self.parser.feed(data)
 
     async def transmit(self, data: bytes, request: Request | None = None) -> None:
-        """Send all of it; ClientGone if the client closed, is too slow, or must make room for others.
+        """Send all of it; ClientGone if the client closed, is too slow, or must make capacity for others.
 
         Not a checkpoint while the client keeps up: a deadline costs as much as the rest of sending a small response.
         """

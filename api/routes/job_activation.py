@@ -12,8 +12,8 @@ import trio
 
 from vivero.api import commands
 from vivero.api.decoding import Body, Int64, Violations, as_int64, check_tenant, decode, decoder
-from vivero.api.job_board import JobBoard, Poller
-from vivero.api.job_room import Share
+from vivero.api.long_polls import LongPolls, Poller
+from vivero.api.memory_budget import Share
 from vivero.api.problems import unexpected_value
 from vivero.api.request import Request
 from vivero.api.response import JSON, Response
@@ -66,17 +66,17 @@ class Given:
 async def activate(request: Request, services: Services) -> Response:
     """POST /v2/jobs/activation: the first available jobs of a type, as soon as there is one."""
     ask, until = _asked(decode(request, _activation_decoder, services.settings), services.settings)
-    board = services.job_board
+    polls = services.long_polls
     with (
-        board.register(ask) as poller,
+        polls.register(ask) as poller,
         services.waits.for_jobs(request.owner, poller.displace),
-        board.room.share() as share,
+        polls.budget.share() as share,
     ):
         worker = _Worker(request, services, poller, share, until)
         given = await worker.look()
         while not given.jobs and await worker.wait() and not poller.gone:
             given = await worker.look()
-        if left := poller.take():  # what a batch brought to a client that has left
+        if left := poller.take():  # what a batch delivered to a client that has left
             await _give_back(services, left)
     undelivered = partial(_give_back, services, given.leases) if given.leases else None
     return Response(200, b'{"jobs":[%b]}' % b",".join(given.jobs), (JSON,), undelivered)
@@ -129,11 +129,11 @@ class _Worker:
 
     async def look(self) -> Given:
         """The jobs that are there, as many as are asked for and fit into an answer."""
-        given, brought = Given(), self.poller.take()
+        given, delivered = Given(), self.poller.take()
         try:
-            if brought:
-                given.leases += brought
-                await self._read(given, brought)
+            if delivered:
+                given.leases += delivered
+                await self._read(given, delivered)
             else:
                 await self._look(given)
         except BaseException:
@@ -148,32 +148,32 @@ class _Worker:
         while looked.unfit is not None and not given.leases and await self._make_fit(looked.unfit):
             looked = await self._some(given)
         some = at_once(self.poller.ask)
-        while looked.unfit is None and len(looked.leases) == some and len(given.leases) < self.poller.capacity:
+        while looked.unfit is None and len(looked.leases) == some and len(given.leases) < self.poller.max_jobs:
             looked = await self._some(given)
 
     async def _some(self, given: Given) -> Looked:
         """Lease jobs that fit into the room that there is for the answer, and read them."""
         settings, share = self.services.settings, self.share
-        limit = self.poller.capacity - len(given.leases)
+        limit = self.poller.max_jobs - len(given.leases)
         if share.size > settings.max_activation_bytes:  # of a job that is answered alone
             limit = 1
         share.take(settings.max_activation_bytes - share.size)
         looked = await self._lease(given, limit, max(share.size, SMALL_BYTES) - given.size)
         size = given.size + looked.size
-        share.keep(size if size > SMALL_BYTES else 0)
+        share.shrink(size if size > SMALL_BYTES else 0)
         await self._read(given, looked.leases)
         return looked
 
-    async def _lease(self, given: Given, limit: int, room: int) -> Looked:
+    async def _lease(self, given: Given, limit: int, max_bytes: int) -> Looked:
         """One look into the database: lease what is there; if nothing is, note when there may be."""
-        poller, board = self.poller, self.services.job_board
+        poller, polls = self.poller, self.services.long_polls
         async with self.services.leasing.connection() as connection:
             # Leased to nobody they would be, if this were cancelled half-way. The call has its own deadline.
             with trio.CancelScope(shield=True):
-                if lost := board.lost(poller.subject):
+                if lost := polls.lost_leases(poller.subject):
                     await activation.take_back(connection, *poller.subject, lost)
-                    board.taken_back(poller.subject, lost)
-                looked = await _activate(connection, board, poller.ask._replace(limit=limit), room)
+                    polls.taken_back(poller.subject, lost)
+                looked = await _activate(connection, polls, poller.ask._replace(limit=limit), max_bytes)
             given.leases += looked.leases
             if looked.leases or looked.unfit is not None:
                 poller.found(len(given.leases), looked.unfit is not None)
@@ -197,12 +197,12 @@ class _Worker:
         settings = self.services.settings
         most = min(settings.max_job_bytes, settings.activations_bytes)
         if unfit.size is not None and unfit.size <= most:
-            return await self._wait_for_room(unfit.size)
+            return await self._wait_for_memory(unfit.size)
         limit = MAX_VARIABLES if unfit.size is None else most
         await commands.done(self.services, WithholdJob(unfit.job_key, unfit.lease, unfit.size, limit), unfit.job_key)
         return True
 
-    async def _wait_for_room(self, size: int) -> bool:
+    async def _wait_for_memory(self, size: int) -> bool:
         with trio.move_on_at(self.until):
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._leave, nursery.cancel_scope)
@@ -217,13 +217,13 @@ class _Worker:
         waiting.cancel()
 
 
-async def _activate(connection: Connection, board: JobBoard, ask: Ask, room: int) -> Looked:
+async def _activate(connection: Connection, polls: LongPolls, ask: Ask, max_bytes: int) -> Looked:
     token = uuid4()
     try:
-        return await activation.activate(connection, ask, room, token)
+        return await activation.activate(connection, ask, max_bytes, token)
     except StorageError as error:
         if error.in_doubt:
-            board.leased_to_nobody((ask.type, ask.tenant), token)
+            polls.note_lost_lease((ask.type, ask.tenant), token)
         raise
 
 
@@ -235,6 +235,6 @@ async def _give_back(services: Services, leases: Sequence[Lease]) -> None:
         try:
             async with services.leasing.connection() as connection:
                 for type, tenant in await activation.release(connection, leases):
-                    services.job_board.available(type, tenant, 1)
+                    services.long_polls.available(type, tenant, 1)
         except StorageError as error:
             log.warning("jobs could not be given back before their timeout", count=len(leases), error=str(error))

@@ -150,7 +150,7 @@ async def _extend(services: Services, key: int, timeout_ms: int, token: str | No
         extended = await activation.extend(connection, key, timeout_ms, token)
     if isinstance(extended, Refusal):
         raise _not_extended(key, extended)
-    services.job_board.available(*extended, 1)  # it may end sooner than whoever waits for its end believes
+    services.long_polls.available(*extended, 1)  # it may end sooner than whoever waits for its end believes
 
 
 def _not_extended(key: int, refusal: Refusal) -> Problem:

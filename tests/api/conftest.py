@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from vivero.api import app as api_app
-from vivero.api.job_board import JobBoard
+from vivero.api.long_polls import LongPolls
 from vivero.api.services import Services
 from vivero.api.settings import ApiSettings
 from vivero.engine.core.records.codec import encode_command
@@ -192,7 +192,7 @@ def health():
 
 @pytest.fixture
 def services(engine, settings, health):
-    return Services(engine, engine, Definitions(), NoPool(), NoPool(), NoPool(), JobBoard(), health, settings)
+    return Services(engine, engine, Definitions(), NoPool(), NoPool(), NoPool(), LongPolls(), health, settings)
 
 
 @pytest.fixture

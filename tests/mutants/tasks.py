@@ -403,20 +403,20 @@ TASKS: tuple[Mutant, ...] = (
     ),
     mutant(
         "board: whoever rides goes when its time is over",
-        "tests/api/test_job_board.py::test_whoever_rides_waits_for_the_batch",
-        "api/job_board.py",
+        "tests/api/test_long_polls.py::test_whoever_rides_waits_for_the_batch",
+        "api/long_polls.py",
         ("            if self.piggybacked is not None:\n", "            if False:\n"),
     ),
     mutant(
         "board: what is brought to somebody who has left stays leased",
-        "tests/api/test_job_board.py::test_what_is_brought_to_somebody_who_has_left_is_taken_back",
-        "api/job_board.py",
-        ("            if poller.brought:\n", "            if False:\n"),
+        "tests/api/test_long_polls.py::test_what_is_brought_to_somebody_who_has_left_is_taken_back",
+        "api/long_polls.py",
+        ("            if poller.delivered:\n", "            if False:\n"),
     ),
     mutant(
         "board: tokens of types for which nobody looks are kept for ever",
-        "tests/api/test_job_board.py::test_what_was_lost_is_bounded_although_nobody_looks",
-        "api/job_board.py",
+        "tests/api/test_long_polls.py::test_what_was_lost_is_bounded_although_nobody_looks",
+        "api/long_polls.py",
         ("> MAX_LOST:", "> 2 * MAX_LOST:"),
     ),
     mutant(
@@ -471,7 +471,7 @@ TASKS: tuple[Mutant, ...] = (
         "activation: what was leased to nobody stays so",
         "tests/api/routes/test_job_activation.py::test_what_a_batch_leased_is_not_lost_with_its_answer",
         "api/routes/job_activation.py",
-        ("if lost := board.lost(poller.subject):", "if lost := board.lost(poller.subject)[:0]:"),
+        ("if lost := polls.lost_leases(poller.subject):", "if lost := polls.lost_leases(poller.subject)[:0]:"),
     ),
     mutant(
         "activation: large jobs are shown by the statement that locks them",
@@ -488,20 +488,20 @@ TASKS: tuple[Mutant, ...] = (
     ),
     mutant(
         "activation: whoever comes late takes room before those who wait for it",
-        "tests/api/test_job_room.py::test_the_first_is_served_first_and_nobody_takes_before",
-        "api/job_room.py",
+        "tests/api/test_memory_budget.py::test_the_first_is_served_first_and_nobody_takes_before",
+        "api/memory_budget.py",
         ("0 if self._waiting else max", "max"),
     ),
     mutant(
         "activation: a job that comes while somebody looks is forgotten",
-        "tests/api/test_job_board.py::test_a_job_that_comes_while_somebody_looks_is_looked_for_again",
-        "api/job_board.py",
+        "tests/api/test_long_polls.py::test_a_job_that_comes_while_somebody_looks_is_looked_for_again",
+        "api/long_polls.py",
         ("self.woken |= more", "self.woken = more"),
     ),
     mutant(
         "a poll is not told that its client has left",
         "tests/api/routes/test_job_activation.py::test_a_poll_whose_client_leaves_takes_no_job",
-        "api/job_board.py",
+        "api/long_polls.py",
         ("                self.leave()\n", "                self.wake()\n"),
     ),
     mutant(

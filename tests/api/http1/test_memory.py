@@ -85,7 +85,7 @@ async def test_a_stalled_body_makes_room_for_another(holding, autojump_clock):
 
 
 async def test_a_body_waits_until_one_that_stalls_is_slow_enough(holding, autojump_clock):
-    """Nothing else happens meanwhile that would tell that there may be room."""
+    """Nothing else happens meanwhile that would tell that there may be capacity."""
     server = holding(memory_bytes=700_000)
     slow = server.connect()
     await slow.send(HEAD % (b"/", SIZE), b"x" * (SIZE - 1))
@@ -149,7 +149,7 @@ async def test_answers_that_nobody_reads_stay_within_the_budget(running, apps):
             await client.send(GET.replace(b"/ ", b"/big "))
             assert (await good.ask(GET)).status == 200
             assert server.state.memory.used <= limit
-        await server.until(lambda state: len(state.room.slow) == limit // body)
+        await server.until(lambda state: len(state.capacity.slow) == limit // body)
         reader = await server.connect()
         assert len((await reader.ask(GET.replace(b"/ ", b"/big "))).body) == body
         assert server.state.memory.used <= limit

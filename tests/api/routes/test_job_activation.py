@@ -5,7 +5,7 @@ import json
 import pytest
 import trio
 
-from vivero.api.job_board import JobBoard
+from vivero.api.long_polls import LongPolls
 from vivero.api.waits import Waits
 from vivero.storage import activation
 from vivero.storage.postgres.errors import ConnectionLost
@@ -24,7 +24,7 @@ def services(services):
         services.pool,
         services.leasing,
         services.large_jobs,
-        JobBoard(slow_poll_s=3600),
+        LongPolls(slow_poll_s=3600),
         services.status,
         services.settings,
     )
@@ -34,7 +34,7 @@ async def until_waiting(services, number):
     """Wait until so many polls have looked and found nothing."""
     with trio.fail_after(10):
         while True:
-            waiting = [poller for queue in services.job_board._queues.values() for poller in queue.pollers]
+            waiting = [poller for queue in services.long_polls._queues.values() for poller in queue.pollers]
             if len(waiting) == number and all(poller.waiting for poller in waiting):
                 return
             await trio.lowlevel.checkpoint()
@@ -119,19 +119,19 @@ async def test_a_poll_is_woken_by_a_job(rows, poll, stored, nursery):
         nursery.start_soon(poll)
     await until_waiting(stored, 2)
     rows.job(KEY + 3)
-    stored.job_board.available("work", "<default>", 1)
+    stored.long_polls.available("work", "<default>", 1)
     await until(lambda: poll.answers)
     assert len(poll.answers[0].json["jobs"]) == 1
     await until_waiting(stored, 1)
     rows.job(KEY + 4)
-    stored.job_board.available("work", "<default>", 1)
+    stored.long_polls.available("work", "<default>", 1)
     await until(lambda: len(poll.answers) == 2)
     assert poll.answers[1].json["jobs"][0]["jobKey"] == str(KEY + 4)
 
 
 async def piggybacked(stored):
     """Run the statement of the waiting poll, as a batch that creates jobs does; the statement and its result."""
-    (statement,) = stored.job_board.piggybacked({("work", "<default>"): 1})
+    (statement,) = stored.long_polls.piggybacked({("work", "<default>"): 1})
     async with stored.pool.connection() as connection:
         return statement, await connection.execute(*statement.call)
 
@@ -223,7 +223,7 @@ async def test_a_poll_whose_client_leaves_takes_no_job(rows, reader, stored, nur
     reader.gone.set()
     with trio.fail_after(5):
         await done.wait()
-    stored.job_board.available("work", "<default>", 1)
+    stored.long_polls.available("work", "<default>", 1)
     assert ready(rows) == [(True,)]
 
 
@@ -308,7 +308,7 @@ async def test_polls_and_awaited_instances_together_are_bounded(make_client):
 
 
 async def test_too_many_polls_are_refused(make_client):
-    answer = await make_client(job_board=JobBoard(max_pollers=0))("POST", "/v2/jobs/activation", ASK)
+    answer = await make_client(long_polls=LongPolls(max_pollers=0))("POST", "/v2/jobs/activation", ASK)
     assert (answer.status, answer.problem["title"]) == (503, "RESOURCE_EXHAUSTED")
 
 

@@ -7,7 +7,7 @@ import pytest
 import trio
 
 from vivero.api import app, commands
-from vivero.api.job_board import JobBoard
+from vivero.api.long_polls import LongPolls
 from vivero.engine.core.records.jobs import WithholdJob
 
 KEY = 2251799813685249
@@ -61,18 +61,18 @@ async def test_jobs_that_alone_fill_an_answer_come_one_at_a_time(rows, reader, s
     for number in range(3):
         (job,) = (await reader("POST", "/v2/jobs/activation", MANY)).json["jobs"]
         assert int(job["jobKey"]) == KEY + 1000 + number
-    assert stored.job_board.room.used == 0
+    assert stored.long_polls.budget.used == 0
 
 
 @pytest.fixture
 def narrow(stored, make):
-    """A client of a board that has room for one large answer, and the board."""
-    board = JobBoard(slow_poll_s=3600, answers_bytes=1_000_000)
-    return make(replace(stored, job_board=board)), board
+    """A client of long polls whose budget holds one large answer, and the long polls."""
+    polls = LongPolls(slow_poll_s=3600, answers_bytes=1_000_000)
+    return make(replace(stored, long_polls=polls)), polls
 
 
 async def test_a_large_job_waits_for_room_and_leases_nothing_meanwhile(rows, narrow, nursery):
-    client, board = narrow
+    client, polls = narrow
     put_large(rows, 1, 800_000)
     rows.job(KEY + 500, type="small")
     answers = []
@@ -80,22 +80,22 @@ async def test_a_large_job_waits_for_room_and_leases_nothing_meanwhile(rows, nar
     async def poll():
         answers.append(await client("POST", "/v2/jobs/activation", MANY | {"requestTimeout": 30_000}))
 
-    with board.room.share() as other:
+    with polls.budget.share() as other:
         other.take(500_000)
         nursery.start_soon(poll)
-        await until(lambda: board.room._waiting)
+        await until(lambda: polls.budget._waiting)
         assert (answers, [flag for (flag,) in ready(rows)]) == ([], [True, True])
         small = await client("POST", "/v2/jobs/activation", MANY | {"type": "small"})
         assert len(small.json["jobs"]) == 1
     await until(lambda: answers)
     assert len(answers[0].json["jobs"]) == 1
-    assert board.room.used == 0
+    assert polls.budget.used == 0
 
 
 async def test_who_waits_for_room_no_longer_gets_nothing(rows, narrow):
-    client, board = narrow
+    client, polls = narrow
     put_large(rows, 1, 800_000)
-    with board.room.share() as other:
+    with polls.budget.share() as other:
         other.take(500_000)
         with trio.fail_after(5):
             answer = await client("POST", "/v2/jobs/activation", MANY | {"requestTimeout": 30})
@@ -103,7 +103,7 @@ async def test_who_waits_for_room_no_longer_gets_nothing(rows, narrow):
 
 
 async def test_who_leaves_while_it_waits_for_room_lets_the_next_in(rows, narrow, nursery):
-    client, board = narrow
+    client, polls = narrow
     put_large(rows, 1, 800_000)
     done = trio.Event()
 
@@ -111,14 +111,14 @@ async def test_who_leaves_while_it_waits_for_room_lets_the_next_in(rows, narrow,
         await client("POST", "/v2/jobs/activation", MANY | {"requestTimeout": 30_000})
         done.set()
 
-    with board.room.share() as other:
+    with polls.budget.share() as other:
         other.take(500_000)
         nursery.start_soon(poll)
-        await until(lambda: board.room._waiting)
+        await until(lambda: polls.budget._waiting)
         client.gone.set()
         with trio.fail_after(5):
             await done.wait()
-    assert (ready(rows), board.room.used, len(board)) == ([(True,)], 0, 0)
+    assert (ready(rows), polls.budget.used, len(polls)) == ([(True,)], 0, 0)
 
 
 async def test_a_job_that_is_too_large_for_any_answer_is_withheld(rows, stored, make, monkeypatch):
@@ -146,4 +146,4 @@ async def test_withholding_is_a_command_that_is_waited_for(rows, stored, engine,
     answer = await client("POST", "/v2/jobs/activation", MANY)
     assert (answer.status, answer.problem["title"]) == (504, "DEADLINE_EXCEEDED")
     assert isinstance(engine.command, WithholdJob)
-    assert stored.job_board.room.used == 0
+    assert stored.long_polls.budget.used == 0

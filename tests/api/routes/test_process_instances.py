@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from vivero.api import search
-from vivero.api.job_room import JobRoom
+from vivero.api.memory_budget import MemoryBudget
 from vivero.api.waits import Waits
 from vivero.engine.core.records.instances import InstanceReply
 from vivero.engine.runtime import completions
@@ -278,7 +278,7 @@ def two_large(rows, monkeypatch):
 
 
 async def test_a_large_page_takes_a_share_of_the_memory(two_large, make_client, stored):
-    pages = JobRoom(10_000)
+    pages = MemoryBudget(10_000)
     client = make_client(pool=stored.pool, pages=pages)
     taken, take = [], pages.wait
 
@@ -293,7 +293,7 @@ async def test_a_large_page_takes_a_share_of_the_memory(two_large, make_client, 
 
 
 async def test_a_large_page_waits_for_its_share_and_is_refused_in_time(two_large, make_client, stored, settings):
-    pages = JobRoom(10_000)
+    pages = MemoryBudget(10_000)
     client = make_client(pool=stored.pool, pages=pages, settings=replace(settings, response_timeout_s=0.2))
     with pages.share() as share:
         share.take(10_000)
@@ -305,7 +305,7 @@ async def test_a_large_page_waits_for_its_share_and_is_refused_in_time(two_large
 
 
 async def test_a_page_that_grows_while_it_waits_takes_a_larger_share(two_large, make_client, stored, rows):
-    pages = JobRoom(10_000)
+    pages = MemoryBudget(10_000)
     client = make_client(pool=stored.pool, pages=pages)
     taken, take = [], pages.wait
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 import trio
 
-from vivero.api.http1.rooms import Owners, Room
+from vivero.api.http1.connection_capacity import ConnectionCapacity, Owners
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.http1.socket_stream import SocketStream
 from vivero.api.http1.wire import Wire
@@ -27,10 +27,10 @@ async def stalled(server, number: int, start: bytes, address: str = BAD) -> list
     """Connections that have begun, in this order, and do not go on."""
     clients = []
     for _ in range(number):
-        before = len(server.state.room.slow)
+        before = len(server.state.capacity.slow)
         client = await server.connect(address=address)
         await client.send(start)
-        await server.until(lambda state, before=before: len(state.room.slow) > before)
+        await server.until(lambda state, before=before: len(state.capacity.slow) > before)
         clients.append(client)
     return clients
 
@@ -40,9 +40,9 @@ async def idle(server, number: int, address: str = GOOD) -> list:
     clients = []
     for _ in range(number):
         client = await server.connect(address=address)
-        before = len(server.state.room.idle)
+        before = len(server.state.capacity.idle)
         assert (await client.ask(GET)).status == 200
-        await server.until(lambda state, before=before: len(state.room.idle) > before)
+        await server.until(lambda state, before=before: len(state.capacity.idle) > before)
         clients.append(client)
     return clients
 
@@ -75,7 +75,7 @@ class TestTheAddressThatHoldsMost:
         async with running(apps.echo, max_connections=2) as server:
             (good,) = await idle(server, 1)
             silent = await server.connect()
-            await server.until(lambda state: len(state.room.idle) == 2)
+            await server.until(lambda state: len(state.capacity.idle) == 2)
             new = await server.connect()
             assert (await new.ask(GET)).status == 200
             assert await silent.closed()
@@ -109,7 +109,7 @@ class TestTheAddressThatHoldsMost:
             (good,) = await idle(server, 1)
             bad = await server.connect(receive_buffer=4096, address=BAD)
             await bad.send(GET.replace(b"/ ", b"/big "))
-            await server.until(lambda state: state.room.slow)
+            await server.until(lambda state: state.capacity.slow)
             new = await server.connect()
             assert (await new.ask(GET)).status == 200
             with pytest.raises(EOFError):
@@ -122,7 +122,7 @@ class TestTheAddressThatHoldsMost:
             (slow,) = await stalled(server, 1, HEADER, GOOD)
             refused = await server.connect()
             assert (await refused.ask(b"rubbish\r\n\r\n")).status == 400
-            await server.until(lambda state: len(state.room.slow) == 2)
+            await server.until(lambda state: len(state.capacity.slow) == 2)
             new = await server.connect()
             assert (await new.ask(GET)).status == 200
             await slow.send(b"y\r\nHost: a\r\n\r\n")
@@ -151,7 +151,7 @@ class TestTheAddressThatHoldsMost:
             for _ in range(300):
                 server.connect_nowait(address=BAD).raw.send(HEADER)
                 await trio.lowlevel.checkpoint()
-            await server.until(lambda state: len(state.room.slow) >= 10)
+            await server.until(lambda state: len(state.capacity.slow) >= 10)
             for client in good:
                 assert (await client.ask(GET)).status == 200
 
@@ -177,7 +177,7 @@ class TestTrustedProxies:
             new = await server.connect()
             assert (await new.ask(GET)).status == 200
             assert is_turned_away(await direct.answer())
-            await server.until(lambda state: len(state.room.idle) == 4)
+            await server.until(lambda state: len(state.capacity.idle) == 4)
             for client in of_proxy:
                 assert (await client.ask(GET)).status == 200
 
@@ -321,8 +321,8 @@ class TestReserve:
                 assert (await (await server.connect()).ask(HEALTH)).status == 200
             await client.aclose()
             await server.until(lambda state: not state.open)
-            assert not (state := server.state).room.slow
-            assert (state.room.idle, state.reserve.idle, state.reserve.slow) == ({}, {}, {})
+            assert not (state := server.state).capacity.slow
+            assert (state.capacity.idle, state.reserve.idle, state.reserve.slow) == ({}, {}, {})
 
 
 class TestDisconnects:
@@ -349,23 +349,23 @@ def test_one_look_chooses_several():
             looked.append(wire)
             return super().of(wire)
 
-    room = Room(800, Counting(""))
+    capacity = ConnectionCapacity(800, Counting(""))
     for number in range(800):
         wire = played_wire("10.0.0.1")
-        room.slow[wire] = float(number)
-        room.open += 1
-    order = list(room.slow)
-    assert all(room.has_place(0.0) for _ in range(100))
+        capacity.slow[wire] = float(number)
+        capacity.open += 1
+    order = list(capacity.slow)
+    assert all(capacity.has_place(0.0) for _ in range(100))
     assert len(looked) == 800
     assert [wire for wire in order if wire.evicted] == order[:100]
 
 
 async def test_a_stale_choice_is_not_closed():
-    room = Room(2, Owners(""))
+    capacity = ConnectionCapacity(2, Owners(""))
     wires = [played_wire("10.0.0.1") for _ in range(16)]
     for since, wire in enumerate(wires):
-        room.slow[wire] = float(since)
-    assert room.evict(0.0)
-    room.slow[wires[1]] = 99.0  # it has gone on since
-    assert room.evict(0.0)
+        capacity.slow[wire] = float(since)
+    assert capacity.evict(0.0)
+    capacity.slow[wires[1]] = 99.0  # it has gone on since
+    assert capacity.evict(0.0)
     assert [wire.evicted for wire in wires[:4]] == [True, False, True, False]

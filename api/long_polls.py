@@ -18,7 +18,7 @@ from uuid import UUID, uuid4
 
 import trio
 
-from vivero.api.job_room import JobRoom
+from vivero.api.memory_budget import MemoryBudget
 from vivero.engine.runtime.appender.admission import Overloaded
 from vivero.engine.runtime.consumer.piggyback import Subject
 from vivero.storage import activation
@@ -39,14 +39,14 @@ MAX_LOST = 10_000
 class PiggybackedPoll:
     """The statement of a poll on a batch; `engine.runtime.consumer.piggyback.PiggybackedStatement`."""
 
-    __slots__ = ("_board", "_most", "_settled", "call", "poller", "token")
+    __slots__ = ("_limit", "_polls", "_settled", "call", "poller", "token")
 
-    def __init__(self, board: JobBoard, poller: Poller) -> None:
+    def __init__(self, polls: LongPolls, poller: Poller) -> None:
         self.token = uuid4()
         self.call: Call = activation.activation(poller.ask, self.token)
-        self._most = activation.at_once(poller.ask)
+        self._limit = activation.at_once(poller.ask)
         self.poller = poller
-        self._board = board
+        self._polls = polls
         self._settled = trio.Event()
 
     @property
@@ -59,10 +59,10 @@ class PiggybackedPoll:
             self.lost()
             return False
         self._settle(leases)
-        return unfit is None and len(leases) < self._most and not (leases and self.poller.gone)
+        return unfit is None and len(leases) < self._limit and not (leases and self.poller.gone)
 
     def lost(self) -> None:
-        self._board.leased_to_nobody(self.subject, self.token)
+        self._polls.note_lost_lease(self.subject, self.token)
         self._settle([])
 
     async def wait(self) -> None:
@@ -70,7 +70,7 @@ class PiggybackedPoll:
         await self._settled.wait()
 
     def _settle(self, leases: list[Lease]) -> None:
-        self.poller.piggybacked, self.poller.brought = None, leases
+        self.poller.piggybacked, self.poller.delivered = None, leases
         self._settled.set()
         self.poller.wake()
 
@@ -101,7 +101,7 @@ class Poller:
         "_queue",
         "_sleep",
         "ask",
-        "brought",
+        "delivered",
         "displaced",
         "gone",
         "piggybacked",
@@ -116,8 +116,8 @@ class Poller:
         self.ask = ask
         self.piggybacked: PiggybackedPoll | None = None
         """The batch that is being committed looks for it."""
-        self.brought: list[Lease] = []
-        """What it was brought by a batch."""
+        self.delivered: list[Lease] = []
+        """What it was delivered by a batch."""
         self.woken = False
         """There is a reason to look."""
         self.gone = False
@@ -130,12 +130,12 @@ class Poller:
         return self.ask.type, self.ask.tenant
 
     @property
-    def capacity(self) -> int:
+    def max_jobs(self) -> int:
         return self.ask.limit
 
     @property
     def registered(self) -> bool:
-        """Whether somebody is there who takes, or gives back, what is brought."""
+        """Whether somebody is there who takes, or gives back, what is delivered."""
         return self in self._queue.pollers
 
     @property
@@ -152,8 +152,8 @@ class Poller:
         self.woken = False
 
     def take(self) -> list[Lease]:
-        """What a batch has brought, in place of a look."""
-        leases, self.brought = self.brought, []
+        """What a batch has delivered, in place of a look."""
+        leases, self.delivered = self.delivered, []
         if leases:
             self.looking()
             self.found(len(leases), len(leases) >= activation.at_once(self.ask))
@@ -165,7 +165,7 @@ class Poller:
         if due_at is not None:
             # What was due by now may have been what was found: then nobody knows what is due next.
             self._queue.due_at = min(due_at, now + lease_s) if due_at > now else None
-        self.woken |= more or count >= self.capacity  # then there may be more, for the next
+        self.woken |= more or count >= self.max_jobs  # then there may be more, for the next
 
     def found_nothing(self, due_in_s: float | None) -> None:
         """The look gave nothing; the type's next lease or backoff ends in so many seconds (None: there is none)."""
@@ -197,7 +197,7 @@ class Poller:
         """Whether it waits, and would be seen to if there was a reason to look."""
         return self._sleep is not None and not self._sleep.cancel_called
 
-    def can_ride(self) -> bool:
+    def can_piggyback(self) -> bool:
         """Whether it waits for nothing but the next job, and looks for it at no cost to the batch."""
         few = len(self.ask.names or ()) <= activation.PIGGYBACKED_VARIABLES
         return few and self.waiting and not self.woken and self.piggybacked is None
@@ -230,7 +230,7 @@ class Poller:
         return min(trio.current_time() + self._pause_s(), float("inf") if due_at is None else due_at)
 
 
-class JobBoard:
+class LongPolls:
     """Who waits for which jobs."""
 
     def __init__(
@@ -241,7 +241,7 @@ class JobBoard:
         self._slow_poll_s = slow_poll_s
         self._count = 0
         self._closed = False
-        self.room = JobRoom(answers_bytes)
+        self.budget = MemoryBudget(answers_bytes)
         """For the answers that are being built."""
         self._lost: dict[Subject, dict[UUID, float]] = {}
         """Under which tokens jobs may be leased to nobody, and until when (Trio's clock) looks take them back."""
@@ -275,8 +275,8 @@ class JobBoard:
             poller.gone = True
             if not _remove(queue, poller):
                 del self._queues[subject]
-            if poller.brought:
-                self.leased_to_nobody(subject, UUID(poller.brought[0].token))
+            if poller.delivered:
+                self.note_lost_lease(subject, UUID(poller.delivered[0].token))
 
     def available(self, type: str, tenant: str, n: int) -> None:
         """`n` jobs of the type became available: wake as many pollers as can take them. Never waits.
@@ -291,14 +291,14 @@ class JobBoard:
             if n <= 0:
                 break
             poller.wake()
-            n -= poller.capacity
+            n -= poller.max_jobs
 
     def piggybacked(self, available: Mapping[Subject, int]) -> list[PiggybackedPoll]:
         """Of each type the longest waiting, for as many types as a batch can take. Never waits."""
         polls: list[PiggybackedPoll] = []
         for subject in available:
             queue = self._queues.get(subject)
-            poller = None if queue is None else next(filter(Poller.can_ride, queue.pollers), None)
+            poller = None if queue is None else next(filter(Poller.can_piggyback, queue.pollers), None)
             if poller is not None:
                 poller.piggybacked = PiggybackedPoll(self, poller)
                 polls.append(poller.piggybacked)
@@ -306,7 +306,7 @@ class JobBoard:
                 break
         return polls
 
-    def leased_to_nobody(self, subject: Subject, token: UUID) -> None:
+    def note_lost_lease(self, subject: Subject, token: UUID) -> None:
         """Perhaps: the next look takes it back, whenever that comes, and those of the seconds after it."""
         self._lost[subject] = tokens = self._lost.pop(subject, {})
         tokens[token] = NEVER
@@ -314,7 +314,7 @@ class JobBoard:
             del self._lost[next(iter(self._lost))]
         self.available(*subject, 1)
 
-    def lost(self, subject: Subject) -> list[UUID]:
+    def lost_leases(self, subject: Subject) -> list[UUID]:
         """The tokens under which jobs of the type may be leased to nobody."""
         if subject not in self._lost:
             return []

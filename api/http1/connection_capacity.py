@@ -1,6 +1,6 @@
-"""Room for connections: how many there may be, and which one is closed for the sake of a new one.
+"""ConnectionCapacity for connections: how many there may be, and which one is closed for the sake of a new one.
 
-Only when the room is full somebody loses: the address that holds most connections which wait for their client, slow
+Only when the capacity is full somebody loses: the address that holds most connections which wait for their client, slow
 ones (in a header, a body, or reading an answer) and idle ones together. Of one address the slow ones go first, longest
 first, then idle ones that have never asked for anything, then the longest idle. Connections whose request is being
 handled are never closed for others.
@@ -68,7 +68,7 @@ class _Seat(NamedTuple):
     wire: Wire
 
 
-class Room:
+class ConnectionCapacity:
     """Connections that share a limit.
 
     `open` counts them; the server counts up when it admits one. `idle` has those that wait for a request, with the time

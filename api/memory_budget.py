@@ -1,6 +1,6 @@
 """Room for large answers that are being built, of activations or of searches: one budget of bytes for all of a kind.
 
-Small answers need none. Whoever has to wait for room holds neither jobs nor a connection; the first come is served
+Small answers need none. Whoever has to wait for budget holds neither jobs nor a connection; the first come is served
 first, and meanwhile nobody who comes later takes anything.
 """
 
@@ -13,11 +13,11 @@ from contextlib import contextmanager
 import trio
 
 
-class JobRoom:
-    """At most `most` bytes at the same time; `used` of them are taken."""
+class MemoryBudget:
+    """At limit `limit` bytes at the same time; `used` of them are taken."""
 
-    def __init__(self, most: int) -> None:
-        self.most = most
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
         self.used = 0
         self._waiting: deque[tuple[int, trio.Event]] = deque()
 
@@ -28,16 +28,16 @@ class JobRoom:
         try:
             yield share
         finally:
-            share.keep(0)
+            share.shrink(0)
 
-    def take(self, most: int) -> int:
-        """As many bytes as there are, at most these."""
-        taken = 0 if self._waiting else max(0, min(most, self.most - self.used))
+    def take(self, limit: int) -> int:
+        """As many bytes as there are, at limit these."""
+        taken = 0 if self._waiting else max(0, min(limit, self.limit - self.used))
         self.used += taken
         return taken
 
     async def wait(self, size: int) -> None:
-        """Until so many bytes are taken for the caller. There are never more than `most`."""
+        """Until so many bytes are taken for the caller. There are never more than `limit`."""
         mine = (size, trio.Event())
         self._waiting.append(mine)
         self._serve()
@@ -59,7 +59,7 @@ class JobRoom:
         self._serve()
 
     def _serve(self) -> None:
-        while self._waiting and self._waiting[0][0] <= self.most - self.used:
+        while self._waiting and self._waiting[0][0] <= self.limit - self.used:
             size, served = self._waiting.popleft()
             self.used += size
             served.set()
@@ -68,26 +68,26 @@ class JobRoom:
 class Share:
     """What one answer has taken."""
 
-    __slots__ = ("_room", "size")
+    __slots__ = ("_budget", "size")
 
-    def __init__(self, room: JobRoom) -> None:
-        self._room = room
+    def __init__(self, budget: MemoryBudget) -> None:
+        self._budget = budget
         self.size = 0
 
-    def take(self, most: int) -> int:
-        """Take more, as much as there is, at most so much; how much that is."""
-        taken = self._room.take(most)
+    def take(self, limit: int) -> int:
+        """Take more, as much as there is, at limit so much; how much that is."""
+        taken = self._budget.take(limit)
         self.size += taken
         return taken
 
-    def keep(self, size: int) -> None:
+    def shrink(self, size: int) -> None:
         """Give back what is beyond this size."""
         if size < self.size:
             beyond, self.size = self.size - size, size
-            self._room.give(beyond)
+            self._budget.give(beyond)
 
     async def wait(self, size: int) -> None:
         """Wait until this share, which is given back first, has this size."""
-        self.keep(0)
-        await self._room.wait(size)
+        self.shrink(0)
+        await self._budget.wait(size)
         self.size = size
