@@ -222,7 +222,7 @@ async def forward(connection: Connection, partition: int, limit: int) -> int | N
 
 
 async def last_position(connection: Connection, partition: int) -> int:
-    """The position of the last command of a partition's log, 0 when it is empty."""
+    """The position of the last command of a partition's log; the position before the first one when it is empty."""
     position: int = (await connection.execute(_LAST_POSITION, (partition,))).rows[0][0]
     return position
 

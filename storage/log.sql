@@ -19,8 +19,8 @@ SELECT begin_appends($1, $2);
 SELECT forward_inbox($1, $2);
 
 -- name: last_position
--- Read from the end of the primary key; 0 when nothing was appended.
-SELECT coalesce(max(position), 0) FROM command_log WHERE partition_id = $1;
+-- Read from the end of the primary key; before the first append, the position before the first.
+SELECT coalesce(max(position), $1::bigint << 51) FROM command_log WHERE partition_id = $1;
 
 -- name: cursor
 -- How far the partition was processed, whoever its owner is.

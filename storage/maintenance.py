@@ -13,15 +13,15 @@ async def prepare(connection: Connection) -> None:
     await connection.execute(_sql["lock_timeout"])
 
 
-async def make_log_pieces(connection: Connection) -> int:
-    """Make the partitions of the logs that the next twenty million positions need; how many beginnings were missing.
+async def make_log_partitions(connection: Connection, partition: int) -> int:
+    """Make the log partitions that the next twenty million positions of a partition need; how many ranges had none.
 
     Raises:
-        Conflict: somebody holds a lock that does not go with it; try again later.
+        Conflict: another session holds a conflicting lock; try again later.
     """
-    missing = (await connection.execute(_sql["missing_pieces"])).rows
+    missing = (await connection.execute(_sql["missing_log_partitions"], (partition,))).rows
     for (first,) in missing:
-        await connection.execute(_sql["make_pieces"], (first,))
+        await connection.execute(_sql["make_log_partitions"], (first,))
     return len(missing)
 
 

@@ -2,17 +2,18 @@
 -- Maintenance never waits long for a lock, because others would wait behind it.
 SET lock_timeout = '100ms';
 
--- name: missing_pieces
--- Where the partitions of the logs begin that should be there and are not: that of the next position and the two behind it.
-SELECT n * 10000000 FROM command_log_position_seq, generate_series(last_value / 10000000, last_value / 10000000 + 2) AS n
-WHERE to_regclass('command_log_' || n) IS NULL OR to_regclass('event_log_' || n) IS NULL
-   OR NOT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = to_regclass('command_log_' || n))
-   OR NOT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = to_regclass('event_log_' || n))
-ORDER BY n;
+-- name: missing_log_partitions
+-- A position in each range that should have log partitions and has none: the range of the next position and the two after it.
+SELECT ($1::bigint << 51) + i * 10000000
+FROM generate_series(0, 2) AS ahead, LATERAL (SELECT (last_log_position($1::int) - ($1::bigint << 51)) / 10000000 + ahead) AS n(i),
+    LATERAL (VALUES ('command_log'), ('event_log')) AS logs(name)
+WHERE NOT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = to_regclass(format('%s_%s_%s', name, $1, i)))
+GROUP BY i
+ORDER BY i;
 
--- name: make_pieces
+-- name: make_log_partitions
 -- Of both logs. The lock allows readers and writers.
-SELECT make_log_pieces($1);
+SELECT make_log_partitions($1);
 
 -- name: trim_from
 -- The oldest row of the cursor.

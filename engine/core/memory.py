@@ -51,6 +51,8 @@ class MemoryEngine:
         self._enabled = enabled
         self.state = State(partition)
         self.log: list[Logged] = []
+        self.before = 0
+        """The position before the first one."""
         self.now = 0
         self._resources: dict[str, dict[str, Process]] = {}
         self.processor = Processor(self.state, limits, self._find_model)
@@ -86,7 +88,7 @@ class MemoryEngine:
 
     def _handle(self, command: Command, tenant: str, request: int | None) -> list[Handled]:
         """One row of the log, as a batch of its own."""
-        position = len(self.log) + 1
+        position = self.before + len(self.log) + 1
         entry = Entry(position, tenant, command, request)
         leases: dict[int, str | None] = {}
         while True:

@@ -52,7 +52,7 @@ class Maintenance:
         self._leads = leads
         self._trimmed_until: int | None = None
         self._chores: dict[str, Callable[[Connection], Awaitable[bool]]] = {
-            "create log partitions": self._make_log_pieces,
+            "create log partitions": self._make_log_partitions,
             "add up element counts": self._total_element_counts,
             "trim the cursor": self._trim_cursor,
         }
@@ -87,8 +87,8 @@ class Maintenance:
                 log.error("a maintenance chore failed and will be tried again", chore=name, error=str(error))
         return more
 
-    async def _make_log_pieces(self, connection: Connection) -> bool:
-        made = await maintenance.make_log_pieces(connection)
+    async def _make_log_partitions(self, connection: Connection) -> bool:
+        made = await maintenance.make_log_partitions(connection, self._partition)
         if made:
             log.info("created log partitions", count=made)
         return False

@@ -8,7 +8,8 @@ FROM start_subscriptions ORDER BY subscription_key;
 SELECT k.tenant, k.correlation_key, c.subscription_key, c.name, c.process_id, c.interrupting, c.state
 FROM unnest($1::text[], $2::text[]) k(tenant, correlation_key), LATERAL (
     SELECT * FROM channel_subscriptions t
-    WHERE t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key) AND t.correlation_key = k.correlation_key
+    WHERE t.slot = slot_of(k.tenant, k.correlation_key) AND t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key)
+      AND t.correlation_key = k.correlation_key
     OFFSET 0
 ) c
 ORDER BY c.subscription_key;
@@ -18,7 +19,8 @@ ORDER BY c.subscription_key;
 SELECT k.tenant, k.correlation_key, c.process_instance_key, c.process_id
 FROM unnest($1::text[], $2::text[]) k(tenant, correlation_key), LATERAL (
     SELECT * FROM start_locks t
-    WHERE t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key) AND t.correlation_key = k.correlation_key
+    WHERE t.slot = slot_of(k.tenant, k.correlation_key) AND t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key)
+      AND t.correlation_key = k.correlation_key
     OFFSET 0
 ) c
 ORDER BY c.process_instance_key;
@@ -30,7 +32,8 @@ SELECT k.tenant, k.correlation_key, c.message_key, c.name, c.message_id, c.deadl
     CASE WHEN pg_column_size(c.variables) <= $4 THEN c.variables::text END, c.given, c.business_id
 FROM unnest($1::text[], $2::text[]) k(tenant, correlation_key), LATERAL (
     SELECT * FROM messages t
-    WHERE t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key) AND t.correlation_key = k.correlation_key
+    WHERE t.slot = slot_of(k.tenant, k.correlation_key) AND t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key)
+      AND t.correlation_key = k.correlation_key
       AND t.deadline_ms > to_epoch_ms(clock_now())
     LIMIT $3
 ) c
@@ -43,7 +46,8 @@ SELECT k.tenant, k.correlation_key, c.message_key, c.name, c.message_id, c.deadl
 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[]) k(tenant, correlation_key, name, process_id, after),
 LATERAL (
     SELECT * FROM messages t
-    WHERE t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key) AND t.correlation_key = k.correlation_key
+    WHERE t.slot = slot_of(k.tenant, k.correlation_key) AND t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key)
+      AND t.correlation_key = k.correlation_key
       AND md5(t.name) = md5(k.name) AND t.name = k.name AND t.message_key > k.after
       AND t.deadline_ms > to_epoch_ms(clock_now()) AND NOT t.given @> ARRAY[k.process_id]
     ORDER BY t.message_key LIMIT $6
@@ -56,7 +60,8 @@ SELECT k.tenant, k.correlation_key, c.message_key, c.name, c.message_id, c.deadl
     CASE WHEN pg_column_size(c.variables) <= $5 THEN c.variables::text END, c.given, c.business_id
 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) k(tenant, correlation_key, name, message_id), LATERAL (
     SELECT * FROM messages t
-    WHERE t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key) AND t.correlation_key = k.correlation_key
+    WHERE t.slot = slot_of(k.tenant, k.correlation_key) AND t.tenant_id = k.tenant AND md5(t.correlation_key) = md5(k.correlation_key)
+      AND t.correlation_key = k.correlation_key
       AND md5(t.message_id) = md5(k.message_id) AND t.message_id = k.message_id AND t.name = k.name
     OFFSET 0
 ) c

@@ -329,6 +329,7 @@ class Rows:
 def rows(database):
     """A database with the schema, to put rows in."""
     with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("SELECT make_log_partitions(0)")  # tests put rows at positions of a partition 0
         yield Rows(connection)
 
 

@@ -35,17 +35,18 @@ def session(target, *statements):
 
 async def test_a_dump_while_partitions_of_the_logs_are_due(target):
     tables = ", ".join(name for (name,) in target.sql(TABLES))
-    last = target.sql("SELECT last_value FROM command_log_position_seq")[0][0]
-    behind = (last // 10_000_000 + 1) * 10_000_000 - 20  # the next batches go on behind a boundary
+    last = target.sql("SELECT last_value FROM log_position_1")[0][0]
+    number = (last - (1 << 51)) // 10_000_000
+    behind = (1 << 51) + (number + 1) * 10_000_000 - 20  # the next batches go on behind a boundary
     async with target.attacked(terms=0, tolerated=(503,)):  # the jump looks like commands that wait
         with session(
             target, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", f"LOCK TABLE {tables} IN ACCESS SHARE MODE"
         ):
-            target.sql("SELECT setval('command_log_position_seq', %s)", (behind,))
+            target.sql("SELECT setval('log_position_1', %s)", (behind,))
 
             async def made():
                 names = {name for (name,) in target.sql(TABLES)}
-                return {f"{log}_log_{behind // 10_000_000 + 3}" for log in ("command", "event")} <= names
+                return {f"{log}_log_1_{number + 3}" for log in ("command", "event")} <= names
 
             await eventually(made, "partitions are made ahead beside the reader", within_s=30)
     assert target.sql("SELECT max(position) FROM command_log")[0][0] > behind + 20
@@ -197,7 +198,7 @@ async def test_a_row_of_the_log_that_cannot_be_read(target, name):
     async with target.attacked():
         ((position,),) = target.sql(
             "INSERT INTO command_log (position, partition_id, append_id, ord, at, tenant_id, intent, key, payload) "
-            "VALUES (nextval('command_log_position_seq'), 1, %s, 0, now(), '<default>', %s, %s, %s) RETURNING position",
+            "VALUES (nextval('log_position_1'), 1, %s, 0, now(), '<default>', %s, %s, %s) RETURNING position",
             (uuid.uuid4(), intent, key, payload),
         )
 

@@ -25,8 +25,8 @@ LOG: tuple[Mutant, ...] = (
         APPEND,
         (_LOCK, _UNLOCKED),
         (
-            "nextval('command_log_position_seq') END pos\n",
-            "nextval('command_log_position_seq') END pos, pg_advisory_xact_lock(4711, p)\n",
+            "nextval(positions) END pos\n",
+            "nextval(positions) END pos, pg_advisory_xact_lock(4711, p)\n",
         ),
     ),
     mutant(

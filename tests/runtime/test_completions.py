@@ -36,6 +36,7 @@ def died(message):
 async def sweeping(connect, connection, nursery):
     """Makes completions that remember nothing, and whose sweep, after a first one, runs only when it is asked for."""
     await end_instance(connection, 1, "COMPLETED")
+    await connection.execute("SELECT make_log_partitions(0)")  # these tests have positions of a partition 0
 
     async def make(**settings):
         settings = {"sweep_s": NEVER_S, "recent": 0} | settings
@@ -249,6 +250,7 @@ async def test_a_command_that_is_answered_later_keeps_its_waiter(sweeping, conne
 
 
 async def test_a_sweep_asks_once_for_all(connect, connection):
+    await connection.execute("SELECT make_log_partitions(0)")
     completions = Completions(connect, CompletionsSettings(recent=0))
     for position in range(1, 300):
         await answer(connection, position)

@@ -32,18 +32,18 @@ async def pieces(connection, table="command_log"):
 
 
 async def advance(connection, position):
-    await connection.execute("SELECT setval('command_log_position_seq', $1::bigint)", (position,))
+    await connection.execute("SELECT setval('log_position_1', $1::bigint)", ((1 << 51) + position,))
 
 
 async def test_partitions_are_made_two_ahead(connection, make):
     before = await pieces(connection)
-    assert before == ["command_log_0", "command_log_1", "command_log_2"]
+    assert before == ["command_log_1_0", "command_log_1_1", "command_log_1_2"]
     await make().run_once(connection, beat())
     assert await pieces(connection) == before
     await advance(connection, 10_000_001)
     await make().run_once(connection, beat())
-    assert await pieces(connection) == [*before, "command_log_3"]
-    assert await pieces(connection, "event_log") == [f"event_log_{number}" for number in range(4)]
+    assert await pieces(connection) == [*before, "command_log_1_3"]
+    assert await pieces(connection, "event_log") == [f"event_log_1_{number}" for number in range(4)]
     await make().run_once(connection, beat())
     assert len(await pieces(connection)) == 4
 
@@ -54,14 +54,14 @@ async def test_partitions_are_made_while_somebody_reads_the_logs(connection, mak
         chores = make()
         await chores.run_once(connection, beat())
         assert set(chores.failures.values()) == {0}
-        assert (await pieces(connection))[-1] == "command_log_4"
+        assert (await pieces(connection))[-1] == "command_log_1_4"
 
 
 async def test_a_partition_that_was_left_unattached_is_attached(connection, make):
-    await connection.execute("CREATE TABLE command_log_3 (LIKE command_log INCLUDING ALL)")
+    await connection.execute("CREATE TABLE command_log_1_3 (LIKE command_log INCLUDING ALL)")
     await advance(connection, 10_000_001)
     await make().run_once(connection, beat())
-    assert (await pieces(connection))[-1] == "command_log_3"
+    assert (await pieces(connection))[-1] == "command_log_1_3"
 
 
 async def test_a_partition_has_the_indexes_and_columns_of_the_log(connection, make):
@@ -74,18 +74,21 @@ async def test_a_partition_has_the_indexes_and_columns_of_the_log(connection, ma
         rows = (await connection.execute(query, (table,))).rows
         return sorted(text.split(" ON ", 1)[1] for (text,) in rows)
 
-    assert await indexes("event_log_3") == await indexes("event_log_0")
+    assert await indexes("event_log_1_3") == await indexes("event_log_1_0")
     invalid = "SELECT count(*) FROM pg_index WHERE NOT indisvalid"
     assert (await connection.execute(invalid)).rows == [(0,)]
     attached = (
-        "SELECT count(*) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE c.relname LIKE 'event_log_3%'"
+        "SELECT count(*) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE c.relname LIKE 'event_log_1_3%'"
     )
-    assert (await connection.execute(attached)).rows[0][0] == 1 + len(await indexes("event_log_3"))
+    assert (await connection.execute(attached)).rows[0][0] == 1 + len(await indexes("event_log_1_3"))
 
 
 async def test_a_chore_that_fails_is_an_alarm_and_the_others_are_done(connection, make, migrated):
     await advance(connection, 15_000_000)
-    await connection.execute("INSERT INTO batches SELECT 1, n, n + 1, 1, 1 FROM generate_series(0, 2999) n")
+    await connection.execute(
+        "INSERT INTO batches SELECT 1, base + n, base + n + 1, 1, 1"
+        " FROM generate_series(0, 2999) n, (VALUES (1::bigint << 51)) v(base)"
+    )
     await maintenance.prepare(connection)
     chores = make()
     with psycopg.connect(migrated) as other:
@@ -95,7 +98,7 @@ async def test_a_chore_that_fails_is_an_alarm_and_the_others_are_done(connection
         assert (await connection.execute("SELECT count(*) FROM batches WHERE partition_id = 1")).rows == [(1_001,)]
     await chores.run_once(connection, beat())
     assert chores.failures["create log partitions"] == 1
-    assert (await pieces(connection))[-1] == "command_log_3"
+    assert (await pieces(connection))[-1] == "command_log_1_3"
 
 
 async def test_a_position_without_a_partition_is_an_outage_not_the_fault_of_the_command(connection):
@@ -109,9 +112,10 @@ async def test_a_position_without_a_partition_is_an_outage_not_the_fault_of_the_
 
 async def test_old_cursor_rows_are_trimmed_but_the_last_thousand(connection, make):
     chores = make()
-    for first in (0, 3_000):
+    for first in (1 << 51, (1 << 51) + 3_000):
         await connection.execute(
-            "INSERT INTO batches SELECT 1, n, n + 1, 1, 1 FROM generate_series($1::int, $1::int + 2999) n", (first,)
+            "INSERT INTO batches SELECT 1, n, n + 1, 1, 1 FROM generate_series($1::bigint, $1::bigint + 2999) n",
+            (first,),
         )
         await chores.run_once(connection, beat())
         rows = (await connection.execute("SELECT from_pos, to_pos FROM batches ORDER BY from_pos")).rows

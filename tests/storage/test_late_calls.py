@@ -200,7 +200,7 @@ async def leased(connection):
 
 
 async def made(connection):
-    await connection.execute(maintenance._sql["make_pieces"], (50_000_000,))
+    await connection.execute(maintenance._sql["make_log_partitions"], ((1 << 51) + 50_000_000,))
 
 
 async def trimmed(connection):
@@ -257,7 +257,7 @@ CASES = [
     Case("partitions.end_owner", end_owner, claimed),
     Case("save.fence", partial(_batch, fenced=save.fence), worked_again),
     Case("save.fence_between", partial(_batch, fenced=between), gone_on_again),
-    Case("maintenance.make_pieces", made, again),
+    Case("maintenance.make_log_partitions", made, again),
     Case("maintenance.trim", trimmed, again),
     Case("maintenance.total_element_counts", lambda c: maintenance.total_element_counts(c, 1, 100), again, COUNTS),
     Case("definitions.store_resources", lambda c: definitions.store_resources(c, [("aa", b"x")]), again),

@@ -20,6 +20,15 @@ from vivero.storage.state import load
 SHA_A, SHA_B = "aa" * 32, "bb" * 32
 
 
+def at(*numbers, partition=1):
+    """The positions with these numbers in a partition."""
+    return [(partition << 51) + number for number in numbers]
+
+
+(ZERO,) = at(0)
+"""The position before the first."""
+
+
 def plain(payload="{}", **more):
     return Entry("t", "JOB:COMPLETE", payload, **more)
 
@@ -34,9 +43,9 @@ async def append(connection, entries, partition=1, append_id=None, since=None, f
 
 
 async def short(connection, entries, partition=1, append_id=None, since=None):
-    """(position, replayed, same_body) of each."""
+    """(number of the position, replayed, same_body) of each."""
     answers = await append(connection, entries, partition, append_id, since)
-    return [(answer.position, answer.replayed, answer.same_body) for answer in answers]
+    return [(answer.position - (answer.position >> 51 << 51), answer.replayed, answer.same_body) for answer in answers]
 
 
 async def count(connection):
@@ -72,20 +81,20 @@ async def connection(connect):
 
 @pytest.fixture
 async def three_partitions(connection):
-    await connection.script("INSERT INTO partitions (id) VALUES (2), (3)")
+    await connection.script("SELECT make_partition(2), make_partition(3)")
 
 
 async def test_commands_get_positions_in_order(connection):
     first = await append(connection, [plain('{"n":1}'), plain('{"n":2}')])
     second = await append(connection, [plain('{"n":3}', subject=7, trace="00-1")])
-    assert [answer.position for answer in first + second] == [1, 2, 3]
-    stored = await log.command(connection, 3)
+    assert [answer.position for answer in first + second] == at(1, 2, 3)
+    stored = await log.command(connection, ZERO + 3)
     assert (stored.partition, stored.tenant, stored.intent, stored.key) == (1, "t", "JOB:COMPLETE", 7)
     assert stored.payload == b'{"n":3}'
     assert stored.appended_at_ms == second[0].at_ms
     assert (stored.rows, stored.outcome) == ((), None)
-    assert await log.last_position(connection, 1) == 3
-    assert await log.cursor(connection, 1) == 0
+    assert await log.last_position(connection, 1) == ZERO + 3
+    assert await log.cursor(connection, 1) == ZERO
 
 
 CALLS = {
@@ -145,7 +154,7 @@ async def test_a_replay_on_another_partition_gets_the_first_position(connection,
     assert await short(connection, [keyed("a"), keyed("a", SHA_B), plain()], partition=2) == [
         (1, True, True),
         (1, True, False),
-        (2, False, True),
+        (1, False, True),
     ]
 
 
@@ -211,7 +220,7 @@ async def test_keys_are_taken_before_the_partition(connect, connection, three_pa
         await append(holder, [keyed("x")], partition=1)
         nursery.start_soon(append, waiter, [keyed("x")], 2)
         await until_blocked(connection, 1)
-        assert await short(holder, [keyed("z")], partition=2) == [(2, False, True)]
+        assert await short(holder, [keyed("z")], partition=2) == [(1, False, True)]
     assert await count(connection) == 2
     holder.close()
     waiter.close()
@@ -268,7 +277,7 @@ async def test_a_slow_committer_loses_nothing_to_a_tail_reader(connect, connecti
             IF random() < 0.1 THEN PERFORM pg_sleep(random() * 0.01); END IF;
             RETURN NULL;
         END $$;
-        CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON command_log_0 DEFERRABLE INITIALLY DEFERRED
+        CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON command_log_1_0 DEFERRABLE INITIALLY DEFERRED
             FOR EACH ROW EXECUTE FUNCTION slow();
         """
     )
@@ -317,7 +326,7 @@ async def test_a_retried_append_gives_the_same_answer(connect, connection):
 
     async def retry():
         own = await connect()
-        answers.extend(await short(own, doubtful(), append_id=append_id, since=1))
+        answers.extend(await short(own, doubtful(), append_id=append_id, since=ZERO + 1))
         own.close()
 
     async with trio.open_nursery() as nursery, first.transaction():
@@ -341,7 +350,7 @@ async def test_a_retry_without_keys_gives_the_same_answer(connection):
     append_id = uuid4()
     first = await append(connection, [plain(), plain()], append_id=append_id)
     again = await append(connection, [plain(), plain()], append_id=append_id, since=0)
-    assert [answer.position for answer in again] == [answer.position for answer in first] == [1, 2]
+    assert [answer.position for answer in again] == [answer.position for answer in first] == at(1, 2)
     assert await count(connection) == 2
 
 
@@ -385,7 +394,7 @@ async def test_the_functions_wait_for_the_partition_by_themselves(connection):
 
 async def append_tail(connection, entries, **more):
     session = await log.begin(connection, uuid4(), 1)
-    return (await log.append_tail(connection, session, 1, uuid4(), more.get("since"), entries))[1]
+    return (await log.append_segment(connection, session, 1, uuid4(), more.get("since"), entries))[1]
 
 
 @either_way
@@ -399,8 +408,10 @@ async def test_a_tail_stands_as_it_would_be_read(connection, entry):
     assert 0 < tail.batch.asked_at <= read.asked_at
     assert tail.batch == msgspec.structs.replace(read, asked_at=tail.batch.asked_at)
     assert (tail.batch.now, tail.batch.clock_revision, tail.batch.definitions_seq) == (1927857906789, 9, 8)
-    assert (first.behind, first.batch.clock_revision) == (0, 7)
-    stored = (await connection.execute("SELECT to_epoch_ms(at), key, trace FROM command_log WHERE position = 3")).rows
+    assert (first.behind, first.batch.clock_revision) == (ZERO, 7)
+    stored = (
+        await connection.execute("SELECT to_epoch_ms(at), key, trace FROM command_log WHERE position & 7 = 3")
+    ).rows
     assert stored == [(1927857906789, 5, "00-1")]
 
 
@@ -412,8 +423,8 @@ async def test_what_others_append_in_between_is_a_gap(connection, entry, three_p
     second = await append_tail(connection, [entry(4)])
     await append(connection, [entry(5)])
     third = await append_tail(connection, [entry(6)])
-    assert (first.behind, [row.position for row in first.batch.rows]) == (0, [1, 2])
-    assert (second.behind in {2, 3}, third.behind) == (True, 5)
+    assert (first.behind, [row.position for row in first.batch.rows]) == (ZERO, at(1, 2))
+    assert [second.behind, third.behind] == at(2, 4)
 
 
 @either_way
@@ -425,7 +436,7 @@ async def test_a_position_that_was_given_up_is_a_gap_at_most(connect, connection
     await lost.execute("ROLLBACK")
     lost.close()
     tail = await append_tail(connection, [entry(3)])
-    assert (tail.behind in {1, 2}, [row.position for row in tail.batch.rows]) == (True, [3])
+    assert (tail.behind in at(1, 2), [row.position for row in tail.batch.rows]) == (True, at(3))
 
 
 # What a crash may take
@@ -465,14 +476,14 @@ async def test_only_what_somebody_is_told_of_is_flushed(careful, commits):
     await append(careful, [plain()], flush=True)
     await append(careful, [plain()], flush=False)
     await append(careful, [keyed("a")], flush=False)  # others may be told of the key's first command
-    assert await commits() == {1: "off", 2: "on", 3: "off", 4: "on"}
+    assert await commits() == dict(zip(at(1, 2, 3, 4), ["off", "on", "off", "on"], strict=True))
 
 
 async def crash(connection):
     """What the recovery from a crash leaves: no row in an unlogged table, and the sequence where it was flushed."""
     await connection.script(
         "TRUNCATE since_recovery, appenders;"
-        "SELECT setval('command_log_position_seq', coalesce(max(position), 1)) FROM command_log"
+        "SELECT setval('log_position_1', coalesce(max(position), (1::bigint << 51) + 1)) FROM command_log"
     )
 
 
@@ -497,7 +508,7 @@ async def test_no_position_is_given_out_again_after_a_crash(careful, commits, wr
     await append(careful, [plain(), plain()], flush=False)
     await crash(careful)
     position = await write(careful)
-    assert position == 1_000_003
+    assert position == ZERO + 1_000_003
     (following,) = await append(careful, [plain()], flush=False)
     assert following.position == position + 1
     assert (await commits())[following.position] == "off"
@@ -543,7 +554,7 @@ async def test_two_that_append_after_a_crash_agree(connect, connection, three_pa
         (answer,) = await append(first, [plain()])
         nursery.start_soon(wait_in_line)
         await until_blocked(connection, 1)
-    assert [answer.position, later[0].position] == [1_000_002, 1_000_003]
+    assert [answer.position, later[0].position] == [ZERO + 1_000_002, *at(1_000_001, partition=2)]
     first.close()
     second.close()
 
@@ -587,8 +598,8 @@ async def test_the_inbox_moves_once_and_in_order(connect, connection):
         for _ in range(4):
             nursery.start_soon(mover)
     rows = (await connection.execute("SELECT position, key, request FROM command_log ORDER BY position")).rows
-    assert rows == [(n, n, n + 1000) for n in range(1, 501)]
-    assert max(moved) == 500
+    assert rows == [(ZERO + n, n, n + 1000) for n in range(1, 501)]
+    assert max(moved) == ZERO + 500
     assert (await connection.execute("SELECT count(*) FROM inbox")).rows == [(0,)]
 
 
@@ -597,14 +608,14 @@ async def test_forwarding_concerns_one_partition(connection, three_partitions):
         "INSERT INTO inbox (target_partition, tenant_id, intent, payload) VALUES (2, 't', 'X:Y', '{}')"
     )
     assert await log.forward(connection, 1, 10) is None
-    assert await log.forward(connection, 2, 10) == 1
+    assert await log.forward(connection, 2, 10) == at(1, partition=2)[0]
 
 
 async def store_answer(connection, position, seq=0, request=None, rejection=None, response=None):
     await connection.execute(
         "INSERT INTO event_log (partition_id, position, seq, root_key, request, events, rejection, response, version,"
         " processed_at) VALUES (1, $1, $2, 77, $3, '[[\"JobCompleted\",5]]', $4, $5, 1, now())",
-        (position, seq, request, rejection, response),
+        (ZERO + position, seq, request and ZERO + request, rejection, response),
     )
 
 
@@ -622,14 +633,14 @@ async def test_outcomes_are_those_of_answered_commands(connection):
     await store_answer(connection, 6, seq=1, request=5, response=b'{"late":true}')  # … and was
     await store_answer(connection, 7, request=4)  # goes back to 4, but does not answer it
     await store_answer(connection, 8, request=5, rejection=refused)
-    found = await log.outcomes(connection, [8, 7, 5, 4, 3, 2, 1, 99])
+    found = await log.outcomes(connection, at(8, 7, 5, 4, 3, 2, 1, 99))
     assert sorted(found, key=lambda each: each.position) == [
-        Outcome(1, None, b'{"a":1}'),
-        Outcome(2),
-        Outcome(3, rejection),
-        Outcome(5, None, b'{"late":true}'),
+        Outcome(ZERO + 1, None, b'{"a":1}'),
+        Outcome(ZERO + 2),
+        Outcome(ZERO + 3, rejection),
+        Outcome(ZERO + 5, None, b'{"late":true}'),
     ]
-    assert await log.outcome(connection, 4) is None
+    assert await log.outcome(connection, ZERO + 4) is None
     assert await log.outcomes(connection, []) == []
 
 
@@ -638,10 +649,10 @@ async def test_a_command_is_shown_with_its_events_and_outcome(connection):
     await store_answer(connection, 1, response=b"null")
     rejection = Rejection(RejectionCode.NOT_FOUND, "no such job")
     await store_answer(connection, 1, seq=1, rejection=msgspec.json.encode(rejection))
-    stored = await log.command(connection, 1)
+    stored = await log.command(connection, ZERO + 1)
     assert [(row.seq, row.version, row.events, row.rejection) for row in stored.rows] == [
         (0, 1, b'[["JobCompleted",5]]', None),
         (1, 1, b'[["JobCompleted",5]]', rejection),
     ]
-    assert stored.outcome == Outcome(1)
-    assert await log.command(connection, 2) is None
+    assert stored.outcome == Outcome(ZERO + 1)
+    assert await log.command(connection, ZERO + 2) is None

@@ -1,7 +1,6 @@
--- The command log and the event log of all partitions. Both are append-only. PostgreSQL partitions them by ranges of the
--- position, so that old ranges can be dropped whole.
-
-CREATE SEQUENCE command_log_position_seq;
+-- The command log and the event log of all partitions. Both are append-only. A position is `partition << 51 | n`, so it is unique over
+-- all partitions; n counts from 1 in the sequence log_position_<partition>. PostgreSQL partitions both logs by ranges of the position,
+-- which is by partition first and by age second, so that old ranges can be dropped whole.
 
 CREATE TABLE command_log (
     partition_id int NOT NULL,
@@ -54,28 +53,36 @@ BEGIN
     END IF;
 END $$;
 
--- Makes the partitions of both logs that hold position n, if they are missing; returns how many it made. It makes a table and then
--- attaches it: that takes SHARE UPDATE EXCLUSIVE on the log, which readers (pg_dump, a report) allow; CREATE TABLE ... PARTITION OF
--- takes ACCESS EXCLUSIVE. There is no DEFAULT partition, because each attachment would lock it exclusively: PostgreSQL refuses a row
--- without a partition, and that counts as an outage.
-CREATE FUNCTION make_log_pieces(n bigint) RETURNS int LANGUAGE plpgsql AS $$
+-- Makes the log partitions (of both logs) that hold a position, if they are missing; returns how many it made. Their names end with the
+-- partition and a number: the range of number i begins at `partition << 51 | i * 10000000`. It makes a table and then attaches it: that
+-- takes SHARE UPDATE EXCLUSIVE on the log, which readers (pg_dump, a report) allow; CREATE TABLE ... PARTITION OF takes ACCESS EXCLUSIVE.
+-- There is no DEFAULT partition, because each attachment would lock it exclusively: PostgreSQL refuses a row without a log partition, and
+-- that counts as an outage.
+CREATE FUNCTION make_log_partitions(pos bigint) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     size  CONSTANT bigint := 10000000;
-    lower CONSTANT bigint := n / size * size;
+    p     CONSTANT bigint := pos >> 51;
+    i     CONSTANT bigint := (pos - (p << 51)) / size;
+    lower CONSTANT bigint := (p << 51) + i * size;
     parent text;
-    piece  text;
+    child  text;
     made   int := 0;
 BEGIN
     FOREACH parent IN ARRAY ARRAY['command_log', 'event_log'] LOOP
-        piece := parent || '_' || lower / size;
-        IF to_regclass(piece) IS NULL THEN
-            EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)', piece, parent);
+        child := format('%s_%s_%s', parent, p, i);
+        IF to_regclass(child) IS NULL THEN
+            EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)', child, parent);
         END IF;
-        IF NOT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = piece::regclass) THEN
-            EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%s) TO (%s)', parent, piece, lower, lower + size);
+        IF NOT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = child::regclass) THEN
+            EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%s) TO (%s)', parent, child, lower, lower + size);
             made := made + 1;
         END IF;
     END LOOP;
     RETURN made;
 END $$;
-SELECT make_log_pieces(0), make_log_pieces(10000000), make_log_pieces(20000000);
+
+-- The last position that was given out in a partition; before its first one, the position before that.
+CREATE FUNCTION last_log_position(p int) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    RETURN coalesce(pg_sequence_last_value(('log_position_' || p)::regclass), p::bigint << 51);
+END $$;

@@ -1,4 +1,4 @@
--- Leadership of partitions: the lease, the cursor, the fence, and recorded attempts at commands.
+-- Leadership of partitions: the lease, the cursor, the fence, slots, and recorded attempts at commands.
 
 CREATE TABLE partitions (
     id                  int PRIMARY KEY,
@@ -19,8 +19,29 @@ CREATE TABLE batches (
     epoch        bigint NOT NULL,
     PRIMARY KEY (partition_id, from_pos)
 );
-INSERT INTO partitions (id) VALUES (1);
-INSERT INTO batches VALUES (1, -1, 0, (1::bigint << 51) + 1, 0);
+
+-- Makes a partition: its row, its cursor (before its first position), the sequence of its positions, and its first log partitions.
+CREATE FUNCTION make_partition(p int) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    base CONSTANT bigint := p::bigint << 51;
+BEGIN
+    INSERT INTO partitions (id) VALUES (p);
+    INSERT INTO batches VALUES (p, base - 1, base, base + 1, 0);
+    EXECUTE format('CREATE SEQUENCE log_position_%s MINVALUE %s MAXVALUE %s', p, base + 1, base + (1::bigint << 51) - 1);
+    PERFORM make_log_partitions(base + n * 10000000) FROM generate_series(0, 2) n;
+END $$;
+SELECT make_partition(1);
+
+-- Who owns what is found by a name (message channels, start locks): each name has one of 1,024 slots, and each slot one partition.
+CREATE TABLE slots (
+    slot         smallint PRIMARY KEY CHECK (slot BETWEEN 0 AND 1023),
+    partition_id int NOT NULL
+);
+INSERT INTO slots SELECT n, 1 FROM generate_series(0, 1023) n;
+
+-- The slot of a name in a tenant, the same on every server and in every version: other programs compute it, too.
+CREATE FUNCTION slot_of(tenant text, name text) RETURNS smallint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+$$ SELECT (('x' || left(md5(tenant || ':' || name), 4))::bit(16)::int % 1024)::smallint $$;
 
 -- The first statement of every batch of commands. Raises VV001 unless this epoch still owns the partition and the cursor stands at
 -- old_pos; then moves the cursor.

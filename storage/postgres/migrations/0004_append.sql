@@ -32,8 +32,8 @@ CREATE TABLE inbox (
 CREATE UNLOGGED TABLE since_recovery (one boolean PRIMARY KEY DEFAULT true CHECK (one));
 INSERT INTO since_recovery DEFAULT VALUES;
 
--- Makes the jump if there was a crash. A million is more than can be appended between two flushes of PostgreSQL's WAL writer
--- (wal_writer_delay), and less than a partition of the log. The jump itself is flushed: another crash must not repeat it from the same
+-- Makes the jump in all partitions if there was a crash. A million is more than can be appended between two flushes of PostgreSQL's WAL
+-- writer (wal_writer_delay), and less than the range of a log partition. The jump itself is flushed: another crash must not repeat it from the same
 -- place. The appender calls this when it connects, in a transaction of its own: a failed append would undo the note that the jump was
 -- made. A standby could not read the table, and PostgreSQL would report a wrong statement; it is an outage.
 CREATE FUNCTION skip_lost_positions() RETURNS void LANGUAGE plpgsql VOLATILE AS $$
@@ -44,7 +44,7 @@ BEGIN
     INSERT INTO since_recovery DEFAULT VALUES ON CONFLICT DO NOTHING;
     IF FOUND THEN
         PERFORM set_config('synchronous_commit', reset_val, true) FROM pg_settings WHERE name = 'synchronous_commit';
-        PERFORM setval('command_log_position_seq', last_value + 1000000) FROM command_log_position_seq;
+        PERFORM setval(('log_position_' || id)::regclass, last_log_position(id) + 1000000) FROM partitions;
     END IF;
 END $$;
 
@@ -81,6 +81,7 @@ RETURNS TABLE (pos bigint, at_ms bigint, clock_revision bigint, definitions bigi
 LANGUAGE plpgsql VOLATILE SET lock_timeout = '5s' AS $$
 DECLARE
     moment timestamptz;
+    positions CONSTANT regclass := ('log_position_' || p)::regclass;
 BEGIN
     SELECT coalesce(c.pinned_at, now() + c.shift), c.revision, d.n
     INTO moment, clock_revision, definitions
@@ -93,7 +94,7 @@ BEGIN
     PERFORM pg_advisory_xact_lock(4711, p);
     RETURN QUERY
     INSERT INTO command_log (partition_id, position, append_id, ord, at, tenant_id, intent, key, payload, trace)
-    SELECT p, nextval('command_log_position_seq'), aid, s.o, moment, s.tenant, s.intent, s.subject, convert_to(s.payload, 'UTF8'), s.trace
+    SELECT p, nextval(positions), aid, s.o, moment, s.tenant, s.intent, s.subject, convert_to(s.payload, 'UTF8'), s.trace
     FROM (
         SELECT * FROM json_to_recordset(cmds)
             AS t(o int, tenant text, intent text, subject bigint, payload text, trace text)
@@ -115,6 +116,7 @@ LANGUAGE plpgsql VOLATILE SET lock_timeout = '5s' AS $$
 DECLARE
     fresh  int[];
     moment timestamptz := clock_now();
+    positions CONSTANT regclass := ('log_position_' || p)::regclass;
 BEGIN
     -- 1: keys first, sorted, before the partition's lock: inside it they would deadlock across partitions.
     WITH c AS (
@@ -153,7 +155,7 @@ BEGIN
     -- makes the plan while the table is empty, and a join that it plans then reads the whole table for ever after.
     RETURN QUERY
     WITH w AS MATERIALIZED (
-        SELECT s.*, CASE WHEN key IS NULL OR o = ANY (fresh) THEN nextval('command_log_position_seq') END pos
+        SELECT s.*, CASE WHEN key IS NULL OR o = ANY (fresh) THEN nextval(positions) END pos
         FROM (
             SELECT * FROM json_to_recordset(cmds)
                 AS t(o int, tenant text, key text, sha text, intent text, subject bigint, payload text, trace text)
@@ -169,7 +171,7 @@ BEGIN
     )
     SELECT w.o, coalesce(w.pos, first.pos, i.position), w.pos IS NULL,
            w.pos IS NOT NULL OR coalesce(decode(first.sha, 'hex'), i.body_sha) = decode(w.sha, 'hex'),
-           coalesce((SELECT max(position) FROM command_log WHERE partition_id = p), 0)
+           coalesce((SELECT max(position) FROM command_log WHERE partition_id = p), p::bigint << 51)
     FROM w
     LEFT JOIN w first ON w.pos IS NULL AND first.pos IS NOT NULL AND first.tenant = w.tenant AND first.key = w.key
     LEFT JOIN LATERAL (
@@ -183,6 +185,7 @@ END $$;
 CREATE FUNCTION forward_inbox(p int, n int) RETURNS bigint LANGUAGE plpgsql VOLATILE SET lock_timeout = '5s' AS $$
 DECLARE
     last bigint;
+    positions CONSTANT regclass := ('log_position_' || p)::regclass;
 BEGIN
     IF NOT EXISTS (SELECT FROM since_recovery) THEN
         PERFORM skip_lost_positions();
@@ -193,7 +196,7 @@ BEGIN
             SELECT id FROM inbox WHERE target_partition = p ORDER BY id LIMIT n)
         RETURNING *
     ), w AS MATERIALIZED (
-        SELECT s.*, row_number() OVER () AS o, nextval('command_log_position_seq') pos FROM (SELECT * FROM taken ORDER BY id) s
+        SELECT s.*, row_number() OVER () AS o, nextval(positions) pos FROM (SELECT * FROM taken ORDER BY id) s
     ), ins AS (
         INSERT INTO command_log (partition_id, position, append_id, ord, at, tenant_id, intent, key, request, payload, trace)
         SELECT p, pos, gen_random_uuid(), o, clock_now(), tenant_id, intent, key, request, payload, trace FROM w

@@ -44,11 +44,12 @@ CREATE TABLE start_subscriptions (
 );
 
 -- A message channel is (tenant_id, correlation_key): its buffered messages, its open subscriptions, and the locks of the instances that
--- its messages started.
+-- its messages started. The slot of the channel leads its indexes, so that a slot can move to another partition.
 CREATE TABLE messages (
     message_key     bigint PRIMARY KEY,
     deadline_ms     bigint NOT NULL,
     partition_id    int NOT NULL,
+    slot            smallint GENERATED ALWAYS AS (slot_of(tenant_id, correlation_key)) STORED NOT NULL,
     tenant_id       text NOT NULL,
     name            text NOT NULL,
     correlation_key text NOT NULL,
@@ -59,28 +60,30 @@ CREATE TABLE messages (
     -- The processes that got the message.
     given           text[] NOT NULL
 ) WITH (fillfactor = 90);
-CREATE INDEX messages_channel ON messages (tenant_id, md5(correlation_key), md5(name), message_key);
-CREATE INDEX messages_id ON messages (tenant_id, md5(correlation_key), md5(message_id)) WHERE message_id IS NOT NULL;
+CREATE INDEX messages_channel ON messages (slot, tenant_id, md5(correlation_key), md5(name), message_key);
+CREATE INDEX messages_id ON messages (slot, tenant_id, md5(correlation_key), md5(message_id)) WHERE message_id IS NOT NULL;
 CREATE INDEX messages_deadline ON messages (partition_id, deadline_ms);
 
 CREATE TABLE channel_subscriptions (
     subscription_key bigint PRIMARY KEY,
     interrupting     boolean NOT NULL,
+    slot             smallint GENERATED ALWAYS AS (slot_of(tenant_id, correlation_key)) STORED NOT NULL,
     tenant_id        text NOT NULL,
     correlation_key  text NOT NULL,
     name             text NOT NULL,
     process_id       text NOT NULL,
     state            text NOT NULL CHECK (state IN ('OPEN', 'CORRELATING'))
 ) WITH (fillfactor = 90);
-CREATE INDEX channel_subscriptions_channel ON channel_subscriptions (tenant_id, md5(correlation_key), subscription_key);
+CREATE INDEX channel_subscriptions_channel ON channel_subscriptions (slot, tenant_id, md5(correlation_key), subscription_key);
 
 CREATE TABLE start_locks (
     process_instance_key bigint PRIMARY KEY,
+    slot                 smallint GENERATED ALWAYS AS (slot_of(tenant_id, correlation_key)) STORED NOT NULL,
     tenant_id            text NOT NULL,
     correlation_key      text NOT NULL,
     process_id           text NOT NULL
 );
-CREATE INDEX start_locks_channel ON start_locks (tenant_id, md5(correlation_key));
+CREATE INDEX start_locks_channel ON start_locks (slot, tenant_id, md5(correlation_key));
 
 -- The history: which instance got which message.
 CREATE TABLE message_correlations (

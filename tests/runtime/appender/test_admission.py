@@ -25,7 +25,7 @@ def died(message):
 class Engine:
     """Played: it is at `position`."""
 
-    def __init__(self, position: "int | None" = 0) -> None:
+    def __init__(self, position: "int | None" = 1 << 51) -> None:
         self.position = position
 
     def consumed(self, partition):

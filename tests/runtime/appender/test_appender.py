@@ -22,6 +22,12 @@ from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import ConnectFailed, Outage, StorageBug
 from vivero.storage.postgres.queries import label
 
+ZERO = 1 << 51
+"""The position before the first."""
+
+FIFTH = ZERO + 5
+"""The position of the fifth command."""
+
 SECONDS = 20.0
 """Patience of callers that are expected to succeed."""
 
@@ -156,7 +162,7 @@ async def test_many_requests_share_a_call(appender, connection):
     async with trio.open_nursery() as callers:
         for number in range(200):
             callers.start_soon(collect, answers, number, appender.append(complete(number), deadline_s=SECONDS))
-    assert sorted(answer.position for answer in answers.values()) == list(range(1, 201))
+    assert sorted(answer.position for answer in answers.values()) == list(range(ZERO + 1, ZERO + 201))
     assert dict(await rows(connection, "key, position")) == {n: answer.position for n, answer in answers.items()}
     calls = (await connection.execute("SELECT count(DISTINCT append_id) FROM command_log")).rows[0][0]
     assert calls <= 10
@@ -181,7 +187,7 @@ async def rows_of_calls(connection):
 
 
 async def test_partitions_get_calls_of_their_own(appender, connection):
-    await connection.script("INSERT INTO partitions (id) VALUES (2)")
+    await connection.script("SELECT make_partition(2)")
     answers = {}
     async with trio.open_nursery() as callers:
         for number in range(40):
@@ -211,7 +217,7 @@ async def test_work_goes_before_new(connect, connection, nursery):
             callers.start_soon(collect, answers, number, appender.append(item, deadline_s=SECONDS))
             await trio.testing.wait_all_tasks_blocked()
         nursery.start_soon(supervised(appender).run)
-    assert [answers[number].position for number in range(4)] == [3, 4, 1, 2]
+    assert [answers[number].position for number in range(4)] == [ZERO + n for n in (3, 4, 1, 2)]
 
 
 async def test_only_the_refused_command_fails(connect, connection, nursery):
@@ -260,7 +266,7 @@ async def test_a_full_channel_refuses_new_and_lets_work_wait(connect, connection
 
 
 async def test_new_is_refused_when_the_engine_is_behind(connect, nursery):
-    consumed = Consumed(0, 0.0)
+    consumed = Consumed(ZERO, 0.0)
     settings = AppenderSettings(lag_commands=3, lag_s=0.5)
     appender = Appender(connect, settings, consumed=lambda partition: consumed)
     nursery.start_soon(supervised(appender).run)
@@ -269,7 +275,7 @@ async def test_new_is_refused_when_the_engine_is_behind(connect, nursery):
     with pytest.raises(Overloaded, match="4 commands behind"):
         await appender.append(create(), deadline_s=SECONDS)
     await appender.append(complete(1), deadline_s=SECONDS)
-    consumed = Consumed(0, 10.0)  # works off five in half a second
+    consumed = Consumed(ZERO, 10.0)  # works off five in half a second
     await appender.append(create(), deadline_s=SECONDS)
     with pytest.raises(Overloaded):
         await appender.append(create(), deadline_s=SECONDS)
@@ -289,14 +295,15 @@ async def test_without_an_engine_new_queues_up_to_the_backlog(connect, nursery):
 
 async def test_the_backlog_is_known_after_a_restart_and_read_again(connect, connection, nursery):
     await connection.script(
-        """INSERT INTO command_log SELECT 1, n, gen_random_uuid(), 0, now(), 't', 'X:Y', NULL, NULL, '{}', NULL
-           FROM generate_series(1, 5) n; SELECT setval('command_log_position_seq', 5)"""
+        """INSERT INTO command_log
+           SELECT 1, nextval('log_position_1'), gen_random_uuid(), 0, now(), 't', 'X:Y', NULL, NULL, '{}', NULL
+           FROM generate_series(1, 5)"""
     )
     appender = Appender(connect, AppenderSettings(backlog=5, poll_s=0.01))
     nursery.start_soon(supervised(appender).run)
     await appender.append(complete(1), deadline_s=SECONDS)
-    assert await until_refused(appender, True) >= 6
-    await connection.script("INSERT INTO batches VALUES (1, 0, 1000000, 1, 0)")
+    assert await until_refused(appender, True) >= FIFTH + 1
+    await connection.script("INSERT INTO batches VALUES (1, 1::bigint << 51, (1::bigint << 51) + 1000000, 1, 0)")
     await until_refused(appender, False)
 
 
@@ -307,26 +314,26 @@ async def crash(connection):
 
 async def test_what_waits_is_counted_across_a_jump(connect, connection, nursery):
     """After a crash positions jump by as much as may wait: without an engine nothing new would come in."""
-    await connection.script("SELECT setval('command_log_position_seq', 5)")
+    await connection.script(f"SELECT setval('log_position_1', {FIFTH})")
     await crash(connection)
     appender = Appender(connect, AppenderSettings(backlog=4, poll_s=0.01))
     nursery.start_soon(supervised(appender).run)
-    assert (await appender.append(complete(1), deadline_s=SECONDS)).position == 1_000_006
+    assert (await appender.append(complete(1), deadline_s=SECONDS)).position == FIFTH + 1_000_001
     await until_refused(appender, False)
     await until_refused(appender, True)
     assert len(await rows(connection)) == 4
 
 
 async def test_a_jump_is_made_once_whatever_is_refused(connect, connection, nursery):
-    """A value that PostgreSQL refuses undoes its append, not the jump: each jump is a tenth of a piece."""
-    await connection.script("SELECT setval('command_log_position_seq', 5)")
+    """A value that PostgreSQL refuses undoes its append, not the jump: each jump is a tenth of a log partition."""
+    await connection.script(f"SELECT setval('log_position_1', {FIFTH})")
     await crash(connection)
     appender = Appender(connect)
     nursery.start_soon(supervised(appender).run)
     for _ in range(3):
         with pytest.raises(Refused):
             await appender.append(complete(1, tenant="a\0b"), deadline_s=SECONDS)
-    assert (await appender.append(complete(1), deadline_s=SECONDS)).position < 1_000_100
+    assert (await appender.append(complete(1), deadline_s=SECONDS)).position < ZERO + 1_000_100
 
 
 async def test_a_standby_is_an_outage(connection, connect, nursery):
@@ -404,6 +411,7 @@ async def test_a_command_withdrawn_while_its_call_is_prepared_is_not_written(con
     appender = Appender(connect, AppenderSettings(poll_s=1e6), owned=lambda: polled.set() or ())
     nursery.start_soon(supervised(appender).run)
     await polled.wait()
+    await connection.execute("SELECT make_partition(2)")
     await appender.append(complete(1), deadline_s=SECONDS)
     async with holder.transaction():
         await holder.execute("LOCK TABLE command_log IN ACCESS EXCLUSIVE MODE")
@@ -587,7 +595,7 @@ async def test_the_inbox_is_forwarded_when_told(connect, connection, nursery):
     appender = Appender(
         connect,
         AppenderSettings(forward_count=100, poll_s=1000),
-        appended=lambda partition, position: woken.set() if position == 250 else None,
+        appended=lambda partition, position: woken.set() if position == ZERO + 250 else None,
         owned=lambda: (1,),
     )
     nursery.start_soon(supervised(appender).run)
@@ -596,11 +604,11 @@ async def test_the_inbox_is_forwarded_when_told(connect, connection, nursery):
     appender.spilled(1)
     with trio.fail_after(10):
         await woken.wait()
-    assert await rows(connection) == [(n, n) for n in range(1, 251)]
+    assert await rows(connection) == [(ZERO + n, n) for n in range(1, 251)]
 
 
 async def test_the_inboxes_of_owned_partitions_are_polled(connect, connection, nursery):
-    await connection.script("INSERT INTO partitions (id) VALUES (2)")
+    await connection.script("SELECT make_partition(2)")
     appender = Appender(connect, AppenderSettings(poll_s=0.01), owned=lambda: (2,))
     nursery.start_soon(supervised(appender).run)
     await appender.append(complete(1), deadline_s=SECONDS)
@@ -613,7 +621,9 @@ async def test_the_inboxes_of_owned_partitions_are_polled(connect, connection, n
 async def test_what_others_appended_is_noticed_by_the_poll(connect, connection, nursery):
     noticed = trio.Event()
     appender = Appender(
-        connect, AppenderSettings(poll_s=0.01), appended=lambda partition, position: position == 2 and noticed.set()
+        connect,
+        AppenderSettings(poll_s=0.01),
+        appended=lambda partition, position: position == ZERO + 2 and noticed.set(),
     )
     other = Appender(connect)
     nursery.start_soon(supervised(appender).run)
@@ -633,5 +643,5 @@ async def test_run_once_says_whether_there_was_anything_to_do(connect, connectio
         callers.start_soon(collect, answers, 1, appender.append(complete(1), deadline_s=SECONDS))
         await trio.testing.wait_all_tasks_blocked()
         assert await appender.run_once(connection, beat)
-    assert answers[1].position == 1
+    assert answers[1].position == ZERO + 1
     assert not await appender.run_once(connection, beat)

@@ -8,6 +8,9 @@ from vivero.engine.runtime.appender.task import Appender, AppenderSettings
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
 
+ZERO = 1 << 51
+"""The position before the first."""
+
 
 @pytest.fixture
 def forwarding():
@@ -52,7 +55,7 @@ async def test_the_appender_moves_on_as_the_owner_does(connect, connection):
         "INSERT INTO inbox (target_partition, tenant_id, intent, key, payload)"
         " SELECT 1, 't', 'X:Y', n, '{}' FROM generate_series(1, 120) n"
     )
-    at = 0
+    at = ZERO
     appender = Appender(connect, AppenderSettings(), consumed=lambda partition: Consumed(at, 0.0), owned=lambda: (1,))
     appender.spilled(1)
     beat, link, seen = Beat(SupervisionSettings()), await connect(), []
@@ -60,10 +63,10 @@ async def test_the_appender_moves_on_as_the_owner_does(connect, connection):
     for _ in range(5):
         while await appender.run_once(link, beat):
             pass
-        (at,) = (await connection.execute("SELECT coalesce(max(position), 0) FROM command_log")).rows[0]
+        (at,) = (await connection.execute("SELECT coalesce(max(position), 1::bigint << 51) FROM command_log")).rows[0]
         seen.append(at)
         appender.processed(1)
-    assert seen == [50, 100, 120, 120, 120]
+    assert [position - ZERO for position in seen] == [50, 100, 120, 120, 120]
     assert not await appender.run_once(link, beat)
 
 
@@ -72,18 +75,18 @@ async def test_the_appender_waits_for_the_owner_without_turning(connect, connect
         "INSERT INTO inbox (target_partition, tenant_id, intent, key, payload)"
         " SELECT 1, 't', 'X:Y', n, '{}' FROM generate_series(1, 60) n"
     )
-    at, reached = 0, {50: trio.Event(), 60: trio.Event()}
+    at, reached = ZERO, {50: trio.Event(), 60: trio.Event()}
     appender = Appender(
         connect,
         AppenderSettings(poll_s=1000),
-        appended=lambda partition, position: reached[position].set(),
+        appended=lambda partition, position: reached[position - ZERO].set(),
         consumed=lambda partition: Consumed(at, 0.0),
         owned=lambda: (1,),
     )
     nursery.start_soon(appender.run, Beat(SupervisionSettings()))
     with trio.fail_after(10):
         await reached[50].wait()
-        at = 50
+        at = ZERO + 50
         appender.processed(1)
         await reached[60].wait()
     nursery.cancel_scope.cancel()

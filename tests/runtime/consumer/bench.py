@@ -43,6 +43,7 @@ NO_STATE = {
     "partitions",
     "resources",
     "schema_migrations",
+    "slots",
 }
 """Tables of the kernel. All others hold what follows from the events."""
 
@@ -53,6 +54,7 @@ class Serial(Bench):
     def __init__(self, *arguments) -> None:
         super().__init__(*arguments)
         self.engine.now = PINNED_MS
+        self.engine.before = 1 << 51
         self.batches = []
         keep = self.state.saved
 

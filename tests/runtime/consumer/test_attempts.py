@@ -205,7 +205,7 @@ async def test_a_slow_command_is_rejected_after_three_attempts_and_all_others_ar
     assert position == first + 3
     assert '"PROCESSING_ERROR"' in rejection
     assert "3 attempts to process the command alone have failed" in rejection
-    assert sorted(program.told) == list(range(1, last + 1))
+    assert sorted(program.told) == list(range((1 << 51) + 1, last + 1))
     assert await rows_of(connection, "SELECT count(*) FROM process_instances") == [(6,)]
     assert await rows_of(connection, RECORDED) == []
 
@@ -595,7 +595,10 @@ async def test_what_the_watchdog_ends_is_known_to_the_next_process(migrated, con
     slow = Slow(monkeypatch, blocked)
     slow.positions = {first + 1}
     lives = await program.lives(last)
-    assert slow.met == [[1, first, first + 1, first + 2][-len(slow.met[0]) :], *([[first + 1]] * MOST_ATTEMPTS)]
+    assert slow.met == [
+        [(1 << 51) + 1, first, first + 1, first + 2][-len(slow.met[0]) :],
+        *([[first + 1]] * MOST_ATTEMPTS),
+    ]
     assert lives == 1 + MOST_ATTEMPTS + 1
     ((position, rejection),) = await rows_of(connection, REJECTED)
     assert position == first + 1

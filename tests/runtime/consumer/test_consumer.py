@@ -72,7 +72,12 @@ async def test_evicting_everything_changes_nothing(migrated, connection, second,
 
 async def test_the_replay_of_the_event_log_gives_the_tables(migrated, connection, second, serial):
     await work_off(migrated, connection, serial, batch_commands=9)
-    ends = [to for (to,) in (await connection.execute("SELECT to_pos FROM batches WHERE to_pos > 0 ORDER BY 1")).rows]
+    ends = [
+        to
+        for (to,) in (
+            await connection.execute("SELECT to_pos FROM batches WHERE to_pos > 1::bigint << 51 ORDER BY 1")
+        ).rows
+    ]
     assert len(ends) >= len(serial.commands) / 9
     rows = await connection.execute(
         "SELECT position, to_epoch_ms(processed_at), events::text FROM event_log ORDER BY position, seq"
@@ -221,14 +226,14 @@ async def test_a_job_lost_to_a_new_lease_cannot_be_completed(migrated, connectio
     consumer, ears = make_consumer(migrated, serial.resources)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await ears.reached(2)
+        await ears.reached((1 << 51) + 2)
         first, second = [await lease(connection, job) for _ in range(2)]
         last = await append(connection, [("<default>", CompleteJob(job, lease=token)) for token in (first, second)])
         consumer.wake()
         await ears.reached(last)
         nursery.cancel_scope.cancel()
-    assert ears.outcomes[3].rejection.code == "INVALID_STATE"
-    assert ears.outcomes[4].rejection is None
+    assert ears.outcomes[(1 << 51) + 3].rejection.code == "INVALID_STATE"
+    assert ears.outcomes[(1 << 51) + 4].rejection is None
 
 
 async def lease(connection, job):
@@ -246,9 +251,9 @@ async def test_a_model_that_is_not_in_memory_is_waited_for(migrated, connection)
     consumer.definitions.cold.update(serial.resources)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await ears.reached(2)
+        await ears.reached((1 << 51) + 2)
         nursery.cancel_scope.cancel()
-    assert ears.outcomes[2].rejection is None
+    assert ears.outcomes[(1 << 51) + 2].rejection is None
     assert consumer.stats.not_loaded == 1
 
 
@@ -270,7 +275,7 @@ async def test_parsing_a_large_model_is_no_hang_on_a_slow_machine(migrated, conn
     models.resource = slowly
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, sign)
-        await ears.reached(2)
+        await ears.reached((1 << 51) + 2)
         nursery.cancel_scope.cancel()
     assert excused_s
     assert min(excused_s) >= 30
@@ -291,9 +296,9 @@ async def test_a_model_that_cannot_be_had_rejects_its_command_only(migrated, con
         nursery.start_soon(consumer.run, beat())
         await ears.reached(last)
         nursery.cancel_scope.cancel()
-    assert ears.outcomes[1].rejection is None
-    assert ears.outcomes[2].rejection.code == "PROCESSING_ERROR"
-    assert ears.outcomes[3].rejection.code == "NOT_FOUND"
+    assert ears.outcomes[(1 << 51) + 1].rejection is None
+    assert ears.outcomes[(1 << 51) + 2].rejection.code == "PROCESSING_ERROR"
+    assert ears.outcomes[(1 << 51) + 3].rejection.code == "NOT_FOUND"
 
 
 async def test_another_nodes_deployment_is_seen_with_the_next_batch(migrated, connection):
@@ -304,7 +309,7 @@ async def test_another_nodes_deployment_is_seen_with_the_next_batch(migrated, co
     consumer, ears = make_consumer(migrated, serial.resources)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
-        await ears.reached(1)
+        await ears.reached((1 << 51) + 1)
         async with connection.transaction():
             await connection.execute("UPDATE process_definitions SET state = 'DELETED'")
             await connection.execute("UPDATE definitions_seq SET n = n + 1")

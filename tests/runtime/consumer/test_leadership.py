@@ -35,13 +35,17 @@ async def owner(connection):
     return rows.rows[0]
 
 
+ZERO = 1 << 51
+"""The position before the first."""
+
+
 async def batches(connection):
     return (await connection.execute("SELECT from_pos, to_pos, epoch FROM batches ORDER BY 1")).rows
 
 
 def commit(claim, to, *calls, epoch=None):
     """A batch of nothing but its fence and these statements."""
-    fence = save.fence(claim.partition, epoch or claim.epoch, claim.position, to, claim.next_key)
+    fence = save.fence(claim.partition, epoch or claim.epoch, claim.position, ZERO + to, claim.next_key)
     return [("BEGIN", ()), fence, *calls, ("COMMIT", ())]
 
 
@@ -76,10 +80,10 @@ async def test_standing_by_is_logged_when_the_leader_changes_and_no_more(monkeyp
 
 async def test_a_claim_begins_where_the_last_batch_ended(connect, connection):
     first = await partitions.claim(await connect(), 1, "a")
-    assert (first.epoch, first.position, first.next_key) == (1, 0, (1 << 51) + 1)
-    await connection.execute("INSERT INTO batches VALUES (1, 0, 17, 4711, 1)")
+    assert (first.epoch, first.position, first.next_key) == (1, 1 << 51, (1 << 51) + 1)
+    await connection.execute("INSERT INTO batches VALUES (1, 1::bigint << 51, (1::bigint << 51) + 17, 4711, 1)")
     second = await partitions.claim(await connect(), 1, "a")
-    assert (second.epoch, second.position, second.next_key) == (2, 17, 4711)
+    assert (second.epoch, second.position, second.next_key) == (2, (1 << 51) + 17, 4711)
 
 
 async def test_a_lease_keeps_others_off(connect, connection):
@@ -163,7 +167,7 @@ async def test_a_claim_waits_for_a_backend_in_doubt(connect, connection, nursery
     with trio.fail_after(5):
         while not claimed:
             await trio.lowlevel.checkpoint()
-    assert (claimed[0].epoch, claimed[0].position) == (2, 9)
+    assert (claimed[0].epoch, claimed[0].position) == (2, ZERO + 9)
 
 
 async def waits_for_a_lock(connection, pid):
@@ -186,7 +190,7 @@ async def test_a_frozen_owner_whose_lease_has_run_out_is_ended(connect, connecti
         await partitions.claim(contender, 1, "b")
     await gone(connection, frozen.backend_pid)
     again = await partitions.claim(contender, 1, "b")
-    assert (again.epoch, again.position) == (2, 0), "what it had not committed has not happened"
+    assert (again.epoch, again.position) == (2, ZERO), "what it had not committed has not happened"
     frozen.abort()
 
 
@@ -207,7 +211,7 @@ async def test_a_slow_owner_whose_lease_holds_is_not_ended(connect, connection):
     with pytest.raises(Conflict):
         await partitions.claim(contender, 1, "a")
     await slow.execute("COMMIT")
-    assert (await batches(connection))[-1] == (0, 9, 1)
+    assert (await batches(connection))[-1] == (ZERO, ZERO + 9, 1)
 
 
 # ---- the fence
@@ -217,7 +221,7 @@ async def test_the_fence_lets_the_owner_through(connect, connection):
     writer = await connect()
     claim = await partitions.claim(writer, 1, "a")
     await writer.pipeline(commit(claim, 5, MARK))
-    assert (await batches(connection))[-1] == (0, 5, 1)
+    assert (await batches(connection))[-1] == (ZERO, ZERO + 5, 1)
     assert await marked(connection) == 1
 
 
@@ -238,7 +242,7 @@ async def test_a_batch_from_another_position_writes_nothing_and_steps_down(conne
     with pytest.raises(SteppedDown):
         await writer.pipeline(commit(claim, 6, MARK))
     assert await marked(connection) == 0
-    assert (await batches(connection))[-1] == (0, 5, 1)
+    assert (await batches(connection))[-1] == (ZERO, ZERO + 5, 1)
 
 
 async def test_a_term_that_was_overtaken_steps_down_and_changes_nothing(migrated, connect, connection, serial):
@@ -278,10 +282,12 @@ async def test_a_loser_steps_down_and_rejects_nobody(migrated, connect, connecti
         nursery.start_soon(keep_leading, consumer)
         await ears.until(lambda: ears.terms)
         async with connection.transaction():
-            await connection.execute("INSERT INTO batches VALUES (1, 0, 1, (1::bigint << 51) + 1, 1)")
+            await connection.execute(
+                "INSERT INTO batches SELECT 1, base, base + 1, base + 1, 1 FROM (VALUES (1::bigint << 51)) v(base)"
+            )
             await connection.execute(
                 "INSERT INTO event_log (partition_id, position, seq, root_key, request, events, rejection, response,"
-                " version, processed_at) VALUES (1, 1, 0, NULL, NULL, '[]', NULL, 'null', 1, now())"
+                " version, processed_at) VALUES (1, (1::bigint << 51) + 1, 0, NULL, NULL, '[]', NULL, 'null', 1, now())"
             )
         last = await append(connection, serial.commands[:1] + serial.commands)
         consumer.wake()
@@ -314,8 +320,8 @@ async def test_of_two_consumers_one_leads_and_the_other_takes_over_at_once(migra
         nursery.cancel_scope.cancel()
     assert took < partitions.LEASE_S / 2, "it waited for the lease, although the backend was gone"
     assert ears_of_other.terms == [2]
-    assert ears_of_one.told == [1, 2]
-    assert ears_of_other.told == [3]
+    assert ears_of_one.told == [ZERO + 1, ZERO + 2]
+    assert ears_of_other.told == [ZERO + 3]
 
 
 async def in_a_scope(consumer, task_status):
@@ -360,7 +366,7 @@ async def test_a_cancelled_term_releases_its_claim(migrated, connection, serial)
     async with trio.open_nursery() as nursery:
         scope = await nursery.start(in_a_scope, consumer)
         await ears.until(lambda: ears.terms)
-        assert consumer.consumed().position == 0
+        assert consumer.consumed().position == ZERO
         scope.cancel()
     assert not consumer.leads
     assert consumer.consumed() is None

@@ -34,6 +34,10 @@ def serial_run(instances):
     return serial
 
 
+ZERO = 1 << 51
+"""The position before the first."""
+
+
 async def test_commands_of_this_node_are_not_read_back(migrated, connection):
     await pin_clock(connection)
     serial = serial_run(20)
@@ -42,7 +46,7 @@ async def test_commands_of_this_node_are_not_read_back(migrated, connection):
         nursery.start_soon(consumer.run, beat())
         await appended(connection, serial, 0, 1)
         consumer.wake()
-        await ears.reached(1)
+        await ears.reached(ZERO + 1)
         reads = consumer.stats.reads + 1  # the one that finds nothing more
         for number in range(1, len(serial.commands)):
             segment = await appended(connection, serial, number, number + 1)
@@ -87,7 +91,7 @@ async def test_what_is_read_ahead_may_end_within_a_segment(migrated, connection)
         await ears.until(lambda: ears.terms)
         consumer.wake()
         with trio.fail_after(20):
-            while ears.watermark < 1 or consumer.look:  # it knows that there is nothing more
+            while ears.watermark < ZERO + 1 or consumer.look:  # it knows that there is nothing more
                 await trio.testing.wait_all_tasks_blocked(0.01)
         sizes = [7, 4, 4]
         firsts = [1 + sum(sizes[:number]) for number in range(len(sizes))]
@@ -96,7 +100,7 @@ async def test_what_is_read_ahead_may_end_within_a_segment(migrated, connection)
         ]
         for segment in segments:
             assert consumer.take(segment)
-        await ears.reached(16)
+        await ears.reached(ZERO + 16)
         nursery.cancel_scope.cancel()
 
 
@@ -114,10 +118,10 @@ async def test_a_tail_tells_what_is_new_and_behind_what_it_stands(migrated, conn
 
     session = await log.begin(connection, uuid4(), 1)
     _, segment = await log.append_segment(connection, session, 1, uuid4(), None, [create(), create("k")])
-    assert (segment.behind, [row.position for row in segment.batch.rows]) == (0, [1, 2])
+    assert (segment.behind, [row.position for row in segment.batch.rows]) == (ZERO, [ZERO + 1, ZERO + 2])
     assert segment.batch.rows[0].payload == encode_command(CreateInstance("p"))
     _, segment = await log.append_segment(connection, session, 1, uuid4(), None, [create("k"), create()])
-    assert (segment.behind, len(segment.batch.rows)) == (2, 1)
+    assert (segment.behind, len(segment.batch.rows)) == (ZERO + 2, 1)
     assert (await log.append_segment(connection, session, 1, uuid4(), None, [create("k")]))[1] is None
     known, again = segment.batch.rows[-1].position, uuid4()
     await log.append_segment(connection, session, 1, again, None, [create()])

@@ -46,7 +46,7 @@ async def put(connection, intent, payload, tenant=TENANT):
     """A log row by SQL, whatever its bytes are."""
     rows = await connection.execute(
         "INSERT INTO command_log (partition_id, position, append_id, ord, at, tenant_id, intent, payload)"
-        " VALUES (1, nextval('command_log_position_seq'), gen_random_uuid(), 0, clock_now(), $1, $2, $3)"
+        " VALUES (1, nextval('log_position_1'), gen_random_uuid(), 0, clock_now(), $1, $2, $3)"
         " RETURNING position",
         (tenant, intent, payload),
     )
@@ -133,7 +133,7 @@ async def test_what_the_database_cannot_be_asked_for_is_rejected_alone(migrated,
     await lead_until(consumer, ears, last)
     assert ears.outcomes.pop(position).rejection.code == "PROCESSING_ERROR"
     assert all(outcome.rejection is None for outcome in ears.outcomes.values())
-    assert len(ears.told) == last, "each is answered once"
+    assert len(ears.told) == last - (1 << 51), "each is answered once"
 
 
 async def test_a_deployed_file_that_cannot_be_read_any_more_stops_its_own_commands_only(migrated, connection, serial):
@@ -184,16 +184,17 @@ async def test_what_cannot_be_saved_is_rejected_alone(migrated, connection, seri
     rejection = ears.outcomes.pop(position).rejection
     assert rejection.code == "PROCESSING_ERROR"
     assert rejection.reason.startswith("the database refuses what the command names or would write: ")
-    assert len(ears.outcomes) == last - 1
+    assert len(ears.outcomes) == last - (1 << 51) - 1
     withheld = intent in (FailJob.intent, ThrowJobError.intent)
     rejected = [position for position, outcome in ears.outcomes.items() if outcome.rejection is not None]
     assert rejected == ([last - 1] if withheld else []), "the job has an incident, and nobody works on it"
     assert ears.outcomes[before]
-    assert len(ears.told) == last, "each is answered once"
+    assert len(ears.told) == last - (1 << 51), "each is answered once"
     states = await connection.execute("SELECT state FROM process_instances ORDER BY process_instance_key")
     assert [state for (state,) in states.rows] == ["ACTIVATED" if withheld else "COMPLETED", "COMPLETED", "TERMINATED"]
     logged = await connection.execute("SELECT count(*), count(rejection), count(DISTINCT position) FROM event_log")
-    assert logged.rows == [(last, 1 + len(rejected), last)]
+    count = last - (1 << 51)
+    assert logged.rows == [(count, 1 + len(rejected), count)]
     assert consumer.refusals == Refusals(careful_until=consumer.refusals.careful_until)
     assert consumer.refusals.careful_until >= position
 
@@ -292,7 +293,7 @@ async def test_several_culprits_in_one_batch_are_all_found(migrated, connection,
     consumer, ears = make_consumer(migrated, serial.resources)
     await lead_until(consumer, ears, last)
     assert [position for position in ears.told if ears.outcomes[position].rejection] == bad
-    assert len(ears.told) == last
+    assert len(ears.told) == last - (1 << 51)
 
 
 async def test_a_poison_command_harms_no_later_batch(migrated, connection, serial):

@@ -399,7 +399,9 @@ async def test_a_slice_of_another_owner_or_place_writes_nothing_and_steps_down(c
     if wrong == "epoch":
         await partitions.claim(await connect(), 1, "a")
     elif wrong == "position":
-        await connection.execute("INSERT INTO batches VALUES (1, 0, 9, $1, 1)", (claim.next_key,))
+        await connection.execute(
+            "INSERT INTO batches VALUES (1, $2::bigint, $2::bigint + 9, $1, 1)", (claim.next_key, claim.position)
+        )
     used_to = claim.next_key + (wrong == "keys")
     with pytest.raises(SteppedDown):
         await writer.pipeline(between(claim, used_to, MARK))

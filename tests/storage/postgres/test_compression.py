@@ -25,9 +25,9 @@ def has_lz4(connection):
 
 @pytest.mark.parametrize("column", ["events", "large_events"])
 def test_large_texts_are_compressed_by_lz4_or_not_at_all(connection, has_lz4, column):
-    """Also in pieces of the log that are made later. The events of slices are: they look alike, and nobody waits."""
+    """Also in log partitions that are made later."""
     before = len(connection.execute(KEPT, (column,)).fetchall())
-    connection.execute("SELECT make_log_pieces(99000000)")
+    connection.execute("SELECT make_log_partitions((1::bigint << 51) + 99000000)")
     kept = {name: (storage, compression) for name, storage, compression in connection.execute(KEPT, (column,))}
     assert len(kept) > before > 2
     large = ("x", "l") if has_lz4 else ("e", "")
