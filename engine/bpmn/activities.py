@@ -1,4 +1,4 @@
-"""What activities do besides jobs: they repeat, call other processes, run scripts. BPMN 2.0.2 §10.3."""
+"""What activities have besides jobs: loops, called processes, decisions and scripts. BPMN 2.0.2 §10.3."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOOP_CHILDREN = frozenset(
 
 
 def multi_instance(activity: Element, report: Report) -> Loop | None:
-    """The multi-instance marker of an activity. §10.3.9. None if it has none, or it is wrong (reported)."""
+    """The multi-instance marker of an activity. §10.3.9. None if it has none or a wrong one (reported)."""
     markers = bpmn_children(activity, "multiInstanceLoopCharacteristics")
     if not markers:
         return None
@@ -74,7 +74,7 @@ def _completion_condition(activity: Element, marker: Element, report: Report) ->
 
 
 def _output(activity: Element, given: Element, report: Report) -> tuple[Expression | None, str | None]:
-    """What is collected and where: both, or neither."""
+    """The output collection with its element. A model has both or neither."""
     element, name = given.get("outputElement", ""), _name(given, "outputCollection", activity, report)
     if not element and given.get("outputCollection"):
         report.refuse(activity, "an outputCollection needs an outputElement", at=given)
@@ -95,7 +95,7 @@ BINDINGS = ("latest", "deployment", "versionTag")
 
 
 def called_element(activity: Element, extensions: Extensions, report: Report) -> CalledElement | None:
-    """`zeebe:calledElement`. §10.3.6. None if something of it is wrong (reported)."""
+    """`zeebe:calledElement`. §10.3.6. None if it is wrong (reported)."""
     given = extensions.get("calledElement")
     if given is None:
         report.refuse(activity, "needs a zeebe:calledElement with the id of the process")
@@ -116,7 +116,7 @@ def called_element(activity: Element, extensions: Extensions, report: Report) ->
 
 
 def _called_process(activity: Element, given: Element, report: Report) -> Expression | None:
-    """`processId` is a value or an expression; `processIdExpression` is FEEL, of old also without a `=`."""
+    """`processId` is a value or an expression. `processIdExpression` is FEEL; old models write it without a `=`."""
     plain, old = given.get("processId", "").strip(), given.get("processIdExpression", "").strip()
     if plain and old:
         report.refuse(activity, "processId and processIdExpression: one of them is too much", at=given)
@@ -129,7 +129,7 @@ def _called_process(activity: Element, given: Element, report: Report) -> Expres
 
 
 def binding_of(activity: Element, given: Element, report: Report) -> tuple[str, str | None]:
-    """Which version of something is meant: `bindingType`, with a `versionTag` where that is the type."""
+    """The version that a reference means: `bindingType`, and `versionTag` if the type asks for one."""
     binding, tag = given.get("bindingType", "latest"), given.get("versionTag", "").strip()
     if binding not in BINDINGS:
         report.refuse(activity, f"bindingType: {quote(binding)} is none of {', '.join(BINDINGS)}", at=given)
@@ -146,7 +146,7 @@ def binding_of(activity: Element, given: Element, report: Report) -> tuple[str, 
 
 
 def called_decision(activity: Element, extensions: Extensions, report: Report) -> CalledDecision | None:
-    """`zeebe:calledDecision`. §10.3.3. None if something of it is wrong (reported)."""
+    """`zeebe:calledDecision`. §10.3.3. None if it is wrong (reported)."""
     given = extensions["calledDecision"]
     decision = given.get("decisionId", "").strip()
     result = variable_name(given.get("resultVariable", ""), "resultVariable", activity, report, at=given)
@@ -161,7 +161,7 @@ def called_decision(activity: Element, extensions: Extensions, report: Report) -
 
 
 def script(activity: Element, extensions: Extensions, report: Report) -> Script | None:
-    """`zeebe:script`. §10.3.3. None if there is none, or something of it is wrong (reported)."""
+    """`zeebe:script`. §10.3.3. None if there is none or a wrong one (reported)."""
     given = extensions.get("script")
     if given is None:
         return None

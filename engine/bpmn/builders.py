@@ -1,4 +1,4 @@
-"""From an element of the file to a node of the executable model, one function per way of being read."""
+"""From an element of the file to a node of the executable model: one function for each way to read one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vivero.engine.bpmn.xml import line_of
 
 
 def plain(member: Member, extensions: Extensions, draft: Draft, **more: Any) -> Node:
-    """A node with nothing but what every node has: its place, its flows, its mappings and listeners."""
+    """A node with what every node has: place, flows, mappings and listeners."""
     assert member.kind is not None
     element = member.element
     inputs, outputs = mappings(element, extensions, draft.report)
@@ -44,12 +44,12 @@ def plain(member: Member, extensions: Extensions, draft: Draft, **more: Any) -> 
 
 
 def job_task(member: Member, extensions: Extensions, draft: Draft) -> Node:
-    """A task that a job worker does. BPMN 2.0.2 §10.3.3."""
+    """A task that a job worker performs. BPMN 2.0.2 §10.3.3."""
     return plain(member, extensions, draft, job=_job(member, extensions, draft))
 
 
 def send_task(member: Member, extensions: Extensions, draft: Draft) -> Node:
-    """A task that sends a message: a job, or published natively. §10.3.3."""
+    """A task that sends a message, by a job or by publishing it. §10.3.3."""
     event = message.thrown(reading_of_task(member, Place.THROW, extensions, draft))
     return plain(member, extensions, draft, event=event, job=_job_if_any(member, extensions, draft))
 
@@ -80,14 +80,14 @@ def script_task(member: Member, extensions: Extensions, draft: Draft) -> Node:
 
 
 def _not_both(member: Member, extensions: Extensions, name: str, draft: Draft) -> None:
-    """The engine does it, or a worker does."""
+    """A task that the engine or a job worker performs."""
     if "taskDefinition" in extensions:
         text = f"zeebe:{name} and zeebe:taskDefinition: one of them is too much"
         draft.report.refuse(member.element, text, at=extensions["taskDefinition"])
 
 
 def user_task_node(member: Member, extensions: Extensions, draft: Draft) -> Node:
-    """Work for a person: native, or a job. §10.3.4.1."""
+    """Work for a person, kept by the engine or as a job. §10.3.4.1."""
     task = user_task(member.element, extensions, draft.report)
     if "userTask" not in extensions:
         return plain(member, extensions, draft, job=user_task_job(task, member.element, extensions, draft))
@@ -122,7 +122,7 @@ def sub_process(member: Member, extensions: Extensions, draft: Draft) -> Node:
 
 
 def call_activity(member: Member, extensions: Extensions, draft: Draft) -> Node:
-    """A process that is called. §10.3.6."""
+    """A call activity. §10.3.6."""
     return plain(member, extensions, draft, called=called_element(member.element, extensions, draft.report))
 
 
@@ -142,7 +142,7 @@ def event_based_gateway(member: Member, extensions: Extensions, draft: Draft) ->
 
 
 def event(member: Member, extensions: Extensions, draft: Draft) -> Node:
-    """An event of any place. §10.5."""
+    """An event at any place. §10.5."""
     return plain(
         member,
         extensions,

@@ -1,6 +1,6 @@
-"""Calls of what stands in the same file: a call whose id is known is checked where it can be. BPMN 2.0.2 §10.3.6.
+"""Checks of static calls of processes in the same file. BPMN 2.0.2 §10.3.6.
 
-A process that is in no file of ours may be deployed later, so that nothing is said of it.
+A process of another file may be deployed later, so calls of unknown ids are not checked.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ GLOBAL_TASKS = ("globalTask", "globalUserTask", "globalManualTask", "globalScrip
 
 
 def check_calls(definitions: Element, processes: Iterable[Process], report: Report) -> None:
-    """Refuse calls of global tasks, which are not executable, and of processes that only events start."""
+    """Report calls of global tasks, which are not executable, and of processes without a none start event."""
     by_id = {process.id: process for process in processes}
     tasks = {task.get("id", ""): split(task)[1] for task in bpmn_children(definitions, *GLOBAL_TASKS)}
     for node, called, target in _static_calls(by_id.values()):
@@ -36,5 +36,5 @@ def _static_calls(processes: Iterable[Process]) -> Iterator[tuple[Node, CalledEl
 
 
 def _is_meant(called: CalledElement, process: Process) -> bool:
-    """Whether the version of this file is called, as long as no later one is deployed."""
+    """Whether the call means the version in this file, as long as no later one is deployed."""
     return called.binding != "versionTag" or called.version_tag == process.version_tag

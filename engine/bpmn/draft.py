@@ -1,4 +1,4 @@
-"""A process while it is being read: what the walk over the file found, before anything of it is built."""
+"""A process while it is read: what the walk over the file found, before the model is built."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vivero.engine.feel import Expression
 
 
 class Place(Enum):
-    """Where an event stands, as it completes "an event of this kind cannot …"."""
+    """The place of an event, in words that complete "an event of this kind cannot …"."""
 
     PROCESS_START = "start a process"
     SUB_PROCESS_START = "start an embedded sub-process"
@@ -30,30 +30,30 @@ Build = Callable[["Member", Extensions, "Draft"], Node]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How elements of one tag are read. One entry of the table in `engine.bpmn.elements`."""
+    """How to read elements of one tag: an entry of the table in `engine.bpmn.elements`."""
 
     type: str
     """The element type as the REST API names it."""
     build: Build
     extensions: frozenset[str] = frozenset()
-    """The `zeebe:` elements that it executes, by local name."""
+    """The executed `zeebe:` elements, by local name."""
     remnants: frozenset[str] = frozenset()
-    """Those that it does not execute and may have, from when it was drawn as an activity of another kind."""
+    """Ignored `zeebe:` elements: modelers leave them when an activity is changed to another kind."""
     children: frozenset[str] = frozenset()
-    """The BPMN child elements that it executes, by local name."""
+    """The executed BPMN child elements, by local name."""
     activity: bool = False
-    """Has the attributes of an activity (BPMN 2.0.2 §10.3)."""
+    """Whether it has the attributes of an activity (BPMN 2.0.2 §10.3)."""
     scope: bool = False
-    """Contains flow nodes of its own."""
+    """Whether it contains flow nodes."""
     chooses: bool = False
-    """Evaluates the conditions of its outgoing flows, and may have a default flow."""
+    """Whether it evaluates the conditions of its outgoing flows, and may have a default flow."""
     place: Place | None = None
-    """Of an event. Of a start event it depends on the scope: `Draft.place_of`."""
+    """The place of an event. For a start event it depends on the scope: `Draft.place_of`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A flow node in the file. `kind` is None when its tag is refused: it is known here so that flows find it."""
+    """A flow node of the file. `kind` is None if its tag is not executable; flows still refer to it."""
 
     id: NodeId
     element: Element
@@ -72,13 +72,13 @@ class Draft:
     roots: Mapping[tuple[str, str], Element] = field(default_factory=dict)
     """The messages, signals, errors and escalations of the file by tag and id."""
     job_priority: Expression | None = None
-    """Of the process: the default of its jobs."""
+    """The default priority of the jobs of the process."""
     members: dict[NodeId, Member] = field(default_factory=dict)
     containers: dict[NodeId, Element] = field(default_factory=dict)
-    """The process and every element that contains flow nodes, refused ones too."""
+    """The process and all elements that contain flow nodes, executable or not."""
     flow_elements: list[Element] = field(default_factory=list)
     starts: dict[NodeId, list[Member]] = field(default_factory=dict)
-    """All start events by their scope, with and without event definitions, whether their ids are usable or not."""
+    """All start events by scope, with or without event definitions and usable ids."""
     flows: dict[FlowId, Flow] = field(default_factory=dict)
     flow_of: dict[FlowId, Element] = field(default_factory=dict)
     """The element of each of `flows`."""
@@ -99,7 +99,7 @@ class Draft:
     """Scope → its inclusive gateways with several incoming flows."""
 
     def start_of(self, scope: NodeId) -> NodeId | None:
-        """Where a scope starts: at its none start event; an event sub-process, at its only one."""
+        """The start event of a scope: its none start event, or the only one of an event sub-process."""
         starts = self.starts.get(scope, ())
         if self.is_event_sub_process(scope):
             return next((start.id for start in starts), None)
@@ -110,7 +110,7 @@ class Draft:
         return member is not None and member.kind is not None and member.kind.type == "EVENT_SUB_PROCESS"
 
     def place_of(self, member: Member) -> Place | None:
-        """Where an event stands; None for what is no event."""
+        """The place of an event; None for other elements."""
         if member.kind is None or member.kind.place is not Place.PROCESS_START:
             return None if member.kind is None else member.kind.place
         if member.scope == self.id:
@@ -123,7 +123,7 @@ class Draft:
 
 
 def event_definitions(element: Element) -> list[Element]:
-    """The event definitions of an event, references to shared ones included."""
+    """The event definitions of an event, including references to shared ones."""
     return [child for child in _bpmn(element) if split(child)[1].endswith(("EventDefinition", "eventDefinitionRef"))]
 
 

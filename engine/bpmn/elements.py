@@ -1,8 +1,9 @@
 """The table of contents: every element of BPMN 2.0 and what becomes of it.
 
-`ELEMENTS` and `engine.bpmn.events.EVENTS` are read, and executed but for the kinds in `engine.bpmn.not_yet`. `NOT_YET`
-and `PARTS_NOT_YET` would execute and are refused, each with its reason. The `ACCEPTED` sets have no execution meaning
-here. An element in none of them is unknown and refused. A new element is one entry in `ELEMENTS`, and one less below.
+The parser reads the elements in `ELEMENTS` and the definitions in `engine.bpmn.events.EVENTS`. The engine executes
+them, except for the kinds in `engine.bpmn.not_yet`. It refuses those in `NOT_YET` and `PARTS_NOT_YET`, each with a
+reason. The elements in the `ACCEPTED` sets have no meaning for execution. An element in none of these tables is unknown
+and refused. A new element is one more entry in `ELEMENTS`, and one less below.
 `docs/bpmn-support.md` explains the same table to readers.
 """
 
@@ -31,8 +32,8 @@ def _activity(type_: str, build: Build, extensions: frozenset[str] = frozenset()
 
 
 def _one_of_several(type_: str, build: Build, extensions: frozenset[str] = frozenset()) -> Kind:
-    """An activity whose extension elements say how it is executed. Where it was drawn as another one and turned into
-    this, modelers may leave those of the other one there; its own ones, which it cannot be without, are what counts."""
+    """An activity that is executed by its extension elements. A modeler that changed the kind of an activity may leave
+    extension elements of the former kind, which are ignored, because this kind cannot be without its own."""
     kind = _activity(type_, build, extensions)
     return replace(kind, remnants=(JOB | CALL | PEOPLE) - kind.extensions)
 
@@ -60,7 +61,7 @@ ELEMENTS: Mapping[str, Kind] = {
 }
 
 EVENT_SUB_PROCESS = Kind("EVENT_SUB_PROCESS", builders.sub_process, MAPPINGS | LISTENERS, scope=True)
-"""A `subProcess` with `triggeredByEvent`. It is no activity: nothing is attached to it, and it does not repeat."""
+"""A `subProcess` with `triggeredByEvent`. It is no activity: it has no boundary events and no loop."""
 
 NOT_YET: Mapping[str, str] = {
     "transaction": "a transaction sub-process is not executable yet",
@@ -72,10 +73,10 @@ NOT_YET: Mapping[str, str] = {
     "callChoreography": "a choreography cannot be executed",
     "subChoreography": "a choreography cannot be executed",
 }
-"""Flow nodes that are refused."""
+"""Flow nodes that are not executable, with the reason."""
 
 SCOPES_NOT_YET = frozenset({"transaction", "adHocSubProcess"})
-"""Refused flow nodes that contain others: what is wrong inside is reported as well."""
+"""Flow nodes that are not executable and contain others. Problems inside them are reported, too."""
 
 PARTS_NOT_YET: Mapping[str, str] = {
     "compensateEventDefinition": "a compensation event is not executable yet",
@@ -89,22 +90,22 @@ PARTS_NOT_YET: Mapping[str, str] = {
     "complexBehaviorDefinition": "events of the inner instances of a multi-instance activity are not executable",
     "script": "a script of this kind is not executable; zeebe:script holds a FEEL expression",
 }
-"""Children of flow nodes, of their parts and of processes that are refused."""
+"""Children of flow nodes, of their parts and of processes that are not executable, with the reason."""
 
 PARTS: Mapping[str, frozenset[str]] = {
     **{tag: kind.children for tag, kind in EVENTS.items()},
     "multiInstanceLoopCharacteristics": LOOP_CHILDREN,
 }
-"""Children of flow nodes that have children of their own, and which of those are executed or allowed."""
+"""Children of flow nodes that have children themselves, and which of those are executed or allowed."""
 
 ACCEPTED_EVERYWHERE = frozenset(
     {
         "documentation",
-        "extensionElements",  # looked into by engine.bpmn.extensions
+        "extensionElements",  # read by engine.bpmn.extensions
         "auditing",
         "monitoring",
         "categoryValueRef",
-        # data: BPMN 2.0.2 §10.4; variables and mappings take its place here
+        # data: BPMN 2.0.2 §10.4; variables and mappings replace it here
         "ioSpecification",
         "ioBinding",
         "property",
@@ -114,17 +115,17 @@ ACCEPTED_EVERYWHERE = frozenset(
         "outputSet",
         "dataInputAssociation",
         "dataOutputAssociation",
-        # who does something: BPMN 2.0.2 §10.3.1; no task here asks it
+        # resources: BPMN 2.0.2 §10.3.1; no task here uses them
         "resourceRole",
         "performer",
         "humanPerformer",
         "potentialOwner",
     }
 )
-"""Children without execution meaning, of flow nodes and of scopes."""
+"""Children of flow nodes and scopes that have no meaning for execution."""
 
 ACCEPTED_IN_NODES = ACCEPTED_EVERYWHERE | {"incoming", "outgoing"}
-"""`incoming` and `outgoing` repeat what the sequence flows say, and are often missing or stale: the flows count."""
+"""`incoming` and `outgoing` repeat the sequence flows and are often missing or stale, so only the flows count."""
 
 ACCEPTED_IN_SCOPES = ACCEPTED_IN_NODES | {
     "laneSet",
@@ -138,7 +139,7 @@ ACCEPTED_IN_SCOPES = ACCEPTED_IN_NODES | {
     "supports",
     "supportedInterfaceRef",
 }
-"""Children without execution meaning, of processes and sub-processes."""
+"""Children of processes and sub-processes that have no meaning for execution."""
 
 ACCEPTED_IN_FILES = frozenset(
     {
@@ -148,7 +149,7 @@ ACCEPTED_IN_FILES = frozenset(
         "import",
         "extension",
         "relationship",
-        # what elements refer to; what nobody refers to means nothing
+        # targets of references; without a reference they mean nothing
         "message",
         "signal",
         "error",
@@ -177,7 +178,7 @@ ACCEPTED_IN_FILES = frozenset(
         "globalManualTask",
         "globalScriptTask",
         "globalBusinessRuleTask",
-        # how processes talk to each other, drawn
+        # collaboration between processes
         "collaboration",
         "choreography",
         "globalChoreographyTask",
@@ -185,4 +186,4 @@ ACCEPTED_IN_FILES = frozenset(
         "globalConversation",
     }
 )
-"""Children of `definitions` that do nothing by themselves. Those of other namespaces (diagrams) are accepted, too."""
+"""Children of `definitions` that are not executed. Those of other namespaces (diagrams) are accepted, too."""

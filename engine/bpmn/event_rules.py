@@ -1,6 +1,6 @@
-"""The rules about events: where they start scopes, what they are attached to, and what may stand only once.
+"""The rules about events: how they start scopes, what they are attached to, and what must be unique.
 
-Part of `engine.bpmn.validate`. What one event definition needs for itself is said where it is read.
+Part of `engine.bpmn.validate`. The file of an event definition checks what that definition itself needs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from vivero.engine.bpmn.xml import bpmn_children, split
 
 
 def starts(draft: Draft) -> None:
-    """A scope starts at its only none start event; a process also by events. BPMN 2.0.2 §10.5.2, §10.3.5."""
+    """A scope has at most one none start event; a process may also start by events. BPMN 2.0.2 §10.5.2, §10.3.5."""
     for scope, element in draft.containers.items():
         found = draft.starts.get(scope, [])
         if not found and split(element)[1] != "adHocSubProcess":
@@ -33,7 +33,7 @@ def starts(draft: Draft) -> None:
 
 
 def _event_sub_process(found: list[Member], draft: Draft) -> None:
-    """§10.3.5: one start event, which says what starts it."""
+    """An event sub-process has one start event, with an event definition. §10.3.5."""
     for surplus in found[1:]:
         text = f"a second start event: an event sub-process has one, and {quote(found[0].id)} is one already"
         draft.report.refuse(surplus.element, text)
@@ -43,7 +43,7 @@ def _event_sub_process(found: list[Member], draft: Draft) -> None:
 
 
 def event_sub_processes(draft: Draft) -> None:
-    """§10.3.5: no sequence flows lead to them or leave them, and they do not repeat."""
+    """Event sub-processes have no sequence flows and no loop. §10.3.5."""
     for member in draft.of_type("EVENT_SUB_PROCESS"):
         for flow in draft.incoming.get(member.id, ()):
             draft.report.refuse(draft.flow_of[flow], f"leads to the event sub-process {quote(member.id)}")
@@ -57,7 +57,7 @@ def event_sub_processes(draft: Draft) -> None:
 
 
 def definitions(draft: Draft) -> None:
-    """An event has one event definition or none; several are BPMN's multiple event. Who waits has one. §10.5.4."""
+    """An event has at most one event definition, and exactly one if it waits. §10.5.4."""
     for member in draft.members.values():
         found = event_definitions(member.element)
         if len(found) > 1:
@@ -70,7 +70,7 @@ def definitions(draft: Draft) -> None:
 
 
 def own_rules(draft: Draft) -> None:
-    """What an event definition says about the events that have it (`EventKind.check`)."""
+    """Run the checks of event definitions (`EventKind.check`)."""
     for member in draft.members.values():
         found = definition_of(member.element)
         kind = None if found is None else EVENTS.get(found[0])
@@ -92,12 +92,12 @@ def boundaries(draft: Draft) -> None:
 
 
 def duplicates(draft: Draft) -> None:
-    """Of two events that wait for the same in the same place only one could ever get it."""
+    """Two events at one place must not wait for the same thing, because only one could get it."""
     for starts in draft.starts.values():
         if starts and draft.place_of(starts[0]) is Place.PROCESS_START:
             _each_once(starts, draft)
     for host, ids in draft.attached.items():
-        _each_once((draft.members[node] for node in (host, *ids)), draft)  # a receive task waits itself, too
+        _each_once((draft.members[node] for node in (host, *ids)), draft)  # a receive task waits, too
     for ids in draft.event_sub_processes.values():
         _each_once((start for node in ids for start in draft.starts.get(node, [])[:1]), draft)
     for gateway in draft.of_type("EVENT_BASED_GATEWAY"):
@@ -119,7 +119,7 @@ def _each_once(members: Iterable[Member], draft: Draft) -> None:
 
 
 def _waits_for(member: Member, draft: Draft) -> tuple[str, str] | None:
-    """What an event or a receive task waits for: a kind, and a name or code as the file has it."""
+    """What an event or a receive task waits for: its kind, with the name or code in the file."""
     if member.tag == "receiveTask":
         tag, definition = "messageEventDefinition", member.element
     else:
@@ -142,7 +142,7 @@ def _waits_for(member: Member, draft: Draft) -> tuple[str, str] | None:
 
 
 def event_based_gateways(draft: Draft) -> None:
-    """§10.6.6: several events wait, and the first one takes the path."""
+    """Several events wait behind an event-based gateway, and the first one takes the path. §10.6.6."""
     for gateway in draft.of_type("EVENT_BASED_GATEWAY"):
         element, flows = gateway.element, draft.outgoing.get(gateway.id, [])
         if flag(element, "instantiate", draft.report):

@@ -29,7 +29,7 @@ EVENTS: Mapping[str, EventKind] = {
 
 
 def event_of(member: Member, extensions: Extensions, draft: Draft) -> EventDefinition | None:
-    """What an event waits for or throws. None for a none event, and if something of it is wrong (reported)."""
+    """What an event waits for or throws. None for a none event, and for a wrong one (reported)."""
     found, place = definition_of(member.element), draft.place_of(member)
     if found is None or place is None or found[0] not in EVENTS:
         return None
@@ -46,31 +46,31 @@ def event_of(member: Member, extensions: Extensions, draft: Draft) -> EventDefin
 
 
 def allowed_extensions(member: Member, draft: Draft) -> frozenset[str]:
-    """The `zeebe:` elements that execute on this element: its kind's, and those of the event that it throws."""
+    """The executed `zeebe:` elements of an element: those of its kind and of the event that it throws."""
     assert member.kind is not None
     kind = _thrown_kind(member, draft)
     return member.kind.extensions | (frozenset() if kind is None else kind.throwing_extensions)
 
 
 def _in_definition(member: Member, kind: EventKind, draft: Draft) -> frozenset[str]:
-    """Those that execute on the event definition."""
+    """The executed `zeebe:` elements of an event definition."""
     thrown = _thrown_kind(member, draft)
     return kind.definition_extensions | (frozenset() if thrown is None else thrown.throwing_definition_extensions)
 
 
 def _thrown_kind(member: Member, draft: Draft) -> EventKind | None:
-    """How the only definition of an event that throws is read."""
+    """The kind of the only definition of an event that throws."""
     found = definition_of(member.element)
     return None if found is None or draft.place_of(member) not in THROWN else EVENTS.get(found[0])
 
 
 def reading_of_task(task: Member, place: Place, extensions: Extensions, draft: Draft) -> Reading:
-    """For the message of a receive task (a place that catches) or of a send task (one that throws)."""
+    """A reading of the message of a receive task, which catches, or of a send task, which throws."""
     return Reading(task.element, task.element, place, True, extensions, task.scope, draft)
 
 
 def is_interrupting(member: Member, draft: Draft) -> bool:
-    """Of a boundary event and of the start event of an event sub-process; true where nothing could be interrupted."""
+    """Whether a boundary event or the start event of an event sub-process interrupts; true for other events."""
     place = draft.place_of(member)
     if place is Place.BOUNDARY:
         return flag(member.element, "cancelActivity", draft.report, default=True)

@@ -1,8 +1,8 @@
-"""The `zeebe:` extension elements: which of them execute, and reading those that do.
+"""The `zeebe:` extension elements: which of them are executed, and how they are read.
 
-Elements of other namespaces inside `extensionElements` belong to their vendors and mean nothing here. A `zeebe:`
-element, however, is how a modeler asks this engine for something, so one that is unknown, not executed yet, or on an
-element that has no use for it is a problem and not a silence.
+Elements of other namespaces in `extensionElements` belong to other vendors and are ignored. A `zeebe:` element asks
+this engine for something. Therefore one that is unknown, not yet executable or without effect at its place is a
+problem.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CALL = frozenset({"calledElement"})
 PEOPLE = frozenset({"userTask", "assignmentDefinition", "taskSchedule", "priorityDefinition"})
 
 ACCEPTED = frozenset({"properties", "userTaskForm", "formDefinition"})
-"""Data for people and tools, wherever they stand: a form is shown by whoever starts the process or does the task."""
+"""Data for people and tools, accepted everywhere. Clients show a form when a process starts or a task is done."""
 
 NOT_YET: MappingOf[str, str] = {
     "taskListeners": "task listeners are",
@@ -47,10 +47,10 @@ KNOWN = (
     | CONDITIONAL
     | {"calledDecision", "formDefinition", "loopCharacteristics", "script", "subscription", "versionTag"}
 )
-"""What executes somewhere, so that elsewhere it has no effect."""
+"""Elements that are executed somewhere. At other places they have no effect."""
 
 LISTS = frozenset({"executionListeners", "ioMapping", "taskHeaders", "taskListeners"})
-"""What lists something: without anything in it, it asks for nothing, wherever it stands. Modelers leave such behind."""
+"""Lists. An empty one is accepted everywhere, because modelers leave them behind."""
 
 _DEFAULT_RETRIES = compile_attribute("3")
 
@@ -63,10 +63,10 @@ def read_extensions(
     of: Element | None = None,
     remnants: frozenset[str] = frozenset(),
 ) -> Extensions:
-    """The extension elements that execute on this element; all others with a meaning are reported.
+    """The executed extension elements of an element. All others that have a meaning are reported.
 
-    `of`: a part of the element, such as its event definition, whose extension elements are meant.
-    `remnants`: what may stand there and is left alone.
+    `of` is a part of the element, such as its event definition, whose extension elements are read instead. `remnants`
+    are ignored.
     """
     found: dict[str, Element] = {}
     for extension in _all_extensions(element if of is None else of):
@@ -106,7 +106,7 @@ def _objection(extension: Element, name: str, allowed: frozenset[str], found: Ex
 def job_definition(
     element: Element, extensions: Extensions, default_priority: Expression | None, report: Report
 ) -> JobDefinition | None:
-    """What the job worker is asked for. None when something of it is missing or wrong (reported)."""
+    """The job of a task. None if something is missing or wrong (reported)."""
     task = extensions.get("taskDefinition")
     if task is None:
         report.refuse(element, "needs a zeebe:taskDefinition with the type of the job")
@@ -132,7 +132,7 @@ def job_type(element: Element, given: Element, report: Report) -> Expression | N
 
 
 def job_retries(element: Element, given: Element, report: Report) -> Expression | None:
-    """The `retries`, likewise; 3 if left out."""
+    """The `retries` of a job; 3 by default."""
     text = given.get("retries")
     if text is None:
         return _DEFAULT_RETRIES
@@ -140,7 +140,7 @@ def job_retries(element: Element, given: Element, report: Report) -> Expression 
 
 
 def job_priority(element: Element, extensions: Extensions, report: Report) -> Expression | None:
-    """`zeebe:jobPriorityDefinition` of a task, or of a process for all its tasks. None where there is none."""
+    """`zeebe:jobPriorityDefinition` of a task, or of a process for all its tasks. None if there is none."""
     definition = extensions.get("jobPriorityDefinition")
     if definition is None:
         return None
@@ -149,8 +149,8 @@ def job_priority(element: Element, extensions: Extensions, report: Report) -> Ex
 
 
 def task_headers(element: Element, holder: Element | None, report: Report) -> dict[str, str]:
-    """A header without a value is a row that nobody has filled in. Modelers write it into the file, and templates of
-    connectors do for each option that is not used: workers must not take it for one that is."""
+    """The headers of a job. One without a value is left out: modelers write empty rows into the file, and connector
+    templates do so for each unused option."""
     headers: dict[str, str] = {}
     for header in zeebe_children(holder, "header") if holder is not None else ():
         key = header.get("key", "")
@@ -171,7 +171,7 @@ def task_headers(element: Element, holder: Element | None, report: Report) -> di
 def mappings(
     element: Element, extensions: Extensions, report: Report
 ) -> tuple[tuple[Mapping, ...], tuple[Mapping, ...]]:
-    """Input and output mappings, in document order: later ones see what earlier ones wrote."""
+    """Input and output mappings in document order. Later ones see the results of earlier ones."""
     holder = extensions.get("ioMapping")
     if holder is None:
         return (), ()
@@ -184,8 +184,8 @@ def _mappings(element: Element, holder: Element, direction: str, report: Report)
 
 
 def _mapping(element: Element, child: Element, direction: str, report: Report) -> Mapping | None:
-    """Without a source the target becomes null (Camunda 8.8). A static source is text, whatever it looks like:
-    templates of connectors write `20` and `true` into models, and their workers take them for text."""
+    """The source of a mapping. Without one the target becomes null (Camunda 8.8). A static source is always text:
+    connector templates write `20` and `true` into models, and their workers expect text."""
     what = f"source of the {direction} mapping"
     source = text_or_expression(child.get("source", "=null"), what, element, report, at=child)
     target = path(child.get("target", ""), f"target of the {direction} mapping", element, report, at=child)
@@ -198,7 +198,7 @@ def _mapping(element: Element, child: Element, direction: str, report: Report) -
 
 
 def version_tag(element: Element, extensions: Extensions, report: Report) -> str | None:
-    """`zeebe:versionTag` of a process. None where there is none."""
+    """`zeebe:versionTag` of a process. None if there is none."""
     tag = extensions.get("versionTag")
     if tag is None:
         return None
@@ -210,7 +210,7 @@ def version_tag(element: Element, extensions: Extensions, report: Report) -> str
 
 
 def properties(element: Element) -> dict[str, str]:
-    """`zeebe:properties`: names and values for people and tools; nothing executes them."""
+    """`zeebe:properties`: names and values for people and tools, which the engine does not execute."""
     return {
         item.get("name", ""): item.get("value", "")
         for holder in bpmn_children(element, "extensionElements")

@@ -1,6 +1,6 @@
-"""Sequence flows: from what the file says to who follows whom.
+"""Sequence flows.
 
-`incoming` and `outgoing` of the nodes come from the flows alone; the children of that name in the file are not read.
+The nodes' `incoming` and `outgoing` come from the flows alone. The child elements of these names are not read.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _connect(flow: Flow, element: Element, draft: Draft) -> None:
 
 
 def _namer(draft: Draft) -> Callable[[str], FlowId]:
-    """BPMN lets a sequence flow go without an id; then it is named for its ends, the same on every reading."""
+    """BPMN allows sequence flows without an id. Such a flow is named after its ends, the same on every reading."""
     taken = draft.members.keys() | {flow.get("id") for flow in draft.flow_elements}
     numbers: Counter[str] = Counter()
 
@@ -67,7 +67,7 @@ def _namer(draft: Draft) -> Callable[[str], FlowId]:
 
 
 def _condition(element: Element, draft: Draft) -> Expression | None:
-    """The text decides, not the `language` attribute: modelers write all kinds of languages there."""
+    """The text decides, not the `language` attribute, because modelers write all kinds of languages there."""
     conditions = bpmn_children(element, "conditionExpression")
     if not conditions:
         return None

@@ -1,7 +1,7 @@
-"""From where in a scope an inclusive join can still be reached. BPMN 2.0.2 §13.4.3.
+"""The places of a scope from which an inclusive join can be reached. BPMN 2.0.2 §13.4.3.
 
-The join has to wait for a token that has a path to an empty incoming flow without visiting the gateway. Which incoming
-flows a place has such paths to never changes, so it is computed once for each model, as one bit for each flow.
+The join waits for each token that has a path to an empty incoming flow without visiting the gateway. The incoming flows
+that a place has such paths to never change, so they are computed once for each model, with one bit for each flow.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ Reach = dict[str, int]
 
 
 def join(gateway: Member, draft: Draft) -> tuple[Bits, Reach]:
-    """The bit of each incoming flow, and for each flow and node of the scope the bits that are reached from there.
+    """The bit of each incoming flow, and for each flow and node of the scope the bits that it reaches.
 
-    Places that reach nothing are left out. Both are empty for a gateway with one incoming flow: it joins nothing.
+    Places that reach nothing are left out. Both are empty for a gateway with one incoming flow, which joins nothing.
     """
     incoming = draft.incoming.get(gateway.id, [])
     if len(incoming) < 2:
@@ -31,7 +31,7 @@ def join(gateway: Member, draft: Draft) -> tuple[Bits, Reach]:
 
 
 def _mark(flow: FlowId, bit: int, gateway: NodeId, reach: Reach, draft: Draft) -> None:
-    """Go back from an incoming flow, and mark every place on the way; the way ends at the gateway."""
+    """Go back from an incoming flow to the gateway, and mark every place on the way."""
     flows: list[FlowId] = [flow]
     nodes: list[NodeId] = []
     while flows or nodes:
@@ -49,14 +49,14 @@ def _mark(flow: FlowId, bit: int, gateway: NodeId, reach: Reach, draft: Draft) -
 
 
 def _before(node: NodeId, draft: Draft) -> list[NodeId]:
-    """The nodes from which a token comes here without a sequence flow: a boundary event's host, throwing links."""
+    """The nodes from which a token comes without a sequence flow: the host of a boundary event, throwing links."""
     throws = draft.link_throws.get(node, [])
     host = draft.hosts.get(node)
     return throws if host is None else [*throws, host]
 
 
 def takes_joins(draft: Draft) -> bool:
-    """Count what the joins of a process look at. False when that is too much for its file (reported once)."""
+    """Count the places that the joins of a process examine. False if they are too many for the file (reported once)."""
     places = Counter(member.scope for member in draft.members.values())
     places.update(draft.members[flow.source].scope for flow in draft.flows.values())
     sizes = (len(draft.incoming[join]) * places[scope] for scope, joins in draft.joins.items() for join in joins)

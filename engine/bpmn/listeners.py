@@ -1,6 +1,6 @@
 """Execution listeners (`zeebe:executionListeners`): jobs before an element begins and after it is done.
 
-`REFUSED` says which elements cannot have them for which event, and where else they can stand.
+`REFUSED` lists the elements that cannot have them for an event, and names the elements that can.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ERROR_END = "an error end event has no end listeners: it never completes; what 
 def execution_listeners(
     element: Element, type_: str, extensions: Extensions, draft: Draft
 ) -> dict[str, tuple[JobDefinition, ...]]:
-    """The listeners of an element of the type `type_`, by the event that they hear and in document order."""
+    """The listeners of an element of type `type_`, by event and in document order."""
     holder = extensions.get("executionListeners")
     found: dict[str, list[JobDefinition]] = {}
     seen: set[tuple[str, str]] = set()
@@ -53,7 +53,7 @@ def execution_listeners(
 
 
 def _children(element: Element, holder: Element, name: str, draft: Draft) -> Iterator[Element]:
-    """Those of one name; anything else would do nothing."""
+    """The children of one name. Others are reported, because they would have no effect."""
     for child in holder:
         if split(child) == (ZEEBE, name):
             yield child
@@ -78,7 +78,7 @@ def _event(element: Element, type_: str, listener: Element, draft: Draft) -> str
 
 
 def _job(element: Element, listener: Element, extensions: Extensions, draft: Draft) -> JobDefinition | None:
-    """Its worker gets the headers of the element, too. None if something of it is wrong (reported)."""
+    """The job of a listener, which also gets the headers of the element. None if it is wrong (reported)."""
     report = draft.report
     type_, retries = job_type(element, listener, report), job_retries(element, listener, report)
     headers = task_headers(element, extensions.get("taskHeaders"), report)

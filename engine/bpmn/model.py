@@ -1,7 +1,7 @@
-"""The executable model: what a BPMN file means, immutable, with every expression compiled.
+"""The executable model: the meaning of a BPMN file, immutable, with every expression compiled.
 
-A `Process` is one executable process of a file. Elements and flows are found by id in O(1). Nothing here knows how an
-element behaves; that is `engine.core`. The parser (`engine.bpmn.parser`) is the only one who builds these.
+A `Process` is one executable process of a file. Elements and flows are found by id in O(1). The model does not know how
+elements behave; `engine.core` does. Only the parser (`engine.bpmn.parser`) builds models.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FlowId = str
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a resource is refused. `element_id` is None when the whole file is at fault; `line` counts from 1."""
+    """Why a resource cannot be deployed. `element_id` is None if the whole file is at fault. `line` counts from 1."""
 
     resource: str
     element_id: str | None
@@ -32,7 +32,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """`zeebe:input` or `zeebe:output`: the value of `source` goes to `target`, a variable name or a dotted path."""
+    """`zeebe:input` or `zeebe:output`: the value of `source` is written to `target`, a variable name or dotted path."""
 
     source: Expression
     target: tuple[str, ...]
@@ -51,9 +51,9 @@ class JobDefinition:
     priority: Expression | None = None
     headers: MappingOf[str, str] = field(default_factory=dict)
     computed: MappingOf[str, Expression] = field(default_factory=dict)
-    """Headers that are evaluated when the job is made; null leaves one out."""
+    """Headers that are evaluated when the job is created. A header that gives null is left out."""
     form_id: Expression | None = None
-    """Of a user task that is a job: the deployed form that its worker shows."""
+    """The deployed form of a user task that is a job, which its worker shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +82,14 @@ class SignalEvent:
 
 @dataclass(frozen=True, slots=True)
 class ErrorEvent:
-    """`code` None catches every error; a throwing event always has one."""
+    """`code` None catches every error. A throwing event always has a code."""
 
     code: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class EscalationEvent:
-    """`code` None catches every escalation; a throwing event always has one."""
+    """`code` None catches every escalation. A throwing event always has a code."""
 
     code: Expression | None = None
 
@@ -109,7 +109,7 @@ class LinkEvent:
 
 @dataclass(frozen=True, slots=True)
 class ConditionalEvent:
-    """It happens when `condition` is true after one of the `variables` was created or updated (`changes`)."""
+    """It occurs when `condition` is true after one of the `variables` was created or updated (`changes`)."""
 
     condition: Expression
     variables: frozenset[str]
@@ -140,7 +140,7 @@ class Loop:
     output: Expression | None = None
     """Evaluated when an inner instance completes; its value is the result at the item's index."""
     result: str | None = None
-    """The variable that `output` is the name of (or a place in it): local to each inner instance, null at first."""
+    """The variable that `output` names (or a place in it). It is local to each inner instance, and null at first."""
     output_name: str | None = None
     """The variable that gets the list of results when the body completes."""
     until: Expression | None = None
@@ -160,7 +160,7 @@ class CalledElement:
 
 @dataclass(frozen=True, slots=True)
 class CalledDecision:
-    """`zeebe:calledDecision`: a decision whose result becomes a variable. `binding` as of a called element."""
+    """`zeebe:calledDecision`: a decision whose result becomes a variable. `binding` as in `CalledElement`."""
 
     decision_id: Expression
     result: str
@@ -189,7 +189,7 @@ class UserTask:
     form_key: Expression | None = None
     form_id: Expression | None = None
     form_binding: str = "latest"
-    """Which version of `form_id` is meant; as of a called element."""
+    """The version of `form_id`, as in `CalledElement`."""
     form_version_tag: str | None = None
     external_form: Expression | None = None
     headers: MappingOf[str, str] = field(default_factory=dict)
@@ -208,7 +208,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A flow node, or the process itself (type PROCESS, its own scope's root)."""
+    """A flow node, or the process itself (type PROCESS, the root of its scopes)."""
 
     id: NodeId
     type: str
@@ -220,41 +220,41 @@ class Node:
     outgoing: tuple[FlowId, ...] = ()
     default: FlowId | None = None
     start: NodeId | None = None
-    """Of a scope: its none start event; None for a process that only events start. Of an event sub-process: its only
+    """The none start event of a scope; None for a process that only events start. For an event sub-process, its only
     start event, whose `event` and `interrupting` say what starts it."""
     inputs: tuple[Mapping, ...] = ()
     outputs: tuple[Mapping, ...] = ()
     job: JobDefinition | None = None
     event: EventDefinition | None = None
-    """Of an event, or of a receive or send task: what it waits for or throws. None: a none event."""
+    """What an event, a receive task or a send task waits for or throws. None for a none event."""
     interrupting: bool = True
-    """Of a boundary event, and of the start event of an event sub-process."""
+    """For a boundary event and for the start event of an event sub-process."""
     host: NodeId | None = None
-    """Of a boundary event: the activity that it is attached to."""
+    """The activity that a boundary event is attached to."""
     boundaries: tuple[NodeId, ...] = ()
-    """Of an activity: the boundary events attached to it, in document order."""
+    """The boundary events of an activity, in document order."""
     event_sub_processes: tuple[NodeId, ...] = ()
-    """Of a scope: its event sub-processes, in document order."""
+    """The event sub-processes of a scope, in document order."""
     loop: Loop | None = None
     called: CalledElement | None = None
     script: Script | None = None
     decision: CalledDecision | None = None
     user_task: UserTask | None = None
     listeners: MappingOf[str, tuple[JobDefinition, ...]] = field(default_factory=dict)
-    """The jobs of its listeners in document order, by the event that they hear as the REST API names it: START, END."""
+    """The jobs of its execution listeners in document order, by event as the REST API names it: START, END."""
     joins: tuple[NodeId, ...] = ()
-    """Of a scope: its inclusive gateways that join."""
+    """The joining inclusive gateways of a scope."""
     bits: MappingOf[FlowId, int] = field(default_factory=dict)
-    """Of an inclusive gateway that joins: one bit for each incoming flow."""
+    """The bit of each incoming flow of a joining inclusive gateway."""
     reach: MappingOf[str, int] = field(default_factory=dict)
-    """Of an inclusive gateway that joins: for each flow and node of its scope, the bits of the incoming flows that a
-    token there has a path to without visiting the gateway (BPMN 2.0.2 §13.4.3)."""
+    """For a joining inclusive gateway: the bits of the incoming flows that a token has a path to without visiting the
+    gateway, by flow and node of the scope (BPMN 2.0.2 §13.4.3)."""
     properties: MappingOf[str, str] = field(default_factory=dict)
     line: int | None = None
 
     @property
     def entered_as(self) -> str:
-        """The type of the element that a token makes here: of a multi-instance activity, its body."""
+        """The type of the element that a token creates here; for a multi-instance activity, its body."""
         return self.type if self.loop is None else "MULTI_INSTANCE_BODY"
 
 

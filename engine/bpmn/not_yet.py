@@ -1,6 +1,6 @@
-"""What the parser reads completely and the core does not run yet: one line a kind.
+"""Kinds of elements that the parser reads completely and the core does not execute yet.
 
-Deleting a line makes its kind deployable. Tests of what is being built name the kinds they need: `parse(…, enabled=…)`.
+Deleting a line makes a kind deployable. Tests of unfinished kinds enable them: `parse(…, enabled=…)`.
 """
 
 from __future__ import annotations
@@ -12,4 +12,4 @@ NOT_EXECUTABLE_YET: Mapping[str, str] = {
 }
 
 ALL_KINDS = frozenset(NOT_EXECUTABLE_YET)
-"""For tests of the parser: with all of these enabled it refuses only what nobody reads."""
+"""All kinds, for tests of the parser."""

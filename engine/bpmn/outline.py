@@ -1,6 +1,6 @@
-"""The walk over a process: which flow nodes and sequence flows there are, and in which scope.
+"""The walk over a process, which finds its flow nodes and sequence flows by scope.
 
-Works through a list instead of recursion, because how deep sub-processes are nested is for the file to say.
+It works through a list instead of recursion, because the file decides how deeply sub-processes are nested.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ Ids = dict[str, Element]
 
 
 def outline(draft: Draft, ids: Ids) -> bool:
-    """Fill in the members, containers, starts and flow elements of the process, and report what cannot be executed.
+    """Fill in the members, containers, starts and flow elements, and report elements that are not executable.
 
-    False when the process is too large to look at any further (reported).
+    False if the process is too large to examine any further (reported).
     """
     scopes = deque([(draft.process, draft.id)])
     while scopes:
@@ -92,7 +92,7 @@ def _contains_nodes(member: Member) -> bool:
 
 
 def take_id(element: Element, ids: Ids, report: Report) -> bool:
-    """Whether the element's id is usable: there, not too long, and not taken (all else is reported)."""
+    """Whether the element has an id that is not too long and not taken (otherwise reported)."""
     element_id = element.get("id", "")
     tag = split(element)[1]
     if not element_id.strip():
@@ -112,7 +112,7 @@ def take_id(element: Element, ids: Ids, report: Report) -> bool:
 
 
 def check_children(member: Member, report: Report) -> None:
-    """Report the children of a flow node that would execute and are not executed. Scopes are checked by the walk."""
+    """Report the children of a flow node that are not executable. The walk itself checks scopes."""
     if member.kind is None or member.kind.scope:
         return
     allowed = ACCEPTED_IN_NODES | member.kind.children

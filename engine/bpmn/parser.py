@@ -1,7 +1,7 @@
-"""BPMN files: bytes in, executable processes or all their problems out.
+"""BPMN files: bytes in, executable processes or all problems out.
 
-`parse` never raises, whatever the bytes are. Either every executable process of the file is there and there are no
-problems, or there are problems and no process: a file is deployed whole or not at all.
+`parse` never raises, whatever the bytes are. It gives either all executable processes of the file, or problems and no
+process: a file is deployed as a whole or not at all.
 """
 
 from __future__ import annotations
@@ -38,29 +38,29 @@ from vivero.engine.bpmn.xml import (
 )
 
 _PROCESS_ID = regex.compile(r"[\p{L}_][\p{L}\p{N}_\-.]*")
-"""What the REST API allows; its clients check it on what they receive, too."""
+"""The process ids that the REST API allows. Its clients check answers against this pattern, too."""
 
 _PROCESS_EXTENSIONS = frozenset({"versionTag", "jobPriorityDefinition", "executionListeners"})
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What became of one resource."""
+    """The result of reading one resource."""
 
     resource: str
     processes: tuple[Process, ...] = ()
-    """The executable processes in document order; none if there are problems."""
+    """The executable processes in document order; empty if there are problems."""
     problems: tuple[Problem, ...] = ()
     skipped: tuple[str, ...] = ()
-    """Ids of the processes that are not marked executable. Nothing of them was checked."""
+    """The ids of processes that are not marked executable. They were not checked."""
     warnings: tuple[Problem, ...] = ()
-    """What is odd about the processes, and executable all the same."""
+    """Oddities of processes that are executable all the same."""
 
 
 def parse(content: bytes, resource: str, limits: Limits = LIMITS, *, enabled: frozenset[str] = frozenset()) -> Parsed:
-    """Read a BPMN file. `resource` is the file's name, for the problems.
+    """Read a BPMN file. `resource` is its name, for the problems.
 
-    `enabled`: kinds of `engine.bpmn.not_yet` that are not refused; for tests of what is being built.
+    `enabled` are kinds of `engine.bpmn.not_yet` that are accepted all the same, for tests of unfinished kinds.
     """
     report = Report(resource, limits, enabled)
     try:

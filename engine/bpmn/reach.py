@@ -1,7 +1,7 @@
-"""Which flow nodes a token can come to. One that nothing leads to is no mistake: it is never entered, and said so.
+"""The flow nodes that tokens can reach. An unreachable one is never entered, which gives a warning, not a problem.
 
-BPMN 2.0.2 §13.3.2 starts an activity without incoming flows together with its process; here, as in Camunda, a process
-begins at its start events alone.
+BPMN 2.0.2 §13.3.2 starts an activity without incoming flows together with its process. Here, as in Camunda, a process
+begins only at its start events.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from vivero.engine.bpmn.model import NodeId
 
 
 def tell_unreached(draft: Draft) -> None:
-    """A warning for each; what is in a sub-process that nothing leads to goes without saying."""
+    """Warn of each unreachable flow node, but not of those inside an unreachable sub-process."""
     reached = _reached(draft)
     scopes = reached | {draft.id}
     for member in draft.members.values():
@@ -20,7 +20,7 @@ def tell_unreached(draft: Draft) -> None:
 
 
 def _reached(draft: Draft) -> set[NodeId]:
-    """From the start events and event sub-processes on, over flows, to boundary events, and over links."""
+    """All nodes that are reached from start events and event sub-processes over flows, boundary events and links."""
     jumps = {throw: catch for catch, throws in draft.link_throws.items() for throw in throws}
     left = [start.id for starts in draft.starts.values() for start in starts]
     left += [id for ids in draft.event_sub_processes.values() for id in ids]

@@ -1,6 +1,6 @@
-"""What events refer to: messages, signals, errors and escalations stand at the top of the file and have ids.
+"""The messages, signals, errors and escalations at the top of a file, which events refer to by id.
 
-BPMN 2.0.2 §8.4: all processes of the file share them. One that nobody refers to means nothing and is not checked.
+BPMN 2.0.2 §8.4: all processes of the file share them. Those without a reference mean nothing and are not checked.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Roots = Mapping[tuple[str, str], Element]
 
 
 def read_roots(definitions: Element, report: Report) -> Roots:
-    """What can be referred to, by tag and id."""
+    """The targets of references, by tag and id."""
     roots: dict[tuple[str, str], Element] = {}
     for element in bpmn_children(definitions, *ROOTS):
         tag, key = split(element)[1], element.get("id", "")
@@ -33,21 +33,21 @@ def read_roots(definitions: Element, report: Report) -> Roots:
 
 
 def find_root(tag: str, reference: str, roots: Roots) -> Element | None:
-    """By id; a prefix in front of it names the file itself (the type is `xsd:QName`)."""
+    """Look up an id. A prefix names the file itself (the type is `xsd:QName`)."""
     return roots.get((tag, reference), roots.get((tag, reference.rpartition(":")[2])))
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """An event definition while it is read; of a receive or send task, the task itself."""
+    """An event definition while it is read; for a receive or send task, the task itself."""
 
     owner: Element
-    """The event or task: problems are reported under its id."""
+    """The event or task. Problems are reported under its id."""
     definition: Element
     place: Place
     interrupting: bool
     extensions: Extensions
-    """Those of the event and those of its definition."""
+    """The extension elements of the event and of its definition."""
     scope: NodeId
     draft: Draft
 
@@ -62,7 +62,7 @@ class Reading:
         self.report.needs(kind, self.owner, at=self.definition)
 
     def referred(self, attribute: str, tag: str, *, required: bool = True) -> Element | None:
-        """What the definition refers to. None if it refers to nothing, or to what is not there (reported)."""
+        """The target of the definition's reference. None if there is none or an unknown one (reported)."""
         reference = self.definition.get(attribute, "").strip()
         if not reference:
             if required:
@@ -74,7 +74,7 @@ class Reading:
         return found
 
     def named(self, element: Element, attribute: str, why: str) -> Expression | None:
-        """A name or code of a referred element, static or FEEL. `why` it must be there, for the problem."""
+        """A name or code of a target, static or FEEL. `why` tells in the problem why it is needed."""
         text = element.get(attribute, "")
         tag = split(element)[1]
         if not text.strip():

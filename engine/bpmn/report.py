@@ -1,4 +1,4 @@
-"""What is wrong with a file, collected: a modeler wants all of it at once, each with the element and the line."""
+"""The problems of a file. A modeler wants all of them at once, each with its element and line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _QUOTED = 60
 
 
 def quote(text: str) -> str:
-    """For messages: in quotes and short, because ids and expressions of a stranger can be megabytes long."""
+    """A text in quotes for messages, shortened, because ids and expressions can be megabytes long."""
     return f"'{text if len(text) <= _QUOTED else text[:_QUOTED] + '…'}'"
 
 
@@ -33,7 +33,7 @@ class Report:
         self._expressions = 0
 
     def refuse(self, element: Element, message: str, *, at: Element | None = None) -> None:
-        """`element` is the one a modeler knows by id; `at` the child of it that is at fault, for the line."""
+        """Add a problem. `element` is one that a modeler knows by id; `at` is its faulty child."""
         self._problems.append(self._problem(element, message, at))
 
     def refuse_node(self, node: Node, message: str) -> None:
@@ -41,7 +41,7 @@ class Report:
         self._problems.append(Problem(self.resource, node.id, node.line, message))
 
     def warn(self, element: Element, message: str, *, at: Element | None = None) -> None:
-        """Say what is odd, and no reason to refuse the file."""
+        """Add a warning: something odd that does not prevent the deployment."""
         self._warnings.append(self._problem(element, message, at))
 
     def _problem(self, element: Element, message: str, at: Element | None) -> Problem:
@@ -51,7 +51,7 @@ class Report:
         return Problem(self.resource, element_id, line_of(element if at is None else at), message)
 
     def needs(self, kind: str, element: Element, *, at: Element | None = None) -> None:
-        """Refuse the element if what it needs is not executable yet. `kind`: a line of `NOT_EXECUTABLE_YET`."""
+        """Add a problem if `kind`, a line of `NOT_EXECUTABLE_YET`, is not enabled."""
         reason = NOT_EXECUTABLE_YET.get(kind)
         if reason is not None and kind not in self._enabled:
             self.refuse(element, reason, at=at)
@@ -60,14 +60,14 @@ class Report:
         self._problems.append(Problem(self.resource, None, line, message))
 
     def takes_node(self) -> bool:
-        """Count one more process, flow node or sequence flow. False when it is one too many (reported once)."""
+        """Count one more process, flow node or sequence flow. False if it is one too many (reported once)."""
         self._nodes += 1
         if self._nodes == self.limits.nodes + 1:
             self.refuse_file(f"the file has more than {self.limits.nodes} flow nodes and sequence flows")
         return self._nodes <= self.limits.nodes
 
     def takes_expression(self, length: int) -> bool:
-        """Count one more expression. False when its file holds too much of them (reported once)."""
+        """Count one more expression. False if the file has too many characters of them (reported once)."""
         before, limit = self._expressions, self.limits.expressions
         self._expressions += max(length, _LEAST_EXPRESSION)
         if before <= limit < self._expressions:
@@ -75,7 +75,7 @@ class Report:
         return self._expressions <= limit
 
     def takes_join_places(self, number: int) -> bool:
-        """Count places that inclusive joins look at. False when their file has too many of them (reported once)."""
+        """Count places that inclusive joins examine. False if the file has too many of them (reported once)."""
         before, limit = self._join_places, self.limits.join_places
         self._join_places += number
         if before <= limit < self._join_places:
@@ -84,11 +84,11 @@ class Report:
         return self._join_places <= limit
 
     def problems(self) -> tuple[Problem, ...]:
-        """In the order of lines, each once, and no more than `Limits.problems` with a last one that counts the rest."""
+        """The problems by line, each once, limited by `XmlLimits.problems`. The last one counts the rest."""
         return self._shown(self._problems, "problems")
 
     def warnings(self) -> tuple[Problem, ...]:
-        """As many, in the same order."""
+        """The warnings, ordered and limited in the same way."""
         return self._shown(self._warnings, "warnings")
 
     def _shown(self, found: Iterable[Problem], what: str) -> tuple[Problem, ...]:

@@ -1,4 +1,4 @@
-"""What may be deployed: the file's extension decides who reads it."""
+"""The kinds of files that can be deployed. The extension decides how a file is read."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from vivero.engine.bpmn.xml import LIMITS, Limits
 def read_resource(
     name: str, content: bytes, limits: Limits = LIMITS, *, enabled: frozenset[str] = frozenset()
 ) -> Parsed:
-    """Read one file of a deployment. Never raises; a file of a kind that is not deployed here is a problem.
+    """Read one file of a deployment. Never raises: a file of an unknown kind gives a problem.
 
-    `limits` and `enabled` as of `engine.bpmn.parser.parse`.
+    `limits` and `enabled` as in `engine.bpmn.parser.parse`.
     """
     extension = name.rpartition(".")[2].lower() if "." in name else ""
     if extension in READERS:

@@ -1,4 +1,4 @@
-"""What belongs together without a sequence flow: boundary events, event sub-processes, links, joins."""
+"""Relations other than sequence flows: boundary events, event sub-processes, links, joins."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def connect(draft: Draft) -> None:
 
 
 def _attach(boundary: Member, draft: Draft) -> None:
-    """BPMN 2.0.2 §10.5.6: to an activity of the same scope."""
+    """Attach boundary events to activities of the same scope. BPMN 2.0.2 §10.5.6."""
     reference = boundary.element.get("attachedToRef", "").strip()
     host = draft.members.get(reference) or draft.members.get(reference.rpartition(":")[2])
     problem = _not_a_host(host, reference, boundary)

@@ -1,7 +1,7 @@
 """User tasks: work for people. BPMN 2.0.2 §10.3.4.1.
 
-With `zeebe:userTask` the engine itself keeps the task. Without it the task is a job of one well-known type, whose
-headers say for whom it is; that is the older way, which workers of tasklists still use.
+With `zeebe:userTask` the engine keeps the task. Without it the task is a job of a well-known type, whose headers name
+the assignee and the candidates. That is the older way, which workers of task lists still use.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _JOB_TYPE, _RETRIES = compile_attribute(JOB_TYPE), compile_attribute("1")
 
 
 def user_task(element: Element, extensions: Extensions, report: Report) -> UserTask:
-    """Who does the task, when, and with which form; also of one that is a job."""
+    """The assignment, schedule, priority and form of a user task, also of one that is a job."""
     assignment, schedule = extensions.get("assignmentDefinition"), extensions.get("taskSchedule")
     task = UserTask(
         assignee=_text(element, assignment, "assignee", report),
@@ -74,7 +74,7 @@ def _text(element: Element, holder: Element | None, name: str, report: Report) -
 
 
 def _list(element: Element, holder: Element | None, name: str, report: Report) -> Expression | None:
-    """A static list is written with commas; it becomes the list that an expression would give."""
+    """A static list, written with commas, as the list that an expression would give."""
     text = "" if holder is None else holder.get(name, "").strip()
     if holder is None or is_expression(text) or not text:
         return _text(element, holder, name, report)

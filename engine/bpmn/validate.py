@@ -1,7 +1,6 @@
-"""The rules about how elements stand together. `RULES` is all of them; each looks at the whole draft.
+"""The rules about how elements combine. `RULES` lists them; each examines the whole draft.
 
-Every rule names a model that could not be executed as drawn. What is merely odd (a node that nothing leads to) is a
-warning.
+Every rule reports models that cannot be executed as drawn. Mere oddities, such as an unreachable node, are warnings.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from vivero.engine.bpmn.xml import bpmn_children
 
 
 def validate(draft: Draft) -> None:
-    """Report what is wrong with the process as a whole."""
+    """Report the problems of the process as a whole."""
     for rule in RULES:
         rule(draft)
 
 
 def _ends_of_the_path(draft: Draft) -> None:
-    """Nothing leads to a start event and nothing leaves an end event. BPMN 2.0.2 §10.5.2, §10.5.3."""
+    """No flow leads to a start event, and none leaves an end event. BPMN 2.0.2 §10.5.2, §10.5.3."""
     for flow in draft.flows.values():
         if draft.members[flow.target].tag == "startEvent":
             draft.report.refuse(draft.flow_of[flow.id], f"leads to the start event {quote(flow.target)}")
@@ -33,7 +32,7 @@ def _ends_of_the_path(draft: Draft) -> None:
 
 
 def _conditions(draft: Draft) -> None:
-    """Only a gateway that chooses evaluates conditions, and it needs one on every flow but its default."""
+    """Only a gateway that chooses evaluates conditions. It needs one on every flow except its default flow."""
     for flow in draft.flows.values():
         source = draft.members[flow.source]
         if source.kind is None:
@@ -47,7 +46,7 @@ def _conditions(draft: Draft) -> None:
 
 
 def _lacks_condition(flow: Flow, source: Member, draft: Draft) -> bool:
-    """A flow that is the only one needs none: nothing is chosen. One that does not parse is reported already."""
+    """Whether a flow lacks a condition. A gateway's only flow needs none, and invalid ones are already reported."""
     if len(draft.outgoing[source.id]) == 1 or source.element.get("default") == flow.id:
         return False
     return not bpmn_children(draft.flow_of[flow.id], "conditionExpression")

@@ -1,6 +1,6 @@
 """Attribute values: flags, whole numbers, names, paths, and FEEL.
 
-Every function reads one value, reports what is wrong with it and goes on, so that one bad attribute hides no other.
+Every function reads one value and reports its problem. It never raises, so that one bad attribute hides no other.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 
 def flag(element: Element, name: str, report: Report, *, default: bool = False, owner: Element | None = None) -> bool:
-    """An `xsd:boolean` attribute. `owner`: the element that a modeler knows by id, where that is another one."""
+    """An `xsd:boolean` attribute. `owner` is the element that a modeler knows by id, if that is another one."""
     text = element.get(name)
     if text is None:
         return default
@@ -34,12 +34,12 @@ def flag(element: Element, name: str, report: Report, *, default: bool = False, 
 
 
 def is_expression(text: str) -> bool:
-    """Whether this attribute holds FEEL; without the `=`, or with nothing behind it, it is a static value."""
+    """Whether this attribute holds FEEL. Without `=`, or with nothing after it, it is a static value."""
     return len(text) > 1 and text.startswith("=")
 
 
 def expression(text: str, what: str, owner: Element, report: Report, *, at: Element) -> Expression | None:
-    """The compiled value of an attribute: FEEL behind a `=`, else static. None when it does not parse (reported)."""
+    """The compiled value of an attribute: FEEL after `=`, otherwise static. None if it does not parse (reported)."""
     if not report.takes_expression(len(text) if is_expression(text) else 0):
         return None
     try:
@@ -51,7 +51,7 @@ def expression(text: str, what: str, owner: Element, report: Report, *, at: Elem
 
 
 def feel(text: str, what: str, owner: Element, report: Report, *, at: Element) -> Expression | None:
-    """FEEL behind a `=`, where a static value would be a mistake."""
+    """FEEL after `=`. A static value is reported."""
     if not is_expression(text):
         report.refuse(owner, f"{what}: {quote(text)} is not an expression: '=' and FEEL behind it", at=at)
         return None
@@ -59,7 +59,7 @@ def feel(text: str, what: str, owner: Element, report: Report, *, at: Element) -
 
 
 def text_or_expression(text: str, what: str, owner: Element, report: Report, *, at: Element) -> Expression | None:
-    """Like `expression`, but a static value is the text that it is: a job type `007` is no number."""
+    """Like `expression`, but a static value is always text: a job type `007` is not a number."""
     value = expression(text, what, owner, report, at=at)
     if value is None or is_expression(text) or isinstance(value.static_value, str):
         return value
@@ -78,7 +78,7 @@ def whole_number(
 
 
 def variable_name(text: str, what: str, owner: Element, report: Report, *, at: Element) -> str | None:
-    """The name of a variable, without a place inside of it."""
+    """The name of a variable, without a path."""
     text = text.strip()
     if len(text) > report.limits.id_length or not _NAME.fullmatch(text):
         report.refuse(owner, f"{what}: {quote(text)} is not a variable name", at=at)
@@ -87,7 +87,7 @@ def variable_name(text: str, what: str, owner: Element, report: Report, *, at: E
 
 
 def path(text: str, what: str, owner: Element, report: Report, *, at: Element) -> tuple[str, ...] | None:
-    """The target of a mapping: a variable name, or names joined by dots for a place inside of it."""
+    """The target of a mapping: a variable name, or names joined by dots for a place in the variable."""
     text = text.strip()
     if len(text) > report.limits.id_length or not _PATH.fullmatch(text):
         report.refuse(owner, f"{what}: {quote(text)} is not a variable name or names joined by dots", at=at)

@@ -1,8 +1,8 @@
-"""Reading XML that strangers wrote: bytes in, an element tree out, or one reason why not.
+"""Reading untrusted XML: bytes in, an element tree or one reason against it out.
 
-Refused before libxml2 sees them: too many bytes or tags, encodings that nobody writes BPMN in, and every DOCTYPE,
-because a DTD can name files, addresses and entities that grow without bound and BPMN has no use for one. The parser
-itself loads nothing, resolves nothing and keeps its own limits on.
+Files with too many bytes or tags, unusual encodings or a DOCTYPE are refused before libxml2 sees them. A DTD can name
+files, addresses and entities that grow without bound, and BPMN does not need one. The parser itself loads nothing,
+resolves nothing, and keeps its own limits.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ZEEBE = "http://camunda.org/schema/zeebe/1.0"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a file may hold. `tags` counts every `<`, so an element with an end tag counts twice."""
+    """The limits of a file. `tags` counts every `<`, so an element with an end tag counts twice."""
 
     bytes: int = 4 * 1024 * 1024
     tags: int = 100_000
@@ -30,22 +30,22 @@ class Limits:
     nodes: int = 10_000
     """Executable processes, their flow nodes and their sequence flows."""
     expressions: int = 256 * 1024
-    """Characters of all expressions together; each counts as 16 at least, and so does every static value."""
+    """Characters of all expressions together. Each expression and each static value counts as 16 at least."""
     join_places: int = 500_000
-    """Of all inclusive joins together: incoming flows times the nodes and flows of the scope."""
+    """The sum over all inclusive joins: incoming flows times the nodes and flows of the scope."""
     problems: int = 200
-    """How many problems are reported one by one."""
+    """The number of problems that are reported one by one."""
     id_length: int = 255
     name_length: int = 4_000
     feel: FeelLimits = DEFAULT_LIMITS
-    """Of each expression: its text when it is read, its evaluation when it runs."""
+    """The limits of each expression, when it is read and when it is evaluated."""
 
 
 LIMITS = Limits()
 
 
 class Unreadable(Exception):
-    """The content is no XML document that we read. `line` counts from 1, None where there is no line to name."""
+    """The content is not an accepted XML document. `line` counts from 1; None if no line is at fault."""
 
     def __init__(self, message: str, line: int | None = None) -> None:
         super().__init__(message)
@@ -77,9 +77,9 @@ def parse_text(text: str, limits: Limits) -> Element:
 
 
 def safe_parser() -> etree.XMLParser:
-    """The second line of defence: even without the checks above nothing would be loaded or expanded."""
+    """The second line of defence: without the checks above, too, nothing would be loaded or expanded."""
     return etree.XMLParser(
-        encoding="utf-8",  # overrides the declaration: `decode` has dealt with it
+        encoding="utf-8",  # overrides the declaration, which `decode` has handled
         resolve_entities=False,
         no_network=True,
         huge_tree=False,
@@ -97,7 +97,7 @@ def _reason(error: etree.XMLSyntaxError, limits: Limits) -> str:
 
 
 def _check_depth(root: Element, limits: Limits) -> None:
-    """libxml2 has such a limit too, but how high it is depends on its version and on how it was built."""
+    """Check the depth. libxml2 has such a limit too, but it depends on the version and the build."""
     level, depth = [root], 1
     while level:
         if depth > limits.depth:
@@ -130,9 +130,9 @@ _DECLARED = re.compile(rb"""<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([^"'>]{0,40}
 
 
 def decode(content: bytes) -> str:
-    """The text of an XML document, by byte order mark, else by declaration, else as UTF-8 (XML 1.0, appendix F).
+    """The text of an XML document by byte order mark, else by declaration, else as UTF-8 (XML 1.0, appendix F).
 
-    Deliberately narrower than XML allows: the codecs of Python and libxml2 include some that hide tags from a scanner.
+    It accepts fewer encodings than XML, because some codecs of Python and libxml2 hide tags from a scanner.
     """
     codec = _codec(content)
     try:
@@ -171,7 +171,7 @@ _SKIPPED = (("<!--", "-->"), ("<?", "?>"))
 
 
 def refuse_doctype(text: str) -> None:
-    """A DOCTYPE can stand before the root element only; the same word in a comment or in CDATA is text, and fine."""
+    """Find a DOCTYPE, which can only stand before the root element. In a comment or CDATA the word is harmless text."""
     at: int | None = _skip_space(text, 0)
     while at is not None:
         if text.startswith("<!DOCTYPE", at):
@@ -180,7 +180,7 @@ def refuse_doctype(text: str) -> None:
 
 
 def _skip_one(text: str, at: int) -> int | None:
-    """Behind the comment or processing instruction at `at`; None where there is none, or no end of it."""
+    """The position after the comment or processing instruction at `at`; None if there is none, or no end of it."""
     for opening, closing in _SKIPPED:
         if text.startswith(opening, at):
             end = text.find(closing, at + len(opening))
@@ -197,7 +197,7 @@ def _skip_space(text: str, at: int) -> int:
 
 
 def split(element: Element) -> tuple[str, str]:
-    """Namespace and local name; the namespace is empty where there is none."""
+    """Namespace and local name. The namespace is empty if there is none."""
     tag = str(element.tag)
     if not tag.startswith("{"):
         return "", tag
@@ -223,5 +223,5 @@ def zeebe_children(element: Element, name: str) -> list[Element]:
 
 
 def text_of(element: Element) -> str:
-    """The text inside, that of comments left out and that of CDATA included, without space around it."""
+    """The text of an element without comments, with CDATA, and without surrounding space."""
     return "".join(str(part) for part in element.itertext()).strip()

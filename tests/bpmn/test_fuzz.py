@@ -11,6 +11,7 @@ import random
 import pytest
 
 from vivero.engine.bpmn.model import (
+    ConditionalEvent,
     ErrorEvent,
     EscalationEvent,
     LinkEvent,
@@ -74,10 +75,10 @@ def check(content: bytes) -> Parsed:
 
 
 EVENTS_OF = {
-    "START_EVENT": (MessageEvent, TimerEvent, ErrorEvent, EscalationEvent, SignalEvent),
-    "INTERMEDIATE_CATCH_EVENT": (MessageEvent, TimerEvent, SignalEvent, LinkEvent),
+    "START_EVENT": (ConditionalEvent, MessageEvent, TimerEvent, ErrorEvent, EscalationEvent, SignalEvent),
+    "INTERMEDIATE_CATCH_EVENT": (ConditionalEvent, MessageEvent, TimerEvent, SignalEvent, LinkEvent),
     "INTERMEDIATE_THROW_EVENT": (MessageEvent, EscalationEvent, SignalEvent, LinkEvent),
-    "BOUNDARY_EVENT": (MessageEvent, TimerEvent, ErrorEvent, EscalationEvent, SignalEvent),
+    "BOUNDARY_EVENT": (ConditionalEvent, MessageEvent, TimerEvent, ErrorEvent, EscalationEvent, SignalEvent),
     "END_EVENT": (MessageEvent, ErrorEvent, EscalationEvent, SignalEvent, TerminateEvent),
     "RECEIVE_TASK": (MessageEvent,),
     "SEND_TASK": (MessageEvent,),

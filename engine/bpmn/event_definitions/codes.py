@@ -10,7 +10,7 @@ from vivero.engine.feel import Expression
 
 
 def read_code(reading: Reading, tag: str, attribute: str) -> tuple[bool, Expression | None]:
-    """Whether it is clear which code is meant, and the code: none for one that catches them all."""
+    """Whether the code is known, and the code; None catches all codes."""
     throws = reading.place in THROWN
     reference = f"{tag}Ref"
     referred = reading.referred(reference, tag, required=throws)

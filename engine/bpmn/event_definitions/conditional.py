@@ -38,7 +38,7 @@ def _changes(reading: Reading) -> frozenset[str] | None:
 
 
 def _list(reading: Reading, attribute: str) -> frozenset[str]:
-    """What the filter lists, separated by commas; empty without a filter."""
+    """The list of an attribute of the filter, separated by commas; empty without a filter."""
     conditional_filter = reading.extensions.get("conditionalFilter")
     text = "" if conditional_filter is None else conditional_filter.get(attribute, "")
     return frozenset(one.strip() for one in text.split(",") if one.strip())

@@ -10,7 +10,7 @@ from vivero.engine.bpmn.references import Reading
 from vivero.engine.bpmn.report import quote
 
 ESCALATES = ("SUB_PROCESS", "CALL_ACTIVITY")
-"""Where escalations can come from."""
+"""The types of activities that escalations can come from."""
 
 
 def _read(reading: Reading) -> EscalationEvent | None:

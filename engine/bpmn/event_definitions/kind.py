@@ -1,4 +1,4 @@
-"""How event definitions of one tag are read: what each file of this folder says of its own as `KIND`."""
+"""How event definitions of one tag are read. Each file of this folder has one of these, `KIND`."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ THROWN = frozenset({Place.THROW, Place.END})
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What a definition refers to, so that of two that wait for the same in one place the second is refused."""
+    """The reference of a definition. At one place no two events may wait for the same target."""
 
     tag: str
-    """A message, a signal, an error or an escalation; its attribute is `messageRef` and so on."""
+    """The tag of the target: message, signal, error or escalation. The attribute is `messageRef` and so on."""
     attribute: str
-    """What tells one from another."""
+    """The attribute that identifies the target: its name or code."""
     every: bool = False
-    """Whether one without a reference waits for all of them."""
+    """Whether a definition without a reference waits for all targets."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventKind:
     what: str
-    """For problems: "a message event"."""
+    """The name in problems, such as "a message event"."""
     places: frozenset[Place]
     read: Callable[[Reading], EventDefinition | None]
     children: frozenset[str] = frozenset()
-    """The BPMN child elements that it executes or may have, by local name."""
+    """The executed or accepted BPMN child elements, by local name."""
     reference: Reference | None = None
     behind_gateway: bool = False
-    """Whether it may stand behind an event-based gateway."""
+    """Whether it may follow an event-based gateway."""
     throwing_extensions: frozenset[str] = frozenset()
-    """The `zeebe:` elements that execute on an event that throws it."""
+    """The executed `zeebe:` elements of an event that throws it."""
     throwing_definition_extensions: frozenset[str] = frozenset()
-    """Those that are found on its definition there as well."""
+    """The executed `zeebe:` elements of the definition in an event that throws it."""
     definition_extensions: frozenset[str] = frozenset()
-    """Those that execute on its definition, wherever it stands."""
+    """The executed `zeebe:` elements of the definition at every place."""
     check: Callable[[Member, Draft], None] | None = None
-    """Looks at an event with it when the whole draft is there."""
+    """Checks an event of this kind once the whole draft is read."""

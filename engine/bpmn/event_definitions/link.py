@@ -1,5 +1,5 @@
-"""Link events. BPMN 2.0.2 §10.5.5: from the throwing event the path goes on at the catching one of the same name in the
-same scope."""
+"""Link events. BPMN 2.0.2 §10.5.5: the path continues from the throwing event at the catching event of the same name in
+the same scope."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _link_of(member: Member) -> Element | None:
 
 
 def _check(member: Member, draft: Draft) -> None:
-    """The path ends at the throwing link event and goes on at the catching one."""
+    """No flow leaves a throwing link event, and none leads to a catching one."""
     if draft.place_of(member) is Place.THROW:
         for flow in draft.outgoing.get(member.id, ()):
             draft.report.refuse(draft.flow_of[flow], f"leaves the throwing link event {quote(member.id)}")

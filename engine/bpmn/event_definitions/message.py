@@ -1,7 +1,7 @@
-"""Messages: waiting for one, and sending one. BPMN 2.0.2 §10.5.5, §10.3.3 (send and receive tasks).
+"""Messages that are caught and sent. BPMN 2.0.2 §10.5.5, §10.3.3 (send and receive tasks).
 
-A message waits for its correlation key (`zeebe:subscription`), except where it starts a process. What sends one makes
-a job for a worker (`zeebe:taskDefinition`) or publishes it natively (`zeebe:publishMessage`).
+A catching element waits for a correlation key (`zeebe:subscription`), unless it starts a process. A throwing element
+creates a job for a worker (`zeebe:taskDefinition`) or publishes the message itself (`zeebe:publishMessage`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from vivero.engine.feel.temporal.timers import parse_interval
 
 
 def awaited(reading: Reading) -> MessageEvent | None:
-    """The message that an event or a receive task waits for. None if something of it is wrong (reported)."""
+    """The message that an event or a receive task waits for. None if it is wrong (reported)."""
     message = reading.referred("messageRef", "message")
     if message is None:
         return None
@@ -41,7 +41,7 @@ def _correlation_key(message: Element, reading: Reading) -> Expression | None:
 
 
 def thrown(reading: Reading) -> MessageEvent | None:
-    """The message that is sent. With a job None is fine: the worker knows what it sends."""
+    """The message that is sent. None if a job sends it, because the worker knows the message."""
     job, publish = reading.extensions.get("taskDefinition"), reading.extensions.get("publishMessage")
     if job is not None and publish is not None:
         reading.refuse("zeebe:taskDefinition and zeebe:publishMessage: one of them is too much", at=publish)

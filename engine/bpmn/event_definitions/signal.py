@@ -1,4 +1,4 @@
-"""Signal events. BPMN 2.0.2 §10.5.5: thrown to everybody who waits for the name."""
+"""Signal events. BPMN 2.0.2 §10.5.5: a signal reaches all events that wait for its name."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ CHILDREN = {"timeDate": "date", "timeDuration": "duration", "timeCycle": "cycle"
 
 
 def _read(reading: Reading) -> TimerEvent | None:
-    """What the event waits for. None if something of it is wrong (reported)."""
+    """What the event waits for. None if it is wrong (reported)."""
     reading.needs("timer")
     given = bpmn_children(reading.definition, *CHILDREN)
     if len(given) != 1:
@@ -37,7 +37,7 @@ def _read(reading: Reading) -> TimerEvent | None:
 
 
 def _misplaced(kind: str, reading: Reading) -> str | None:
-    """A duration has nothing to count from before a process has started; what happens once does not repeat."""
+    """What is wrong with a kind of timer at its place: a duration cannot start a process, for example."""
     if kind == "duration" and reading.place is Place.PROCESS_START:
         return "a duration cannot start a process; a date or a cycle can"
     if kind == "cycle" and reading.place is Place.CATCH:
@@ -48,7 +48,7 @@ def _misplaced(kind: str, reading: Reading) -> str | None:
 
 
 def _check(kind: str, tag: str, text: str, at: Element, reading: Reading) -> None:
-    """A static value is checked here; that of an expression when it is evaluated."""
+    """Check a static value. The value of an expression is checked when it is evaluated."""
     try:
         fault = _fault(kind, text)
         if fault is not None:
@@ -59,7 +59,7 @@ def _check(kind: str, tag: str, text: str, at: Element, reading: Reading) -> Non
 
 
 def _fault(kind: str, text: str) -> str | None:
-    """What keeps a timer from going by this text. Raises TemporalError, OverflowError."""
+    """The fault of a timer's text, or None. Raises TemporalError, OverflowError."""
     if kind == "date":
         return None if parse_date_ms(text) <= LATEST_MS else TOO_LATE
     if kind == "duration":
