@@ -12,12 +12,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 GLOSSARY = ROOT / "docs" / "glossary.md"
-EVERYWHERE = frozenset({"rider", "aside", "tangle", "residual"})
+EVERYWHERE = frozenset({"rider", "ride", "aside", "tangle", "residual", "maker", "switchboard", "board", "picture"})
 RETIRED: dict[str, frozenset[str]] = {
-    "engine": frozenset({"ride", "tail", "switchboard", "board", "picture", "alike"}),
-    "storage": frozenset({"ride", "tail", "touched", "switchboard", "board", "parked", "slice", "cut", "seal"}),
-    "api": frozenset({"alike", "board", "ride", "room", "tail", "touched", "spilled", "parked", "seal", "wanted"}),
-    "vivero": frozenset({"alike", "board", "picture", "ride", "touched", "unread", "parked", "slice", "cut", "seal"}),
+    "engine": frozenset({"tail", "alike"}),
+    "storage": frozenset({"tail", "touched", "parked", "slice", "cut", "seal", "piece", "relation", "refuse"}),
+    "api": frozenset({"tail", "alike", "touched", "spilled", "parked", "seal", "wanted", "room", "cut", "channel"}),
+    "vivero": frozenset({"alike", "touched", "unread", "parked", "slice", "cut", "seal", "room", "wanted", "refuse"}),
 }
 """By package: words that no identifier, module or parameter may contain, between underscores or capitals."""
 
