@@ -23,7 +23,7 @@ from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.runtime.appender.admission import Lost, NotAppended
 from vivero.engine.runtime.appender.task import Append
 from vivero.storage import log
-from vivero.storage.log import Appended, Outcome
+from vivero.storage.log import Appended, CommandOutcome
 
 IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
 MAX_REPETITIONS = 10
@@ -49,7 +49,7 @@ class Submitted(msgspec.Struct, frozen=True, gc=False):
     """A command that is in the log and was accepted; `outcome` is None for who did not want to wait."""
 
     appended: Appended
-    outcome: Outcome | None
+    outcome: CommandOutcome | None
 
     @property
     def position(self) -> Header:
@@ -157,7 +157,7 @@ async def _append(services: Services, item: Append, deadline: float) -> Appended
 
 async def _outcome(
     services: Services, position: int, deadline: float, kept_from: float, request: Request | None = None
-) -> Outcome:
+) -> CommandOutcome:
     """What came of the command. `kept_from`: when it is certain that no crash takes it back (Trio's clock).
 
     Raises ClientLeft when nobody waits for the answer to `request` any more.

@@ -23,7 +23,7 @@ from vivero.engine.runtime.appender.admission import Overloaded
 from vivero.engine.runtime.consumer.piggyback import Subject
 from vivero.storage import activation
 from vivero.storage.activation import Ask, Lease
-from vivero.storage.postgres.driver import Call, Result
+from vivero.storage.postgres.driver import Call, QueryResult
 
 MAX_PIGGYBACKED = 4
 """On one batch: each is a statement more in its transaction."""
@@ -53,7 +53,7 @@ class PiggybackedPoll:
     def subject(self) -> Subject:
         return self.poller.subject
 
-    def arrived(self, result: Result) -> bool:
+    def arrived(self, result: QueryResult) -> bool:
         leases, unfit = activation.looked(result)
         if leases and not self.poller.registered:
             self.lost()

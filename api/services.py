@@ -15,7 +15,7 @@ from vivero.engine.bpmn.parser import Parsed
 from vivero.engine.bpmn.xml import LIMITS, Limits
 from vivero.engine.runtime.appender.task import Append
 from vivero.engine.runtime.waiters import End
-from vivero.storage.log import Appended, Outcome
+from vivero.storage.log import Appended, CommandOutcome
 from vivero.storage.postgres.driver import Connection
 
 
@@ -28,7 +28,7 @@ class Appends(Protocol):
 class OutcomeWaiter(Protocol):
     """Waits for what comes of one command."""
 
-    async def wait(self) -> Outcome: ...
+    async def wait(self) -> CommandOutcome: ...
 
 
 class EndWaiter(Protocol):

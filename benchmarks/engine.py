@@ -31,7 +31,7 @@ from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.program import tune_collector
 from vivero.storage import log
-from vivero.storage.log import Entry, Outcome
+from vivero.storage.log import CommandOutcome, LogEntry
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.driver import Connection
 
@@ -59,7 +59,7 @@ class _Progress:
         self.rejected = 0
         self._last = last
 
-    def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[Ended]) -> None:
+    def committed(self, partition: int, watermark: int, outcomes: list[CommandOutcome], ended: list[Ended]) -> None:
         self.rejected += sum(outcome.rejection is not None for outcome in outcomes)
         if watermark >= self._last:
             self.done.set()
@@ -131,7 +131,7 @@ async def _fill(connection: Connection) -> int:
     session, last = await log.begin(connection, uuid4(), 1), 0
     for first in range(0, len(commands), CALL):
         entries = [
-            Entry(DEFAULT_TENANT, command.intent, encode_command(command).decode())
+            LogEntry(DEFAULT_TENANT, command.intent, encode_command(command).decode())
             for command in commands[first : first + CALL]
         ]
         last = (await log.append(connection, session, 1, uuid4(), None, entries))[-1].position

@@ -35,7 +35,7 @@ from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.program import tune_collector
 from vivero.storage import clock
-from vivero.storage.log import Outcome
+from vivero.storage.log import CommandOutcome
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.plans import CHORES
@@ -87,7 +87,7 @@ class _Engine:
             lambda: driver.connect(dsn, name="expiry", settings=CHORES), leads=lambda: self.consumer.leads
         )
 
-    def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[Ended]) -> None:
+    def committed(self, partition: int, watermark: int, outcomes: list[CommandOutcome], ended: list[Ended]) -> None:
         if refused := [outcome.rejection for outcome in outcomes if outcome.rejection is not None]:
             raise RuntimeError(f"a command was rejected: {refused[0]}")
         self.watermark = watermark

@@ -33,7 +33,7 @@ from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.engine.runtime.timers.task import Timers
 from vivero.program import tune_collector
 from vivero.storage import clock
-from vivero.storage.log import Outcome
+from vivero.storage.log import CommandOutcome
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.pool import Pool
@@ -79,7 +79,7 @@ class _Engine:
             lambda: driver.connect(dsn, name="timers"), self.appender, leads=lambda: self.consumer.leads
         )
 
-    def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[Ended]) -> None:
+    def committed(self, partition: int, watermark: int, outcomes: list[CommandOutcome], ended: list[Ended]) -> None:
         self.watermark = watermark
         self.ended += len(ended)
         self.timers.committed(watermark)

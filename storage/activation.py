@@ -17,7 +17,7 @@ from uuid import UUID, uuid4
 
 import msgspec
 
-from vivero.storage.postgres.driver import Call, Connection, Result
+from vivero.storage.postgres.driver import Call, Connection, QueryResult
 from vivero.storage.postgres.sql_files import Statement, beside, statement
 
 _sql = beside(__file__)
@@ -133,7 +133,7 @@ def activation(ask: Ask, token: UUID, room: int = SMALL_BYTES, variables: int = 
     return ACTIVATE if names is None else ACTIVATE_NAMED, whose
 
 
-def looked(result: Result) -> Looked:
+def looked(result: QueryResult) -> Looked:
     """What the statement of `activation` gave."""
     leases = [Lease(key, token, size, job) for key, token, fits, size, job in result.rows if fits]
     unfit = next((Unfit(key, token, size) for key, token, fits, size, _ in result.rows if not fits), None)

@@ -28,10 +28,11 @@ _COMMAND, _EVENTS, _HISTORY = _sql["command"], _sql["events_of_command"], _sql["
 
 _encoder = msgspec.json.Encoder()
 _rejection_decoder = msgspec.json.Decoder(Rejection)
-_EMPTY_ANSWER = b"null"
+EMPTY_ANSWER = b"null"
+"""The response in the event log of a command whose answer is empty."""
 
 
-class Entry(msgspec.Struct, omit_defaults=True, gc=False):
+class LogEntry(msgspec.Struct, omit_defaults=True, gc=False):
     """A command as the append function takes it. The appender numbers the entries of a call (`o`)."""
 
     tenant: str
@@ -79,7 +80,7 @@ class AppendedSegment(msgspec.Struct, frozen=True, gc=False):
     batch: Batch
 
 
-class Outcome(msgspec.Struct, frozen=True, gc=False):
+class CommandOutcome(msgspec.Struct, frozen=True, gc=False):
     """What came of the command at `position`: `response` is the answer's JSON, None when it is empty."""
 
     position: int
@@ -113,7 +114,7 @@ class LoggedCommand(msgspec.Struct, frozen=True, gc=False):
     appended_at_ms: int
     payload: bytes
     rows: tuple[EventRow, ...] = ()
-    outcome: Outcome | None = None
+    outcome: CommandOutcome | None = None
 
 
 class HistoryRow(msgspec.Struct, frozen=True, gc=False):
@@ -146,7 +147,7 @@ async def append(
     partition: int,
     append_id: UUID,
     since: int | None,
-    entries: Sequence[Entry],
+    entries: Sequence[LogEntry],
     flush: bool = True,
 ) -> list[Appended]:
     """Append the entries in order; where each stands. See `append_segment`."""
@@ -159,7 +160,7 @@ async def append_segment(
     partition: int,
     append_id: UUID,
     since: int | None,
-    entries: Sequence[Entry],
+    entries: Sequence[LogEntry],
     flush: bool = True,
 ) -> tuple[list[Appended], AppendedSegment | None]:
     """Append the entries in order; where each stands, and those that are new as they stand in the log.
@@ -192,7 +193,7 @@ async def append_segment(
 
 
 def _fresh(
-    entries: Sequence[Entry], rows: Sequence[tuple[Any, ...]], asked_at: float
+    entries: Sequence[LogEntry], rows: Sequence[tuple[Any, ...]], asked_at: float
 ) -> tuple[list[Appended], AppendedSegment]:
     first, now, clock_revision, definitions = rows[0]
     log_rows = [
@@ -203,7 +204,7 @@ def _fresh(
     return [Appended(row.position, at_ms=now) for row in log_rows], segment
 
 
-def _segment(entries: Sequence[Entry], rows: Sequence[tuple[Any, ...]], asked_at: float) -> AppendedSegment | None:
+def _segment(entries: Sequence[LogEntry], rows: Sequence[tuple[Any, ...]], asked_at: float) -> AppendedSegment | None:
     behind, now, clock_revision, definitions = rows[0][4:]
     if behind is None:
         return None
@@ -247,13 +248,15 @@ async def backlog(connection: Connection, partition: int, behind: int, limit: in
     return count
 
 
-async def outcomes(connection: Connection, positions: Sequence[int]) -> list[Outcome]:
+async def outcomes(connection: Connection, positions: Sequence[int]) -> list[CommandOutcome]:
     """What came of those of the commands that were answered."""
     result = await connection.execute(_OUTCOMES, (list(positions),))
-    return [Outcome(position, _rejection(rejection), _response(body)) for position, rejection, body in result.rows]
+    return [
+        CommandOutcome(position, _rejection(rejection), _response(body)) for position, rejection, body in result.rows
+    ]
 
 
-async def outcome(connection: Connection, position: int) -> Outcome | None:
+async def outcome(connection: Connection, position: int) -> CommandOutcome | None:
     """What came of one command, None as long as nothing did."""
     found = await outcomes(connection, (position,))
     return found[0] if found else None
@@ -309,4 +312,4 @@ def _rejection(text: bytes | None) -> Rejection | None:
 
 
 def _response(text: bytes | None) -> bytes | None:
-    return None if text is None or text == _EMPTY_ANSWER else text
+    return None if text is None or text == EMPTY_ANSWER else text

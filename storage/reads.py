@@ -26,7 +26,7 @@ class Cluster(msgspec.Struct, frozen=True, gc=False):
     partitions: tuple[Partition, ...]
 
 
-class Result(msgspec.Struct, frozen=True, gc=False):
+class StoredAnswer(msgspec.Struct, frozen=True, gc=False):
     """How an instance ended, and its variables as a JSON object."""
 
     state: str
@@ -45,11 +45,11 @@ async def definition_xml(connection: Connection, key: int) -> bytes | None:
     return bytes(rows[0][0]) if rows else None
 
 
-async def result(connection: Connection, instance_key: int, names: Sequence[str] | None) -> Result | None:
+async def result(connection: Connection, instance_key: int, names: Sequence[str] | None) -> StoredAnswer | None:
     """How an instance ended, with the variables of its outermost scope (`names`: only those); None if it has not."""
     wanted = None if names is None else list(names)
     rows = (await connection.execute(_sql["result"], (instance_key, wanted))).rows
-    return Result(rows[0][0], (rows[0][1] or "{}").encode()) if rows else None
+    return StoredAnswer(rows[0][0], (rows[0][1] or "{}").encode()) if rows else None
 
 
 async def root_of_instance(connection: Connection, key: int) -> int | None:

@@ -15,7 +15,7 @@ from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subje
 from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.timers.task import Changes, Timers
 from vivero.storage.clock import CLOCK_CHANNEL as CLOCK
-from vivero.storage.log import Outcome
+from vivero.storage.log import CommandOutcome
 from vivero.storage.postgres import announcer as announcing
 from vivero.storage.postgres.announcer import Announcer
 from vivero.storage.state.save import DEFINITIONS_CHANNEL as DEFINITIONS
@@ -58,7 +58,7 @@ class NodeEvents:
 
     # ---- from the consumer
 
-    def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[Ended]) -> None:
+    def committed(self, partition: int, watermark: int, outcomes: list[CommandOutcome], ended: list[Ended]) -> None:
         self._completions.committed(partition, watermark, outcomes, ended)
         self._announcer.announce(PROCESSED, str(partition), watermark)
         if self.appender is not None:

@@ -38,7 +38,7 @@ from vivero.engine.runtime.appender.admission import Overloaded
 from vivero.engine.runtime.waiters import NotToldHere
 from vivero.storage import reads
 from vivero.storage.postgres.errors import Outage, Retry
-from vivero.storage.reads import Result
+from vivero.storage.reads import StoredAnswer
 from vivero.storage.search.resources import PROCESS_INSTANCES
 
 get = getting(PROCESS_INSTANCES, "processInstanceKey")
@@ -230,7 +230,7 @@ def _limit_s(request: Request, body: CreationBody, services: Services) -> float:
 
 async def _end(
     request: Request, services: Services, key: int, names: list[str] | None, deadline: float, wait: Wait
-) -> Result | None:
+) -> StoredAnswer | None:
     """How the instance ended; None if it has not by the deadline, until the program stops, or until another client
     needs the place.
 
@@ -265,9 +265,11 @@ async def _wait(request: Request, end: EndWaiter) -> None:
     await request.unless_left(end.wait)
 
 
-def _result(state: str, variables: Mapping[str, str], names: list[str] | None) -> Result:
+def _result(state: str, variables: Mapping[str, str], names: list[str] | None) -> StoredAnswer:
     chosen = sorted(variables.keys() if not names else variables.keys() & set(names))
-    return Result(state, b"{%s}" % b",".join(b"%s:%s" % (_encode(name), variables[name].encode()) for name in chosen))
+    return StoredAnswer(
+        state, b"{%s}" % b",".join(b"%s:%s" % (_encode(name), variables[name].encode()) for name in chosen)
+    )
 
 
 def _created(reply: InstanceReply, variables: msgspec.Raw, submitted: Submitted) -> Response:

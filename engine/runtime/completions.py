@@ -22,7 +22,7 @@ from vivero.engine.runtime.dedicated_connection import DedicatedConnection
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.waiters import End, NotToldHere, Waiter, WaiterTable
 from vivero.storage import log
-from vivero.storage.log import Outcome
+from vivero.storage.log import CommandOutcome
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
 
 
@@ -48,7 +48,7 @@ class Completions:
     ) -> None:
         self._connection = DedicatedConnection(connect)
         self._settings = settings = settings or CompletionsSettings()
-        self._outcomes: WaiterTable[Outcome] = WaiterTable(settings.recent)
+        self._outcomes: WaiterTable[CommandOutcome] = WaiterTable(settings.recent)
         self._ends: WaiterTable[End] = WaiterTable(settings.recent)
         self._waiting = 0
         self._stopping = False
@@ -57,7 +57,7 @@ class Completions:
 
     # -- for requests; none of these has a checkpoint ---------------------------------------------------------------
 
-    def register(self, partition: int, position: int) -> Waiter[Outcome]:
+    def register(self, partition: int, position: int) -> Waiter[CommandOutcome]:
         """Wait for the answer to the command at `position`.
 
         Raises:
@@ -100,7 +100,7 @@ class Completions:
         self._waiting += 1
         return waiter
 
-    def _forget_outcome(self, waiter: Waiter[Outcome]) -> None:
+    def _forget_outcome(self, waiter: Waiter[CommandOutcome]) -> None:
         self._waiting -= 1
         self._outcomes.remove(waiter)
 
@@ -110,7 +110,9 @@ class Completions:
 
     # -- for the consumer and the listener; none of these has a checkpoint either -----------------------------------
 
-    def committed(self, partition: int, watermark: int, outcomes: Sequence[Outcome], ended: Sequence[Ended]) -> None:
+    def committed(
+        self, partition: int, watermark: int, outcomes: Sequence[CommandOutcome], ended: Sequence[Ended]
+    ) -> None:
         """A batch of this node was committed, and everything up to `watermark` is known. Serve the waiters."""
         self._watermarks[partition] = watermark
         for outcome in outcomes:
@@ -125,7 +127,7 @@ class Completions:
         texts = {name: variable.value for name, variable in variables.items()}
         return texts if sum(map(len, texts.values())) <= self._settings.recent_bytes_of_variables else None
 
-    def _small(self, outcome: Outcome) -> bool:
+    def _small(self, outcome: CommandOutcome) -> bool:
         return outcome.response is None or len(outcome.response) <= self._settings.recent_bytes
 
     def processed(self, partition: int, watermark: int) -> None:

@@ -13,7 +13,7 @@ from psycopg.pq.abc import PGconn, PGresult
 from vivero.storage.postgres.errors import ConnectionLost, DeadlineExceeded, StorageBug, StorageError
 from vivero.storage.postgres.pipelines import Step, collect, enqueue
 from vivero.storage.postgres.queries import Call, Prepared, Query, label, text
-from vivero.storage.postgres.results import Result, read
+from vivero.storage.postgres.results import QueryResult, read
 from vivero.storage.postgres.sql_files import Statement
 from vivero.storage.postgres.values import BINARY, Params, encode, transformer
 from vivero.storage.postgres.waiting import drive, readable_now, request_cancel, shut_down
@@ -118,7 +118,7 @@ class Connection:
 
     async def execute(
         self, query: Query, params: Params = (), *, deadline: float | None = None, prepare: bool = True
-    ) -> Result:
+    ) -> QueryResult:
         """Runs one statement. A `Statement` is prepared at its first use here, unless `prepare` is false."""
         return await self._within(deadline, label(query), self._execute, query, params, prepare)
 
@@ -128,7 +128,7 @@ class Connection:
 
     async def pipeline(
         self, calls: Sequence[Call], *, deadline: float | None = None, sent: Callable[[], None] | None = None
-    ) -> list[Result]:
+    ) -> list[QueryResult]:
         """Runs statements in one round trip with one Sync, and gives all their results.
 
         `sent` is called once, after the last byte has been handed to the kernel and before the results are awaited:
@@ -153,7 +153,7 @@ class Connection:
             self._running = None
             raise lost from error
 
-    async def finish_pipeline(self, *, deadline: float | None = None) -> list[Result]:
+    async def finish_pipeline(self, *, deadline: float | None = None) -> list[QueryResult]:
         """The second half of the pipeline that was started."""
         return await self._within(deadline, "pipeline", self._collect, self._started, None, drain=False, entered=True)
 
@@ -250,7 +250,7 @@ class Connection:
 
     # The protocol
 
-    async def _execute(self, query: Query, params: Params, prepare: bool) -> Result:
+    async def _execute(self, query: Query, params: Params, prepare: bool) -> QueryResult:
         values, formats = encode(params)
         if isinstance(query, Statement) and prepare:
             name = self._prepared.get(query) or await self._prepare(query)
@@ -275,12 +275,12 @@ class Connection:
         self._request_left = True
         return await drive(generators.execute(self._pgconn), self._fd)
 
-    def _read_one(self, results: list[PGresult]) -> Result:
+    def _read_one(self, results: list[PGresult]) -> QueryResult:
         if len(results) != 1:
             raise self._lost(ConnectionLost, f"{len(results)} results for one statement")
         return read(self._reader, results[0], self._running or "")
 
-    async def _pipeline(self, calls: Sequence[Call], sent: Callable[[], None] | None) -> list[Result]:
+    async def _pipeline(self, calls: Sequence[Call], sent: Callable[[], None] | None) -> list[QueryResult]:
         return await self._collect(self._send(calls), sent)
 
     def _send(self, calls: Sequence[Call]) -> list[Step]:
@@ -288,7 +288,7 @@ class Connection:
         self._request_left = True
         return steps
 
-    async def _collect(self, steps: Sequence[Step], sent: Callable[[], None] | None) -> list[Result]:
+    async def _collect(self, steps: Sequence[Step], sent: Callable[[], None] | None) -> list[QueryResult]:
         await drive(generators.send(self._pgconn), self._fd)
         if sent is not None:
             sent()

@@ -29,11 +29,11 @@ from vivero.storage.postgres import dsn as conninfo
 from vivero.storage.postgres.connection import Connection, Notification
 from vivero.storage.postgres.errors import ConnectFailed
 from vivero.storage.postgres.queries import Call, Query
-from vivero.storage.postgres.results import Result
+from vivero.storage.postgres.results import QueryResult
 from vivero.storage.postgres.values import Params
 from vivero.storage.postgres.waiting import drive_pairs
 
-__all__ = ["Call", "Connection", "Notification", "Params", "Query", "Result", "connect"]
+__all__ = ["Call", "Connection", "Notification", "Params", "Query", "QueryResult", "connect"]
 
 CALL_TIMEOUT_S = 5.0
 CONNECT_TIMEOUT_S = 5.0

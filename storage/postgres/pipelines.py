@@ -12,7 +12,7 @@ from psycopg.pq.abc import PGconn, PGresult
 
 from vivero.storage.postgres.errors import ConnectionLost, StorageError
 from vivero.storage.postgres.queries import Call, Prepared, Query, label, text
-from vivero.storage.postgres.results import Result, read
+from vivero.storage.postgres.results import QueryResult, read
 from vivero.storage.postgres.sql_files import Statement
 from vivero.storage.postgres.values import BINARY, Encoded, Params, encode
 from vivero.storage.postgres.waiting import drive
@@ -53,13 +53,13 @@ def enqueue(pgconn: PGconn, prepared: Prepared, calls: Sequence[Call]) -> list[S
 
 async def collect(
     pgconn: PGconn, fd: int, reader: Transformer, prepared: Prepared, steps: Sequence[Step]
-) -> list[Result]:
+) -> list[QueryResult]:
     """Reads every answer up to the Sync's, and leaves pipeline mode.
 
     Raises the first error, with the index of its call; the server skipped what came after it. An error without one is
     that of the commit, which comes with the Sync where there is no BEGIN.
     """
-    results: list[Result] = []
+    results: list[QueryResult] = []
     failure: StorageError | None = None
     for step in steps:
         answers = await drive(generators.fetch_many(pgconn), fd)

@@ -1,4 +1,4 @@
-"""What libpq hands back for a statement: a `Result`, or the error of `storage.postgres.errors` that it means."""
+"""What libpq hands back for a statement: a `QueryResult`, or the error of `storage.postgres.errors` that it means."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ _OK = frozenset({pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK})
 _FIELD = pq.DiagnosticField
 
 
-class Result(msgspec.Struct, frozen=True):
+class QueryResult(msgspec.Struct, frozen=True):
     """What a statement gave: its rows, how many it returned or changed, and its tag (`INSERT 0 3`)."""
 
     rows: list[tuple[Any, ...]]
@@ -21,7 +21,7 @@ class Result(msgspec.Struct, frozen=True):
     tag: str
 
 
-def read(reader: Transformer, result: PGresult, statement: str, index: int | None = None) -> Result:
+def read(reader: Transformer, result: PGresult, statement: str, index: int | None = None) -> QueryResult:
     """The rows of a result as tuples; raises what the server's error means."""
     if result.status not in _OK:
         raise _failure(result, statement, index)
@@ -29,7 +29,7 @@ def read(reader: Transformer, result: PGresult, statement: str, index: int | Non
     if result.ntuples:
         reader.set_pgresult(result)
         rows = reader.load_rows(0, result.ntuples, tuple)
-    return Result(rows, result.command_tuples or 0, (result.command_status or b"").decode())
+    return QueryResult(rows, result.command_tuples or 0, (result.command_status or b"").decode())
 
 
 def _failure(result: PGresult, statement: str, index: int | None) -> StorageError:

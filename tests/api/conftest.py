@@ -16,7 +16,7 @@ from vivero.api.services import Services
 from vivero.api.settings import ApiSettings
 from vivero.engine.core.records.codec import encode_command
 from vivero.engine.runtime.appender.admission import Lost
-from vivero.storage.log import Appended, Outcome
+from vivero.storage.log import Appended, CommandOutcome
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.pool import Pool
 
@@ -146,7 +146,7 @@ class PlayedEngine:
         if self.lost:
             return Waiter(Lost("a crash took it"))
         reply = None if self.reply is None else msgspec.json.encode(self.reply)
-        return Waiter(Outcome(position, self.rejection, reply))
+        return Waiter(CommandOutcome(position, self.rejection, reply))
 
     def register_end(self, key):
         return Waiter(self.ends.get(key))

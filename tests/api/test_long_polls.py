@@ -10,7 +10,7 @@ import trio.testing
 from vivero.api.long_polls import LOST_S, MAX_LOST, MAX_PIGGYBACKED, LongPolls
 from vivero.engine.runtime.appender.admission import Overloaded
 from vivero.storage.activation import Ask, Lease
-from vivero.storage.postgres.results import Result
+from vivero.storage.postgres.results import QueryResult
 
 FOREVER = float("inf")
 
@@ -225,7 +225,7 @@ LEASE = (7, "0b8a4a3e-0000-4000-8000-000000000001", 700, b"{}")
 def brings(*leases, unfit=()):
     rows = [(key, token, True, size, job) for key, token, size, job in leases]
     rows += [(key, None, False, size, None) for key, size in unfit]
-    return Result(rows, len(rows), "SELECT")
+    return QueryResult(rows, len(rows), "SELECT")
 
 
 async def test_the_longest_waiting_of_each_type_rides(long_polls, start, nursery, mock_clock):

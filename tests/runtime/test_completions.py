@@ -15,7 +15,7 @@ from vivero.engine.runtime.completions import Completions, CompletionsSettings
 from vivero.engine.runtime.supervision.children import Child
 from vivero.engine.runtime.supervision.supervisor import Supervisor
 from vivero.engine.runtime.waiters import End, NotToldHere
-from vivero.storage.log import Outcome
+from vivero.storage.log import CommandOutcome
 
 NEVER_S = 1e6
 
@@ -102,10 +102,10 @@ async def test_a_waiter_gets_the_outcome_of_its_position():
         for position in (1, 2, 3):
             nursery.start_soon(request, position)
         await trio.testing.wait_all_tasks_blocked()
-        completions.committed(1, 2, [Outcome(2, None, b"{}"), Outcome(1)], [])
+        completions.committed(1, 2, [CommandOutcome(2, None, b"{}"), CommandOutcome(1)], [])
         await trio.testing.wait_all_tasks_blocked()
-        assert got == {1: Outcome(1), 2: Outcome(2, None, b"{}")}
-        completions.committed(1, 3, [Outcome(3)], [])
+        assert got == {1: CommandOutcome(1), 2: CommandOutcome(2, None, b"{}")}
+        completions.committed(1, 3, [CommandOutcome(3)], [])
     assert completions.waiting == 0
 
 
@@ -113,23 +113,23 @@ async def test_all_who_wait_for_a_position_are_served():
     """Requests with the same idempotency key wait for the same command."""
     completions = in_process()
     with completions.register(1, 5) as one, completions.register(1, 5) as two:
-        completions.committed(1, 5, [Outcome(5, None, b"{}")], [])
-        assert await one.wait() == await two.wait() == Outcome(5, None, b"{}")
+        completions.committed(1, 5, [CommandOutcome(5, None, b"{}")], [])
+        assert await one.wait() == await two.wait() == CommandOutcome(5, None, b"{}")
 
 
 async def test_the_first_answer_counts():
     completions = in_process()
     with completions.register(1, 5) as waiter:
-        completions.committed(1, 5, [Outcome(5, None, b'"first"'), Outcome(5, None, b'"second"')], [])
+        completions.committed(1, 5, [CommandOutcome(5, None, b'"first"'), CommandOutcome(5, None, b'"second"')], [])
         assert (await waiter.wait()).response == b'"first"'
-    completions.committed(1, 6, [Outcome(6, None, b'"first"'), Outcome(6, None, b'"second"')], [])
+    completions.committed(1, 6, [CommandOutcome(6, None, b'"first"'), CommandOutcome(6, None, b'"second"')], [])
     assert (await wait(completions.register(1, 6))).response == b'"first"'
 
 
 async def test_who_registers_late_is_served_from_the_latest_commits():
     completions = in_process()
-    completions.committed(1, 5, [Outcome(5, None, b"{}")], [Ended(77, "COMPLETED", {})])
-    assert await wait(completions.register(1, 5)) == Outcome(5, None, b"{}")
+    completions.committed(1, 5, [CommandOutcome(5, None, b"{}")], [Ended(77, "COMPLETED", {})])
+    assert await wait(completions.register(1, 5)) == CommandOutcome(5, None, b"{}")
     assert await wait(completions.register_end(77)) == End("COMPLETED", {})
 
 
@@ -166,8 +166,8 @@ async def test_a_program_that_stops_gives_up_ends_but_no_outcomes():
         with pytest.raises(NotToldHere):
             await wait(completions.register_end(78))
         assert await wait(completions.register_end(76)) == End("COMPLETED", {})
-        completions.committed(1, 6, [Outcome(6)], [Ended(77, "COMPLETED", {})])
-        assert await outcome.wait() == Outcome(6)
+        completions.committed(1, 6, [CommandOutcome(6)], [Ended(77, "COMPLETED", {})])
+        assert await outcome.wait() == CommandOutcome(6)
     assert completions.waiting == 0
 
 
@@ -186,8 +186,8 @@ async def test_waiters_are_bounded_and_forgotten():
 async def test_what_is_remembered_is_bounded():
     completions = in_process(recent=3, recent_bytes=10)
     for position in range(1, 6):
-        completions.committed(1, position, [Outcome(position)], [])
-    completions.committed(1, 6, [Outcome(6, None, b'"longer than ten bytes"')], [])
+        completions.committed(1, position, [CommandOutcome(position)], [])
+    completions.committed(1, 6, [CommandOutcome(6, None, b'"longer than ten bytes"')], [])
     served = {}
     for position in range(1, 7):
         with completions.register(1, position) as waiter, trio.move_on_after(0):
@@ -203,14 +203,14 @@ async def test_who_registers_below_the_watermark_is_served_from_the_event_log(sw
     completions = await sweeping()
     await answer(connection, 5)
     completions.committed(1, 5, [], [])
-    assert await wait(completions.register(1, 5)) == Outcome(5, None, b'{"a":1}')
+    assert await wait(completions.register(1, 5)) == CommandOutcome(5, None, b'{"a":1}')
 
 
 async def test_a_program_that_was_just_started_looks_at_once(sweeping, connection):
     """Who repeats a request after a restart asks for a position that was processed before it."""
     completions = await sweeping()
     await answer(connection, 5)
-    assert await wait(completions.register(1, 5)) == Outcome(5, None, b'{"a":1}')
+    assert await wait(completions.register(1, 5)) == CommandOutcome(5, None, b'{"a":1}')
 
 
 async def test_what_another_node_processed_is_read(sweeping, connection):
@@ -219,7 +219,7 @@ async def test_what_another_node_processed_is_read(sweeping, connection):
     with completions.register(1, 5) as waiter:
         await answer(connection, 5, None, msgspec.json.encode(refused))
         completions.processed(1, 5)
-        assert await wait(waiter) == Outcome(5, refused, None)
+        assert await wait(waiter) == CommandOutcome(5, refused, None)
 
 
 async def test_an_instance_that_has_ended_already_is_found(sweeping, connection):
@@ -235,7 +235,7 @@ async def test_everything_outstanding_is_asked_for_again(sweeping, connection):
         await swept(completions)
         await answer(connection, 5)
         await end_instance(connection, 77, "TERMINATED")
-        assert await wait(outcome) == Outcome(5, None, b'{"a":1}')
+        assert await wait(outcome) == CommandOutcome(5, None, b'{"a":1}')
         assert await wait(end) == End("TERMINATED")
 
 
@@ -245,7 +245,7 @@ async def test_a_command_that_is_answered_later_keeps_its_waiter(sweeping, conne
     completions.committed(1, 5, [], [])
     with completions.register(1, 5) as waiter:
         await swept(completions)
-        completions.committed(1, 9, [Outcome(5, None, b'"late"')], [])
+        completions.committed(1, 9, [CommandOutcome(5, None, b'"late"')], [])
         assert (await wait(waiter)).response == b'"late"'
 
 
@@ -269,7 +269,7 @@ async def test_a_lost_connection_loses_no_waiter(sweeping, connection):
         completions.close()
         await answer(connection, 5)
         completions.processed(1, 5)
-        assert await wait(waiter) == Outcome(5, None, b'{"a":1}')
+        assert await wait(waiter) == CommandOutcome(5, None, b'{"a":1}')
 
 
 async def test_who_waits_for_what_a_crash_took_is_told(sweeping, connection):
@@ -283,7 +283,7 @@ async def test_who_waits_for_what_a_crash_took_is_told(sweeping, connection):
         await wait(lost)
     await answer(connection, 6)
     completions.processed(1, 6)
-    assert await wait(there) == Outcome(6, None, b'{"a":1}')
+    assert await wait(there) == CommandOutcome(6, None, b'{"a":1}')
 
 
 async def test_a_sweep_alone_says_of_nothing_that_it_is_lost(sweeping):
@@ -301,4 +301,4 @@ async def test_registering_has_no_checkpoint():
     with trio.testing.assert_no_checkpoints():
         for register in (partial(completions.register, 1, 5), partial(completions.register_end, 77)):
             with register():
-                completions.committed(1, 9, [Outcome(5)], [Ended(77, "COMPLETED", {})])
+                completions.committed(1, 9, [CommandOutcome(5)], [Ended(77, "COMPLETED", {})])

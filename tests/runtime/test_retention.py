@@ -113,7 +113,7 @@ async def keys(connection):
 @pytest.mark.parametrize("days", [0, 30])
 async def test_idempotency_keys_go_when_they_have_expired(history, connection, connect, days):
     """Whatever stays besides, and for ever."""
-    before, entry = await counts(connection), log.Entry("<default>", "JOB:COMPLETE", "{}")
+    before, entry = await counts(connection), log.LogEntry("<default>", "JOB:COMPLETE", "{}")
     session = await log.begin(connection, uuid4(), 1)
     for number in range(3):
         await pin_clock(connection, PINNED_MS + number)
@@ -134,7 +134,7 @@ async def test_idempotency_keys_go_when_they_have_expired(history, connection, c
 
 
 async def test_a_key_that_is_being_used_again_is_passed_over(history, connection, connect):
-    entry = log.Entry("<default>", "JOB:COMPLETE", "{}")
+    entry = log.LogEntry("<default>", "JOB:COMPLETE", "{}")
     entry.key, entry.sha = "again", "00" * 32
     session = await log.begin(connection, uuid4(), 1)
     await log.append(connection, session, 1, uuid4(), None, [entry])

@@ -11,7 +11,7 @@ import trio
 
 from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.storage import log
-from vivero.storage.log import Entry, Outcome
+from vivero.storage.log import CommandOutcome, LogEntry
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import Conflict, DataPoison, Retry
 from vivero.storage.postgres.migrate import migrate
@@ -30,7 +30,7 @@ def at(*numbers, partition=1):
 
 
 def plain(payload="{}", **more):
-    return Entry("t", "JOB:COMPLETE", payload, **more)
+    return LogEntry("t", "JOB:COMPLETE", payload, **more)
 
 
 def keyed(key, sha=SHA_A):
@@ -145,7 +145,7 @@ async def test_a_replay_gets_the_first_position(connection):
 
 
 async def test_keys_belong_to_a_tenant(connection):
-    other = Entry("u", "JOB:COMPLETE", "{}", key="a", sha=SHA_B)
+    other = LogEntry("u", "JOB:COMPLETE", "{}", key="a", sha=SHA_B)
     assert await short(connection, [keyed("a"), other]) == [(1, False, True), (2, False, True)]
 
 
@@ -367,7 +367,7 @@ async def test_a_retried_append_that_had_not_happened_happens(connect, connectio
 
 async def test_a_refused_value_writes_nothing(connection):
     with pytest.raises(DataPoison) as refused:
-        await append(connection, [keyed("a"), Entry("a\0b", "X:Y", "{}")])
+        await append(connection, [keyed("a"), LogEntry("a\0b", "X:Y", "{}")])
     assert refused.value.sqlstate == "22P05"
     assert await count(connection) == 0
     ((_, replayed, _),) = await short(connection, [keyed("a")])
@@ -402,7 +402,7 @@ async def test_a_tail_stands_as_it_would_be_read(connection, entry):
     await connection.script("UPDATE clock SET revision = 7; UPDATE definitions_seq SET n = 8")
     first = await append_tail(connection, [entry(1)])
     await connection.script("UPDATE clock SET pinned_at = '2031-02-03 04:05:06.789+00', revision = 9")
-    entries = [entry(2), Entry("other", "JOB:FAIL", '{"k":"ü"}', 5, trace="00-1"), entry(3)]
+    entries = [entry(2), LogEntry("other", "JOB:FAIL", '{"k":"ü"}', 5, trace="00-1"), entry(3)]
     tail = await append_tail(connection, entries)
     read = await load.read_batch(connection, 1, tail.behind, 10)
     assert 0 < tail.batch.asked_at <= read.asked_at
@@ -635,10 +635,10 @@ async def test_outcomes_are_those_of_answered_commands(connection):
     await store_answer(connection, 8, request=5, rejection=refused)
     found = await log.outcomes(connection, at(8, 7, 5, 4, 3, 2, 1, 99))
     assert sorted(found, key=lambda each: each.position) == [
-        Outcome(ZERO + 1, None, b'{"a":1}'),
-        Outcome(ZERO + 2),
-        Outcome(ZERO + 3, rejection),
-        Outcome(ZERO + 5, None, b'{"late":true}'),
+        CommandOutcome(ZERO + 1, None, b'{"a":1}'),
+        CommandOutcome(ZERO + 2),
+        CommandOutcome(ZERO + 3, rejection),
+        CommandOutcome(ZERO + 5, None, b'{"late":true}'),
     ]
     assert await log.outcome(connection, ZERO + 4) is None
     assert await log.outcomes(connection, []) == []
@@ -654,5 +654,5 @@ async def test_a_command_is_shown_with_its_events_and_outcome(connection):
         (0, 1, b'[["JobCompleted",5]]', None),
         (1, 1, b'[["JobCompleted",5]]', rejection),
     ]
-    assert stored.outcome == Outcome(ZERO + 1)
+    assert stored.outcome == CommandOutcome(ZERO + 1)
     assert await log.command(connection, ZERO + 2) is None

@@ -12,7 +12,7 @@ import trio
 from vivero.engine.core.records.base import Command
 from vivero.engine.core.records.codec import encode_command
 from vivero.engine.runtime.appender.admission import Refused
-from vivero.storage.log import Appended, Entry
+from vivero.storage.log import Appended, LogEntry
 from vivero.storage.postgres.errors import DataPoison
 
 _logger = structlog.get_logger(__name__)
@@ -42,7 +42,7 @@ class Append(msgspec.Struct, frozen=True, gc=False):
 class PendingCommand:
     """A command that was handed over. `result` is set before `done`."""
 
-    entry: Entry
+    entry: LogEntry
     partition: int
     size: int
     flush: bool
@@ -75,7 +75,7 @@ class AppendCall:
 
 def pending_command(item: Append, new: bool = False) -> PendingCommand:
     payload = encode_command(item.command).decode()
-    entry = Entry(item.tenant, item.command.intent, payload, item.key, trace=item.trace)
+    entry = LogEntry(item.tenant, item.command.intent, payload, item.key, trace=item.trace)
     if item.idempotency is not None:
         entry.key, entry.sha = item.idempotency[0], item.idempotency[1].hex()
     return PendingCommand(entry, item.partition, len(payload) + OVERHEAD_BYTES, item.flush, trio.current_time(), new)

@@ -28,7 +28,7 @@ from vivero.engine.core.rules import FOLLOW_UP_ROUNDS
 from vivero.engine.core.state.state import Pinned
 from vivero.engine.core.step import JOB_REPORTS, Processor
 from vivero.engine.runtime.consumer.refusals import Refusals
-from vivero.storage.log import Outcome
+from vivero.storage.log import EMPTY_ANSWER, CommandOutcome
 from vivero.storage.postgres.driver import Call
 from vivero.storage.state import save
 from vivero.storage.state.load import LogRow
@@ -40,7 +40,6 @@ CHECKPOINT_EVERY_S = 0.001
 COMPUTE_S = 0.05
 FOLLOW_UP_S = 0.2
 """Of computing follow-ups that had to wait for something to be loaded: what is left then goes through the log."""
-EMPTY_ANSWER = b"null"
 
 WAITED_FOR = (
     TriggerTimer,
@@ -71,7 +70,7 @@ class Work:
     calls: list[Call]
     roots: list[Pinned]
     notices: Notices
-    outcomes: list[Outcome]
+    outcomes: list[CommandOutcome]
     moves_definitions: bool
     in_a_hurry: bool
     """Whether the inbox got commands that nobody does before they come."""
@@ -89,7 +88,7 @@ class Decoded:
 @dataclass(slots=True)
 class _Collected:
     log_rows: list[save.LogRow] = field(default_factory=list)
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[CommandOutcome] = field(default_factory=list)
     last: int = 0
     commands: int = 0
 
@@ -218,7 +217,7 @@ def _collect_more(collected: _Collected, handled: list[Handled]) -> None:
         rejected = one.rejection is not None and one.seq == 0 and one.request is None
         if one.answered or rejected:
             to = position if one.request is None else one.request
-            collected.outcomes.append(Outcome(to, one.rejection, None if one.response is None else response))
+            collected.outcomes.append(CommandOutcome(to, one.rejection, None if one.response is None else response))
 
 
 async def _finish(processor: Processor, collected: _Collected, now: int) -> Work:

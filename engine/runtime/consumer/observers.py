@@ -9,7 +9,7 @@ from vivero.engine.bpmn.model import Process
 from vivero.engine.core.outcomes import Ended
 from vivero.engine.runtime.consumer.batch import Work
 from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subject
-from vivero.storage.log import Outcome
+from vivero.storage.log import CommandOutcome
 from vivero.storage.postgres.driver import Connection
 
 
@@ -24,7 +24,7 @@ class Models(Protocol):
 class CommitObserver(Protocol):
     """Is told about committed batches. No method may wait."""
 
-    def committed(self, partition: int, watermark: int, outcomes: list[Outcome], ended: list[Ended]) -> None:
+    def committed(self, partition: int, watermark: int, outcomes: list[CommandOutcome], ended: list[Ended]) -> None:
         """Outcomes of commands and ends of instances. All positions up to `watermark` are processed."""
 
     def available(self, type: str, tenant: str, count: int) -> None:

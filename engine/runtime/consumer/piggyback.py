@@ -11,7 +11,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
-from vivero.storage.postgres.driver import Call, Result
+from vivero.storage.postgres.driver import Call, QueryResult
 
 Subject = tuple[str, str]
 """A job type and a tenant."""
@@ -26,7 +26,7 @@ class PiggybackedStatement(Protocol):
     @property
     def call(self) -> Call: ...
 
-    def arrived(self, result: Result) -> bool:
+    def arrived(self, result: QueryResult) -> bool:
         """The batch is committed with this result. True if no job of the type is left."""
 
     def lost(self) -> None:
@@ -44,7 +44,7 @@ class PiggybackedStatements:
         """The SQL of all statements."""
         return [statement.call for statement in self._piggybacked]
 
-    def left(self, results: Sequence[Result], available: Mapping[Subject, int]) -> dict[Subject, int]:
+    def left(self, results: Sequence[QueryResult], available: Mapping[Subject, int]) -> dict[Subject, int]:
         """Give each statement its result, after the commit. Returns the jobs that may be left, by type and tenant."""
         piggybacked, self._piggybacked = self._piggybacked, ()
         answered = zip(piggybacked, results[len(results) - len(piggybacked) :], strict=True)

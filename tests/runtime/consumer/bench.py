@@ -209,9 +209,9 @@ async def append(connection, commands):
 
 def _entry(tenant, command):
     if isinstance(command, Command):
-        return log.Entry(tenant, command.intent, encode_command(command).decode())
+        return log.LogEntry(tenant, command.intent, encode_command(command).decode())
     intent, payload = command
-    return log.Entry(tenant, intent, payload)
+    return log.LogEntry(tenant, intent, payload)
 
 
 async def work_off(dsn, connection, serial, **settings):

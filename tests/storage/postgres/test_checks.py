@@ -26,7 +26,7 @@ from vivero.storage.postgres.checks import (
     WrongEncoding,
     check,
 )
-from vivero.storage.postgres.driver import Result
+from vivero.storage.postgres.driver import QueryResult
 
 SAFE = Server("18.4", 180004, "on", True, "db as user at host port 5432")
 
@@ -153,7 +153,7 @@ async def test_a_standby():
         server_version = 180004
 
         async def execute(self, query):
-            return Result([("18.4", "on", True, True, True)], 1, "SELECT 1")
+            return QueryResult([("18.4", "on", True, True, True)], 1, "SELECT 1")
 
     server, read_only = await checks._facts(Standby(), "here")
     (problem,) = checks._judge(server, "UTF8", read_only, False)
