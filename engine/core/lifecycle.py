@@ -131,8 +131,11 @@ def most_told(scope: Element) -> int:
     return CHILDREN_PER_STAGE if scope.pages is None else PARTS_PER_STAGE
 
 
-def empty(element: Element) -> Effects:
-    """The next page of children of an element that is to end early."""
+def empty(element: Element, at: View) -> Effects:
+    """The next page of children of an element that is to end early; without any, its end.
+
+    The stage `terminate` may have been deferred before this, and come later: then it is done here.
+    """
     told, most = 0, most_told(element)
     for child in element.children.values():
         if child.state is not TERMINATING:
@@ -143,7 +146,7 @@ def empty(element: Element) -> Effects:
     if not told and len(element.children) < element.live:
         yield LoadMore(element.key)
     if not element.live and element.state is TERMINATING:
-        yield from _terminated(element)
+        yield from terminate(element, at, 0)
 
 
 def _terminated(element: Element) -> Effects:

@@ -277,7 +277,7 @@ class Worklist:
 
     def _empty(self, scope: Element) -> None:
         if scope.live or scope.state is TERMINATING:
-            self.take(empty(scope))
+            self.take(empty(scope, self.at))
         elif scope.state is ACTIVATED:
             self.take(self._take_over(scope), scope, "settle")
 

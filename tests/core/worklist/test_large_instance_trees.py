@@ -51,6 +51,10 @@ GROWING = {
 }
 
 
+LATER = "<timerEventDefinition><timeDuration>PT2H</timeDuration></timerEventDefinition>"
+WAITS = on(LATER, "handler", task("handled"), "handler-start > handled", interrupting=False)
+
+
 def chain(depth, *bottom):
     """A process that calls itself until it is as deep as that, where it does `bottom`, by default a task."""
     deeper = call("call", "chain", inputs=[("=n + 1", "n")])
@@ -183,6 +187,21 @@ def test_a_slice_writes_what_it_has_taken_up_however_much_there_is(monkeypatch):
     assert put_off(bench) < 60
     finish(bench, CancelInstance(root))
     assert bench.ended[root][0] == "TERMINATED"
+
+
+@pytest.mark.parametrize("slice_items", [3, SLICE, 25])
+def test_what_waits_ends_with_its_element_in_whatever_order_work_is_taken_up(monkeypatch, slice_items):
+    """The last of much work are scopes that settle; that they are to be terminated was put off before that."""
+    monkeypatch.setattr(deferred, "AT_ONCE", 6)
+    monkeypatch.setattr(deferred, "OF_MUCH", 3)
+    inner = loop(sub("inner", start("in"), task("work"), "in > work", WAITS), "=items")
+    bench, root = begun(
+        model(start(), inner, "start > inner"), slices=MOST_SLICES, slice_items=slice_items, items=[1] * 40
+    )
+    assert len(bench.state.timers) == 40
+    finish(bench, CancelInstance(root))
+    assert bench.ended[root][0] == "TERMINATED"
+    assert (bench.state.timers, bench.state.jobs, bench.state.elements) == ({}, {}, {})
 
 
 def test_all_of_much_work_is_done(monkeypatch):
