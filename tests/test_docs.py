@@ -224,6 +224,14 @@ def has_section(page: Path, number: str) -> bool:
     return bool(re.search(rf"^## {number}\. ", page.read_text(), re.MULTILINE))
 
 
+def test_every_table_is_in_the_design():
+    migrations = sorted((ROOT / "storage" / "postgres" / "migrations").glob("*.sql"))
+    created = set(re.findall(r"^CREATE (?:UNLOGGED )?TABLE (\w+)", "\n".join(p.read_text() for p in migrations), re.M))
+    page = (DOCS / "design" / "log.md").read_text()
+    assert len(created) > 25
+    assert {table for table in created if f"`{table}`" not in page} == set()
+
+
 def test_documents_and_sections_that_code_names_exist():
     records = {path.name[:4] for path in RECORDS}
     seen = 0
