@@ -12,6 +12,7 @@ from vivero.api.routes import (
     clock,
     cluster,
     commands,
+    conditionals,
     deployments,
     element_instances,
     expressions,
@@ -123,6 +124,7 @@ ROUTES = (
     Route("POST", "/v2/message-subscriptions/search", messages.search),
     Route("POST", "/v2/correlated-message-subscriptions/search", messages.search_correlated),
     Route("POST", "/v2/signals/broadcast", signals.broadcast),
+    Route("POST", "/v2/conditionals/evaluation", conditionals.evaluate),
     # expressions
     Route("POST", "/v2/expression/evaluation", expressions.evaluate),
     # the clock

@@ -13,6 +13,7 @@ from typing import Any
 from vivero.engine.bpmn.model import FlowId, Node, Process
 from vivero.engine.core.commands import (
     catalogue,
+    conditional,
     incident,
     instance,
     job,
@@ -50,6 +51,7 @@ from vivero.engine.core.events.table import EVENTS as EVENTS
 from vivero.engine.core.needs import Needs
 from vivero.engine.core.records.base import Command
 from vivero.engine.core.records.catalogue import DeleteResource, Deploy, RetireDefinition
+from vivero.engine.core.records.conditionals import EvaluateConditionals
 from vivero.engine.core.records.effects import Effects, Rejection
 from vivero.engine.core.records.instances import (
     CancelInstance,
@@ -164,6 +166,7 @@ COMMANDS: dict[type[Command], Handler] = {
     TriggerSubscription: Handler(subscription.needs, subscription.trigger, subscription.trigger_refused),
     StartInstance: Handler(subscription.needs_start, subscription.start, subscription.start_refused),
     BroadcastSignal: Handler(signal.needs_broadcast, signal.broadcast, signal.broadcast_refused),
+    EvaluateConditionals: Handler(conditional.needs, conditional.evaluate),
     DeliverEvent: Handler(subscription.needs_deliver, subscription.deliver, subscription.deliver_refused),
     DeliverSignal: Handler(signal.needs_deliver, signal.deliver),
     CompleteThrow: Handler(throw.needs, throw.complete),

@@ -14,6 +14,7 @@ import msgspec
 
 from vivero.engine.core.records.base import PARTITION_SHIFT, Command, Event
 from vivero.engine.core.records.catalogue import DefinitionAdded, DeploymentCreated
+from vivero.engine.core.records.conditionals import ConditionalsEvaluated
 from vivero.engine.core.records.effects import Rejection
 from vivero.engine.core.records.instances import (
     ElementActivating,
@@ -131,6 +132,7 @@ _NAMES: dict[type[Event], Callable[[Trace, Any], tuple[int, str]]] = {
     IncidentRaised: lambda trace, e: (e.key, f"incident({trace.name(e.element)})"),
     MessagePublished: lambda _, e: (e.key, f"message({e.name})"),
     SignalBroadcast: lambda _, e: (e.key, f"signal({e.name})"),
+    ConditionalsEvaluated: lambda _, e: (e.key, "conditions"),
     SubscriptionOpened: lambda trace, e: (e.key, f"wait({e.target})"),
     DeploymentCreated: lambda _, _e: (_e.key, "deployment"),
     DefinitionAdded: lambda _, e: (e.key, f"{e.process_id}:v{e.version}"),

@@ -55,7 +55,7 @@ class VariableScope(Mapping[str, Any]):
 
     __slots__ = ("_at", "_element", "_extra", "_results")
 
-    def __init__(self, element: Element, extra: Mapping[str, Any], at: View) -> None:
+    def __init__(self, element: Element | None, extra: Mapping[str, Any], at: View) -> None:
         self._element = element
         self._extra = extra
         self._at = at
@@ -321,11 +321,13 @@ class View:
     def evaluate(
         self,
         expression: Expression,
-        element: Element,
+        element: Element | None,
         failure: IncidentType = IncidentType.EXTRACT_VALUE_ERROR,
         extra: Mapping[str, Any] = {},  # never changed
     ) -> Any:
         """The value of `expression` with the variables seen from `element`, `extra` before them.
+
+        Without an element it sees `extra` alone.
 
         Raises:
             Fail: the expression has no value at all, of type `failure`.
@@ -335,7 +337,7 @@ class View:
         return self.evaluation(expression, element, failure, extra).value
 
     def evaluation(
-        self, expression: Expression, element: Element, failure: IncidentType, extra: Mapping[str, Any]
+        self, expression: Expression, element: Element | None, failure: IncidentType, extra: Mapping[str, Any]
     ) -> FeelEvaluation:
         """Like `evaluate`, with the warnings."""
         if expression.is_static:

@@ -673,6 +673,66 @@ def test_two_messages_of_one_id_are_refused(process):
     assert problems == [("m", 4, "the id 'm' is already taken in line 3")]
 
 
+# ---- conditional events
+
+
+def conditional(condition="<condition>=x &gt; y.z</condition>", given=""):
+    extension = f"<extensionElements><zeebe:conditionalFilter {given}/></extensionElements>" if given else ""
+    return f"<conditionalEventDefinition>{extension}{condition}</conditionalEventDefinition>"
+
+
+def wait_for(event):
+    return f'{S}\n<intermediateCatchEvent id="x">{event}</intermediateCatchEvent>'
+
+
+@pytest.mark.parametrize(
+    ("given", "variables", "changes"),
+    [
+        ("", {"x", "y"}, {"create", "update"}),
+        ('variableEvents="create"', {"x", "y"}, {"create"}),
+        ('variableEvents=" update , create"', {"x", "y"}, {"create", "update"}),
+        ('variableNames="y, other"', {"y"}, {"create", "update"}),
+    ],
+)
+def test_a_condition_and_the_changes_that_count(process, given, variables, changes):
+    event = nodes(process(wait_for(conditional(given=given))))["x"].event
+    assert (event.variables, event.changes) == (variables, changes)
+    assert value(event.condition, x=2, y={"z": 1}) is True
+
+
+@pytest.mark.parametrize(
+    ("event", "message"),
+    [
+        (conditional(""), "a conditional event needs one condition, and has 0"),
+        (
+            conditional("<condition>=a</condition><condition>=b</condition>"),
+            "a conditional event needs one condition, and has 2",
+        ),
+        (conditional("<condition>true</condition>"), "condition: 'true' is not an expression: '=' and FEEL behind it"),
+        (conditional(given='variableEvents="delete"'), "variableEvents: 'delete' is neither create nor update"),
+    ],
+)
+def test_a_condition_that_is_no_condition(process, event, message):
+    assert where(process(wait_for(event))) == [("x", 3, message)]
+
+
+def test_nothing_throws_a_condition(process):
+    problems = where(process(f'{S}\n<endEvent id="x">{conditional()}</endEvent>'))
+    assert problems == [("x", 3, "a conditional event cannot be an end event")]
+
+
+def test_two_starts_of_a_process_with_one_condition_are_refused(process):
+    starts = [f'<startEvent id="{id}">{conditional(condition)}</startEvent>' for id, condition in TWO_ALIKE]
+    assert where(process("\n".join(starts))) == [("c", 4, "'a' waits for this condition already")]
+
+
+TWO_ALIKE = [
+    ("a", "<condition>=x</condition>"),
+    ("b", "<condition>=y</condition>"),
+    ("c", "<condition>=x</condition>"),
+]
+
+
 # ---- what is read and not executed yet
 
 

@@ -30,6 +30,23 @@ async def test_conditions_are_watched_again_after_a_kill(program, database):
         assert [job["elementId"] for job in found.json["items"]] == ["approve"], "its host has ended"
         await _set(caller, key, paid=True)
         await eventually(partial(_is_ended, database), "it ends at the event behind the condition")
+        assert await _started(caller, temperature=30) == []
+        [started] = await _started(caller, temperature=31)
+        await eventually(partial(_has_completed, caller, started), "the process that a condition starts ends")
+
+
+async def _started(caller, **variables):
+    answer = await caller.call("POST", "/v2/conditionals/evaluation", {"variables": variables})
+    assert answer.status == 200, answer
+    return [one["processInstanceKey"] for one in answer.json["processInstances"]]
+
+
+async def _has_completed(caller, key):
+    found = await caller.call("GET", f"/v2/process-instances/{key}")
+    return found.status == 200 and (found.json["processDefinitionId"], found.json["state"]) == (
+        "by-condition",
+        "COMPLETED",
+    )
 
 
 async def _set(caller, key, **variables):

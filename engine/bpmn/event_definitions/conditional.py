@@ -3,7 +3,7 @@ changes of them count."""
 
 from __future__ import annotations
 
-from vivero.engine.bpmn.draft import Place
+from vivero.engine.bpmn.draft import Draft, Member, Place, definition_of
 from vivero.engine.bpmn.event_definitions.kind import CAUGHT, EventKind
 from vivero.engine.bpmn.extensions import CONDITIONAL
 from vivero.engine.bpmn.model import ConditionalEvent
@@ -44,11 +44,28 @@ def _list(reading: Reading, attribute: str) -> frozenset[str]:
     return frozenset(one.strip() for one in text.split(",") if one.strip())
 
 
+def _check(member: Member, draft: Draft) -> None:
+    """Of two start events of a process with one condition, both would start at once."""
+    if draft.place_of(member) is Place.PROCESS_START:
+        for other in draft.starts.get(member.scope, ()):
+            if other is member:
+                return
+            if _condition_of(other) == _condition_of(member):
+                draft.report.refuse(member.element, f"{quote(other.id)} waits for this condition already")
+
+
+def _condition_of(member: Member) -> str | None:
+    found = definition_of(member.element)
+    conditions = [] if found is None else bpmn_children(found[1], "condition")
+    return text_of(conditions[0]) if len(conditions) == 1 else None
+
+
 KIND = EventKind(
     "a conditional event",
-    CAUGHT - {Place.PROCESS_START},
+    CAUGHT,
     _read,
     frozenset({"condition"}),
     behind_gateway=True,
     definition_extensions=CONDITIONAL,
+    check=_check,
 )

@@ -27,6 +27,7 @@ from vivero.engine.core.records.catalogue import (
     DefinitionDraining,
     DeploymentCreated,
 )
+from vivero.engine.core.records.conditionals import ConditionalsEvaluated
 from vivero.engine.core.records.instances import (
     ElementActivated,
     ElementActivating,
@@ -108,6 +109,7 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     StartOpened: channels.start_opened,
     StartClosed: channels.start_closed,
     SignalBroadcast: channels.signal_broadcast,
+    ConditionalsEvaluated: channels.conditionals_evaluated,
     LoopStarted: data.loop_started,
     ItemCollected: data.item_collected,
     LoopResultSet: data.loop_result_set,

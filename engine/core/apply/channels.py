@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from vivero.engine.core.records.conditionals import ConditionalsEvaluated
 from vivero.engine.core.records.messages import (
     ChannelSubscribed,
     ChannelUnsubscribed,
@@ -150,6 +151,11 @@ def start_closed(state: State, event: StartClosed) -> Row:
 
 def signal_broadcast(_state: State, event: SignalBroadcast) -> Row:
     """For the audit trail: what follows from it is in other events."""
+    return Row(event.key)
+
+
+def conditionals_evaluated(_state: State, event: ConditionalsEvaluated) -> Row:
+    """For the audit trail, like the broadcast of a signal."""
     return Row(event.key)
 
 

@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from vivero.engine.bpmn.model import ConditionalEvent
-from vivero.engine.core.events.behaviour import VariableChange, Wait
+from vivero.engine.core.events.behaviour import InvalidStart, VariableChange, Wait
+from vivero.engine.core.events.start_subscriptions import open_start as open_start
+from vivero.engine.core.records.catalogue import StartMetadata
 from vivero.engine.core.records.effects import Check, Effects, Fail
 from vivero.engine.core.records.messages import SubscriptionOpened, SubscriptionTriggered
 from vivero.engine.core.shared.catching import event_node
@@ -20,9 +22,10 @@ from vivero.engine.core.shared.occurrences import can_happen, happens
 from vivero.engine.core.shared.variables import owner_of
 from vivero.engine.core.state.tree import ACTIVATED, Subscription
 from vivero.engine.core.state.waiting import WATCHING
-from vivero.engine.core.view import View
+from vivero.engine.core.view import MAX_TEXT, View
 
 KEEPS_WHOLE = True
+START_KINDS = (WATCHING,)
 
 
 def subscribe(wait: Wait, _event: ConditionalEvent, view: View) -> Effects:
@@ -30,6 +33,14 @@ def subscribe(wait: Wait, _event: ConditionalEvent, view: View) -> Effects:
     element, key = wait.element.key, view.key()
     yield SubscriptionOpened(key, element, wait.target.id, wait.type, WATCHING, "", interrupting=wait.interrupting)
     yield Check(element, key)
+
+
+def start(element: str, event: ConditionalEvent) -> StartMetadata:
+    """Its condition is evaluated by request, with the variables that it brings."""
+    condition = f"={event.condition.text.removeprefix('=')}"
+    if len(condition) > MAX_TEXT:
+        raise InvalidStart(f"element '{element}': the condition must have at most {MAX_TEXT} characters")
+    return StartMetadata(element, WATCHING, condition)
 
 
 def concerned(changes: Sequence[VariableChange], view: View) -> Iterable[Subscription]:

@@ -12,7 +12,7 @@ from vivero.engine.core.records.base import Command, Event
 class StartMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """A start event of a process that waits for a message or signal (`kind`: MESSAGE or SIGNAL) called `name`.
 
-    Or for a timer (`kind`: TIMER_DATE, TIMER_CYCLE); `name` is then the text of its expression.
+    Or for a timer (`kind`: TIMER_DATE, TIMER_CYCLE) or a condition (CONDITION): `name` is the text of its expression.
     """
 
     element: str

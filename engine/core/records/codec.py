@@ -9,6 +9,7 @@ import msgspec
 
 from vivero.engine.core.records.base import Command, Event
 from vivero.engine.core.records.catalogue import DeleteResource, Deploy, RetireDefinition
+from vivero.engine.core.records.conditionals import EvaluateConditionals
 from vivero.engine.core.records.instances import (
     CancelInstance,
     ContinueWork,
@@ -62,6 +63,7 @@ INTENTS: dict[str, type[Command]] = {
         ReleaseStart,
         BroadcastSignal,
         DeliverSignal,
+        EvaluateConditionals,
         CompleteThrow,
         AssignUserTask,
         ClaimUserTask,

@@ -6,12 +6,20 @@ from dataclasses import dataclass
 
 from vivero.engine.core.records.base import Command
 from vivero.engine.core.records.catalogue import Deploy
+from vivero.engine.core.records.conditionals import EvaluateConditionals
 from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.core.records.messages import CorrelateMessage, PublishMessage
 from vivero.engine.core.records.signals import BroadcastSignal
 from vivero.engine.runtime.appender.pace import PaceSettings
 
-NEW: tuple[type[Command], ...] = (CreateInstance, Deploy, PublishMessage, CorrelateMessage, BroadcastSignal)
+NEW: tuple[type[Command], ...] = (
+    CreateInstance,
+    Deploy,
+    PublishMessage,
+    CorrelateMessage,
+    BroadcastSignal,
+    EvaluateConditionals,
+)
 """Commands that create work. They are refused first; all others are accepted while there is capacity."""
 
 NEW_GO_TO = 1

@@ -4,10 +4,11 @@ from xml.sax.saxutils import escape, quoteattr
 
 import pytest
 
-from tests.core.bench import Bench, rebuilt
+from tests.core.bench import Bench, raw, rebuilt
 from tests.core.event_models import LIMITS, boundary, call, catch, loop, model, on, script
 from tests.core.listener_models import listening
 from tests.core.models import end, par, process_element, start, sub, task
+from vivero.engine.core.records.conditionals import EvaluateConditionals
 from vivero.engine.core.records.instances import EventTriggered
 from vivero.engine.core.step import Limits
 
@@ -416,3 +417,63 @@ def test_what_is_true_at_a_job_that_fails_is_seen_in_its_scope(bench):
     bench.start()
     bench.fail("work", retries=1, x=11)
     assert bench.jobs == ["after"]
+
+
+# Processes that start by a condition ----------------------------------------------------------------------------------
+
+
+def starting(condition="=x > 10", id="p", prefix=""):
+    begin = f'<startEvent id="{prefix}begin">{when(condition)}</startEvent>'
+    return model(
+        begin, task(f"{prefix}work"), end(f"{prefix}end"), f"{prefix}begin > {prefix}work > {prefix}end", id=id
+    )
+
+
+def evaluate(bench, definition=None, **variables):
+    """The process instances that start, by the key of their definition."""
+    reply = bench.accepted(EvaluateConditionals(raw(variables), definition)).response
+    return {one.process_definition_key: one.process_instance_key for one in reply.process_instances}
+
+
+def test_a_process_starts_when_its_condition_is_true_with_the_variables_that_come(cut):
+    [definition] = cut.deploy(starting())
+    assert evaluate(cut, x=10) == {}
+    started = evaluate(cut, x=11, y=[1])
+    assert list(started) == [definition]
+    assert cut.variables_of(started[definition]) == {"x": 11, "y": [1]}
+    assert cut.jobs == ["work"]
+
+
+def test_all_processes_of_the_tenant_start_or_those_of_one_definition(bench):
+    [one] = bench.deploy(starting(id="one", prefix="a"), name="one.bpmn")
+    [two] = bench.deploy(starting("=x > 0", id="two", prefix="b"), name="two.bpmn")
+    assert set(evaluate(bench, x=11)) == {one, two}
+    assert set(evaluate(bench, x=1)) == {two}
+    assert set(evaluate(bench, definition=one, x=11)) == {one}
+    assert bench.run(EvaluateConditionals(raw({"x": 11})), tenant="other").response.process_instances == ()
+
+
+def test_the_latest_version_starts(bench):
+    [first] = bench.deploy(starting())
+    [second] = bench.deploy(starting("=x > 20"))
+    assert evaluate(bench, x=11) == {}
+    assert evaluate(bench, definition=first, x=21) == {}
+    assert set(evaluate(bench, x=21)) == {second}
+
+
+def test_a_definition_that_is_not_there_is_not_found(bench):
+    rejection = bench.run(EvaluateConditionals(raw({}), 4711)).rejection
+    assert (rejection.code, "4711" in rejection.reason) == ("NOT_FOUND", True)
+
+
+def test_a_condition_that_cannot_be_evaluated_starts_nothing(bench):
+    bench.deploy(starting('=assert(x, false) = "x"'))
+    assert evaluate(bench, x=1) == {}
+
+
+def test_conditions_that_take_too_long_together_are_rejected():
+    bench = Bench(Limits(stage_steps=500))
+    bench.deploy(starting("=count(for a in 1..x return a) > 10"))
+    rejection = bench.run(EvaluateConditionals(raw({"x": 100_000}))).rejection
+    assert (rejection.code, "more than 500 steps" in rejection.reason) == ("INVALID_ARGUMENT", True)
+    assert len(evaluate(bench, x=11)) == 1

@@ -23,6 +23,7 @@ FILES = {"element": PLAIN, "waits": WAITS, "timers": TIMERS, "looped": PARALLEL}
 STARTS = {
     "START_EVENT message": ["waits_message_start"],
     "START_EVENT signal": ["waits_signal_start"],
+    "START_EVENT conditional": ["waits_conditional_start"],
     "START_EVENT timer": ["timers_date_start", "timers_cycle_start"],
 }
 """What starts a process, and therefore is not the content of a scope."""

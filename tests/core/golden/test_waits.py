@@ -8,9 +8,10 @@ import pytest
 from tests.core.bench import Bench, raw
 from tests.core.event_models import mapped
 from tests.core.golden.recording import ROOTS, play, text_of
-from tests.core.golden.variants_waits import VARIANTS, message, person, signal
+from tests.core.golden.variants_waits import VARIANTS, condition, message, person, signal
 from tests.core.listener_models import listening_everywhere
 from tests.core.models import end, file, process_element, start, sub, task
+from vivero.engine.core.records.conditionals import EvaluateConditionals
 from vivero.engine.core.records.messages import CorrelateMessage, PublishMessage
 from vivero.engine.core.records.signals import BroadcastSignal
 from vivero.engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
@@ -98,7 +99,28 @@ def broadcast_and_cancelled(bench):
     bench.cancel(next(iter(bench.state.trees)))
 
 
+def evaluated(bench):
+    """One that is true, and one that is not."""
+    for met in (1, 0):
+        bench.run(EvaluateConditionals(raw({"met": met, "ok": False})))
+    bench.set(bench.element("begun").key, local=True, ok=True)
+    bench.resolve()
+    play(bench)
+
+
+def evaluated_and_cancelled(bench):
+    bench.run(EvaluateConditionals(raw({"met": 1, "ok": True})))
+    bench.cancel(next(iter(bench.state.trees)))
+
+
+def evaluated_with_listeners(bench):
+    bench.deploy(listening_everywhere(started_by(condition()), {"begun"}))
+    bench.run(EvaluateConditionals(raw({"met": 1, "ok": True})))
+    play(bench)
+
+
 STARTS = {
+    "conditional_start": (condition(), [evaluated, evaluated_and_cancelled, evaluated_with_listeners]),
     "message_start": (message(), [one_for_each_key, with_an_incident, cancelled, correlated, with_listeners]),
     "signal_start": (signal(), [broadcast, broadcast_and_cancelled, broadcast_with_listeners]),
 }

@@ -16,6 +16,7 @@ from tests.runtime.consumer.bench import (
     pin_clock,
     save_serially,
 )
+from vivero.engine.core.records.conditionals import EvaluateConditionals
 from vivero.engine.core.records.instances import SetVariables
 from vivero.engine.core.records.jobs import CompleteJob
 
@@ -36,6 +37,9 @@ MODEL = model(
 SUBSCRIPTIONS = "SELECT target_element_id, kind, state, ended_at IS NULL FROM subscriptions ORDER BY subscription_key"
 
 
+STARTING = model(f'<startEvent id="begin">{WHEN}</startEvent>', task("begun"), "begin > begun", id="q")
+
+
 async def test_what_waits_is_loaded_with_its_instance(migrated, connection, second):
     """One command at a time, each when everything has been evicted: as if the program began anew before each."""
     serial = Serial()
@@ -47,6 +51,10 @@ async def test_what_waits_is_loaded_with_its_instance(migrated, connection, seco
     assert serial.jobs == ["told", "work"]
     serial.run(SetVariables(key, raw({"x": 21})))
     assert serial.jobs == ["handle"]
+    serial.deploy(STARTING, name="q.bpmn")
+    for x in (1, 11):
+        serial.run(EvaluateConditionals(raw({"x": x})))
+    assert serial.jobs == ["begun", "handle"]
     await pin_clock(connection)
     consumer, ears = make_consumer(migrated, serial.resources, cache_bytes=0, batch_commands=1, poll_s=5)
     async with trio.open_nursery() as nursery:

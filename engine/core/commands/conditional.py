@@ -1,0 +1,76 @@
+"""Conditional start events of processes: they are evaluated by request, with the variables that it brings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from vivero.engine.core.events.conditional import START_KINDS
+from vivero.engine.core.needs import Need, NeedKind, Needs
+from vivero.engine.core.records.conditionals import (
+    ConditionalsEvaluated,
+    ConditionalsReply,
+    EvaluateConditionals,
+    StartedInstance,
+)
+from vivero.engine.core.records.effects import Effects, Fail, Reject, RejectionCode, Reply
+from vivero.engine.core.records.messages import StartInstance
+from vivero.engine.core.shared.deliveries import tell
+from vivero.engine.core.shared.variables import texts_of
+from vivero.engine.core.state.channels import Start
+from vivero.engine.core.view import View
+from vivero.engine.feel import compile_attribute
+
+
+def needs(command: EvaluateConditionals, _tenant: str) -> Needs:
+    yield Need(NeedKind.STARTS, None)
+    if command.definition_key is not None:
+        yield Need(NeedKind.DEFINITION, command.definition_key)
+
+
+def evaluate(command: EvaluateConditionals, view: View) -> Effects:
+    """All conditions together may take as many steps as one stage of an element."""
+    _check_definition(command.definition_key, view)
+    key, variables = view.key(), texts_of(command.variables)
+    values = {name: view.value_of(text) for name, text in variables.items()}
+    starts = [
+        StartInstance(view.key(), start.definition, start.element, variables, process_id=start.process_id)
+        for start in _candidates(command, view)
+        if _is_met(start, values, view)
+    ]
+    yield ConditionalsEvaluated(key, variables)
+    yield from tell((), starts, variables)
+    started = tuple(StartedInstance(start.definition_key, start.key) for start in starts)
+    yield Reply(ConditionalsReply(key, view.tenant, started))
+
+
+def _check_definition(key: int | None, view: View) -> None:
+    definition = None if key is None else view.definition(key)
+    if key is not None and (definition is None or definition.tenant != view.tenant or definition.state == "DELETED"):
+        raise Reject(
+            RejectionCode.NOT_FOUND,
+            f"Expected to evaluate conditional start events of the process definition with key '{key}', but no such "
+            "process definition was found",
+        )
+
+
+def _candidates(command: EvaluateConditionals, view: View) -> Iterator[Start]:
+    for start in list(view.starts().rows.values()):
+        of_this = command.definition_key in (None, start.definition)
+        if of_this and start.kind in START_KINDS and start.tenant == view.tenant:
+            yield start
+
+
+def _is_met(start: Start, values: dict[str, Any], view: View) -> bool:
+    """What cannot be evaluated, or is no boolean, is not true."""
+    try:
+        met = view.evaluate(compile_attribute(start.name), None, extra=values) is True
+    except Fail:
+        met = False
+    if view.steps_left <= 0:
+        raise Reject(
+            RejectionCode.INVALID_ARGUMENT,
+            f"Expected to evaluate conditional start events, but together they take more than {view.stage_steps} "
+            "steps. Name a processDefinitionKey.",
+        )
+    return met
