@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from vivero.engine.runtime.dedicated_connection import DedicatedConnection
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.state import channels
+from vivero.storage.state import message_channels
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,6 @@ class Expiry:
     async def run_once(self, connection: Connection, beat: Beat) -> bool:
         """Delete one batch of expired messages. True if there may be more."""
         with beat.waiting(self._settings.call_timeout_s):
-            count = await channels.expire(connection, self._partition, self._settings.messages)
+            count = await message_channels.expire(connection, self._partition, self._settings.messages)
         self.deleted += count
         return count == self._settings.messages

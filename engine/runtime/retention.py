@@ -18,7 +18,7 @@ from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage import log as command_log
 from vivero.storage import timers
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.state import channels
+from vivero.storage.state import message_channels
 
 log = structlog.get_logger(__name__)
 
@@ -30,8 +30,8 @@ Purge = Callable[[Connection, int, int], Awaitable[int]]
 """(connection, age in ms, limit): delete up to `limit` rows that ended longer ago; the number of rows."""
 
 PURGES: Mapping[str, Purge] = {
-    "subscriptions": channels.purge_subscriptions,
-    "message_correlations": channels.purge_correlations,
+    "subscriptions": message_channels.purge_subscriptions,
+    "message_correlations": message_channels.purge_correlations,
     "timers": timers.purge,
 }
 """By table."""

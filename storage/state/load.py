@@ -43,8 +43,8 @@ from vivero.engine.core.state.waiting import add_loaded
 from vivero.storage.postgres.driver import Call, Connection
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.postgres.values import whole_numbers
-from vivero.storage.state import channels, pages
-from vivero.storage.state.wanted import Wanted
+from vivero.storage.state import message_channels, pages
+from vivero.storage.state.load_plan import LoadPlan
 
 _sql = beside(__file__)
 _decode = msgspec.json.decode
@@ -90,18 +90,18 @@ async def read_batch(reader: Connection, partition: int, after: int, limit: int)
 async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> dict[int, str | None]:
     """Load what `needs` name and the state lacks; the lease tokens that were asked for."""
     needs = list(needs)
-    signalled = await channels.fill(reader, state, needs)
-    wanted = Wanted(state, needs)
-    parts, leases = await _references(reader, state, wanted, signalled)
+    signalled = await message_channels.fill(reader, state, needs)
+    plan = LoadPlan(state, needs)
+    parts, leases = await _references(reader, state, plan, signalled)
     await _load_parts(reader, state, parts)
-    if wanted.work:
-        await _load_work(reader, state, wanted.work)
-    if wanted.variables:
-        await pages.variables(reader, state, wanted.variables)
-    if wanted.items:
-        await pages.items(reader, state, (), wanted.items)
-    if wanted.results:
-        await pages.results(reader, state, wanted.results)
+    if plan.work:
+        await _load_work(reader, state, plan.work)
+    if plan.variables:
+        await pages.variables(reader, state, plan.variables)
+    if plan.items:
+        await pages.items(reader, state, (), plan.items)
+    if plan.results:
+        await pages.results(reader, state, plan.results)
     return leases
 
 
@@ -119,25 +119,25 @@ async def _load_work(reader: Connection, state: State, roots: set[int]) -> None:
 
 
 async def _references(
-    reader: Connection, state: State, wanted: Wanted, signalled: set[tuple[int, int]]
+    reader: Connection, state: State, plan: LoadPlan, signalled: set[tuple[int, int]]
 ) -> tuple[dict[int, int], dict[int, str | None]]:
     """The parts that are to be loaded (see `_lacking`), and lease tokens."""
     calls: list[Call] = []
-    keys = [sorted(wanted.jobs), sorted(wanted.incidents), sorted(wanted.elements), sorted(wanted.timers)]
-    keys.append(sorted(wanted.subscriptions))
+    keys = [sorted(plan.jobs), sorted(plan.incidents), sorted(plan.elements), sorted(plan.timers)]
+    keys.append(sorted(plan.subscriptions))
     if any(keys):
         calls.append((_sql["roots"], keys))
-    if wanted.user_tasks:
-        calls.append((_sql["user_task_roots"], (sorted(wanted.user_tasks),)))
-    if wanted.leases:
-        calls.append((_sql["leases"], (sorted(wanted.leases),)))
-    if wanted.families or wanted.definitions or wanted.timers:
-        calls += _families(state, wanted.families, wanted.definitions, wanted.timers)
+    if plan.user_tasks:
+        calls.append((_sql["user_task_roots"], (sorted(plan.user_tasks),)))
+    if plan.leases:
+        calls.append((_sql["leases"], (sorted(plan.leases),)))
+    if plan.families or plan.definitions or plan.timers:
+        calls += _families(state, plan.families, plan.definitions, plan.timers)
     if not calls and not signalled:
         return {}, {}
     results = await reader.pipeline(calls) if calls else []
     answers = {call[0]: result.rows for call, result in zip(calls, results, strict=True)}
-    _take_families(state, wanted.families, answers.get(_sql["families"], []), answers.get(_sql["start_timers"], []))
+    _take_families(state, plan.families, answers.get(_sql["families"], []), answers.get(_sql["start_timers"], []))
     rows = answers.get(_sql["roots"], []) + answers.get(_sql["user_task_roots"], [])
     found = signalled | {(root, part) for _, root, part in rows}
     return _lacking(state, found), dict(answers.get(_sql["leases"], []))

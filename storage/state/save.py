@@ -38,7 +38,7 @@ from vivero.storage.postgres.driver import Call
 from vivero.storage.postgres.sql_files import Statement, beside
 from vivero.storage.postgres.values import Params, Texts
 from vivero.storage.state import documents
-from vivero.storage.state.alike import Alike
+from vivero.storage.state.bulk_end import BulkEnd
 
 _sql = beside(__file__)
 _encode = msgspec.json.Encoder().encode
@@ -107,7 +107,7 @@ def _spilled(one: Spilled, partition: int) -> Document:
 
 
 def _tables(state: State) -> Iterator[Call]:
-    alike, written = Alike(), _Written()
+    bulk_end, written = BulkEnd(), _Written()
     begun: list[LoopItems] = []
     for row in state.dirty:
         if isinstance(row, LoopItems):
@@ -116,10 +116,10 @@ def _tables(state: State) -> Iterator[Call]:
             continue  # counted by _counts
         elif row in state.fresh:
             written.add(row, new=True)
-        elif not alike.take(row):
+        elif not bulk_end.take(row):
             written.add(row, new=False)
-    ended = {_sql[name]: params for name, params in alike.statements().items()}
-    for row in alike.others():
+    ended = {_sql[name]: params for name, params in bulk_end.statements().items()}
+    for row in bulk_end.others():
         written.add(row, new=False)
     for row in state.dirty:
         if type(row) is Job:

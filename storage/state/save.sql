@@ -78,7 +78,7 @@ FROM json_to_recordset($1) AS x(key bigint, state text, tokens json, live int, t
 WHERE t.element_instance_key = x.key;
 
 -- name: ended_elements
--- Many that end alike, as the inner instances of a long loop do: what `elements` makes of them, without a document each.
+-- Bulk end: elements that end identically, such as the inner instances of a long loop. It sets what `elements` sets, without documents.
 UPDATE element_instances
 SET state = $2, tokens = '{}', live = 0, then_ = NULL, interrupted = false, request = NULL, incidents = 0,
     incident_key = NULL, loop = NULL, ended_at = from_epoch_ms($3), flows = NULL
@@ -152,7 +152,7 @@ FROM json_to_recordset($1) AS x(key bigint, state text, retries int, priority in
 WHERE t.job_key = x.key;
 
 -- name: ended_jobs
--- Many that end alike: what `jobs` makes of them, without a document each.
+-- Bulk end: jobs that end identically. It sets what `jobs` sets, without documents.
 UPDATE jobs
 SET state = $2, retries = $3, priority = $4, error_code = $5, error_message = $6, updated_at = from_epoch_ms($7),
     ended_at = from_epoch_ms($8), ready = false, available_at = NULL, lease_token = NULL

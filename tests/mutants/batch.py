@@ -56,7 +56,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "rows that end alike are not told apart by what else they have",
         "tests/storage/state/test_save.py::test_the_largest_group_of_each_table_is_saved_by_keys",
-        "storage/state/alike.py",
+        "storage/state/bulk_end.py",
         ('return "ended_jobs", row.state, row.retries, ', 'return "ended_jobs", row.state, 0, '),
     ),
     # Slices between commands (docs/adr/0009)

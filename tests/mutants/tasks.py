@@ -327,14 +327,14 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "messages: an id is looked for among the loaded ones alone",
         "tests/runtime/consumer/test_messages.py::test_of_a_channel_with_many_messages_only_what_is_asked_for_is_loaded",
-        "storage/state/channels.sql",
+        "storage/state/message_channels.sql",
         ("t.message_id = k.message_id AND t.name = k.name", "t.message_id = k.message_id AND false"),
     ),
     mutant(
         "messages: large bodies are loaded with the channel",
         "tests/runtime/consumer/test_message_bodies.py"
         "::test_small_bodies_come_with_their_messages_and_large_ones_when_they_are_asked_for",
-        "storage/state/channels.sql",
+        "storage/state/message_channels.sql",
         (
             "CASE WHEN pg_column_size(c.variables) <= $4 THEN c.variables::text END, c.given, c.business_id\n"
             "FROM unnest($1::text[], $2::text[]) k",
@@ -345,13 +345,13 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "messages: expiry waits for what a batch holds",
         "tests/runtime/test_expiry.py::test_a_batch_that_holds_a_message_is_not_waited_for",
-        "storage/state/channels.sql",
+        "storage/state/message_channels.sql",
         ("ORDER BY deadline_ms LIMIT $2 FOR UPDATE SKIP LOCKED", "ORDER BY deadline_ms LIMIT $2 FOR UPDATE"),
     ),
     mutant(
         "messages: what expires first is deleted last",
         "tests/runtime/test_expiry.py::test_what_has_expired_is_deleted_piece_by_piece_the_first_first",
-        "storage/state/channels.sql",
+        "storage/state/message_channels.sql",
         ("ORDER BY deadline_ms LIMIT $2 FOR", "ORDER BY deadline_ms DESC LIMIT $2 FOR"),
     ),
     mutant(

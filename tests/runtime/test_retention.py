@@ -13,7 +13,7 @@ from vivero.engine.core.records.messages import PublishMessage
 from vivero.engine.runtime.retention import DAY_MS, KEYS, KEYS_MARGIN_MS, PURGES, Retention, RetentionSettings
 from vivero.storage import log
 from vivero.storage.postgres.errors import ConnectionLost
-from vivero.storage.state import channels
+from vivero.storage.state import message_channels
 
 LATE = (
     '<boundaryEvent id="late" attachedToRef="receive"><timerEventDefinition><timeDuration>P9D</timeDuration>'
@@ -74,7 +74,7 @@ async def test_what_ended_stays_to_the_millisecond(history, connection, connect)
     assert await counts(connection) == of_each(4)
 
 
-@pytest.mark.parametrize("purge", [channels.purge_subscriptions, channels.purge_correlations])
+@pytest.mark.parametrize("purge", [message_channels.purge_subscriptions, message_channels.purge_correlations])
 async def test_nobody_is_waited_for(history, connection, connect, purge):
     """A row that another holds stays for the next time."""
     holder = await connect()

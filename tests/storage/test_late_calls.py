@@ -23,7 +23,7 @@ from vivero.storage.postgres.errors import ConnectionLost
 from vivero.storage.postgres.migrate import Migration, MigrationError
 from vivero.storage.postgres.queries import label
 from vivero.storage.postgres.sql_files import load
-from vivero.storage.state import channels, definitions, save
+from vivero.storage.state import definitions, message_channels, save
 
 TIMES = int(os.environ.get("VIVERO_LATE", "1"))
 """How often each call comes late."""
@@ -237,18 +237,18 @@ CASES = [
     Case("log.purge_keys", lambda c: log.purge_keys(c, 3_600_000, 10), purged_and_set_back, KEYS),
     Case("timers.purge", lambda c: timers.purge(c, DAY_MS, 10), purged_and_set_back, TIMERS),
     Case(
-        "channels.purge_subscriptions",
-        lambda c: channels.purge_subscriptions(c, DAY_MS, 10),
+        "message_channels.purge_subscriptions",
+        lambda c: message_channels.purge_subscriptions(c, DAY_MS, 10),
         purged_and_set_back,
         HISTORY,
     ),
     Case(
-        "channels.purge_correlations",
-        lambda c: channels.purge_correlations(c, DAY_MS, 10),
+        "message_channels.purge_correlations",
+        lambda c: message_channels.purge_correlations(c, DAY_MS, 10),
         purged_and_set_back,
         HISTORY,
     ),
-    Case("channels.expire", lambda c: channels.expire(c, 1, 10), again, MESSAGES),
+    Case("message_channels.expire", lambda c: message_channels.expire(c, 1, 10), again, MESSAGES),
     Case("partitions.claim", lambda c: partitions.claim(c, 1, "a"), claimed),
     Case("partitions.renew", renew, claimed),
     Case("attempts.begin", begin_attempt, claimed, NO_ATTEMPTS),

@@ -16,7 +16,7 @@ from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.core.records.messages import PublishMessage
 from vivero.engine.core.state.channels import BODY_WITH_MESSAGE
 from vivero.engine.core.state.state import State
-from vivero.storage.state import channels
+from vivero.storage.state import message_channels
 
 WAITS = model(start(), receive(), end(), "start > receive > end")
 TEXT = "".join(Random(7).choices(ascii_letters, k=8 * BODY_WITH_MESSAGE))
@@ -51,9 +51,9 @@ def said(*bodies, name="hello"):
 
 async def loaded(connection, *needs):
     state = State(1)
-    await channels.fill(connection, state, [Need(NeedKind.CHANNEL, CHANNEL)])
+    await message_channels.fill(connection, state, [Need(NeedKind.CHANNEL, CHANNEL)])
     for kind, key in needs:
-        await channels.fill(connection, state, [Need(kind, key)])
+        await message_channels.fill(connection, state, [Need(kind, key)])
     return state.channels[CHANNEL]
 
 
@@ -92,9 +92,9 @@ async def test_who_waits_gets_the_whole_body_in_the_order_of_publishing(worked, 
 async def test_one_that_has_gone_meanwhile_is_forgotten(worked, connection):
     await worked(*said(TEXT, "small"))
     state = State(1)
-    await channels.fill(connection, state, [Need(NeedKind.CHANNEL, CHANNEL)])
+    await message_channels.fill(connection, state, [Need(NeedKind.CHANNEL, CHANNEL)])
     first, second = state.channels[CHANNEL].messages
     await connection.execute("DELETE FROM messages WHERE message_key = $1", (first,))
-    await channels.fill(connection, state, [Need(NeedKind.BODY, (*CHANNEL, key)) for key in (first, second)])
+    await message_channels.fill(connection, state, [Need(NeedKind.BODY, (*CHANNEL, key)) for key in (first, second)])
     assert list(state.channels[CHANNEL].messages) == [second]
     assert state.channels[CHANNEL].messages[second].variables == {"text": '"small"'}

@@ -17,7 +17,7 @@ from vivero.engine.core.state.tree import MISSING, TERMINATED, Element, Instance
 from vivero.storage.postgres import driver
 from vivero.storage.state import documents as documents_of
 from vivero.storage.state import save
-from vivero.storage.state.alike import Alike
+from vivero.storage.state.bulk_end import BulkEnd
 
 STATEMENTS = save._sql
 ELSEWHERE = {
@@ -229,10 +229,10 @@ MORE_THAN_ENDED = [
 
 def taken(rows):
     """What becomes of rows: those of the statements, by name, and the others."""
-    alike = Alike()
-    others = [row for row in rows if not alike.take(row)]
-    statements = alike.statements()
-    return statements, [*others, *alike.others()]
+    bulk_end = BulkEnd()
+    others = [row for row in rows if not bulk_end.take(row)]
+    statements = bulk_end.statements()
+    return statements, [*others, *bulk_end.others()]
 
 
 @pytest.mark.parametrize(("table", "row"), [(table, row) for table, rows in ENDED.items() for row in rows])

@@ -1,7 +1,7 @@
-"""Rows that end alike in one batch, as the jobs and elements of a loop that is cancelled do: their keys, and once what
-becomes of them, instead of a document each.
+"""Bulk update of rows that end identically, such as the jobs and elements of a cancelled loop: their keys, and the
+values once, instead of a document per row.
 
-Reading documents is a good part of what an update costs PostgreSQL.
+Parsing the documents is a large part of what an update costs PostgreSQL.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from vivero.engine.core.state.tree import Element, Job
 from vivero.storage.postgres.values import Params
 
 End = tuple[Any, ...]
-"""The name of the statement, and its parameters behind the keys."""
+"""The name of the statement, and its parameters after the keys."""
 
 
-class Alike:
-    """The rows of a batch that the database has and that end, by how they end."""
+class BulkEnd:
+    """The stored rows of a batch whose only change is their end, grouped by the values that they end with."""
 
     def __init__(self) -> None:
         self._rows: dict[End, list[Row]] = {}
 
     def take(self, row: Row) -> bool:
-        """Whether all that has become of the row is an end."""
+        """Take the row if its end is its only change; says whether it did."""
         end = _end_of(row)
         if end is None:
             return False
@@ -32,7 +32,7 @@ class Alike:
         return True
 
     def statements(self) -> dict[str, Params]:
-        """Of each table the largest group, so that there is one statement more at most: its name and parameters."""
+        """The largest group of each table: the name of its statement, and the parameters. One statement per table."""
         largest: dict[str, End] = {}
         for end, rows in self._rows.items():
             if end[0] not in largest or len(rows) > len(self._rows[largest[end[0]]]):
@@ -41,7 +41,7 @@ class Alike:
         return {end[0]: ([row.key for row in rows], str(end[1]), *end[2:]) for end, rows in groups}
 
     def others(self) -> Iterable[Row]:
-        """What `statements` has left."""
+        """The rows that are in no statement: they are updated by a document each."""
         return (row for rows in self._rows.values() for row in rows)
 
 
@@ -55,7 +55,7 @@ def _end_of(row: Row) -> End | None:
 
 
 def _is_more_than_ended(row: Element) -> bool:
-    """Whether a column that may change is to be other than it mostly is, the state and the end apart."""
+    """Whether a column that `ended_elements` resets, other than the state and the end, needs a different value."""
     if row.request is not None or row.incident is not None:
         return True
     return bool(row.tokens or row.live or row.then or row.interrupted or row.loop or row.incidents or row.flows)

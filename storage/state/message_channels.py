@@ -46,7 +46,7 @@ _KINDS = frozenset(
 Rows = list[tuple[Any, ...]]
 
 
-class _Wanted:
+class _LoadPlan:
     """The needs that this module answers, without what the state has."""
 
     def __init__(self, state: State, needs: Iterable[Need]) -> None:
@@ -112,16 +112,16 @@ def _columns(rows: Iterable[tuple[Any, ...]], width: int) -> tuple[list[Any], ..
 
 async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> set[tuple[int, int]]:
     """Load what `needs` name of this kind and the state lacks; who waits for signals, as (root, part) of trees."""
-    wanted = _Wanted(state, needs)
-    calls = wanted.calls()
+    plan = _LoadPlan(state, needs)
+    calls = plan.calls()
     if not calls:
         return set()
     results = await reader.pipeline(list(calls.values()))
     rows = {name: result.rows for name, result in zip(calls, results, strict=True)}
-    if wanted.starts and state.starts is None:
+    if plan.starts and state.starts is None:
         state.starts = _starts(rows["starts"])
-    _take_channels(state, wanted, rows)
-    return _take_signals(state, wanted, rows.get("signals", []))
+    _take_channels(state, plan, rows)
+    return _take_signals(state, plan, rows.get("signals", []))
 
 
 def _starts(rows: Rows) -> Starts:
@@ -131,8 +131,8 @@ def _starts(rows: Rows) -> Starts:
     return starts
 
 
-def _take_channels(state: State, wanted: _Wanted, rows: dict[str, Rows]) -> None:
-    fresh = {place: Channel(*place) for place in wanted.channels if place not in state.channels}
+def _take_channels(state: State, plan: _LoadPlan, rows: dict[str, Rows]) -> None:
+    fresh = {place: Channel(*place) for place in plan.channels if place not in state.channels}
     for tenant, correlation_key, key, name, process_id, interrupting, status in rows.get("subscriptions", []):
         channel = fresh.get((tenant, correlation_key))
         if channel is not None:
@@ -142,12 +142,12 @@ def _take_channels(state: State, wanted: _Wanted, rows: dict[str, Rows]) -> None
         if channel is not None:
             channel.locks[process_id] = StartLock(key, channel, process_id)
     state.channels.update(fresh)
-    _take_messages(state, wanted, fresh, rows)
+    _take_messages(state, plan, fresh, rows)
     for channel in fresh.values():
         state.weigh_channel(channel)
 
 
-def _take_messages(state: State, wanted: _Wanted, fresh: dict[ChannelKey, Channel], rows: dict[str, Rows]) -> None:
+def _take_messages(state: State, plan: _LoadPlan, fresh: dict[ChannelKey, Channel], rows: dict[str, Rows]) -> None:
     few = _by_channel(state, rows.get("messages", []))
     for place, channel in fresh.items():
         messages = few.get(place, [])
@@ -157,21 +157,21 @@ def _take_messages(state: State, wanted: _Wanted, fresh: dict[ChannelKey, Channe
     for found in (rows.get("pages", []), rows.get("message_ids", []), rows.get("keyed", [])):
         for place, messages in _by_channel(state, found).items():
             state.channels[place].add_loaded(messages)
-    for tenant, correlation_key, key in wanted.keyed:
+    for tenant, correlation_key, key in plan.keyed:
         sought = state.channels.get((tenant, correlation_key))
         if sought is not None:
             sought.sought.add(key)
-    _take_bodies(state, wanted, rows.get("bodies", []))
-    _note_pages(state, wanted, rows.get("pages", []))
-    for tenant, correlation_key, name, message_id in wanted.ids:
+    _take_bodies(state, plan, rows.get("bodies", []))
+    _note_pages(state, plan, rows.get("pages", []))
+    for tenant, correlation_key, name, message_id in plan.ids:
         asked = state.channels.get((tenant, correlation_key))
         if asked is not None:
             asked.asked.add((name, message_id))
 
 
-def _take_bodies(state: State, wanted: _Wanted, rows: Rows) -> None:
+def _take_bodies(state: State, plan: _LoadPlan, rows: Rows) -> None:
     found = {key: _texts.decode(variables) for key, variables in rows}
-    for tenant, correlation_key, key in wanted.bodies:
+    for tenant, correlation_key, key in plan.bodies:
         channel = state.channels.get((tenant, correlation_key))
         if channel is not None:
             channel.add_body(key, found.get(key))
@@ -188,12 +188,12 @@ def _by_channel(state: State, rows: Rows) -> dict[ChannelKey, list[Message]]:
     return found
 
 
-def _note_pages(state: State, wanted: _Wanted, rows: Rows) -> None:
+def _note_pages(state: State, plan: _LoadPlan, rows: Rows) -> None:
     """Up to where the channels know now what they were asked for."""
     keys: dict[tuple[str, str, str, str], list[int]] = {}
     for row in rows:
         keys.setdefault((row[0], row[1], row[3], row[9]), []).append(row[2])
-    for tenant, correlation_key, name, process_id, after in wanted.pages:
+    for tenant, correlation_key, name, process_id, after in plan.pages:
         channel = state.channels.get((tenant, correlation_key))
         if channel is not None and channel.known.get((name, process_id), 0) == after:
             page = keys.get((tenant, correlation_key, name, process_id), [])
@@ -206,8 +206,8 @@ def _message(channel: Channel, row: tuple[Any, ...]) -> Message:
     return Message(key, channel, name, message_id, deadline, body, tuple(given), business_id)
 
 
-def _take_signals(state: State, wanted: _Wanted, rows: Rows) -> set[tuple[int, int]]:
-    pages: dict[tuple[str, str, int], list[int]] = {page: [] for page in wanted.signals}
+def _take_signals(state: State, plan: _LoadPlan, rows: Rows) -> set[tuple[int, int]]:
+    pages: dict[tuple[str, str, int], list[int]] = {page: [] for page in plan.signals}
     for tenant, name, after, key, _root, _part in rows:
         pages[tenant, name, after].append(key)
     for page, keys in pages.items():

@@ -1,4 +1,4 @@
-"""What a batch needs and the state lacks, by what to ask the database for."""
+"""The load plan of a batch: the keys that it needs and the state lacks, by kind."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _OF_TREES = frozenset(
         *(NeedKind.TIMER, NeedKind.SUBSCRIPTION, NeedKind.USER_TASK),
     )
 )
-"""What these name stands in a tree."""
+"""Needs of these kinds name rows of an instance tree."""
 
 
-class Wanted:
-    """The needs by what to ask for, without what the state has."""
+class LoadPlan:
+    """The keys to ask the database for, by kind, without those that the state has."""
 
     def __init__(self, state: State, needs: Iterable[Need]) -> None:
         self.jobs: set[int] = set()
