@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from benchmarks import __main__ as bench
+from vivero import logs
 
 
 @pytest.fixture
@@ -16,7 +17,7 @@ def benchmarks(monkeypatch):
     """Benchmarks that are played: each name stands for what its `run` does."""
 
     def play(**runs):
-        monkeypatch.setattr(bench.logs, "configure", lambda *_: None)  # it would keep this test's stderr for the others
+        monkeypatch.setattr(logs, "configure", lambda *_: None)  # it would keep this test's stderr for the others
         monkeypatch.setattr(bench, "USUAL", tuple(runs))
         for name, run in runs.items():
             monkeypatch.setitem(sys.modules, f"benchmarks.{name}", SimpleNamespace(run=run))

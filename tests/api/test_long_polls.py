@@ -29,7 +29,7 @@ class Poll:
         self.ended = trio.Event()
 
     async def run(self, long_polls, capacity, until, subject, due_in_s, lease_ms, task_status):
-        with long_polls.register(Ask(*subject, capacity, lease_ms, "w")) as self.poller:
+        with long_polls.register(Ask(subject[0], subject[1], capacity, lease_ms, "w")) as self.poller:
             self.poller.looking()
             if self.poller.is_first:
                 self.poller.found_nothing(due_in_s)

@@ -1,6 +1,8 @@
 """Places for requests that wait: how many there are, and who loses one when they run out."""
 
 from contextlib import ExitStack
+from functools import partial
+from typing import Any
 
 import pytest
 
@@ -15,9 +17,10 @@ def held():
 
 
 def test_the_address_with_most_polls_loses_the_longest_waiting_one(held):
-    waits, left = Waits(5), []
+    waits = Waits(5)
+    left: list[Any] = []
     for number in range(4):
-        held.enter_context(waits.for_jobs("hog", lambda number=number: left.append(number)))
+        held.enter_context(waits.for_jobs("hog", partial(left.append, number)))
     held.enter_context(waits.for_jobs("other", lambda: left.append("other")))
     held.enter_context(waits.for_jobs("third", lambda: left.append("third")))
     assert left == [0]
@@ -44,7 +47,8 @@ def test_who_has_most_gets_no_more(held):
 
 
 def test_a_displaced_wait_gives_its_place_back_once(held):
-    waits, left = Waits(3), []
+    waits = Waits(3)
+    left: list[Any] = []
     first = ExitStack()
     first.enter_context(waits.for_jobs("hog", lambda: left.append("hog")))
     for _ in range(2):
@@ -56,7 +60,8 @@ def test_a_displaced_wait_gives_its_place_back_once(held):
 
 
 def test_an_instance_is_displaced_only_from_when_on_its_wait_can_end(held):
-    waits, left = Waits(6), []
+    waits = Waits(6)
+    left: list[Any] = []
     places = [held.enter_context(waits.for_an_instance("hog")) for _ in range(3)]
     with pytest.raises(Overloaded), waits.for_an_instance("other"):
         pass
@@ -66,9 +71,10 @@ def test_an_instance_is_displaced_only_from_when_on_its_wait_can_end(held):
 
 
 def test_awaited_instances_take_a_place_of_the_address_with_most_polls(held):
-    waits, left = Waits(4), []
+    waits = Waits(4)
+    left: list[Any] = []
     for number in range(4):
-        held.enter_context(waits.for_jobs("hog", lambda number=number: left.append(number)))
+        held.enter_context(waits.for_jobs("hog", partial(left.append, number)))
     held.enter_context(waits.for_an_instance("other"))
     assert left == [0]
     assert len(waits) == 4

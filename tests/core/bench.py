@@ -41,6 +41,8 @@ class Bench:
         self.engine.now = 1_000
         self.rows, self.ended = {}, {}
         self.limits, self.keeps_rows = limits, keeps_rows
+        self.key = 0
+        """Of the instance that a test is about, if it says so."""
         self.watch(self.engine.state)
 
     def watch(self, state):

@@ -1,6 +1,7 @@
 """Values to JSON and back."""
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -94,7 +95,7 @@ def test_text_that_is_no_unicode_is_refused():
 
 def test_a_shared_list_counts_each_time():
     assert to_json([[1]] * 3) == "[[1],[1],[1]]"
-    shared = ["x" * 1000]
+    shared: list[Any] = ["x" * 1000]
     for _ in range(40):
         shared = [shared, shared]
     with pytest.raises(LimitExceeded):

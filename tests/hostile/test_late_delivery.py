@@ -50,7 +50,8 @@ class LateProxy:
         self._target = conninfo_to_dict(dsn)
         self._sessions = []
         self._ready = threading.Event()
-        self._token = self._scope = None
+        self._token: trio.lowlevel.TrioToken | None = None
+        self._scope: trio.CancelScope | None = None
         self.port = 0
         self._thread = threading.Thread(target=trio.run, args=(self._serve,), daemon=True)
         self._thread.start()

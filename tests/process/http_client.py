@@ -42,7 +42,7 @@ class Caller:
 
     def __init__(self, port) -> None:
         self.port = port
-        self._stream = None
+        self._stream: trio.SocketStream | None = None
         self._buffer = bytearray()
 
     async def __aenter__(self) -> "Caller":

@@ -61,7 +61,7 @@ class Program:
         self._out = directory / f"{name}.out"
         self._arguments = arguments
         self._environment = os.environ | environment
-        self._process = None
+        self._process: subprocess.Popen[bytes] | None = None
         self.entry = ("-m", "vivero")
         """What Python is to run."""
 

@@ -8,7 +8,8 @@ import trio
 import trio.testing
 
 from vivero.engine.bpmn.parser import Parsed, parse
-from vivero.engine.runtime.definitions import CacheSettings, DefinitionCache, SingleFlight, UnreadableResource
+from vivero.engine.runtime.definitions import CacheSettings, DefinitionCache, UnreadableResource
+from vivero.engine.runtime.single_flight import SingleFlight
 from vivero.storage.state import definitions
 
 BPMN = """<?xml version="1.0"?>
@@ -238,12 +239,12 @@ async def test_what_was_read_before_an_invalidation_is_not_kept(connection, look
     async def acquire():
         yield connection
         await connection.script("UPDATE process_definitions SET state = 'DRAINING'")
-        cache.invalidate("t", 5)
+        known.invalidate("t", 5)
 
-    cache = DefinitionCache(acquire)
-    cache.put(sha256, parse(content, "order.bpmn"))
-    assert (await getattr(cache, look_up)("t", what)).row.state == "ACTIVE"
-    again = await getattr(cache, look_up)("t", what)
+    known = DefinitionCache(acquire)
+    known.put(sha256, parse(content, "order.bpmn"))
+    assert (await getattr(known, look_up)("t", what)).row.state == "ACTIVE"
+    again = await getattr(known, look_up)("t", what)
     assert (again and again.row.state) == state
 
 

@@ -86,7 +86,7 @@ class EngineBench:
         self.timers = Timers(
             lambda: connect(name="vivero test timers"), self.appender, settings, 1, lambda: self.consumer.leads
         )
-        self.connection = None
+        self.connection: driver.Connection | None = None
 
     # ---- what the consumer tells
 

@@ -260,7 +260,7 @@ def programs(directory: Path) -> Iterator[Callable[..., Program]]:
     for program in started:
         with program.process as process:
             process.kill()
-        print(f"--- {program.process.args}", program.said[-4000:], program.logged[-4000:], sep="\n")
+        print(f"--- {program.process.args!r}", program.said[-4000:], program.logged[-4000:], sep="\n")
 
 
 @pytest.fixture
@@ -297,7 +297,7 @@ def shared_server(
 ) -> Iterator[Program]:
     """A server for all tests of a module: each has processes and job types of its own (`greeting`)."""
     with psycopg.connect(postgres_dsn, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE shared TEMPLATE {template_database} STRATEGY file_copy")  # type: ignore[arg-type]
+        connection.execute(f"CREATE DATABASE shared TEMPLATE {template_database} STRATEGY file_copy")
         try:
             with programs(tmp_path_factory.mktemp("shared")) as start:
                 yield serve(start, eventually, psycopg.conninfo.make_conninfo(postgres_dsn, dbname="shared"))

@@ -4,6 +4,7 @@ import socket
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -116,7 +117,7 @@ class Client:
 
     async def _receive(self) -> bytes:
         try:
-            return await self.stream.receive_some(65536)
+            return bytes(await self.stream.receive_some(65536))
         except trio.BrokenResourceError:
             return b""
 
@@ -195,11 +196,7 @@ async def echo(scope, receive, send) -> None:
 def apps():
     """The helpers of this file, for tests that write their own applications."""
 
-    class Apps:
-        pass
-
-    Apps.echo, Apps.respond, Apps.read_body = staticmethod(echo), staticmethod(respond), staticmethod(read_body)
-    return Apps
+    return SimpleNamespace(echo=echo, respond=respond, read_body=read_body)
 
 
 class Running:

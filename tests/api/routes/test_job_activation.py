@@ -50,11 +50,14 @@ async def until(condition):
 def poll(reader):
     """A worker's long poll, for a task of its own; what it is answered goes into `poll.answers`."""
 
-    async def poll():
-        poll.answers.append(await reader("POST", "/v2/jobs/activation", ASK))
+    class Poll:
+        def __init__(self) -> None:
+            self.answers = []
 
-    poll.answers = []
-    return poll
+        async def __call__(self) -> None:
+            self.answers.append(await reader("POST", "/v2/jobs/activation", ASK))
+
+    return Poll()
 
 
 def ready(rows):

@@ -1,5 +1,7 @@
 """Messages and signals over HTTP."""
 
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -156,7 +158,7 @@ async def test_message_subscriptions_are_listed(waiting, rows, reader):
     waiting()
     waiting(KEY + 6, kind="SIGNAL", correlation_key=None)
     waiting(KEY + 7, name="other", state="DELETED", ended_at=AT)
-    asked = {"filter": {"messageName": "paid", "messageSubscriptionState": "CREATED"}}
+    asked: dict[str, Any] = {"filter": {"messageName": "paid", "messageSubscriptionState": "CREATED"}}
     answer = await reader("POST", "/v2/message-subscriptions/search", asked)
     assert answer.json["items"] == [
         {
@@ -203,7 +205,7 @@ async def test_correlated_message_subscriptions_are_listed(rows, reader):
             tenant_id="<default>",
             correlated_at=AT,
         )
-    asked = {"filter": {"messageKey": str(KEY + 10)}, "page": {"limit": 1}}
+    asked: dict[str, Any] = {"filter": {"messageKey": str(KEY + 10)}, "page": {"limit": 1}}
     answer = await reader("POST", "/v2/correlated-message-subscriptions/search", asked)
     assert answer.json["items"] == [
         {
@@ -245,7 +247,7 @@ async def test_correlations_without_a_key_are_sorted_as_what_has_no_value(rows, 
             tenant_id="<default>",
             correlated_at=AT,
         )
-    asked = {"sort": [{"field": "correlationKey"}], "page": {"limit": 1}}
+    asked: dict[str, Any] = {"sort": [{"field": "correlationKey"}], "page": {"limit": 1}}
     found = []
     for _ in range(3):
         document = (await reader("POST", "/v2/correlated-message-subscriptions/search", asked)).json

@@ -9,8 +9,8 @@ from vivero.api import search
 from vivero.api.memory_budget import MemoryBudget
 from vivero.api.waits import Waits
 from vivero.engine.core.records.instances import InstanceReply
-from vivero.engine.runtime import completions
 from vivero.engine.runtime.appender.admission import Overloaded
+from vivero.engine.runtime.waiters import End
 from vivero.storage import reads
 from vivero.storage.postgres.errors import ConnectFailed
 
@@ -19,7 +19,7 @@ REPLY = InstanceReply(KEY, KEY + 1, "order", 1, "<default>", (), "b")
 CREATE = {"processDefinitionId": "order", "awaitCompletion": True, "requestTimeout": 20_000}
 
 
-class End:
+class PlayedEnd:
     """An end that the test decides on; `entered` when somebody waits for it."""
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class End:
         self.left = False
         self.value = None
 
-    def __enter__(self) -> "End":
+    def __enter__(self) -> "PlayedEnd":
         self.registered.set()
         return self
 
@@ -37,13 +37,13 @@ class End:
 
     async def wait(self):
         await self.ended.wait()
-        return self.value or completions.End("COMPLETED")
+        return self.value or End("COMPLETED")
 
 
 @pytest.fixture
 def end(engine):
     engine.reply = REPLY
-    end = End()
+    end = PlayedEnd()
     engine.register_end = lambda key: end
     return end
 
@@ -57,7 +57,7 @@ def finish(rows, state="COMPLETED"):
 )
 async def test_an_end_that_is_known_costs_no_look_into_the_database(client, end, names, expected):
     """The client has no database."""
-    end.value = completions.End("COMPLETED", {"y": '"é"', "x": "1.50"})
+    end.value = End("COMPLETED", {"y": '"é"', "x": "1.50"})
     answer = await client("POST", "/v2/process-instances", CREATE | {"fetchVariables": names})
     assert (answer.status, answer.json["variables"]) == (200, expected)
     assert end.left
@@ -72,7 +72,7 @@ async def test_the_variables_of_an_end_that_is_awaited_need_no_look_either(clien
 
         async def finish_it():
             await end.registered.wait()
-            end.value = completions.End("TERMINATED", {})
+            end.value = End("TERMINATED", {})
             end.ended.set()
 
         nursery.start_soon(finish_it)
@@ -144,7 +144,7 @@ async def test_a_client_that_leaves_is_not_waited_for(rows, reader, end, nursery
 
 
 async def test_those_who_wait_are_bounded_and_nothing_is_written(services, make_client, engine, end):
-    end.value = completions.End("COMPLETED", {})
+    end.value = End("COMPLETED", {})
     waits = Waits(3)
     client = make_client(waits=waits)
     with waits.for_an_instance(), waits.for_an_instance():

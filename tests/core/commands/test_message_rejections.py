@@ -5,9 +5,10 @@ import pytest
 from tests.core.bench import raw
 from tests.core.message_models import message, model, receive, starts
 from tests.core.models import end, start, task
-from vivero.engine.core import step, worklist
+from vivero.engine.core import worklist
+from vivero.engine.core.outcomes import Entry
 from vivero.engine.core.records.catalogue import DeleteResource
-from vivero.engine.core.records.effects import RejectionCode
+from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.core.records.instances import InstanceCreated
 from vivero.engine.core.records.messages import (
     CorrelateMessage,
@@ -119,7 +120,7 @@ def test_the_lock_of_a_start_that_comes_too_late_is_given_back(bench):
     say(bench, "nobody")
     processor = bench.engine.processor
     processor.set_inline(False)
-    processor.process(step.Entry(1_000, "<default>", PublishMessage("begin", "x")), 1)
+    processor.process(Entry(1_000, "<default>", PublishMessage("begin", "x")), 1)
     (start_,) = processor.notices.spilled
     processor.notices.spilled.clear()
     processor.set_inline(True)
@@ -202,8 +203,8 @@ def test_a_refused_correlation_to_what_waits_no_longer_goes_to_the_next(bench):
     bench.cancel(first)
     channel(bench).subscriptions = {stale.key: stale} | channel(bench).subscriptions
     stale.state = "CORRELATING"
-    entry = step.Entry(1_000, "<default>", TriggerSubscription(stale.key, Offer("hello", {}, 7, "x")))
-    rows = bench.engine.processor.refuse(entry, 1_000, step.Rejection(RejectionCode.PROCESSING_ERROR, "no"))
+    entry = Entry(1_000, "<default>", TriggerSubscription(stale.key, Offer("hello", {}, 7, "x")))
+    rows = bench.engine.processor.refuse(entry, 1_000, Rejection(RejectionCode.PROCESSING_ERROR, "no"))
     assert [row.rejection.reason for row in rows] == ["no"]
     (spilled,) = bench.engine.processor.notices.spilled
     bench.run(spilled.command)
@@ -224,8 +225,8 @@ def test_a_rejection_that_raises_ends_the_subscription_and_tells_the_client(benc
 
 
 def test_refused_commands_about_channels_that_nobody_knows_do_nothing(bench):
-    rejection = step.Rejection(RejectionCode.PROCESSING_ERROR, "no")
+    rejection = Rejection(RejectionCode.PROCESSING_ERROR, "no")
     unknown = Offer("hello", {}, 7, "nowhere")
     for command in (RejectCorrelation(5, "t", unknown), ReleaseStart(5, "t", "p", "nowhere")):
-        rows = bench.engine.processor.refuse(step.Entry(1_000, "t", command), 1_000, rejection)
+        rows = bench.engine.processor.refuse(Entry(1_000, "t", command), 1_000, rejection)
         assert [(row.events, row.rejection) for row in rows] == [([], rejection)]

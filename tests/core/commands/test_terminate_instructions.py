@@ -10,7 +10,7 @@ from vivero.engine.core.records.effects import RejectionCode
 from vivero.engine.core.records.instances import CreateInstance
 
 
-@pytest.fixture(params=LIMITS, ids=LIMITS)
+@pytest.fixture(params=LIMITS, ids=list(LIMITS))
 def bench(request):
     return Bench(LIMITS[request.param])
 

@@ -105,7 +105,7 @@ def test_commands_that_let_the_scope_settle_time_and_again_change_nothing(told):
     bench = told(task("beside"), par("join"), "beside > join", "late > join", end("done"), "join > done")
     complete_beside(bench)
     for number in range(3):
-        in_between(bench, SetVariables(bench.key, {"n": str(number).encode()}))
+        in_between(bench, SetVariables(bench.key, raw({"n": number})))
     run_rest(bench)
     bench.complete("late")
     assert bench.state_of(bench.key) == "COMPLETED"

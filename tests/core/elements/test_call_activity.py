@@ -11,7 +11,7 @@ from vivero.engine.core.elements import call_activity
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance
 
 
-@pytest.fixture(params=LIMITS, ids=LIMITS)
+@pytest.fixture(params=LIMITS, ids=list(LIMITS))
 def bench(request):
     return Bench(LIMITS[request.param])
 

@@ -25,7 +25,7 @@ from tests.core.event_models import (
 from tests.core.models import end, flow, par, start, sub, task, xor
 
 
-@pytest.fixture(params=LIMITS, ids=LIMITS)
+@pytest.fixture(params=LIMITS, ids=list(LIMITS))
 def bench(request):
     return Bench(LIMITS[request.param])
 

@@ -7,7 +7,7 @@ from tests.core.event_models import LIMITS, ended, error, escalation, final, mod
 from tests.core.models import end, par, start, sub, task
 
 
-@pytest.fixture(params=LIMITS, ids=LIMITS)
+@pytest.fixture(params=LIMITS, ids=list(LIMITS))
 def bench(request):
     return Bench(LIMITS[request.param])
 

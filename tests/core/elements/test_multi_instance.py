@@ -8,7 +8,7 @@ from tests.core.models import end, start, sub, task
 from vivero.engine.core.step import Limits
 
 
-@pytest.fixture(params=LIMITS, ids=LIMITS)
+@pytest.fixture(params=LIMITS, ids=list(LIMITS))
 def bench(request):
     return Bench(LIMITS[request.param])
 

@@ -49,7 +49,12 @@ def test_as_many_items_as_there_may_be(monkeypatch, bench):
 def test_few_values_that_stand_for_more_text_than_there_is_memory(monkeypatch, bench):
     """A hundred thousand items of a megabyte each are a list of pointers to one text, until they are written down."""
     made = []
-    monkeypatch.setattr(view, "json_of", lambda item, _failure: made.append(item) or f'"{item}"')
+
+    def json_of(item, _failure):
+        made.append(item)
+        return f'"{item}"'
+
+    monkeypatch.setattr(view, "json_of", json_of)
     run(bench, looped("=for i in 1..100000 return text"), text="x" * 1_000_000)
     assert incident(bench) == (
         "work",

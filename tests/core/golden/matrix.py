@@ -64,8 +64,8 @@ def needed():
         if kind.place is None:
             rows |= {f"{kind.type} {way}" for way in WAYS.get(kind.type, ())} or {kind.type}
     rows |= {"START_EVENT", "END_EVENT", "INTERMEDIATE_THROW_EVENT"}
-    for tag, kind in EVENTS.items():
-        for place in kind.places:
+    for tag, event in EVENTS.items():
+        for place in event.places:
             rows |= set(_rows_of_event(tag.removesuffix("EventDefinition"), place))
     return rows
 

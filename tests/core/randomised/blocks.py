@@ -10,6 +10,7 @@ element that waits for it, a message the value of `v0` as its correlation key.
 """
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 VARIABLES = ("v0", "v1", "v2", "v3")
 VALUES = 3
@@ -111,7 +112,7 @@ class Many:
     What the instances give, item + v0, is collected in `out_<id>`.
     """
 
-    inner: object
+    inner: Any
     items: tuple
     sequential: bool
     until: int | None = None
@@ -146,7 +147,7 @@ class Edge:
     `bells`: (id, on, task); they interrupt nothing and begin a task beside, each time, which ends by itself.
     """
 
-    host: object
+    host: Any
     catches: tuple = ()
     bells: tuple = ()
 

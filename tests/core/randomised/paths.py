@@ -65,6 +65,7 @@ class Run:
     def __init__(self, block, random, id="p", still=False) -> None:
         """`still`: no variable that decides anything is changed."""
         self.id, self.still = id, still
+        self.model = b""
         self.take(block, random)
 
     def take(self, block, random):

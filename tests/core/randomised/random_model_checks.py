@@ -5,6 +5,7 @@ from collections import Counter, deque
 from contextlib import contextmanager
 from random import Random
 from traceback import format_exception
+from typing import Any
 
 from tests.core.bench import Bench, keep_rows, raw, recorded_batches
 from tests.core.randomised.random_models import CODES, NAMES, random_model
@@ -129,7 +130,7 @@ def play_many(seeds, limits, replayed=1):
 def _next(random, bench):
     """What a client, a worker or the clock might do."""
     state, variables = bench.state, raw({f"v{random.randrange(3)}": random.randrange(2), "o": random.randrange(5)})
-    commands = [SetVariables(random.choice(list(state.trees)), variables)]
+    commands: list[Any] = [SetVariables(random.choice(list(state.trees)), variables)]
     for job in state.jobs:
         commands += [CompleteJob(job, variables)] * 3
         commands += [ThrowJobError(job, random.choice((*CODES, "C")), "", {}), FailJob(job, 0, 0, "", {})]

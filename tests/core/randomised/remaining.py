@@ -4,6 +4,7 @@ Places are paths of scopes and elements: `p/s1/t2`; instances of a loop have an 
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from tests.core.randomised.blocks import Edge, Loop, Many, Task
 
@@ -21,7 +22,7 @@ class Waiting:
 class Stuck:
     """A choice without a way out."""
 
-    choice: object
+    choice: Any
     scope: str
 
     @property

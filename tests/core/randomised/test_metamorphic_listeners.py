@@ -8,7 +8,6 @@ from tests.core.bench import keep_rows, recorded_batches
 from tests.core.listener_models import Attended
 from tests.core.randomised.blocks import Final, Fork, Shout, inside, waits
 from tests.core.randomised.pairs import (
-    DEFAULT_LIMITS,
     SIZES,
     check_many,
     difference,
@@ -20,7 +19,7 @@ from tests.core.randomised.paths import random_block
 from tests.core.randomised.runs import by_place, play, recorded
 from vivero.engine.core.replay import replay
 from vivero.engine.core.state.state import State
-from vivero.engine.core.step import Limits
+from vivero.engine.core.step import DEFAULT_LIMITS, Limits
 
 MODELS = 40
 

@@ -5,8 +5,8 @@ import pytest
 from tests.core.bench import Bench, keep_rows
 from tests.core.event_models import LIMITS, boundary, call, catch, ended, error, final, inc, loop, model, on, run
 from tests.core.models import chain, end, flow, par, start, sub, task, xor
-from vivero.engine.core import step, worklist
-from vivero.engine.core.dispatch import Handler
+from vivero.engine.core import worklist
+from vivero.engine.core.dispatch import COMMANDS, Handler
 from vivero.engine.core.records.codec import decode_events, encode_events
 from vivero.engine.core.records.instances import SetVariables, VariableSet
 from vivero.engine.core.records.jobs import CompleteJob
@@ -30,7 +30,7 @@ def inner(id, *parts, name="s"):
     return sub(id, *body, *flows, *parts)
 
 
-@pytest.fixture(params=LIMITS, ids=LIMITS)
+@pytest.fixture(params=LIMITS, ids=list(LIMITS))
 def bench(request):
     return Bench(LIMITS[request.param])
 
@@ -227,8 +227,8 @@ def helped(stuck, monkeypatch):
         scope = at.instance(command.key)
         return enter(at.model(scope.definition_key).nodes["b"], scope, at)
 
-    known = step.COMMANDS[SetVariables]
-    monkeypatch.setitem(step.COMMANDS, SetVariables, Handler(known.needs, enter_b))
+    known = COMMANDS[SetVariables]
+    monkeypatch.setitem(COMMANDS, SetVariables, Handler(known.needs, enter_b))
     stuck.set(stuck.key)
     return stuck
 

@@ -7,8 +7,9 @@ from tests.core.event_models import call, loop, mapped, run
 from tests.core.event_models import model as with_events
 from tests.core.message_models import catch, model
 from tests.core.models import end, start, task
-from vivero.engine.core import step, worklist
+from vivero.engine.core import worklist
 from vivero.engine.core.elements import call_activity
+from vivero.engine.core.outcomes import Entry
 from vivero.engine.core.records.instances import ContinueWork, CreateInstance, VariableSet
 from vivero.engine.core.records.messages import SubscriptionTriggered
 from vivero.engine.core.records.signals import BroadcastSignal
@@ -60,7 +61,7 @@ def test_what_was_undone_does_not_end_the_next_batch(monkeypatch):
     bench.deploy(CALLED)
     bench.start("q", text=LARGE)
     assert bench.state.written == 0
-    bench.engine.processor.process(step.Entry(1_000, "<default>", CreateInstance("q", variables=raw({"a": LARGE}))), 1)
+    bench.engine.processor.process(Entry(1_000, "<default>", CreateInstance("q", variables=raw({"a": LARGE}))), 1)
     assert bench.state.written == 60
 
 

@@ -83,7 +83,7 @@ def value(choose, depth=0):
             return {key: value(choose, depth + 1) for key in keys}
         case "range":
             ends = [scalar(choose, choose.choice(("number", "temporal"))) for _ in range(2)]
-            return Range(*ends, choose.random() < 0.5, choose.random() < 0.5)
+            return Range(ends[0], ends[1], choose.random() < 0.5, choose.random() < 0.5)
         case "function":
             answer = value(choose, depth=9)
             two = Function(("a", "b"), lambda run, arguments: answer)

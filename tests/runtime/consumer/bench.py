@@ -56,6 +56,7 @@ class Serial(Bench):
         self.engine.now = PINNED_MS
         self.engine.before = 1 << 51
         self.batches = []
+        self.keys, self.job_keys = [], []
         keep = self.state.saved
 
         def saved():

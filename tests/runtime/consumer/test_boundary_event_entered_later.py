@@ -9,7 +9,7 @@ from tests.runtime.consumer.bench import Serial, append, beat, make_consumer, pi
 from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.core.records.signals import BroadcastSignal
-from vivero.engine.runtime.consumer import term
+from vivero.engine.runtime.consumer import committer
 from vivero.storage import log
 
 MODEL = model(
@@ -47,7 +47,7 @@ async def jobs(connection):
 
 
 async def test_it_is_entered_after_a_stop_and_its_scope_is_not_stuck_meanwhile(migrated, connection, monkeypatch):
-    monkeypatch.setattr(term, "KEYS_SET_ASIDE", 0)  # nothing goes on between commands
+    monkeypatch.setattr(committer, "RESERVED_KEYS", 0)  # nothing goes on between commands
     serial = Serial()
     serial.deploy(MODEL)
     await pin_clock(connection)
@@ -60,9 +60,11 @@ async def test_it_is_entered_after_a_stop_and_its_scope_is_not_stuck_meanwhile(m
     async def is_pending():
         return (await connection.execute(PENDING)).rows == [(True,)]
 
-    await until(connection, *make_consumer(migrated, serial.resources), first, never)
+    consumer, ears = make_consumer(migrated, serial.resources)
+    await until(connection, consumer, ears, first, never)
     happened = await append(connection, [("<default>", happen)])
-    await until(connection, *make_consumer(migrated, serial.resources, slice_items=1), happened, is_pending)
+    consumer, ears = make_consumer(migrated, serial.resources, slice_items=1)
+    await until(connection, consumer, ears, happened, is_pending)
     assert await is_pending()
     beside = (await jobs(connection))["beside"]
     consumer, ears = make_consumer(migrated, serial.resources)
@@ -71,7 +73,8 @@ async def test_it_is_entered_after_a_stop_and_its_scope_is_not_stuck_meanwhile(m
     assert await is_pending()
     assert (ears.outcomes[completed].rejection, await jobs(connection)) == (None, {})
     last = await log.forward(connection, 1, 10)
-    await until(connection, *make_consumer(migrated, serial.resources), last, never)
+    consumer, ears = make_consumer(migrated, serial.resources)
+    await until(connection, consumer, ears, last, never)
     assert list(await jobs(connection)) == ["late"]
     assert (await connection.execute("SELECT count(*) FROM incidents")).rows == [(0,)]
     assert (await connection.execute("SELECT value FROM variables WHERE name = 'n'")).rows == [("1",)]

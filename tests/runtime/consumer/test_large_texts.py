@@ -17,7 +17,7 @@ from vivero.engine.core.records.codec import decode_events
 from vivero.engine.core.records.instances import CreateInstance, VariableSet
 from vivero.engine.core.records.messages import PublishMessage
 from vivero.engine.core.records.signals import BroadcastSignal
-from vivero.engine.runtime.consumer import term
+from vivero.engine.runtime.consumer import committer
 from vivero.storage import log
 from vivero.storage.state import save
 
@@ -66,7 +66,7 @@ async def test_a_signal_with_a_large_variable_for_many(working, connection):
 
 
 async def test_many_calls_of_a_process_with_a_large_variable(working, connection, monkeypatch):
-    monkeypatch.setattr(term, "KEYS_SET_ASIDE", 0)  # nothing goes on between commands
+    monkeypatch.setattr(committer, "RESERVED_KEYS", 0)  # nothing goes on between commands
     called = with_events(start(), task("inner"), "start > inner", id="q")
     calling = with_events(start(), loop(call("c", "q"), "=items"), "start > c")
     work, stats, ears = await working(called, calling)

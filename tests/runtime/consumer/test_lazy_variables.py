@@ -1,5 +1,8 @@
 """What is loaded of a paged loop only to be ended comes without its variables; who asks for them gets them first."""
 
+from collections.abc import Callable
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -103,7 +106,7 @@ async def test_who_was_forgotten_meanwhile_has_none_to_read(connection, ending):
     assert part not in ending.state.elements
 
 
-LOOKING = [
+LOOKING: list[Callable[[Any], object]] = [
     *(lambda some: some["a"], lambda some: some.get("a"), lambda some: "a" in some, list, dict),
     *(lambda some: some.keys(), lambda some: some.values(), lambda some: some.items(), lambda some: {**some}),
     *(dict.fromkeys, lambda some: some.__setitem__("a", None)),

@@ -61,11 +61,12 @@ async def marked(connection):
 
 async def test_standing_by_is_logged_when_the_leader_changes_and_no_more(monkeypatch):
     owners = ["a", "a", "b", "b", "a"]
+    claimed = partitions.Claim(1, 1, 0, 1)
 
     async def claim(_writer, partition, _node):
         if owners:
             raise partitions.Owned(partition, owners.pop(0), 3.0)
-        return "claimed"
+        return claimed
 
     async def pause(_seconds):
         await trio.lowlevel.checkpoint()
@@ -74,7 +75,7 @@ async def test_standing_by_is_logged_when_the_leader_changes_and_no_more(monkeyp
     beat = SimpleNamespace(waiting=lambda _seconds: nullcontext(), sleep=pause)
     consumer = Consumer(None, "me", None, None)
     with capture_logs() as logged:
-        assert await consumer._claim(None, beat) == "claimed"
+        assert await consumer._claim(None, beat) is claimed
     assert [(line["event"], line["leader"]) for line in logged] == [("standing by", name) for name in ("a", "b", "a")]
 
 

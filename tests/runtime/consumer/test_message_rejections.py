@@ -1,5 +1,7 @@
 """What the database does not take, and what cannot be loaded, leaves no lock and no wait behind."""
 
+from typing import Any
+
 import pytest
 import trio
 
@@ -29,16 +31,19 @@ async def worked(migrated, connection):
     serial.deploy(STARTED, WAITS)
     consumer, ears = make_consumer(migrated, serial.resources, poll_s=5)
 
-    async def work(*commands):
-        last = await append(connection, [(DEFAULT_TENANT, command) for command in commands])
-        consumer.wake()
-        await ears.reached(last)
-        while sent := await _sent(connection):
-            consumer.wake()
-            await ears.reached(await _append_sent(connection, sent))
-        return ears.outcomes.get(last)
+    class Work:
+        definitions = consumer.definitions
 
-    work.consumer = consumer
+        async def __call__(self, *commands) -> Any:
+            last = await append(connection, [(DEFAULT_TENANT, command) for command in commands])
+            consumer.wake()
+            await ears.reached(last)
+            while sent := await _sent(connection):
+                consumer.wake()
+                await ears.reached(await _append_sent(connection, sent))
+            return ears.outcomes.get(last)
+
+    work = Work()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         await work(*(command for _, command in serial.commands))
@@ -78,7 +83,7 @@ async def test_a_start_whose_model_cannot_be_read_leaves_no_lock(worked, connect
     async def unreadable(sha256, _connection):
         raise UnreadableResource(sha256)
 
-    models = worked.consumer.definitions
+    models = worked.definitions
     readable, models.resource = models.resource, unreadable
     models.cold.update(models.resources)
     outcome = await worked(CorrelateMessage("begin", "x"))

@@ -9,6 +9,7 @@ from tests.core.bench import raw
 from tests.core.models import ONE_TASK, end, process, start, sub, task
 from tests.runtime.consumer.bench import Serial, append, beat, dump, keep_leading, make_consumer, pin_clock
 from vivero.engine.core import worklist
+from vivero.engine.core.records.codec import decode_command
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
 from vivero.engine.core.records.jobs import CompleteJob, FailJob, JobCompleted, ThrowJobError
 from vivero.engine.runtime.consumer import batch
@@ -93,7 +94,7 @@ async def test_a_row_at_which_the_decoder_has_a_bug_is_rejected_alone(migrated, 
     await append(connection, serial.commands)
     position = await put(connection, "JOB:COMPLETE", b'{"key":4711}')
     last = await append(connection, [(TENANT, CompleteJob(serial.job_keys[0]))])
-    decode = batch.decode_command
+    decode = decode_command
 
     def explode(intent, payload):
         if b"4711" in payload:

@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from vivero.storage.postgres.errors import ConnectionLost, Outage, SteppedDown, 
 
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs" / "supervision.md"
-BODY = Callable[[Beat], object]
+BODY = Callable[[Beat], Awaitable[object]]
 
 
 @dataclass
@@ -382,7 +382,7 @@ async def test_chaos_needs_a_known_child_and_kind(autojump_clock):
     with pytest.raises(KeyError):
         supervisor.chaos("d", "raise")
     with pytest.raises(ValueError, match="the kind of chaos must be one of"):
-        supervisor.chaos("c", "explode")  # type: ignore[arg-type]
+        supervisor.chaos("c", "explode")
 
 
 async def test_a_child_that_cannot_be_ended_ends_the_process(autojump_clock):

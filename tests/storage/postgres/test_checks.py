@@ -26,7 +26,8 @@ from vivero.storage.postgres.checks import (
     WrongEncoding,
     check,
 )
-from vivero.storage.postgres.driver import QueryResult
+from vivero.storage.postgres.driver import QueryResult, connect
+from vivero.storage.postgres.errors import Retry
 
 SAFE = Server("18.4", 180004, "on", True, "db as user at host port 5432")
 
@@ -261,7 +262,7 @@ async def test_a_pooler_with_a_single_session_is_found(pooler, empty_database, m
 async def test_each_probe_finds_a_pooler_by_itself(pooler, empty_database, monkeypatch, probe, evidence):
     monkeypatch.setattr(checks, "PROBE_TIMEOUT_S", 0.2)
     dsn = await pooler(empty_database)
-    first, second = await checks.connect(dsn), await checks.connect(dsn)
+    first, second = await connect(dsn), await connect(dsn)
     assert await checks._evidence(getattr(checks, probe), first, second) == evidence
     first.close()
     second.close()
@@ -269,7 +270,7 @@ async def test_each_probe_finds_a_pooler_by_itself(pooler, empty_database, monke
 
 async def test_a_connection_that_breaks_during_the_checks_is_not_taken_for_a_pooler(database, proxy):
     dsn = proxy.dsn(database)
-    connection = await checks.connect(dsn)
+    connection = await connect(dsn)
     connection.abort()
-    with pytest.raises(checks.Retry):
+    with pytest.raises(Retry):
         await checks._facts(connection, "here")

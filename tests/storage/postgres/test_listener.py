@@ -1,5 +1,6 @@
 """The listener hears, knows when it has gone deaf, and comes back."""
 
+from collections.abc import Callable
 from contextlib import contextmanager
 from functools import partial
 
@@ -20,7 +21,7 @@ class Beats:
     def __init__(self) -> None:
         self.count = 0
         self.waits = []
-        self.progressing = None
+        self.progressing: Callable[[], bool] | None = None
 
     def beat(self):
         self.count += 1

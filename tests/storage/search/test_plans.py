@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import psycopg
@@ -150,7 +151,7 @@ async def test_what_follows_from_a_value_changes_no_answer(connection, name):
     fields = tuple(replace(one, implied=None) if one is field else one for one in resource.fields)
     plain = replace(resource, fields=fields)
     values = VALUES[field.name]
-    filters = [{field.name: value} for value in values]
+    filters: list[dict[str, Any]] = [{field.name: value} for value in values]
     if "$in" in field.operators:
         filters += [{field.name: {"$in": list(values)}}, {field.name: {"$notIn": list(values[:1])}}]
         filters += [{field.name: {"$neq": values[0]}}]

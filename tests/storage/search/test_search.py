@@ -4,6 +4,7 @@ import base64
 import json
 import random
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import psycopg
 import pytest
@@ -561,13 +562,18 @@ async def test_many_variables_must_all_fit_and_are_not_all_joined(sync, connecti
 @pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.name)
 async def test_every_field_can_be_sorted_and_filtered_by(five, resource):
     """The statement for each is one that PostgreSQL understands."""
-    examples = {"bigint": ["5"], "text": ["x"], "boolean": [True], "timestamptz": ["2026-11-21T00:00:00Z"]}
+    examples: Any = {
+        "bigint": ["5"],
+        "text": ["x"],
+        "boolean": [True],
+        "timestamptz": ["2026-11-21T00:00:00Z"],
+    }
     for field in resource.fields:
         for descending in (False, True) if field.sort else ():
             await search(five, resource, Query(sort=(Sort(field, descending),)))
         for operator in sorted(field.operators):
             example = field.values[0] if field.values else examples[field.type.cast][0]
-            value = {"$exists": True, "$in": [example], "$notIn": [example]}.get(operator, example)
+            value: Any = {"$exists": True, "$in": [example], "$notIn": [example]}.get(operator, example)
             filter = {field.name: value if operator == "$eq" else {operator: value}}
             await search(five, resource, Query(filter))
 

@@ -158,7 +158,7 @@ def test_documents_have_what_their_statements_take(kind):
 
 def named_by(document, kind):
     """The names in the document that a function makes: of its record, or by its source, of its dictionary."""
-    if document is save.documents.columns:
+    if document is documents_of.columns:
         return set(kind.__struct_fields__)
     record = get_type_hints(document)["return"]
     if hasattr(record, "__struct_fields__"):
@@ -167,7 +167,7 @@ def named_by(document, kind):
     names = set(re.findall(r'"(\w+)":', source))
     for called in re.findall(r"(\w+)\(row\)", source):
         if called != document.__name__:
-            names |= named_by(getattr(save.documents, called), kind)
+            names |= named_by(getattr(documents_of, called), kind)
     return names
 
 
