@@ -2,7 +2,6 @@
 
 from tests.mutants.mutant import Mutant, mutant
 
-ELEMENT_TESTS = "tests/core/elements/test_elements.py"
 LISTENER_TESTS = "tests/core/shared/test_listeners.py"
 INCIDENT_TESTS = "tests/core/commands/test_incidents.py"
 CANCEL_TESTS = "tests/core/commands/test_cancel.py"
@@ -12,19 +11,19 @@ CORE: tuple[Mutant, ...] = (
     # The core
     mutant(
         "core: surplus tokens are dropped",
-        f"{ELEMENT_TESTS}::test_a_join_takes_one_token_of_each_flow_and_leaves_the_surplus",
+        "tests/core/elements/test_parallel_gateway.py::test_a_join_takes_one_token_of_each_flow_and_leaves_the_surplus",
         "engine/core/apply/elements.py",
         ("            tokens[place] -= 1\n", "            del tokens[place]\n"),
     ),
     mutant(
         "core: a join consumes nothing",
-        f"{ELEMENT_TESTS}::test_a_join_in_a_loop_opens_in_each_round",
+        "tests/core/elements/test_parallel_gateway.py::test_a_join_in_a_loop_opens_in_each_round",
         "engine/core/elements/parallel_gateway.py",
         ("consumes=gateway.incoming)", "consumes=())"),
     ),
     mutant(
         "core: a default flow is taken early",
-        f"{ELEMENT_TESTS}::test_a_default_flow_is_not_taken_early_wherever_it_stands",
+        "tests/core/elements/test_exclusive_gateway.py::test_a_default_flow_is_not_taken_early_wherever_it_stands",
         "engine/core/elements/exclusive_gateway.py",
         ("        if flow == node.default:\n            continue\n", ""),
     ),
@@ -197,13 +196,13 @@ CORE: tuple[Mutant, ...] = (
     ),
     mutant(
         "core: an exclusive gateway takes its last flow as well",
-        "tests/core/elements/test_elements.py::test_an_exclusive_gateway_takes_the_first_true_flow_in_the_order_of_the_file",
+        "tests/core/elements/test_exclusive_gateway.py::test_an_exclusive_gateway_takes_the_first_true_flow_in_the_order_of_the_file",
         "engine/core/elements/exclusive_gateway.py",
         ("(gateway.key, (flow,))", "(gateway.key, (flow, *node.outgoing[-1:]))"),
     ),
     mutant(
         "core: an exclusive gateway without a way out ends its token",
-        "tests/core/elements/test_elements.py::test_an_exclusive_gateway_without_a_way_out_is_an_incident",
+        "tests/core/elements/test_exclusive_gateway.py::test_an_exclusive_gateway_without_a_way_out_is_an_incident",
         "engine/core/elements/exclusive_gateway.py",
         ("    if node.outgoing and node.default is None:", "    if False:"),
     ),
@@ -260,13 +259,13 @@ CORE: tuple[Mutant, ...] = (
     ),
     mutant(
         "core: a scope ends while tokens are in it",
-        "tests/core/elements/test_elements.py::test_a_join_that_never_fills_keeps_the_process_alive",
+        "tests/core/elements/test_parallel_gateway.py::test_a_join_that_never_fills_keeps_the_process_alive",
         "engine/core/elements/defaults.py",
         ("    if not scope.tokens:\n", "    if not scope.live:\n"),
     ),
     mutant(
         "core: an activity without outgoing flows but one",
-        "tests/core/elements/test_elements.py::test_a_task_with_several_flows_takes_all_of_them",
+        "tests/core/elements/test_process.py::test_a_task_with_several_flows_takes_all_of_them",
         "engine/core/elements/defaults.py",
         (
             "() if element.is_inner else at.node(element).outgoing)",
