@@ -14,7 +14,8 @@ from tests.core.randomised.blocks import Edge, Guard, Seq, Sub, Task
 from tests.core.randomised.pairs import PATHS, check_alone, check_in_parallel, check_many, check_model, first_difference
 from tests.core.randomised.shrinking import smaller
 from tests.rounds import few_and_many
-from vivero.engine.core.elements import intermediate_throw_event
+from vivero.engine.bpmn.model import EscalationEvent
+from vivero.engine.core.events.table import EVENTS
 from vivero.engine.core.records.instances import ElementCompleting
 
 PAIRS = 20_000
@@ -45,7 +46,7 @@ def test_the_engine_does_what_the_oracle_says_many_times(seed):
 def test_what_fails_is_told_as_a_small_test(monkeypatch):
     """Escalations that nobody hears are seen, and little is left of the model but one, and who should hear it."""
     deaf = lambda event, escalation, at: iter((ElementCompleting(event.key),))  # noqa: E731
-    monkeypatch.setattr(intermediate_throw_event, "escalate", deaf)
+    monkeypatch.setitem(EVENTS, EscalationEvent, EVENTS[EscalationEvent]._replace(throw=deaf))
     seed = next(seed for seed in range(1_000) if not isinstance(_difference_of(seed), int))
     with pytest.raises(AssertionError, match=rf"seed {seed}\n(.|\n)*check_path\(block,") as failure:
         check_model(seed)

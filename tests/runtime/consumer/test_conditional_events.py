@@ -3,7 +3,7 @@
 import trio
 
 from tests.core.bench import raw
-from tests.core.event_models import boundary, catch, model, on
+from tests.core.event_models import boundary, catch, loop, model, on
 from tests.core.models import end, par, start, task
 from tests.runtime.consumer.bench import (
     Serial,
@@ -17,7 +17,7 @@ from tests.runtime.consumer.bench import (
     save_serially,
 )
 from vivero.engine.core.records.conditionals import EvaluateConditionals
-from vivero.engine.core.records.instances import SetVariables
+from vivero.engine.core.records.instances import CreateInstance, SetVariables
 from vivero.engine.core.records.jobs import CompleteJob
 
 WHEN = "<conditionalEventDefinition><condition>=x &gt; 10</condition></conditionalEventDefinition>"
@@ -40,8 +40,20 @@ SUBSCRIPTIONS = "SELECT target_element_id, kind, state, ended_at IS NULL FROM su
 STARTING = model(f'<startEvent id="begin">{WHEN}</startEvent>', task("begun"), "begin > begun", id="q")
 
 
+async def worked_off_one_by_one(dsn, connection, serial, **settings):
+    """Each command when everything has been evicted: as if the program began anew before it."""
+    await pin_clock(connection)
+    consumer, ears = make_consumer(dsn, serial.resources, cache_bytes=0, batch_commands=1, poll_s=5, **settings)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        for command in serial.commands:
+            last = await append(connection, [command])
+            consumer.wake()
+            await ears.reached(last)
+        nursery.cancel_scope.cancel()
+
+
 async def test_what_waits_is_loaded_with_its_instance(migrated, connection, second):
-    """One command at a time, each when everything has been evicted: as if the program began anew before each."""
     serial = Serial()
     serial.deploy(MODEL)
     key = serial.start(x=1)
@@ -55,15 +67,7 @@ async def test_what_waits_is_loaded_with_its_instance(migrated, connection, seco
     for x in (1, 11):
         serial.run(EvaluateConditionals(raw({"x": x})))
     assert serial.jobs == ["begun", "handle"]
-    await pin_clock(connection)
-    consumer, ears = make_consumer(migrated, serial.resources, cache_bytes=0, batch_commands=1, poll_s=5)
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(consumer.run, beat())
-        for command in serial.commands:
-            last = await append(connection, [command])
-            consumer.wake()
-            await ears.reached(last)
-        nursery.cancel_scope.cancel()
+    await worked_off_one_by_one(migrated, connection, serial)
     await save_serially(second, serial)
     assert await dump(connection, without={"version"}) == await dump(second, without={"version"})
     assert await event_log(connection) == expected_event_log(serial)
@@ -72,3 +76,33 @@ async def test_what_waits_is_loaded_with_its_instance(migrated, connection, seco
         ("beside", "CONDITION", "DELETED", False),
         ("wait", "CONDITION", "CORRELATED", False),
     ]
+
+
+OPEN_JOBS = "SELECT type, min(job_key), count(*) FROM jobs WHERE ended_at IS NULL GROUP BY type ORDER BY type"
+
+
+async def test_what_a_page_of_a_loop_brings_is_seen_around_it(migrated, connection):
+    """The loop has pages, and its inner instances are loaded by themselves; the condition waits in the scope around."""
+    handler = on(WHEN.replace("10", "20"), "e", task("handle"), "e-start > handle", interrupting=False)
+    serial = Serial()
+    serial.deploy(model(start(), loop(task("work"), "=for i in 1..20 return i"), handler, end(), "start > work > end"))
+    await pin_clock(connection)
+    settings = {"cache_bytes": 0, "batch_commands": 1, "poll_s": 5, "paged_from": 5}
+    consumer, ears = make_consumer(migrated, serial.resources, **settings)
+
+    async def work(command):
+        last = await append(connection, [command])
+        consumer.wake()
+        await ears.reached(last)
+        return (await connection.execute(OPEN_JOBS)).rows
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        await work(serial.commands[0])
+        open_jobs = await work(("<default>", CreateInstance("p")))
+        for x, types in ((11, ["work"]), (21, ["handle", "work"])):
+            open_jobs = await work(("<default>", CompleteJob(open_jobs[-1][1], raw({"x": x}))))
+            assert [type_ for type_, _, _ in open_jobs] == types
+        nursery.cancel_scope.cancel()
+    assert (await connection.execute("SELECT count(*) > 0 FROM paged_loop_items")).rows == [(True,)]
+    assert [row[:3] for row in (await connection.execute(SUBSCRIPTIONS)).rows] == [("e", "CONDITION", "CREATED")]
