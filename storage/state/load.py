@@ -7,7 +7,8 @@ never read again: it may be newer than what the database shows while a batch is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Callable, Iterable, Set
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -45,11 +46,13 @@ from vivero.storage.postgres.sql_files import beside
 from vivero.storage.postgres.values import whole_numbers
 from vivero.storage.state import message_channels, pages
 from vivero.storage.state.load_plan import LoadPlan
+from vivero.storage.state.stored_rows import ElementRow, InstanceRow
 
 _sql = beside(__file__)
 _decode = msgspec.json.decode
 
 Rows = list[tuple[Any, ...]]
+ScopeRow = InstanceRow | ElementRow
 ROWS_A_TURN = 2_000
 """So many rows are taken in before others have their turn: some 3 ms."""
 
@@ -168,50 +171,50 @@ async def _load_parts(reader: Connection, state: State, parts: dict[int, int], t
             state.weight += state.trees[root].weight - before
 
 
-_ROWS = ("instances", "elements", "jobs", "incidents", "timers", "subscriptions")
-
-
 async def _rows_of(reader: Connection, state: State, parts: dict[int, int]) -> list[int]:
     """All live rows of the parts but their variables; the keys of the scopes that those are asked for with.
 
     A part that stands in another one, of a loop in a loop, brings that along, and all that is around that: one more
     round, however deep it is.
     """
-    rows: list[Rows] = [[] for _ in _ROWS]
+    scopes: list[ScopeRow] = []
+    held: dict[str, Rows] = {name: [] for name in _HELD}
     asked, lacking = set(parts), set(parts)
     while lacking:
         keys_of_parts = whole_numbers(sorted(lacking))
-        results = await reader.pipeline([(_sql[name], (keys_of_parts,)) for name in _ROWS])
-        for known, result in zip(rows, results, strict=True):
-            known += result.rows
-        lacking = await _parts_around(reader, state, rows) - asked
+        names = ("instances", "elements", *held)
+        instances, elements, *others = await reader.pipeline([(_sql[name], (keys_of_parts,)) for name in names])
+        scopes += map(InstanceRow._make, instances.rows)
+        scopes += map(ElementRow._make, elements.rows)
+        for rows, result in zip(held.values(), others, strict=True):
+            rows += result.rows
+        lacking = await _parts_around(reader, state, scopes) - asked
         asked |= lacking
-    instances, elements, jobs, incidents, timers, subscriptions = rows
+    keys = await _take_scopes(state, scopes)
+    for name, rows in held.items():
+        for row in rows:
+            _HELD[name](state, row)
+    return keys
+
+
+async def _take_scopes(state: State, scopes: list[ScopeRow]) -> list[int]:
+    """Outer ones before those in them: keys rise. Gives their keys."""
     keys = []
-    for number, row in enumerate(sorted(instances + elements, key=lambda row: row[0]), 1):
+    for number, row in enumerate(sorted(scopes, key=itemgetter(0)), 1):
         if not number % ROWS_A_TURN:
             await trio.lowlevel.checkpoint()
-        element = _instance(state, row) if len(row) == _INSTANCE_WIDTH else _element(state, row)
+        element = _instance(state, row) if isinstance(row, InstanceRow) else _element(state, row)
         state.elements[element.key] = element
         if element.scope is not None:
             element.scope.children[element.key] = element
         keys.append(element.key)
-    for row in jobs:
-        _job(state, row)
-    for row in incidents:
-        _incident(state, row)
-    for row in timers:
-        _timer(state, row)
-    for row in subscriptions:
-        _subscription(state, row)
     return keys
 
 
-async def _parts_around(reader: Connection, state: State, rows: list[Rows]) -> set[int]:
+async def _parts_around(reader: Connection, state: State, rows: list[ScopeRow]) -> set[int]:
     """The parts around loaded elements, out to the trunk, that are not loaded themselves."""
-    instances, elements = rows[0], rows[1]
-    here = {row[0] for row in instances}.union(row[0] for row in elements)
-    scopes = {row[2] for row in elements}.union(row[3] for row in instances if row[3] is not None)
+    here = {row.key for row in rows}
+    scopes = {row.calling_element if isinstance(row, InstanceRow) else row.scope_key for row in rows} - {None}
     absent = [scope for scope in scopes if scope not in here and scope not in state.elements]
     if not absent:
         return set()
@@ -285,64 +288,66 @@ def _take_families(state: State, asked: set[tuple[str, str]], rows: Rows, timers
     state.families.update(fresh)
 
 
-_INSTANCE_WIDTH = 28
 _STATES = {state.value: state for state in ElementState}
 
 
-def _instance(state: State, row: tuple[Any, ...]) -> Instance:
-    (key, root_key, parent, caller, definition, process_id, number, tag, name, tenant, business_id, tags, depth) = row[
-        :13
-    ]
-    (status, tokens, live, then, interrupted, request, incidents, started, work, revision, position) = row[13:24]
-    start, lock, after, in_parts = row[24:]
+def _instance(state: State, row: InstanceRow) -> Instance:
     instance = Instance(
-        key,
-        process_id,
+        row.key,
+        row.process_id,
         "PROCESS",
-        _STATES[status],
+        _STATES[row.state],
         None,  # type: ignore[arg-type]  # set below: a root is its own root
         None,  # type: ignore[arg-type]
-        None if caller is None else state.elements[caller],
-        (key,),
-        started,
-        tokens=_decode(tokens),
-        live=live,
-        then=_tuple(then),
-        interrupted=interrupted,
-        request=request,
-        incidents=incidents,
-        definition_key=definition,
-        process_id=process_id,
-        version_number=number,
-        version_tag=tag,
-        name=name,
-        tenant=tenant,
-        business_id=business_id,
-        tags=tuple(tags),
-        depth=depth,
-        created_position=position,
-        parent_instance=parent,
-        start=_decode(start, type=tuple[str, dict[str, str]]) if start else None,
-        start_lock=lock,
-        terminate_after=tuple(after or ()),
-        work=tuple((item[0], item[1], item[2]) for item in _decode(work)) if work else (),
-        revision=revision,
-        in_parts=in_parts,
+        None if row.calling_element is None else state.elements[row.calling_element],
+        (row.key,),
+        row.started_at,
+        tokens=_decode(row.tokens),
+        live=row.live,
+        then=_tuple(row.then),
+        interrupted=row.interrupted,
+        request=row.request,
+        incidents=row.incidents,
+        definition_key=row.definition_key,
+        process_id=row.process_id,
+        version_number=row.version_number,
+        version_tag=row.version_tag,
+        name=row.name,
+        tenant=row.tenant,
+        business_id=row.business_id,
+        tags=tuple(row.tags),
+        depth=row.depth,
+        created_position=row.created_position,
+        parent_instance=row.parent_instance,
+        start=_decode(row.start, type=tuple[str, dict[str, str]]) if row.start else None,
+        start_lock=row.start_lock,
+        terminate_after=tuple(row.terminate_after or ()),
+        work=tuple((item[0], item[1], item[2]) for item in _decode(row.work)) if row.work else (),
+        revision=row.revision,
+        in_parts=row.in_parts,
     )
-    instance.instance = instance
-    if key == root_key:
-        instance.root = state.trees[key] = instance
-    else:
-        instance.root = state.trees[root_key]
-        instance.part = None if instance.scope is None else instance.scope.part
+    _set_root(state, instance, row.root_key)
     instance.root.weight += INSTANCE_WEIGHT
     _count(instance)
     return instance
 
 
-def _element(state: State, row: tuple[Any, ...]) -> Element:
-    (key, instance_key, scope_key, path, element_id, type_, status, index, tokens, live, then, interrupted) = row[:12]
-    (occurred, loop, request, incidents, incident, started, label) = row[12:]
+def _set_root(state: State, instance: Instance, root_key: int) -> None:
+    instance.instance = instance
+    if instance.key == root_key:
+        instance.root = state.trees[root_key] = instance
+    else:
+        instance.root = state.trees[root_key]
+        instance.part = None if instance.scope is None else instance.scope.part
+
+
+def _element(state: State, row: ElementRow) -> Element:
+    # fmt: off
+    (
+        key, instance_key, scope_key, path, element_id, type_, status, loop_index, tokens, live,
+        then, interrupted, occurred, loop, request, incidents, incident, started_at, label,
+    ) = row  # not a look-up per field: there may be thousands of rows
+    # fmt: on
     instance = state.elements[instance_key]
     assert isinstance(instance, Instance), f"{instance_key} holds {key}, but is no process instance"
     element = Element(
@@ -354,10 +359,10 @@ def _element(state: State, row: tuple[Any, ...]) -> Element:
         instance,
         state.elements[scope_key],
         tuple(path),
-        started,
+        started_at,
         tokens=_decode(tokens),
         live=live,
-        index=index,
+        index=loop_index,
         label=label,
         then=_tuple(then),
         interrupted=interrupted,
@@ -476,3 +481,12 @@ def _cycle(text: str | None) -> tuple[str, str, int, int] | None:
 
 def _tuple(text: str | None) -> tuple[Any, ...] | None:
     return None if text is None else tuple(_decode(text))
+
+
+_HELD: dict[str, Callable[[State, tuple[Any, ...]], None]] = {
+    "jobs": _job,
+    "incidents": _incident,
+    "timers": _timer,
+    "subscriptions": _subscription,
+}
+"""What scopes hold: the statement that reads its rows, and the function that takes one."""

@@ -1,0 +1,62 @@
+"""Rows of instance trees as the statements of `load.sql` select them, column by column."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class InstanceRow(NamedTuple):
+    """A row of the statement `instances`. JSON columns are text; times are epoch ms."""
+
+    key: int
+    root_key: int
+    parent_instance: int | None
+    calling_element: int | None
+    definition_key: int
+    process_id: str
+    version_number: int
+    version_tag: str | None
+    name: str | None
+    tenant: str
+    business_id: str | None
+    tags: list[str]
+    depth: int
+    state: str
+    tokens: str
+    live: int
+    then: str | None
+    interrupted: bool
+    request: int | None
+    incidents: int
+    started_at: int
+    work: str | None
+    revision: int
+    created_position: int
+    start: str | None
+    start_lock: str | None
+    terminate_after: list[str] | None
+    in_parts: int
+
+
+class ElementRow(NamedTuple):
+    """A row of the statement `elements`. JSON columns are text; times are epoch ms."""
+
+    key: int
+    instance_key: int
+    scope_key: int
+    path: list[int]
+    element_id: str
+    type: str
+    state: str
+    loop_index: int
+    tokens: str
+    live: int
+    then: str | None
+    interrupted: bool
+    occurred: str | None
+    loop: str | None
+    request: int | None
+    incidents: int
+    incident: int | None
+    started_at: int
+    label: str | None
