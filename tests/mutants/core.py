@@ -134,7 +134,7 @@ CORE: tuple[Mutant, ...] = (
         "core: a token arrives in an interrupted scope",
         "tests/core/worklist/test_large_instance_trees.py::test_what_others_do_below_a_cancelled_ancestor_begins_nothing",
         "engine/core/worklist.py",
-        ("        elif self._is_to_end(scope):\n", "        elif False:\n"),
+        ("        elif self._ending.covers(scope):\n", "        elif False:\n"),
     ),
     mutant(
         "core: scopes settle before their boundary event is entered",
@@ -189,10 +189,7 @@ CORE: tuple[Mutant, ...] = (
         "core: a called process weighs on after its end",
         "tests/core/randomised/test_found.py::test_a_called_process_that_ends_gives_back_all_that_it_weighed",
         "engine/core/apply/elements.py",
-        (
-            "    weight = INSTANCE_WEIGHT if isinstance(element, Instance) else ELEMENT_WEIGHT",
-            "    weight = ELEMENT_WEIGHT",
-        ),
+        ("        weight = INSTANCE_WEIGHT\n", ""),
     ),
     mutant(
         "core: an exclusive gateway takes its last flow as well",
@@ -261,15 +258,15 @@ CORE: tuple[Mutant, ...] = (
         "core: a scope ends while tokens are in it",
         "tests/core/elements/test_parallel_gateway.py::test_a_join_that_never_fills_keeps_the_process_alive",
         "engine/core/elements/defaults.py",
-        ("    if not scope.tokens:\n", "    if not scope.live:\n"),
+        ("return () if scope.tokens else (", "return () if scope.live else ("),
     ),
     mutant(
         "core: an activity without outgoing flows but one",
         "tests/core/elements/test_process.py::test_a_task_with_several_flows_takes_all_of_them",
         "engine/core/elements/defaults.py",
         (
-            "() if element.is_inner else at.node(element).outgoing)",
-            "() if element.is_inner else at.node(element).outgoing[:1])",
+            "() if element.is_inner else element.node.outgoing)",
+            "() if element.is_inner else element.node.outgoing[:1])",
         ),
     ),
     mutant(
@@ -355,13 +352,13 @@ CORE: tuple[Mutant, ...] = (
         "tests/core/worklist/test_between_quanta.py::test_what_is_to_end_takes_no_further_step",
         "engine/core/worklist.py",
         ("            elif not self._is_dropped(item[0], item[1]):\n", "            else:\n"),
-        (" and not (state is ACTIVATING and self._is_to_end(element.scope))", ""),
+        (" and not (state is ACTIVATING and self._ending.covers(element.scope))", ""),
     ),
     mutant(
         "core: what begins is not asked whether a scope around it is to end",
         "tests/core/golden/test_elements.py::test_the_trace_is_the_golden_one",
         "engine/core/worklist.py",
-        (" and not (state is ACTIVATING and self._is_to_end(element.scope))", ""),
+        (" and not (state is ACTIVATING and self._ending.covers(element.scope))", ""),
     ),
     mutant(
         "core: a scope that does nothing before its children end is put off",
@@ -373,7 +370,7 @@ CORE: tuple[Mutant, ...] = (
         "core: a scope in one that is to end settles",
         "tests/core/worklist/test_large_instance_trees.py::test_what_interrupts_it_from_above_ends_it",
         "engine/core/worklist.py",
-        ("scope.state is not TERMINATING and self._is_to_end(scope.scope)", "False"),
+        ("scope.state is not TERMINATING and self._ending.covers(scope.scope)", "False"),
     ),
     mutant(
         "core: an inclusive join does not wait for a boundary event that a later slice is to enter",
@@ -396,7 +393,7 @@ CORE: tuple[Mutant, ...] = (
         "core: a boundary event is entered in a scope that is to end",
         "tests/core/elements/test_boundary_event_entered_later.py::test_a_cancellation_drops_it",
         "engine/core/worklist.py",
-        ("        elif self._is_to_end(scope):\n", "        elif False:\n"),
+        ("        elif self._ending.covers(scope):\n", "        elif False:\n"),
         ("        if scope.state is ACTIVATED:\n            nodes", "        if True:\n            nodes"),
     ),
     mutant(

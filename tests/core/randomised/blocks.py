@@ -14,13 +14,14 @@ from typing import Any
 
 VARIABLES = ("v0", "v1", "v2", "v3")
 VALUES = 3
+"""`v0` … `v3` are below it, everywhere: a mapped task can give a variable each of its values, the old one as well."""
 CODES = ("A", "B", "C")
 
 
 @dataclass(frozen=True)
 class Task:
     """A job, or work for a `person`. Unmapped, its result is merged upwards; `mapped`: x = variable + 1 goes in,
-    modulo(x + y, 3) comes out."""
+    modulo(x + y, VALUES) comes out."""
 
     id: str
     mapped: str | None = None
@@ -89,7 +90,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Sub:
-    """`local`: a variable that it gets as its own, one higher; `gives`: that one's value leaves under this name."""
+    """`local`: its own variable, modulo(outer value + 1, VALUES); `gives`: its value leaves under this name."""
 
     id: str
     body: object

@@ -3,6 +3,7 @@
 from tests.core.models import end, file, flow, par, process_element, start, sub, task, xor
 from tests.core.randomised.blocks import (
     CODES,
+    VALUES,
     Call,
     Choice,
     Edge,
@@ -179,7 +180,7 @@ class Writer:
             case Task(id, mapped, person):
                 mappings = {}
                 if mapped:
-                    mappings = {"inputs": [(f"={mapped} + 1", "x")], "outputs": [("=modulo(x + y, 3)", mapped)]}
+                    mappings = {"inputs": [(f"={mapped} + 1", "x")], "outputs": [(f"=modulo(x + y, {VALUES})", mapped)]}
                 return f'<userTask id="{id}">{PERSON}</userTask>' if person else task(id, **mappings)
             case Script(id, variable):
                 content = f'<zeebe:script expression="={variable} + 1" resultVariable="r_{id}"/>'
@@ -196,7 +197,7 @@ class Writer:
                 content = (publish if on == "message" else "") + definition(on, name)
                 return f'<intermediateThrowEvent id="{id}">{content}</intermediateThrowEvent>'
             case Sub(id, body, local, gives):
-                mappings = {"inputs": [(f"={local} + 1", local)] if local else []}
+                mappings = {"inputs": [(f"=modulo({local} + 1, {VALUES})", local)] if local else []}
                 mappings["outputs"] = [(f"={local}", gives)] if gives else []
                 return sub(id, *scope(body, id, self.called), **mappings)
             case Call(id, body):

@@ -6,6 +6,7 @@ engine (docs/design/execution.md §13).
 """
 
 from tests.core.randomised.blocks import (
+    VALUES,
     Call,
     Choice,
     Edge,
@@ -307,8 +308,11 @@ class Oracle:
             self.scopes.all[inner] = self.scopes.visible(place)
         else:
             inner, local = place, block.local
-            self.scopes.all[inner] = (own or {}) | ({local: self.scopes.value(local, scope) + 1} if local else {})
+            self.scopes.all[inner] = (own or {}) | self._local(local, scope)
         return self._within(Within(self._open(block.body, inner), block, inner, scope))
+
+    def _local(self, name, scope):
+        return {name: (self.scopes.value(name, scope) + 1) % VALUES} if name else {}
 
     def _open(self, body, place):
         """The body of a scope begins, once its event sub-processes wait."""
@@ -519,7 +523,7 @@ class Oracle:
         mapped = waiting.task.mapped
         if mapped:
             own |= variables
-            variables = {mapped: (own["x"] + own["y"]) % 3}
+            variables = {mapped: (own["x"] + own["y"]) % VALUES}
         else:
             own |= {name: value for name, value in variables.items() if name in own}
         self.scopes.merge({name: value for name, value in variables.items() if mapped or name not in own}, scope)

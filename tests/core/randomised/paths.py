@@ -63,7 +63,7 @@ class Run:
     """A path through a model, an instance that takes it, and what the oracle says of it."""
 
     def __init__(self, block, random, id="p", still=False) -> None:
-        """`still`: no variable that decides anything is changed."""
+        """With `still` no action changes a variable that decides anything."""
         self.id, self.still = id, still
         self.model = b""
         self.take(block, random)

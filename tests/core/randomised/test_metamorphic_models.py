@@ -1,5 +1,6 @@
 """Models that mean the same: the same path through them shows the same, at every quiet point. No oracle's opinion."""
 
+from collections import defaultdict
 from functools import partial
 from itertools import count
 from random import Random
@@ -7,7 +8,7 @@ from random import Random
 import pytest
 
 from tests.core.bench import Bench, place_of, rebuilt
-from tests.core.randomised.blocks import inside
+from tests.core.randomised.blocks import VALUES, VARIABLES, Call, Many, Seq, Sub, Task, inside
 from tests.core.randomised.blocks_bpmn import to_bpmn
 from tests.core.randomised.equivalent_models import (
     between_gateways,
@@ -19,7 +20,7 @@ from tests.core.randomised.equivalent_models import (
     without,
     wrapped,
 )
-from tests.core.randomised.paths import observe, perform
+from tests.core.randomised.paths import Run, observe, perform
 from tests.core.randomised.runs import digest, play, recorded
 
 COUNT = 60
@@ -91,6 +92,31 @@ def test_blocks_in_called_processes_show_the_same(seeds):
         tell = without([f"wrap{number}" for number in range(int(next(names)[4:]) + 1)])
         compare(run, Retold(block, tell), variables=False)
     assert changed > COUNT / 3
+
+
+CHANGE = Seq((Task("t1", mapped="v0"), Task("t2")))
+STILL = [
+    Sub("s1", CHANGE, "v0"),
+    Sub("s1", Many(Call("m2", CHANGE), (1, 2), True), "v0"),
+    Call("a1", Sub("s1", Sub("s2", CHANGE, "v0"), "v0")),
+]
+
+
+@pytest.mark.parametrize("block", STILL)
+@pytest.mark.parametrize("value", range(VALUES))
+def test_a_still_run_changes_no_variable_that_decides_anything(block, value):
+    """Also where a sub-process has a variable of its own: a task below it gives back the value that it got."""
+    run = Run(block, Random(value), still=True)
+    run.variables = dict.fromkeys(VARIABLES, value)
+    run.begin()
+    seen = defaultdict(set)
+    while run.oracle.state == "ACTIVATED":
+        for place, own in run.oracle.scopes.all.items():
+            for name in own.keys() & set(VARIABLES):
+                seen[place, name].add(own[name])
+        run.tell(run.next_action())
+    assert len(seen) > len(VARIABLES)
+    assert {len(values) for values in seen.values()} == {1}, seen
 
 
 def test_names_do_not_matter(seeds):
