@@ -1,7 +1,7 @@
-"""The API as one ASGI callable. It knows nothing of the server under it, and has no lifespan.
+"""The API as one ASGI callable. It does not depend on the server and has no lifespan.
 
-A request is routed, its body read (up to the route's limit), its handler called, its response sent. Whatever a handler
-raises becomes a problem: what it means to say (`Problem`), what storage says, and, logged, what nobody expected.
+The application routes a request, reads its body (up to the route's limit), calls its handler and sends the response.
+Each exception of a handler becomes a problem response: a `Problem`, an error of the storage, or a bug, which is logged.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from vivero.storage.postgres.pool import PoolExhausted
 Scope = MutableMapping[str, Any]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-GIVE_BACK_S = 5.0
-"""How long taking back an undelivered response may take."""
+UNDELIVERED_TIMEOUT_S = 5.0
+"""Time limit of `Response.undelivered`."""
 
 log = structlog.get_logger(__name__)
 
 
 def build(services: Services) -> App:
-    """The application, working with these services."""
+    """The application for these services."""
     router = Router((route.method, route.path, route) for route in ROUTES)
     gate = Gate(services.settings)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            raise ValueError(f"this application speaks HTTP, not {scope['type']!r}")
+            raise ValueError(f"this application supports only the scope type 'http', not {scope['type']!r}")
         await _serve(services, router, gate, scope, receive, send)
 
     return app
@@ -91,7 +91,7 @@ async def _respond(
         releases,
         extensions.get(OWNER),
     )
-    del body  # the request alone holds it, and may let go of it
+    del body  # the request holds the only reference and may release it
     encoding = request.header(b"content-encoding")
     if encoding is not None and encoding.lower() not in ("", "identity"):
         raise _not_encoded(encoding)
@@ -101,7 +101,7 @@ async def _respond(
 
 
 def _hint(path: str) -> str:
-    """For people who look with a browser, or have left out the version."""
+    """A hint for people who use a browser or omit the version."""
     return "" if path.startswith("/v2/") and len(path) > len("/v2/") else "; the REST API is below /v2: /v2/topology"
 
 
@@ -135,24 +135,24 @@ async def _send(response: Response, send: Send) -> None:
         await send({"type": "http.response.body", "body": response.body})
     except BaseException:
         if response.undelivered is not None:
-            with trio.CancelScope(shield=True, deadline=trio.current_time() + GIVE_BACK_S):
+            with trio.CancelScope(shield=True, deadline=trio.current_time() + UNDELIVERED_TIMEOUT_S):
                 await response.undelivered()
         raise
 
 
 def _of_storage(error: StorageError, scope: Scope) -> Problem:
-    """A read failed. (Commands do not come here: the appender says what became of them.)"""
+    """The problem for a failed read. Failures of commands come from the appender as `NotAppended`."""
     if isinstance(error, PoolExhausted):
-        return Problem(503, "RESOURCE_EXHAUSTED", "Too many requests are reading from the database")
+        return Problem(503, "RESOURCE_EXHAUSTED", "Too many requests read from the database; try again later")
     if isinstance(error, DeadlineExceeded):
         log.warning("read took too long", method=scope["method"], path=scope["path"], error=str(error))
         return Problem(504, "DEADLINE_EXCEEDED", "The database did not answer in time")
     if isinstance(error, Outage | Retry):
         log.warning("read failed", method=scope["method"], path=scope["path"], error=str(error))
-        return Problem(503, "UNAVAILABLE", "The database is not available at present")
+        return Problem(503, "UNAVAILABLE", "The database is not available at present; try again later")
     if isinstance(error, DataPoison):
         log.warning("read refused", method=scope["method"], path=scope["path"], error=str(error))
-        return bad_request("The request contains a value that the database cannot work with")
+        return bad_request("The request contains a value that the database cannot store or compare")
     log.error("read failed", method=scope["method"], path=scope["path"], exc_info=error)
     return _bug()
 
@@ -162,11 +162,11 @@ def _bug() -> Problem:
 
 
 def _too_large(limit: int) -> Problem:
-    return Problem(413, "Content Too Large", f"The request body is larger than {limit} bytes")
+    return Problem(413, "Content Too Large", f"The request body is larger than {limit} bytes, which is the limit")
 
 
 def _not_encoded(encoding: str) -> Problem:
-    detail = f"Content-Encoding '{encoding[:100]}' is not supported; send the content as it is"
+    detail = f"Content-Encoding '{encoding[:100]}' is not supported; send the content without an encoding"
     return Problem(415, "Unsupported Media Type", detail, (b"accept-encoding", b"identity"))
 
 

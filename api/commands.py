@@ -1,8 +1,7 @@
-"""The way of every command: append, wait for its outcome, answer.
+"""The path of every command: append it, wait for its outcome, answer.
 
-The command, or what came of it, is durable before anything is answered; waiting is separate from having appended, so
-that a handler which is cancelled or runs out of time takes nothing back. Every answer names the command's position in
-the log.
+The command or its outcome is durable before the answer. The wait is separate from the append, so a handler that is
+cancelled or runs out of time does not undo the command. Every answer contains the command's position in the log.
 """
 
 from __future__ import annotations
@@ -31,22 +30,22 @@ _DURATION = re.compile(r"([0-9]{1,9})(ms|s|m)?")
 _UNIT_MS = {None: 1, "ms": 1, "s": 1000, "m": 60_000}
 
 
-FLUSHED_BY_ITSELF_S = 2.0
-"""By then PostgreSQL has flushed what nobody asked it to flush (three times wal_writer_delay, mostly 0.6 s): an answer
-that says where a command stands, but not what came of it, may be given. Before, a crash might take the command back."""
+WAL_WRITER_S = 2.0
+"""After this time PostgreSQL has flushed commits that did not request a flush (three times wal_writer_delay, by default
+0.6 s). Before it, a crash may lose the command, so an answer without its outcome must not contain its position."""
 
 _encode_sorted = msgspec.json.Encoder(decimal_format="number", order="sorted").encode
 
 
 class Accepted(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    """The answer to who does not wait: the command is durable."""
+    """The answer to a client that does not wait for the outcome: the command is durable."""
 
     command_position: str
     timestamp: str
 
 
 class Submitted(msgspec.Struct, frozen=True, gc=False):
-    """A command that is in the log and was accepted; `outcome` is None for who did not want to wait."""
+    """A command that is in the log and not rejected. `outcome` is None if the client does not wait for it."""
 
     appended: Appended
     outcome: CommandOutcome | None
@@ -59,7 +58,7 @@ class Submitted(msgspec.Struct, frozen=True, gc=False):
 async def command(
     request: Request, services: Services, command: Command, key: int | None = None, *, content: bytes | None = None
 ) -> Response:
-    """The whole way of a command that is answered without content."""
+    """Submit a command whose answer has no content."""
     submitted = await submit(request, services, command, key, content=content)
     if submitted.outcome is None:
         return await accepted(services, submitted.appended)
@@ -76,11 +75,11 @@ async def submit(
     deadline: float | None = None,
     insists: bool = False,
 ) -> Submitted:
-    """Append a command and, unless asked not to, wait for its outcome until `deadline` (Trio's clock).
+    """Append a command and wait for its outcome until `deadline` (Trio's clock), unless the client does not wait.
 
-    `key` is what the command is about, for display; `content` stands for the body in the fingerprint of an idempotent
-    request (None: the body itself); `insists`: the request says by itself that it waits, whatever the server's default.
-    Raises Problem when the command was not taken, was rejected, or took too long.
+    `key` is the command's subject, for display. `content` replaces the body in the fingerprint of an idempotent
+    request. `insists`: the request needs the outcome, so the server's default `respond_async` does not apply. Raises
+    Problem if the command is not appended, is rejected, or takes too long.
     """
     settings = services.settings
     deadline = trio.current_time() + settings.response_timeout_s if deadline is None else deadline
@@ -88,34 +87,34 @@ async def submit(
     waits = not answers_at_once(request, settings.respond_async and not insists)
     repetitions = 0
     while True:
-        flush = not waits or deadline - trio.current_time() < FLUSHED_BY_ITSELF_S
+        flush = not waits or deadline - trio.current_time() < WAL_WRITER_S
         item = Append(command, DEFAULT_TENANT, key, idempotency, PARTITION, flush=flush)
         appended = await _append(services, item, deadline)
         if not appended.same_body:
             raise _key_was_used(appended.position)
         if not waits:
             return Submitted(appended, None)
-        kept_from = 0.0 if flush or idempotency else trio.current_time() + FLUSHED_BY_ITSELF_S
-        outcome = await _outcome(services, appended.position, deadline, kept_from, request)
+        durable_at = 0.0 if flush or idempotency else trio.current_time() + WAL_WRITER_S
+        outcome = await _outcome(services, appended.position, deadline, durable_at, request)
         if outcome.rejection is None:
             return Submitted(appended, outcome)
         if idempotency is None or not _is_old_bug(appended, outcome.rejection) or repetitions == MAX_REPETITIONS:
             raise rejected(command, outcome.rejection, appended.position)
-        # An error of ours is not replayed: nothing came of that command, and its client asks for another try. The key
-        # of the next one is made of its position, so that several who try again at once still have one effect.
+        # A processing error is not replayed: that command had no effect, and its client retries. The key of the next
+        # command contains the position of this one, so that concurrent retries have one effect together.
         idempotency = (f"{idempotency[0]} {appended.position}", idempotency[1])
         repetitions += 1
 
 
 async def done(services: Services, command: Command, key: int) -> None:
-    """Append a command of the API's own and wait for its outcome, whatever that is. Raises Problem as `submit`."""
+    """Append a command that the API itself creates and wait for any outcome. Raises Problem like `submit`."""
     deadline = trio.current_time() + services.settings.response_timeout_s
     appended = await _append(services, Append(command, DEFAULT_TENANT, key, None, PARTITION), deadline)
-    await _outcome(services, appended.position, deadline, trio.current_time() + FLUSHED_BY_ITSELF_S)
+    await _outcome(services, appended.position, deadline, trio.current_time() + WAL_WRITER_S)
 
 
 def answers_at_once(request: Request, default: bool) -> bool:
-    """Whether the client wants its answer as soon as the command is durable (RFC 7240: Prefer: respond-async)."""
+    """True if the client wants the answer as soon as the command is durable (RFC 7240: Prefer: respond-async)."""
     if request.query_string:
         wait = request.query.get("wait")
         if wait is not None:
@@ -127,7 +126,7 @@ def answers_at_once(request: Request, default: bool) -> bool:
 
 
 def wait_limit_s(request: Request) -> float | None:
-    """The query parameter `timeout` in seconds: 30s, 500ms, 2m; a bare number is milliseconds. Raises Problem 400."""
+    """The query parameter `timeout` in seconds: 30s, 500ms, 2m, or plain milliseconds. Raises Problem 400."""
     text = request.query.get("timeout")
     if text is None:
         return None
@@ -138,9 +137,9 @@ def wait_limit_s(request: Request) -> float | None:
 
 
 async def accepted(services: Services, appended: Appended) -> Response:
-    """202: the command is durable, and where."""
+    """202: the command is durable at a position of the log."""
     at_ms = appended.at_ms
-    if at_ms is None:  # a replay: the time is the first one's
+    if at_ms is None:  # a replay, which has the first command's time
         async with services.pool.connection() as connection:
             first = await log.command(connection, appended.position)
         at_ms = 0 if first is None else first.appended_at_ms
@@ -156,11 +155,11 @@ async def _append(services: Services, item: Append, deadline: float) -> Appended
 
 
 async def _outcome(
-    services: Services, position: int, deadline: float, kept_from: float, request: Request | None = None
+    services: Services, position: int, deadline: float, durable_at: float, request: Request | None = None
 ) -> CommandOutcome:
-    """What came of the command. `kept_from`: when it is certain that no crash takes it back (Trio's clock).
+    """The outcome of a command. `durable_at`: the time of Trio's clock after which no crash loses the command.
 
-    Raises ClientLeft when nobody waits for the answer to `request` any more.
+    Raises Problem, and ClientLeft if the client of `request` disconnects.
     """
     try:
         with services.completions.register(PARTITION, position) as waiter:
@@ -171,18 +170,18 @@ async def _outcome(
     except Lost as error:
         raise not_appended(error) from error
     except NotAppended as error:
-        # No room for another waiter. It is in the log, so this is no 503, which clients would repeat.
-        raise _too_late(position, kept_from) from error
-    raise _too_late(position, kept_from)
+        # There are too many waiters. Clients would repeat a 503, but the command is in the log.
+        raise _too_late(position, durable_at) from error
+    raise _too_late(position, durable_at)
 
 
-def _too_late(position: int, kept_from: float) -> Problem:
-    """504. Its position is told as soon as the command is certain to stay there (the append may have taken long)."""
-    return timed_out(position if trio.current_time() >= kept_from else None)
+def _too_late(position: int, durable_at: float) -> Problem:
+    """504, with the position if the command is certain to stay there. The append may have taken long."""
+    return timed_out(position if trio.current_time() >= durable_at else None)
 
 
 def timed_out(position: int | None, **members: object) -> Problem:
-    """504: the command is in the log and will be done, but nobody knows yet what comes of it. None: it may be there."""
+    """504: the command is in the log and will be processed later. `position` None: the command may be in the log."""
     return Problem(504, "DEADLINE_EXCEEDED", TIMED_OUT, position=position, members=members)
 
 
@@ -194,7 +193,7 @@ def _is_old_bug(appended: Appended, rejection: Rejection) -> bool:
 
 
 def _idempotency(request: Request, content: bytes | None) -> tuple[str, bytes] | None:
-    """The request's idempotency key and the fingerprint of what it asks for; None without one. Raises Problem 400."""
+    """The request's idempotency key and the fingerprint of its content; None without a key. Raises Problem 400."""
     key = request.header(b"idempotency-key")
     if key is None:
         return None
@@ -204,7 +203,7 @@ def _idempotency(request: Request, content: bytes | None) -> tuple[str, bytes] |
 
 
 def _fingerprint(request: Request, content: bytes) -> bytes:
-    """SHA-256 of method, path, query and content, each with its length, so that none can pass for a part of another."""
+    """SHA-256 of method, path, query and content, each with its length, so that the parts cannot be confused."""
     digest = hashlib.sha256()
     for part in (request.method.encode(), request.path.encode(), request.query_string, content):
         digest.update(b"%d:" % len(part))
@@ -213,14 +212,14 @@ def _fingerprint(request: Request, content: bytes) -> bytes:
 
 
 def _canonical(body: bytes) -> bytes:
-    """A JSON body without its spelling: other blanks or another order of properties are the same request."""
+    """A JSON body in canonical form: white space and the order of properties do not distinguish requests."""
     if not body.strip():
         return b"{}"
     return _encode_sorted(any_decoder.decode(body))
 
 
 def _key_was_used(position: int) -> Problem:
-    """`position`: of the command that the key stands for."""
+    """422. `position` is that of the first command with the key."""
     return Problem(
         422,
         "IDEMPOTENCY_KEY_REUSED",

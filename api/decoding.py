@@ -1,8 +1,7 @@
-"""JSON bodies to typed records, and the values that must never reach the log.
+"""JSON bodies to typed records, without values that must not reach the log.
 
-PostgreSQL refuses NUL in text, clients refuse numbers beyond double precision, and nobody wants documents that are
-nested a thousand deep: all of that is a 400 here. The screens are substring tests over the whole body; only a body that
-looks suspicious is walked.
+PostgreSQL does not store NUL in text, clients cannot read numbers beyond double precision, and documents must not be
+nested too deeply: such bodies get a 400. Substring tests screen the whole body, and only a suspicious body is walked.
 """
 
 from __future__ import annotations
@@ -25,21 +24,21 @@ T = TypeVar("T")
 Int64 = (
     Annotated[int, msgspec.Meta(ge=INT64_MIN, le=INT64_MAX)] | Annotated[str, msgspec.Meta(pattern=r"^-?[0-9]{1,19}$")]
 )
-"""A 64-bit number; some clients send it as a string."""
+"""A 64-bit number. Some clients send it as a string."""
 
 Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 Key = Annotated[str, msgspec.Meta(pattern=r"^-?[0-9]{1,25}$")]
-"""A key on the wire; `as_key` makes it a number."""
+"""A key in JSON. `as_key` converts it to a number."""
 
 
 class Body(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
-    """A request body. Properties that are not declared are refused; null is the same as absent."""
+    """A request body. Undeclared properties are an error; null is the same as absent."""
 
 
 _LARGE_EXPONENT = re.compile(rb"0e[+-]?000")
 _LONG_NUMBER = b"0" * 300
 _DIGITS_TO_ZERO = bytes.maketrans(b"123456789E", b"000000000e")
-"""Two bytes that stand as they are are found twenty times as fast as two kinds of bytes."""
+"""Translated bodies contain fixed bytes, for which a search is twenty times as fast as for classes of bytes."""
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b'[]{}"'))
 _ONE_KIND_OF_BRACKET = bytes.maketrans(b"{}", b"[]")
 _STEP = {ord("["): 1, ord("]"): -1}
@@ -54,7 +53,7 @@ _MISSING = re.compile(r"^Object missing required field `(\w+)`")
 
 
 def decoder(type: type[T]) -> msgspec.json.Decoder[T]:
-    """A decoder of bodies: decimal fractions keep every digit."""
+    """A decoder of bodies. Decimal fractions keep every digit."""
     return msgspec.json.Decoder(type, float_hook=Decimal)
 
 
@@ -62,14 +61,14 @@ any_decoder = decoder(object)
 
 
 def check_json_type(request: Request) -> None:
-    """Raises Problem 415 for a body that does not say it is JSON.
+    """Raise Problem 415 for a body whose Content-Type is not JSON.
 
-    A web page can send any other type, or none, to any server without asking first.
+    Web pages can send other types, or none, to any server without a preflight request.
     """
     content_type = request.header(b"content-type")
     if content_type != "application/json" and not _JSON_TYPE.fullmatch(content_type or ""):
         what = "A body without Content-Type" if content_type is None else f"Content-Type '{content_type[:100]}'"
-        raise Problem(415, "Unsupported Media Type", f"{what} is not supported; application/json is")
+        raise Problem(415, "Unsupported Media Type", f"{what} is not supported; use application/json")
 
 
 def decode(request: Request, decoder: msgspec.json.Decoder[T], settings: ApiSettings) -> T:
@@ -80,14 +79,14 @@ def decode(request: Request, decoder: msgspec.json.Decoder[T], settings: ApiSett
 
 
 def decode_optional(request: Request, decoder: msgspec.json.Decoder[T], settings: ApiSettings) -> T:
-    """The body of a request that may come without one: {} then."""
+    """The body of a request; a missing body counts as {}. Raises Problem 400."""
     if not request.body.strip():
         return decoder.decode(b"{}")
     return decode(request, decoder, settings)
 
 
 def decode_json(body: bytes, decoder: msgspec.json.Decoder[T], max_nesting: int) -> T:
-    """Decode and screen a document. Raises Problem 400."""
+    """Screen and decode a document. Raises Problem 400."""
     if body.count(b"[") + body.count(b"{") > max_nesting:
         check_nesting(body, max_nesting)
     try:
@@ -100,14 +99,14 @@ def decode_json(body: bytes, decoder: msgspec.json.Decoder[T], max_nesting: int)
         raise bad_request(f"Request body cannot be parsed: {error}") from error
     except UnicodeDecodeError as error:
         raise bad_request("Request body cannot be parsed: it is not UTF-8") from error
-    except ArithmeticError as error:  # an exponent that not even a decimal can hold
+    except ArithmeticError as error:  # the exponent exceeds even a decimal's range
         raise bad_request("Request body cannot be parsed: a number is out of range") from error
 
 
 def check_nesting(body: bytes, limit: int) -> None:
-    """Refuse documents that are nested deeper than `limit`. Takes a few linear passes, whatever the document."""
+    """Raise Problem 400 if a document is nested deeper than `limit`. Takes a few linear passes over any document."""
     bare = body.replace(rb"\\", b"").replace(rb"\"", b"").translate(None, _NOT_STRUCTURE)
-    # Taking two adjacent quotes away leaves every bracket inside, or outside, of a string as it was.
+    # Removing two adjacent quotes does not move any bracket into or out of a string.
     brackets = b"".join(bare.replace(b'""', b"").split(b'"')[::2]).translate(_ONE_KIND_OF_BRACKET)
     balanced = brackets.count(b"[") * 2 == len(brackets)
     if not balanced or max(accumulate(map(_STEP.__getitem__, brackets)), default=0) > limit:
@@ -117,13 +116,13 @@ def check_nesting(body: bytes, limit: int) -> None:
 
 
 def _is_suspicious(body: bytes) -> bool:
-    """Whether the body may contain a NUL or a number beyond double precision. No pattern: those can be made slow."""
+    """True if the body may contain a NUL or a number beyond double precision. Avoids patterns that input makes slow."""
     zeros = body.translate(_DIGITS_TO_ZERO)
     return rb"\u0000" in body or _LARGE_EXPONENT.search(zeros) is not None or _LONG_NUMBER in zeros
 
 
 def _check_values(document: Any) -> None:
-    """Refuse NUL in any text, and numbers that do not fit a double."""
+    """Raise Problem 400 for a NUL in any text, and for a number beyond the range of a double."""
     for value in _values(document):
         if type(value) is str:
             if "\0" in value:
@@ -137,7 +136,7 @@ def _check_values(document: Any) -> None:
 
 
 def _values(document: Any) -> Iterator[Any]:
-    """All names and values of a document."""
+    """Yield all names and values of a document."""
     pending = [document]
     while pending:
         value = pending.pop()
@@ -151,7 +150,7 @@ def _values(document: Any) -> Iterator[Any]:
 
 
 def _problem_of(message: str) -> Problem:
-    """The decoder's complaint in the words that clients know."""
+    """The decoder's error in the words of Camunda's API."""
     where = _AT.search(message)
     path = where[1].removeprefix("$").removeprefix(".") if where else ""
     field = _UNKNOWN.match(message) or _MISSING.match(message)
@@ -166,12 +165,12 @@ def _problem_of(message: str) -> Problem:
 
 
 def as_variables(values: Mapping[str, Any] | None, settings: ApiSettings) -> Variables:
-    """Variables for a command: each value as compact JSON. Raises Problem 400 for too many, and too long a name."""
+    """The variables of a command, each value as compact JSON. Raises Problem 400 for too many or too long names."""
     if not values:
         return {}
     if len(values) > settings.max_variables:
         raise invalid_argument(
-            f"The request has {len(values)} variables, and no request may have more than {settings.max_variables}"
+            f"The request has {len(values)} variables but must not have more than {settings.max_variables}"
         )
     for name in values:
         if len(name) * 4 > settings.max_name_bytes and len(name.encode()) > settings.max_name_bytes:
@@ -182,7 +181,7 @@ def as_variables(values: Mapping[str, Any] | None, settings: ApiSettings) -> Var
 
 
 def as_key(text: str | None, path: str) -> int | None:
-    """A key of a body, as a number. Raises Problem 400 when it does not fit 64 bits."""
+    """A key of a body, as a number. Raises Problem 400 beyond 64 bits."""
     if text is None:
         return None
     key = parse_key(text)
@@ -192,7 +191,7 @@ def as_key(text: str | None, path: str) -> int | None:
 
 
 def as_int64(value: int | str | None, path: str) -> int | None:
-    """A number that may have come as a string. Raises Problem 400 when it does not fit 64 bits."""
+    """A number that may be sent as a string. Raises Problem 400 beyond 64 bits."""
     number = int(value) if type(value) is str else value
     if number is not None and not INT64_MIN <= number <= INT64_MAX:  # type: ignore[operator]  # int by now
         raise unparsable(path)
@@ -200,7 +199,7 @@ def as_int64(value: int | str | None, path: str) -> int | None:
 
 
 def check_tenant(tenant: str | None, what: str) -> str:
-    """The tenant of a request; there is one only, as long as multi-tenancy is off. Raises Problem 400."""
+    """The tenant of a request, always the default one. Raises Problem 400 for others, as without multi-tenancy."""
     if tenant is not None and tenant.strip() and tenant != DEFAULT_TENANT:
         raise invalid_argument(
             f"Expected to handle request {what} with tenant identifier '{tenant[:100]}', but multi-tenancy is disabled"
@@ -209,7 +208,7 @@ def check_tenant(tenant: str | None, what: str) -> str:
 
 
 class Violations:
-    """Collects what is wrong with a request that can be read, to say it all at once."""
+    """Collects all violations of a readable request, for one answer."""
 
     def __init__(self) -> None:
         self._found: list[str] = []
@@ -218,29 +217,29 @@ class Violations:
         self._found.append(violation)
 
     def require(self, name: str, value: object) -> None:
-        """`value` must be there and not be empty."""
+        """Add a violation if `value` is missing or empty."""
         if value is None or value == "":
             self.add(f"No {name} provided")
 
     def at_least(self, name: str, value: int | None, least: int) -> None:
-        """A number that is there must not be less than `least`."""
+        """Add a violation if a number is less than `least`. None passes."""
         if value is not None and value < least:
             bound = f"greater than {least - 1}" if least == 1 else f"at least {least}"
             self.add(f"The value for {name} is '{value}' but must be {bound}")
 
     def longest(self, name: str, value: str | None, limit: int) -> None:
-        """A text that is there must not have more than `limit` characters."""
+        """Add a violation if a text has more than `limit` characters. None passes."""
         if value is not None and len(value) > limit:
             self.add(f"The provided {name} is {len(value)} characters long but must not be longer than {limit}")
 
     def check(self) -> None:
-        """Raises Problem 400 INVALID_ARGUMENT if anything was found."""
+        """Raise Problem 400 INVALID_ARGUMENT with all violations, if any."""
         if self._found:
             raise invalid_argument(*self._found)
 
 
 def check_reference(reference: int | str | None) -> None:
-    """`operationReference`: a positive number that clients give to operations. Raises Problem 400."""
+    """Check `operationReference`, a positive number that clients assign to operations. Raises Problem 400."""
     number = as_int64(reference, "operationReference")
     if number is not None and number < 1:
         raise invalid_argument(f"The value for operationReference is '{number}' but must be greater than 0")

@@ -1,13 +1,13 @@
-"""The board at which long polls for jobs wait: one queue for each job type and tenant.
+"""The long polls for jobs that wait: one queue for each job type and tenant.
 
-A poll registers before it looks into the database, so that a job which becomes available in between wakes it. As many
-pollers are woken as can take what became available, the longest waiting first; one that was woken and does not look
-after all passes that on. The first of a queue, and only that one, also looks when the type's next lease or
-backoff ends, and now and then by itself: a wake-up is a hint, the table is the truth.
+A poll registers before it looks into the database, so that a job that becomes available in between wakes it. When jobs
+become available, enough pollers wake to take them all, the longest waiting first. A poller that was woken and leaves
+without a look wakes the next one. Only the first poller of a queue also looks when the type's next lease or backoff
+ends, and from time to time without a reason: wake-ups are hints, and the table is the truth.
 
-Who waits when a batch of this program makes jobs available need not look: its statement polls on the batch
-(`engine.runtime.consumer.piggyback`). What may have been leased to nobody, because an answer was lost, is taken back by
-the next looks.
+A poller that waits while a batch of this program makes jobs available need not look: its statement runs in the batch's
+transaction (`engine.runtime.consumer.piggyback`). If an answer of the database is lost, jobs may be leased without a
+worker; the next looks take them back.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from vivero.storage.activation import Ask, Lease
 from vivero.storage.postgres.driver import Call, QueryResult
 
 MAX_PIGGYBACKED = 4
-"""On one batch: each is a statement more in its transaction."""
+"""Statements of polls on one batch. Each lengthens its transaction."""
 LOOKS_PER_S = 100.0
-"""Looks of pollers by themselves, of all types together, at most: a thousand types are looked for every ten seconds."""
+"""The most looks without a wake-up per second, for all types together. With 1,000 types, each has one in 10 s."""
 LOST_S = 30.0
-"""How long looks go on to take back what was leased to nobody: the statement whose answer was lost may be running."""
+"""After the first look that takes back a lost lease, looks repeat that for this time: the statement may be running."""
 NEVER = float("inf")
 MAX_LOST = 10_000
-"""Tokens of those that are remembered until somebody looks. Of more, the types that wait longest are forgotten."""
+"""The most tokens of lost leases. Beyond it, the tokens of the types that have waited longest are forgotten."""
 
 
 class PiggybackedPoll:
-    """The statement of a poll on a batch; `engine.runtime.consumer.piggyback.PiggybackedStatement`."""
+    """The statement of a poll on a batch, an `engine.runtime.consumer.piggyback.PiggybackedStatement`."""
 
     __slots__ = ("_limit", "_polls", "_settled", "call", "poller", "token")
 
@@ -66,7 +66,7 @@ class PiggybackedPoll:
         self._settle([])
 
     async def wait(self) -> None:
-        """Until the batch is over, which is soon."""
+        """Wait until the batch has ended, which is soon."""
         await self._settled.wait()
 
     def _settle(self, leases: list[Lease]) -> None:
@@ -83,9 +83,9 @@ class _Queue:
     def __init__(self, closed: bool) -> None:
         self.pollers: dict[Poller, None] = {}
         self.closed = closed
-        """Nobody waits any more: the program is stopping."""
+        """The program is stopping, and polls do not wait any more."""
         self.due_at: float | None = None
-        """When the next lease or backoff ends, on Trio's clock; infinity: there is none; None: nobody looked yet."""
+        """The time of Trio's clock when the next lease or backoff ends; infinity: there is none; None: unknown."""
 
     @property
     def first(self) -> Poller:
@@ -93,7 +93,7 @@ class _Queue:
 
 
 class Poller:
-    """One long poll: `looking()`, look, then `found` or `found_nothing` and `wait`, and again."""
+    """One long poll. It repeats `looking()`, a look, `found` or `found_nothing`, and `wait`."""
 
     __slots__ = (
         "_nudged",
@@ -115,15 +115,15 @@ class Poller:
         self._pause_s = pause_s
         self.ask = ask
         self.piggybacked: PiggybackedPoll | None = None
-        """The batch that is being committed looks for it."""
+        """The poll's statement on the batch that is being committed."""
         self.delivered: list[Lease] = []
         """What it was delivered by a batch."""
         self.woken = False
         """There is a reason to look."""
         self.gone = False
-        """The client has left: nothing may be activated for it any more."""
+        """The client has disconnected, so that no jobs may be activated for it."""
         self.displaced = False
-        """Its time is over before it is, for the sake of another client."""
+        """The poll ends early, because another client needs its place."""
 
     @property
     def subject(self) -> Subject:
@@ -135,7 +135,7 @@ class Poller:
 
     @property
     def registered(self) -> bool:
-        """Whether somebody is there who takes, or gives back, what is delivered."""
+        """True while the poll's task runs, which takes or returns delivered leases."""
         return self in self._queue.pollers
 
     @property
@@ -144,15 +144,15 @@ class Poller:
 
     @property
     def knows_due(self) -> bool:
-        """Whether somebody has looked when the next lease or backoff of the type ends."""
+        """True if it is known when the next lease or backoff of the type ends."""
         return self._queue.due_at is not None
 
     def looking(self) -> None:
-        """To be called before each look: what becomes available from now on, the look may have missed."""
+        """Call this before each look: the look may miss jobs that become available from now on."""
         self.woken = False
 
     def take(self) -> list[Lease]:
-        """What a batch has delivered, in place of a look."""
+        """The leases that a batch has delivered, which replace a look."""
         leases, self.delivered = self.delivered, []
         if leases:
             self.looking()
@@ -160,22 +160,22 @@ class Poller:
         return leases
 
     def found(self, count: int, more: bool = False) -> None:
-        """The look, or looks, gave `count` jobs; `more`: some are left, as far as is known."""
+        """The looks gave `count` jobs. `more`: there may be more of them."""
         now, due_at, lease_s = trio.current_time(), self._queue.due_at, self.ask.timeout_ms / 1000
         if due_at is not None:
-            # What was due by now may have been what was found: then nobody knows what is due next.
+            # A lease or backoff that was due may be one of the found jobs. The next due date is unknown then.
             self._queue.due_at = min(due_at, now + lease_s) if due_at > now else None
         self.woken |= more or count >= self.max_jobs  # then there may be more, for the next
 
     def found_nothing(self, due_in_s: float | None) -> None:
-        """The look gave nothing; the type's next lease or backoff ends in so many seconds (None: there is none)."""
+        """The look gave no job. The type's next lease or backoff ends in `due_in_s` seconds (None: there is none)."""
         self._queue.due_at = trio.current_time() + due_in_s if due_in_s is not None else float("inf")
 
     async def wait(self, until: float, disconnected: Callable[[], Awaitable[None]] = trio.sleep_forever) -> bool:
-        """Wait for a reason to look, at most until this time of Trio's clock: False if there was none.
+        """Wait for a reason to look, up to this time of Trio's clock. False if there was none.
 
-        `disconnected` returns when the client has left, which is a reason to stop. What it waits in is cancelled to end
-        the wait: who wakes us is mostly the engine, and a task or two less on the way is the worker's gain.
+        `disconnected` returns when the client disconnects, which ends the wait, too. The wait itself runs
+        `disconnected` in a cancel scope, because additional tasks would delay the jobs on their way to the worker.
         """
         while not self.woken:
             if self._queue.closed or self.displaced:
@@ -194,11 +194,11 @@ class Poller:
 
     @property
     def waiting(self) -> bool:
-        """Whether it waits, and would be seen to if there was a reason to look."""
+        """True while the task waits and would notice a wake-up."""
         return self._sleep is not None and not self._sleep.cancel_called
 
     def can_piggyback(self) -> bool:
-        """Whether it waits for nothing but the next job, and looks for it at no cost to the batch."""
+        """True if the poll waits for the next job, and its statement costs the batch little."""
         few = len(self.ask.names or ()) <= activation.PIGGYBACKED_VARIABLES
         return few and self.waiting and not self.woken and self.piggybacked is None
 
@@ -208,18 +208,18 @@ class Poller:
         self.nudge()
 
     def nudge(self) -> None:
-        """Something has changed for this one: it is the first of the queue now, or the queue is closed."""
+        """Let the task check its state again: it is the first of the queue now, or must end."""
         self._nudged = True
         if self._sleep is not None:
             self._sleep.cancel()
 
     def displace(self) -> None:
-        """Wait no longer."""
+        """End the wait early, because another client needs the place."""
         self.displaced = True
         self.nudge()
 
     def leave(self) -> None:
-        """The client has left."""
+        """The client has disconnected."""
         self.gone = True
         self.wake()
 
@@ -231,7 +231,7 @@ class Poller:
 
 
 class LongPolls:
-    """Who waits for which jobs."""
+    """All long polls for jobs of this program."""
 
     def __init__(
         self, max_pollers: int = 10_000, slow_poll_s: float = 2.0, answers_bytes: int = 64 * 1024 * 1024
@@ -242,27 +242,27 @@ class LongPolls:
         self._count = 0
         self._closed = False
         self.budget = MemoryBudget(answers_bytes)
-        """For the answers that are being built."""
+        """The memory for the answers that are being built."""
         self._lost: dict[Subject, dict[UUID, float]] = {}
-        """Under which tokens jobs may be leased to nobody, and until when (Trio's clock) looks take them back."""
+        """The tokens of leases that may have no worker, and the time of Trio's clock until which looks release them."""
 
     def __len__(self) -> int:
-        """How many are waiting."""
+        """The number of registered polls."""
         return self._count
 
     def pause_s(self) -> float:
-        """How long the first of a queue waits before it looks by itself: longer, the more types are waited for."""
+        """The time after which the first poll of a queue looks without a wake-up. It grows with the number of types."""
         return max(self._slow_poll_s, len(self._queues) / LOOKS_PER_S)
 
     @contextmanager
     def register(self, ask: Ask) -> Iterator[Poller]:
-        """A poller for what it asks for, for as long as the block lasts.
+        """A poller for the duration of the block.
 
         Raises:
-            Overloaded: too many are waiting already.
+            Overloaded: there are too many polls.
         """
         if self._count >= self._max_pollers:
-            raise Overloaded(f"{self._count} requests wait for jobs already")
+            raise Overloaded(f"{self._count} requests wait for jobs, which is the limit")
         subject = (ask.type, ask.tenant)
         queue = self._queues.setdefault(subject, _Queue(self._closed))
         poller = Poller(queue, ask, self.pause_s)
@@ -279,10 +279,9 @@ class LongPolls:
                 self.note_lost_lease(subject, UUID(poller.delivered[0].token))
 
     def available(self, type: str, tenant: str, n: int) -> None:
-        """`n` jobs of the type became available: wake as many pollers as can take them. Never waits.
+        """Wake enough pollers to take `n` jobs of a type that became available. Never waits.
 
-        To be called also when a job was failed with a backoff or got another lease time, so that somebody looks at the
-        new date.
+        Call this also if a job fails with a backoff or its lease gets another end, so that a poller reads the new date.
         """
         queue = self._queues.get((type, tenant))
         if queue is None:
@@ -294,7 +293,7 @@ class LongPolls:
             n -= poller.max_jobs
 
     def piggybacked(self, available: Mapping[Subject, int]) -> list[PiggybackedPoll]:
-        """Of each type the longest waiting, for as many types as a batch can take. Never waits."""
+        """The statements for a batch: that of the longest waiting poll of each type, up to a limit. Never waits."""
         polls: list[PiggybackedPoll] = []
         for subject in available:
             queue = self._queues.get(subject)
@@ -307,7 +306,7 @@ class LongPolls:
         return polls
 
     def note_lost_lease(self, subject: Subject, token: UUID) -> None:
-        """Perhaps: the next look takes it back, whenever that comes, and those of the seconds after it."""
+        """Remember a lease that may have no worker. The next look takes it back, and so do those within `LOST_S`."""
         self._lost[subject] = tokens = self._lost.pop(subject, {})
         tokens[token] = NEVER
         while sum(map(len, self._lost.values())) > MAX_LOST:
@@ -315,7 +314,7 @@ class LongPolls:
         self.available(*subject, 1)
 
     def lost_leases(self, subject: Subject) -> list[UUID]:
-        """The tokens under which jobs of the type may be leased to nobody."""
+        """The tokens of leases of the type that may have no worker."""
         if subject not in self._lost:
             return []
         now = trio.current_time()
@@ -325,14 +324,14 @@ class LongPolls:
         return list(still)
 
     def taken_back(self, subject: Subject, tokens: Sequence[UUID]) -> None:
-        """What comes under these tokens from now on leases nothing; what is running now may."""
+        """Statements with these tokens that start from now on lease nothing. Those that run may still lease jobs."""
         lost, until = self._lost.get(subject, {}), trio.current_time() + LOST_S
         for token in tokens:
             if token in lost:
                 lost[token] = min(lost[token], until)
 
     def close(self) -> None:
-        """The program is stopping: whoever waits for a job gets none, at once."""
+        """End all polls without a job: the program is stopping."""
         self._closed = True
         for queue in self._queues.values():
             queue.closed = True
@@ -340,14 +339,14 @@ class LongPolls:
                 poller.nudge()
 
     def wake_all(self) -> None:
-        """The clock was changed, or notifications may have been lost: everybody looks."""
+        """Let all polls look, because the clock was changed or notifications may be lost."""
         for queue in self._queues.values():
             for poller in queue.pollers:
                 poller.wake()
 
 
 def _remove(queue: _Queue, poller: Poller) -> bool:
-    """Take a poller off its queue and tell the next what it needs to know; whether any is left."""
+    """Remove a poller from its queue and wake the next one if necessary. Returns whether the queue has pollers."""
     was_first = queue.first is poller
     del queue.pollers[poller]
     if not queue.pollers:

@@ -1,7 +1,7 @@
-"""Room for large answers that are being built, of activations or of searches: one budget of bytes for all of a kind.
+"""The memory for large answers that are being built: one budget of bytes for activations, and one for searches.
 
-Small answers need none. Whoever has to wait for budget holds neither jobs nor a connection; the first come is served
-first, and meanwhile nobody who comes later takes anything.
+Small answers need no share. A request that waits for memory holds neither jobs nor a connection. Waiting requests are
+served in their order, and later requests get nothing before them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import trio
 
 
 class MemoryBudget:
-    """At limit `limit` bytes at the same time; `used` of them are taken."""
+    """A budget of `limit` bytes, of which `used` are taken."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -23,7 +23,7 @@ class MemoryBudget:
 
     @contextmanager
     def share(self) -> Iterator[Share]:
-        """One answer's share, empty at first; it is given back at the end of the block."""
+        """One answer's share, which starts empty. The end of the block returns it."""
         share = Share(self)
         try:
             yield share
@@ -31,30 +31,30 @@ class MemoryBudget:
             share.shrink(0)
 
     def take(self, limit: int) -> int:
-        """As many bytes as there are, at limit these."""
+        """Take as many bytes as are free, up to `limit`, and return their number."""
         taken = 0 if self._waiting else max(0, min(limit, self.limit - self.used))
         self.used += taken
         return taken
 
     async def wait(self, size: int) -> None:
-        """Until so many bytes are taken for the caller. There are never more than `limit`."""
-        mine = (size, trio.Event())
-        self._waiting.append(mine)
+        """Wait until `size` bytes are taken for the caller. `size` must not exceed `limit`."""
+        entry = (size, trio.Event())
+        self._waiting.append(entry)
         self._serve()
-        if mine[1].is_set():
+        if entry[1].is_set():
             return
         try:
-            await mine[1].wait()
+            await entry[1].wait()
         except BaseException:
-            if mine[1].is_set():
-                self.give(mine[0])
+            if entry[1].is_set():
+                self.give(entry[0])
             else:
-                self._waiting.remove(mine)
+                self._waiting.remove(entry)
                 self._serve()
             raise
 
     def give(self, size: int) -> None:
-        """Give bytes back."""
+        """Return bytes."""
         self.used -= size
         self._serve()
 
@@ -66,7 +66,7 @@ class MemoryBudget:
 
 
 class Share:
-    """What one answer has taken."""
+    """The bytes that one answer has taken."""
 
     __slots__ = ("_budget", "size")
 
@@ -75,19 +75,19 @@ class Share:
         self.size = 0
 
     def take(self, limit: int) -> int:
-        """Take more, as much as there is, at limit so much; how much that is."""
+        """Take as many bytes as are free, up to `limit`, and return their number."""
         taken = self._budget.take(limit)
         self.size += taken
         return taken
 
     def shrink(self, size: int) -> None:
-        """Give back what is beyond this size."""
+        """Return the bytes beyond this size."""
         if size < self.size:
-            beyond, self.size = self.size - size, size
-            self._budget.give(beyond)
+            excess, self.size = self.size - size, size
+            self._budget.give(excess)
 
     async def wait(self, size: int) -> None:
-        """Wait until this share, which is given back first, has this size."""
+        """Return the share, then wait until it has this size."""
         self.shrink(0)
         await self._budget.wait(size)
         self.size = size

@@ -1,4 +1,4 @@
-"""multipart/form-data (RFC 7578): a body to its parts."""
+"""The parts of a multipart/form-data body (RFC 7578)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_HEADER_BYTES = 8192
 
 
 class Part(NamedTuple):
-    """One part; `file_name` is None when it has none."""
+    """One part. `file_name` is None if it has none."""
 
     name: str
     file_name: str | None
@@ -27,7 +27,7 @@ def read_parts(request: Request, limit: int) -> list[Part]:
     content_type = request.header(b"content-type") or ""
     kind, options = parse_options_header(content_type)
     if kind != b"multipart/form-data":
-        detail = f"Content-Type '{content_type[:100]}' is not supported; multipart/form-data is"
+        detail = f"Content-Type '{content_type[:100]}' is not supported; use multipart/form-data"
         raise Problem(415, "Unsupported Media Type", detail)
     boundary = options.get(b"boundary", b"")
     if not 1 <= len(boundary) <= 70:
@@ -56,7 +56,7 @@ def read_parts(request: Request, limit: int) -> list[Part]:
 
 
 class _Collector:
-    """Follows the parser through headers and content of each part."""
+    """The parser's callbacks, which collect headers and content of each part."""
 
     def __init__(self, limit: int) -> None:
         self.parts: list[Part] = []

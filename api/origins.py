@@ -1,8 +1,8 @@
-"""Which web pages may use the server: none but its own, unless a setting names others.
+"""The check that web pages of other origins do not use the server, unless a setting allows them.
 
-A browser sends a page's request to any server that it can reach, the one on its user's own machine too. Two headers
-that pages cannot choose tell where a request comes from: `Origin` and `Sec-Fetch-Site`. A third, `Host`, tells which
-server the browser thinks it talks to: a page whose name was made to point at 127.0.0.1 (DNS rebinding) gives its own.
+A browser sends a page's request to any server that it can reach, including one on the user's own machine. Two headers
+that pages cannot set show the origin of a request: `Origin` and `Sec-Fetch-Site`. A third header, `Host`, shows the
+server's name in the browser: a page whose name resolves to 127.0.0.1 (DNS rebinding) sends its own name.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ READING = ("GET", "HEAD", "OPTIONS")
 OWN_SITES = (b"same-origin", b"none")
 DEFAULT_PORTS = {"http": "80", "https": "443"}
 MAX_REMEMBERED = 100
-"""Hosts that were looked at, and are served."""
+"""Values of Host that passed the check and are remembered."""
 
-_LOOKED_AT = frozenset((b"host", b"origin", b"sec-fetch-site"))
+_CHECKED_HEADERS = frozenset((b"host", b"origin", b"sec-fetch-site"))
 
 
 class Gate:
-    """Refuses requests of foreign web pages. Requests without these headers come from no browser and pass."""
+    """Refuses requests of foreign web pages. Requests without these headers do not come from a browser and pass."""
 
     def __init__(self, settings: ApiSettings) -> None:
         self._origins = frozenset(origin.lower() for origin in listed(settings.allowed_origins))
@@ -32,8 +32,8 @@ class Gate:
         self._served: set[bytes] = set()
 
     def check(self, method: str, headers: Headers) -> None:
-        """Raises Problem 421 for a foreign host and 403 for a write by a foreign page."""
-        found = [header for header in headers if header[0] in _LOOKED_AT]
+        """Raise Problem 421 for a foreign host, and 403 for a write by a foreign page."""
+        found = [header for header in headers if header[0] in _CHECKED_HEADERS]
         if len(found) == 1 and found[0][1] in self._served and found[0][0] == b"host":
             return
         host = b""
@@ -49,15 +49,15 @@ class Gate:
             return
         if self._checks_hosts and value and not self._serves(_name(value.decode("latin-1"))):
             detail = (
-                f"This server is for its own machine and is not called '{value.decode('latin-1')[:100]}';"
-                " the setting api.allowed_hosts allows other names"
+                f"This server serves its own machine only and does not have the name"
+                f" '{value.decode('latin-1')[:100]}'; the setting api.allowed_hosts allows other names"
             )
             raise Problem(421, "Misdirected Request", detail)
         if len(self._served) < MAX_REMEMBERED:
             self._served.add(value)
 
     def _serves(self, name: str) -> bool:
-        """Addresses are served, because nobody can make one of them point elsewhere."""
+        """True for names of this server, and for addresses, which DNS cannot redirect."""
         if name in self._hosts or name == "localhost" or name.endswith(".localhost") or _is_address(name):
             return True
         return any(host.startswith(".") and name.endswith(host) for host in self._hosts)
@@ -75,7 +75,7 @@ class Gate:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether what is listened on is reached from this machine alone."""
+    """True if only this machine can reach the host."""
     name = host.lower()
     return name == "localhost" or name.endswith(".localhost") or (_is_address(name) and ip_address(name).is_loopback)
 
@@ -86,7 +86,7 @@ def _foreign(who: str) -> Problem:
 
 
 def _is_of_host(origin: str, host: str) -> bool:
-    """Whether the page came from the host that it writes to. (The scheme is a proxy's to know.)"""
+    """True if the page comes from the host that it writes to. A proxy may change the scheme, which is not compared."""
     scheme, separator, authority = origin.partition("://")
     default = DEFAULT_PORTS.get(scheme)
     if not separator or default is None or not host:

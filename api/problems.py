@@ -1,7 +1,7 @@
-"""What goes wrong, as problem details (RFC 9457), titled as the clients of the REST API expect them.
+"""Problem details (RFC 9457), with the titles that clients of the REST API expect.
 
-Clients look at titles: the official JavaScript one repeats a 503 only when it is titled RESOURCE_EXHAUSTED, which
-therefore means that certainly nothing was written. All five members are always there, because clients decode them all.
+Clients act on titles: the official JavaScript client repeats a 503 only if its title is RESOURCE_EXHAUSTED. Vivero
+therefore uses this title only if nothing was written. All five members are always present, because clients decode all.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ REJECTIONS: Mapping[RejectionCode, tuple[int, str]] = {
     RejectionCode.INVALID_ARGUMENT: (400, "INVALID_ARGUMENT"),
     RejectionCode.PROCESSING_ERROR: (500, "INTERNAL"),
 }
-"""Why the engine rejected a command → status and title."""
+"""The reason of a rejection → status and title."""
 
 NOT_APPENDED: Mapping[type[NotAppended], tuple[int, str]] = {
     Overloaded: (503, "RESOURCE_EXHAUSTED"),
@@ -41,14 +41,14 @@ NOT_APPENDED: Mapping[type[NotAppended], tuple[int, str]] = {
     Lost: (503, "UNAVAILABLE"),
     InDoubt: (504, "DEADLINE_EXCEEDED"),
 }
-"""Why a command did not get into the log → status and title."""
+"""The reason why a command was not appended → status and title."""
 
 
 class Problem(Exception):
-    """Raised by handlers: the answer is this problem. `members` are extensions of the five standard ones.
+    """Raised by handlers to answer with a problem. `members` extend the five standard ones.
 
-    `position`: of the command that it is about, if that is in the log; in a header and as a member, like that of every
-    other answer to a command.
+    `position` is that of the request's command, if it is in the log. The answer contains it in a header and as a
+    member, like every answer to a command.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Problem(Exception):
             self.members["commandPosition"] = str(position)
 
     def response(self, instance: str) -> Response:
-        """As a response; `instance` is the path of the request."""
+        """The response. `instance` is the path of the request."""
         document = {
             "type": "about:blank",
             "title": self.title,
@@ -83,17 +83,17 @@ class Problem(Exception):
 
 
 def bad_request(detail: str) -> Problem:
-    """The request cannot be read."""
+    """400 for a request that cannot be parsed."""
     return Problem(400, "Bad Request", detail)
 
 
 def unparsable(path: str) -> Problem:
-    """A property has the wrong type, or is none; `path` is where: a.b[0].c."""
+    """400 for a property of a wrong type, or an unknown one. `path` is its place: a.b[0].c."""
     return bad_request(f"Request property [{path}] cannot be parsed")
 
 
 def unexpected_value(value: object, field: str, allowed: tuple[str, ...]) -> Problem:
-    """Not a member of an enumeration."""
+    """400 for a value that is not a member of an enumeration."""
     expected = ", ".join(allowed)
     return bad_request(
         f"Unexpected value '{str(value)[:100]}' for enum field '{field}'. Use any of the following values: [{expected}]"
@@ -101,17 +101,17 @@ def unexpected_value(value: object, field: str, allowed: tuple[str, ...]) -> Pro
 
 
 def invalid_argument(*violations: str) -> Problem:
-    """The request can be read, but not be followed."""
+    """400 for a request that can be parsed but has invalid values."""
     return Problem(400, "INVALID_ARGUMENT", ". ".join(violations) + ".")
 
 
 def not_found(what: str, key: int | str, *, by: str = "key") -> Problem:
-    """A read of something that is not there."""
+    """404 for a read of a resource that does not exist."""
     return Problem(404, "NOT_FOUND", f"{what} with {by} '{key}' not found")
 
 
 def rejected(command: Command, rejection: Rejection, position: int) -> Problem:
-    """The engine's answer to a command that it rejected."""
+    """The problem for a command that the engine rejected."""
     status, title = REJECTIONS[rejection.code]
     verb = command.intent.partition(":")[2]
     detail = f"Command '{verb}' rejected with code '{rejection.code}': {rejection.reason}"
@@ -119,7 +119,7 @@ def rejected(command: Command, rejection: Rejection, position: int) -> Problem:
 
 
 def not_appended(error: NotAppended) -> Problem:
-    """The command is not in the log, or (InDoubt) nobody knows."""
+    """The problem for a command that is not in the log, or (InDoubt) may be in it."""
     status, title = NOT_APPENDED[type(error)]
     if status == 504:
         return Problem(status, title, TIMED_OUT)

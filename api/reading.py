@@ -1,4 +1,4 @@
-"""Reads: a connection of the pool for the time of one query, and a second try when the connection was lost."""
+"""Reads: one query on a connection of the pool, with a second attempt if the connection is lost."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ T = TypeVar("T")
 
 
 async def read(services: Services, query: Callable[[Connection], Awaitable[T]]) -> T:
-    """What `query` gives. It only reads, so that it may be repeated."""
+    """The result of `query`, which must only read, because it may be repeated."""
     try:
         async with services.pool.connection() as connection:
             return await query(connection)
     except DeadlineExceeded:
-        raise  # it would take as long again
+        raise  # a second attempt would take as long
     except Retry:
         async with services.pool.connection() as connection:
             return await query(connection)

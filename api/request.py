@@ -1,4 +1,4 @@
-"""A request as handlers see it: the ASGI scope made handy, with the whole body read."""
+"""A request for handlers: the ASGI scope and the whole body in a convenient form."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 RELEASE = "http.request.release"
-"""An extension of ASGI: the application has let go of the request's body."""
+"""An extension of ASGI: the application has released the request's body."""
 OWNER = "vivero.owner"
 """An extension of ASGI: a function from the request's headers to the address that the request counts for."""
 UNWATCHED_S = 1.0
-"""Waiting longer than this ends when the client leaves; before, watching costs more than it saves."""
+"""Handlers that wait longer than this start to watch for a disconnect. Before that, it costs more than it saves."""
 
 KEY = re.compile(r"-?[0-9]{1,25}", re.ASCII)
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
@@ -30,7 +30,7 @@ MAX_QUERY_FIELDS = 100
 
 
 class ClientLeft(Exception):
-    """The client went away before it was answered: there is nobody to answer."""
+    """The client disconnected before its answer."""
 
 
 class Request:
@@ -75,7 +75,7 @@ class Request:
         return key
 
     def header(self, name: bytes) -> str | None:
-        """The first header `name` (given in lower case), None when there is none."""
+        """The first header `name`, which must be in lower case; None if there is none."""
         for key, value in self.headers:
             if key == name:
                 return value.decode("latin-1")
@@ -83,13 +83,13 @@ class Request:
 
     @property
     def query(self) -> Mapping[str, str]:
-        """The query's parameters; of one that is given several times, the last. Raises Problem 400."""
+        """The query's parameters. A repeated parameter has its last value. Raises Problem 400."""
         if self._query is None:
             self._query = _parse_query(self.query_string) if self.query_string else {}
         return self._query
 
     def flag(self, name: str, default: bool) -> bool:
-        """A query parameter that is true or false. Raises Problem 400 for anything else."""
+        """A query parameter that is true or false. Raises Problem 400 for other values."""
         text = self.query.get(name)
         if text is None:
             return default
@@ -98,14 +98,14 @@ class Request:
         return text.lower() == "true"
 
     async def disconnected(self) -> None:
-        """Return when the client has gone away. Only for one task at a time, after the body was read."""
+        """Return when the client disconnects. Only for one task at a time, after the body is read."""
         if self._receive is None:
-            raise RuntimeError("this request came without a connection")
+            raise RuntimeError("this request has no connection")
         while (await self._receive())["type"] != "http.disconnect":
             pass
 
     async def unless_left(self, wait: Callable[[], Awaitable[T]]) -> T:
-        """What `wait` gives. Raises ClientLeft as soon as the client has gone away."""
+        """The result of `wait`. Raises ClientLeft as soon as the client disconnects."""
         if self._receive is None:
             return await wait()
         found: list[T] = []
@@ -120,7 +120,7 @@ class Request:
             try:
                 found.append(await wait())
             except Exception as error:
-                failed.append(error)  # raised outside of the nursery, which would make a group of it
+                failed.append(error)  # raised outside the nursery, which would put it into a group
             nursery.cancel_scope.cancel()
         if failed:
             raise failed[0]
@@ -129,14 +129,14 @@ class Request:
         return found[0]
 
     async def release_body(self) -> None:
-        """The body, and what was made of it, is not needed any more: the server need not count it."""
+        """Tell the server that neither the body nor its decoded form is in use any more, so that it is not counted."""
         self.body = b""
         if self._send is not None:
             await self._send({"type": RELEASE})
 
 
 def parse_key(text: str) -> int | None:
-    """The 64-bit key that a string stands for; None when it is none."""
+    """The 64-bit key in a string; None if the string is not a key."""
     if KEY.fullmatch(text) is None:
         return None
     key = int(text)

@@ -1,4 +1,4 @@
-"""A response: status, headers, body."""
+"""Responses: status, headers, body."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ encode = msgspec.json.Encoder(decimal_format="number").encode
 
 
 class Response:
-    """`undelivered` is called when the response could not be handed to the client: to take back what it gave away."""
+    """A response. `undelivered` is called if sending it fails, to undo its effects."""
 
     __slots__ = ("body", "headers", "status", "undelivered")
 
@@ -34,7 +34,7 @@ class Response:
 
 
 def json_response(body: object, *headers: Header, status: int = 200) -> Response:
-    """`body` as JSON; bytes are JSON already."""
+    """A response with `body` as JSON. Bytes must be JSON already."""
     return Response(status, body if type(body) is bytes else encode(body), (JSON, *headers))
 
 
@@ -43,11 +43,11 @@ def no_content(*headers: Header) -> Response:
 
 
 def position_header(position: int) -> Header:
-    """Where in the log the command stands: `GET /v2/commands/{position}` shows what came of it."""
+    """The header with the command's position in the log, for `GET /v2/commands/{position}`."""
     return (b"command-position", b"%d" % position)
 
 
 def iso_time(epoch_ms: int) -> str:
-    """Epoch milliseconds as the API writes times: ISO 8601, milliseconds, Z."""
+    """Epoch milliseconds in the API's format of times: ISO 8601, milliseconds, Z."""
     seconds, ms = divmod(epoch_ms, 1000)
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{ms:03d}Z"

@@ -1,4 +1,4 @@
-"""Which handler answers a method and a path: a tree of path segments, one dictionary look-up each."""
+"""The router from method and path to handler: a tree of path segments, with one dictionary look-up per segment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Node(Generic[T]):
 
 
 class Match(Generic[T]):
-    """The route of a path: what answers which method, and the values of the path's parameters."""
+    """The route of a path: the targets by method, and the values of the path's parameters."""
 
     __slots__ = ("methods", "params")
 
@@ -30,10 +30,10 @@ class Match(Generic[T]):
 
 
 class Router(Generic[T]):
-    """Routes are (method, template, target). In a template `{name}` stands for one segment that is not empty.
+    """A router. Routes are (method, template, target). `{name}` in a template matches one non-empty segment.
 
-    A literal segment is preferred over a parameter, and there is no way back from it: the templates of one level must
-    agree on where a parameter may stand.
+    A literal segment has precedence over a parameter. The router does not backtrack, so the templates of one level must
+    agree on the place of a parameter.
     """
 
     def __init__(self, routes: Iterable[tuple[str, str, T]]) -> None:
@@ -57,9 +57,9 @@ class Router(Generic[T]):
         node.names = tuple(names)
 
     def match(self, path: str, raw_path: bytes | None = None) -> Match[T] | None:
-        """The route of a path, None when there is none.
+        """The route of a path; None if there is none.
 
-        `raw_path`: as it was sent. A slash that is escaped in it is part of a segment and separates nothing.
+        `raw_path` is the path with its escapes. An escaped slash in it is part of a segment and not a separator.
         """
         if raw_path is not None and b"%" in raw_path:
             segments = [unquote(segment) for segment in raw_path.decode("ascii").split("/")]

@@ -1,4 +1,4 @@
-"""Search requests: {filter, sort, page} to a query of storage, and its page to {items, page}."""
+"""Search requests: from {filter, sort, page} to a query of the storage, and from its page to {items, page}."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _statistics_decoder = decoder(StatisticsBody)
 
 
 def searching(resource: Resource) -> Handler:
-    """The handler that searches a resource."""
+    """A handler that searches a resource."""
 
     async def search(request: Request, services: Services) -> Response:
         return await answer(request, services, resource)
@@ -60,7 +60,7 @@ def searching(resource: Resource) -> Handler:
 
 
 def getting(resource: Resource, parameter: str) -> Handler:
-    """The handler that reads one of a resource, by the key that is this parameter of the path."""
+    """A handler that reads one item of a resource, by the key in this parameter of the path."""
 
     async def get(request: Request, services: Services) -> Response:
         key = request.key(parameter)
@@ -77,20 +77,20 @@ SMALL_PAGE_BYTES = 256 * 1024
 
 
 async def answer(request: Request, services: Services, resource: Resource) -> Response:
-    """Search with the request's body."""
-    return await found(services, prepare(request, resource, services.settings))
+    """Search a resource with the request's body."""
+    return await run(services, prepare(request, resource, services.settings))
 
 
 def prepare(request: Request, resource: Resource, settings: ApiSettings, *extra: tuple[str, Any]) -> Prepared:
-    """Understand a request, and beside it these conditions (field, value). Raises Problem 400."""
+    """A query from the request's body with additional conditions (field, value). Raises Problem 400."""
     try:
         return storage_search.prepare(resource, read_query(request, resource, settings), *extra)
     except BadQuery as error:
         raise _problem_of(error) from error
 
 
-async def found(services: Services, prepared: Prepared) -> Response:
-    """The answer to a search. Raises Problem 400 when it is too large, 503 when there was no memory for it in time."""
+async def run(services: Services, prepared: Prepared) -> Response:
+    """The answer to a query. Raises Problem 400 if it is too large, 503 if there is no memory for it in time."""
     try:
         with services.pages.share() as share:
             return json_response(_document(await _page(services, prepared, share)))
@@ -99,22 +99,22 @@ async def found(services: Services, prepared: Prepared) -> Response:
 
 
 async def _page(services: Services, prepared: Prepared, share: Share) -> Page:
-    """A large page waits for its share of the budget, without a connection."""
-    most = SMALL_PAGE_BYTES
+    """The page of a query. A large page waits for its share of the budget, without a connection."""
+    max_bytes = SMALL_PAGE_BYTES
     with trio.move_on_after(services.settings.response_timeout_s):
         while True:
             try:
-                return await read(services, partial(storage_search.run, prepared=prepared, most=most))
+                return await read(services, partial(storage_search.run, prepared=prepared, most=max_bytes))
             except OutOfMemory as error:
-                most = min(error.size, services.pages.limit)
-            await share.wait(most)
-    raise Problem(503, "RESOURCE_EXHAUSTED", "Other searches take all of the memory for pages; nothing was read")
+                max_bytes = min(error.size, services.pages.limit)
+            await share.wait(max_bytes)
+    raise Problem(503, "RESOURCE_EXHAUSTED", "Other searches use all of the memory for pages; try again later")
 
 
 def prepare_statistics(
     request: Request, resource: Resource, settings: ApiSettings, *extra: tuple[str, Any]
 ) -> Prepared | None:
-    """Understand a request for statistics; None when it has no filter. Raises Problem 400."""
+    """A query for statistics from the request's body; None without a filter. Raises Problem 400."""
     body = decode_optional(request, _statistics_decoder, settings)
     if not body.filter:
         return None
@@ -125,7 +125,7 @@ def prepare_statistics(
 
 
 def read_query(request: Request, resource: Resource, settings: ApiSettings) -> Query:
-    """The query that a request asks for. Raises Problem 400."""
+    """The query in a request's body. Raises Problem 400."""
     body = decode_optional(request, _search_decoder, settings)
     page = body.page or PageBody()
     limit, offset = as_int64(page.limit, "page.limit"), as_int64(page.from_, "page.from")

@@ -1,7 +1,7 @@
-"""The HTTP server task: an ASGI 3 application behind listening sockets, until it is told to drain.
+"""The HTTP server task: serves an ASGI 3 application on listening sockets until it is drained.
 
-Speaks HTTP/1.1 and 1.0 and nothing else (why it is our own: docs/adr/0001). There is no lifespan
-protocol: what the application needs is opened around `serve`, not by it. TLS and HTTP/2 belong to a proxy in front.
+The server supports HTTP/1.1 and 1.0 (docs/adr/0001 explains why it is our own). It has no lifespan protocol: the caller
+of `serve` opens the application's resources. TLS and HTTP/2 are the task of a proxy.
 """
 
 import errno
@@ -37,12 +37,12 @@ async def serve(
     beat: Callable[[], None],
     task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Serve `app` on `listeners` until `drain` is set and the open requests have ended, or their grace is over.
+    """Serve `app` on `listeners` until `drain` is set and the open requests have ended or exceeded their grace.
 
-    Returns within `settings.drain_grace_s` of `drain`, whatever clients do; handlers that are still running are
-    cancelled then (one that shields itself from cancellation is waited for). The listeners stay open, also when this
-    task is cancelled or fails: whoever opened them may serve them again. `beat` is called by the accept loops at every
-    turn, at least every 0.2 s. No handler and no connection can end this; a listener that is closed under it does.
+    Returns within `settings.drain_grace_s` after `drain`, whatever clients do. Handlers that still run are cancelled
+    then, but a handler that shields itself from cancellation is awaited. The listening sockets stay open, even if this
+    task is cancelled or fails, so that the caller may serve them again. The accept loops call `beat` at least every
+    0.2 s. Handlers and connections cannot end this task; only a closed listening socket does.
     """
     state = ServerState(app, settings)
     async with trio.open_nursery() as nursery:
@@ -55,11 +55,11 @@ async def serve(
             accepting.cancel_scope.cancel()
         await _drain(state, nursery, beat)
     if nursery.cancel_scope.cancelled_caught:
-        log.warning("requests were cut off at shutdown", grace_s=settings.drain_grace_s)
+        log.warning("open requests were cancelled at shutdown", grace_s=settings.drain_grace_s)
 
 
 async def _drain(state: ServerState, nursery: trio.Nursery, beat: Callable[[], None]) -> None:
-    """Wait for the open connections; the nursery's deadline ends them, and this."""
+    """Wait for the open connections. The deadline of the nursery ends them and this wait."""
     nursery.cancel_scope.deadline = trio.current_time() + state.settings.drain_grace_s
     state.start_draining()
     while state.open:
@@ -82,7 +82,7 @@ async def _accept_loop(
 
 
 async def _accept(listener: trio.SocketListener, state: ServerState) -> SocketStream | None:
-    """The next connection; None, after a pause, if the system has no file descriptor or memory for one."""
+    """The next connection; None after a pause if the system lacks file descriptors or memory."""
     try:
         accepted = await listener.accept()
         return SocketStream(socket.socket(fileno=accepted.socket.detach()))
@@ -120,8 +120,8 @@ async def _serve_one(stream: SocketStream, state: ServerState, capacity: Connect
 
 
 def _turn_away(stream: SocketStream, state: ServerState) -> None:
-    """Answer at once, without waiting for anything."""
-    detail = f"The server has {state.capacity.limit} connections, its limit, and all are busy"
+    """Answer 503 and close, without waiting."""
+    detail = f"The server has {state.capacity.limit} connections, its limit, and all are busy; try again later"
     try:
         stream.send_nowait(problem_response(503, detail, "/", state.date_line))
         stream.finish_nowait()

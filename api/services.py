@@ -1,4 +1,4 @@
-"""What handlers work with, handed to them by the supervision tree. They know it by these protocols alone."""
+"""The services of handlers, which the supervision tree provides. Handlers depend on these protocols only."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Appends(Protocol):
 
 
 class OutcomeWaiter(Protocol):
-    """Waits for what comes of one command."""
+    """Waits for the outcome of one command."""
 
     async def wait(self) -> CommandOutcome: ...
 
@@ -53,34 +53,34 @@ class Completes(Protocol):
 
 
 class Pools(Protocol):
-    """`storage.postgres.pool.Pool`: one for reads, one for leasing jobs, and one for reading large jobs."""
+    """`storage.postgres.pool.Pool`: there are pools for reads, for job leases, and for reads of large jobs."""
 
     def connection(self) -> AbstractAsyncContextManager[Connection]: ...
 
 
 class KeepsDefinitions(Protocol):
-    """`engine.runtime.definitions.DefinitionCache`: keeps the parsed model, so that nobody parses it again."""
+    """`engine.runtime.definitions.DefinitionCache`: stores a parsed model, so that it need not be parsed again."""
 
     def put(self, sha256: str, parsed: Parsed) -> None: ...
 
 
 class Health(Protocol):
-    """`engine.runtime.supervision.supervisor.Supervisor`: whether every child is healthy."""
+    """`engine.runtime.supervision.supervisor.Supervisor`, which is healthy if every child is."""
 
     @property
     def healthy(self) -> bool: ...
 
 
 Chaos = Callable[[str, str], bool]
-"""Makes a child (name) "raise", "cancel" or "hang"; whether it was running. KeyError for an unknown name."""
+"""Makes a child (name) "raise", "cancel" or "hang". Returns whether it was running. KeyError for an unknown name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Everything a handler may use. `chaos` is None unless the program was started with --chaos.
+    """All services of handlers. `chaos` is None unless the program was started with --chaos.
 
-    `clock_changed` wakes whoever waits for a time; None: the clock is not for clients to set. `node` is the name that
-    the program leads partitions with; `limits` are those of files and of expressions.
+    `clock_changed` wakes all tasks that wait for a time; None: clients must not set the clock. `node` is the program's
+    name as the leader of partitions. `limits` are those of files and expressions.
     """
 
     appender: Appends
@@ -98,4 +98,4 @@ class Services:
     limits: Limits = LIMITS
     waits: Waits = field(default_factory=lambda: Waits(ApiSettings().max_waiting))
     pages: MemoryBudget = field(default_factory=lambda: MemoryBudget(ApiSettings().pages_bytes))
-    """For the large pages of searches."""
+    """The memory for large pages of searches."""

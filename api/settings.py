@@ -1,17 +1,17 @@
-"""The API's limits and defaults: every number that bounds what one request can make the program do."""
+"""Settings of the API: all numbers that bound the work of a request, and its defaults."""
 
 import re
 from dataclasses import dataclass
 
-MOST_VARIABLES = 19_000
-"""A command may change a little more rows than these (`engine.core.rules.STAGE_CHANGES`)."""
+MAX_VARIABLES = 19_000
+"""The upper limit of `max_variables`: a command may change slightly more rows (`engine.core.rules.STAGE_CHANGES`)."""
 
 _ORIGIN = re.compile(r"\*|[a-z][a-z0-9+.-]*://[^/,\s]+", re.IGNORECASE)
 _HOST = re.compile(r"\*|\.?[^/:,\s]+", re.IGNORECASE)
 
 
 def listed(text: str) -> list[str]:
-    """The items of a setting that is a list, divided by commas."""
+    """The items of a setting that is a list, separated by commas."""
     return [item for item in map(str.strip, text.split(",")) if item]
 
 
@@ -21,57 +21,57 @@ class ApiSettings:
 
     host: str = "127.0.0.1"
     port: int = 8080
-    """Where clients reach this node, for the topology."""
+    """The port of this node; the topology shows it to clients."""
     node_name: str | None = None
-    """What its name in the topology begins with (None: the host's name); the rest is unique to the running program."""
+    """The prefix of the node's name in the topology (None: the host's name). The rest is unique to the program."""
     allowed_origins: str = ""
-    """Origins (`https://console.example.com`), divided by commas, whose web pages may write; `*`: all."""
+    """Origins (`https://console.example.com`) whose web pages may write, separated by commas; `*`: all."""
     allowed_hosts: str = ""
-    """Names, divided by commas, under which a server that listens on loopback is served besides its own; `.example.com`
-    stands for all names below it, `*` for all names."""
+    """Additional names of a server that listens on loopback, separated by commas. `.example.com` stands for all its
+    subdomains, `*` for all names."""
     version: str = "0.1.0"
     api_version: str = "8.9.0"
-    """The version of the REST API that is spoken: what clients read as the gateway's version."""
+    """The version of the REST API, which the topology shows as the gateway's version."""
 
     max_body_bytes: int = 4 * 1024 * 1024
     max_deployment_bytes: int = 16 * 1024 * 1024
     max_deployment_files: int = 100
     max_nesting: int = 64
     max_name_bytes: int = 1024
-    """Of a variable: its name is in an index, whose rows PostgreSQL limits to a third of a page."""
+    """Bytes of a variable's name. The name is in an index, whose rows PostgreSQL limits to a third of a page."""
 
     max_variables: int = 10_000
-    """Of one request. Each is a row, and all rows of a command are saved in one transaction, which has a deadline."""
+    """Variables of one request. Each is a row, and one transaction with a deadline saves all rows of a command."""
 
     max_page_bytes: int = 32 * 1024 * 1024
-    """Of the items of a search, which take several times as much while they are on their way."""
+    """Bytes of the items of a search. They take several times as much while the answer is built."""
     pages_bytes: int = 64 * 1024 * 1024
-    """Of the items of all large pages that are read at the same time; at least `max_page_bytes`."""
+    """Bytes of the items of all large pages that are read at the same time; at least `max_page_bytes`."""
 
     response_timeout_s: float = 15.0
-    """How long a command, or an awaited instance whose request names no time, may take."""
+    """Seconds to wait for a command's outcome, and for the end of an instance if the request has no time limit."""
     max_wait_s: float = 3600.0
     respond_async: bool = False
-    """Answer 202 as soon as a command is durable, also without being asked to."""
+    """Answer 202 as soon as a command is durable, even if the request does not ask for it."""
 
     poll_timeout_ms: int = 10_000
-    """How long an activation waits for a job when the request names no time (0 or absent)."""
+    """Milliseconds that an activation waits for a job if the request has no time limit (0 or absent)."""
     max_jobs: int = 1000
-    """What one activation gives at most, whatever it asks for."""
+    """The most jobs of one activation, whatever it requests."""
     max_activation_bytes: int = 4 * 1024 * 1024
-    """An activation gives as many jobs as fit into this, or one that alone is larger."""
+    """Bytes of the jobs of one activation. A larger job is given alone."""
     max_job_bytes: int = 16 * 1024 * 1024
-    """A job that is larger, with the variables that its worker fetches, is given to nobody and gets an incident."""
+    """Bytes of a job with the variables that its worker fetches. A larger job is not given, but gets an incident."""
     activations_bytes: int = 64 * 1024 * 1024
-    """Of the large answers of activations that are built at the same time."""
+    """Bytes of all large answers of activations that are built at the same time."""
     slow_poll_s: float = 2.0
-    """The fallback of a long poll, should a wake-up be lost."""
+    """Seconds after which a long poll looks for jobs without a wake-up, in case one is lost."""
     max_waiting: int = 750
-    """Activations and awaited instances that may wait at once; never more than three quarters of the connections."""
+    """Activations and awaited instances that may wait at a time, and at most three quarters of the connections."""
 
     def __post_init__(self) -> None:
-        if not 1 <= self.max_variables <= MOST_VARIABLES:
-            raise ValueError(f"a request has 1 to {MOST_VARIABLES} variables")
+        if not 1 <= self.max_variables <= MAX_VARIABLES:
+            raise ValueError(f"max_variables must be between 1 and {MAX_VARIABLES}")
         for item in listed(self.allowed_origins):
             if _ORIGIN.fullmatch(item) is None:
                 raise ValueError(f"'{item}' is not an origin such as https://console.example.com")

@@ -1,8 +1,8 @@
-"""Requests that keep their connection for as long as their client wishes: long polls, and awaited instances.
+"""The limit of requests that keep their connection for as long as their client wishes: long polls, awaited instances.
 
-They are fewer than the connections, or the server could be full of clients that all wait for somebody else's work.
-Awaited instances take at most half of the places: they end by the work of those who poll. When the places run out, the
-address that has most of them loses one to an address that has fewer.
+The limit is below that of connections, so that waiting clients cannot take all connections. Awaited instances take at
+most half of the places, because they end by the work of polling workers. If there are no free places, the address that
+has the most loses one to an address that has fewer.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from vivero.engine.runtime.appender.admission import Overloaded
 
 
 class Wait:
-    """A place, and whose it is."""
+    """A place and its owner."""
 
     __slots__ = ("leave", "owner")
 
     def __init__(self, owner: str, leave: Callable[[], object] | None) -> None:
         self.owner = owner
         self.leave = leave
-        """Ends the wait before its time; None while that is not possible."""
+        """Ends the wait early; None while that is not possible."""
 
 
 class _Places:
-    """Waits of one kind, by owner, the longest first."""
+    """Waits of one kind by owner, the longest first."""
 
     def __init__(self) -> None:
         self._by_owner: dict[str, dict[Wait, None]] = {}
@@ -36,7 +36,7 @@ class _Places:
         self.count += 1
 
     def remove(self, wait: Wait) -> None:
-        """Does nothing if it is not there any more."""
+        """Remove a wait, unless it is removed already."""
         waits = self._by_owner.get(wait.owner, {})
         if wait in waits:
             del waits[wait]
@@ -45,8 +45,10 @@ class _Places:
                 del self._by_owner[wait.owner]
 
     def displace(self, owner: str) -> bool:
-        """Take a place for `owner` from the owner that has most places; False if that would have no more than `owner`
-        then, or if none of its waits can end."""
+        """Take a place for `owner` from the owner that has the most.
+
+        False if that owner would then have fewer places than `owner`, or if none of its waits can end early.
+        """
         most = max(self._by_owner, key=lambda one: len(self._by_owner[one]), default=owner)
         if len(self._by_owner.get(most, ())) <= len(self._by_owner.get(owner, ())) + 1:
             return False
@@ -59,7 +61,7 @@ class _Places:
 
 
 class Waits:
-    """Counts them."""
+    """The places of waiting requests."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -70,10 +72,10 @@ class Waits:
 
     @contextmanager
     def for_jobs(self, owner: str = "", leave: Callable[[], object] | None = None) -> Iterator[Wait]:
-        """A place of `owner`, an address, for as long as the block lasts. `leave()` ends the block before its time.
+        """A place of `owner`, an address, for the duration of the block. `leave()` ends the block early.
 
         Raises:
-            Overloaded: there are too many waits already.
+            Overloaded: there are too many waits.
         """
         if len(self) >= self._limit and not self._polls.displace(owner):
             raise _overloaded(len(self))
@@ -82,7 +84,7 @@ class Waits:
 
     @contextmanager
     def for_an_instance(self, owner: str = "") -> Iterator[Wait]:
-        """Likewise. The block says by `Wait.leave` from when on it can end before its time."""
+        """A place for a request that awaits an instance. The block sets `Wait.leave` once it can end early."""
         if self._instances.count >= (self._limit + 1) // 2 and not self._instances.displace(owner):
             raise _overloaded(self._instances.count)
         if len(self) >= self._limit and not (self._polls.displace(owner) or self._instances.displace(owner)):
@@ -101,4 +103,4 @@ def _taken(places: _Places, wait: Wait) -> Iterator[Wait]:
 
 
 def _overloaded(count: int) -> Overloaded:
-    return Overloaded(f"{count} requests wait for jobs or for the ends of instances already, the limit")
+    return Overloaded(f"{count} requests wait for jobs or for the ends of instances, which is the limit")

@@ -1,1 +1,1 @@
-"""HTTP/1.1 as the server speaks it: parser, connection, exchange; `api.server` puts them behind sockets."""
+"""The server's HTTP/1.1: parser, connection, exchange. `api.server` connects them with sockets."""

@@ -1,4 +1,4 @@
-"""One connection: its requests one after the other, and how it ends."""
+"""One connection: its requests in turn, and its end."""
 
 import structlog
 import trio
@@ -43,7 +43,7 @@ async def _serve_requests(state: ServerState, wire: Wire) -> None:
             if wire.capacity is state.reserve:
                 _check_reserved(state, request)
             if not await Exchange(state, wire, request).run(client, server):
-                await _part(wire, request)
+                await _linger_if_early(wire, request)
                 return
             idle_s = state.settings.keep_alive_s
     except Refusal as refusal:
@@ -53,25 +53,26 @@ async def _serve_requests(state: ServerState, wire: Wire) -> None:
 
 
 def _check_reserved(state: ServerState, request: Request) -> None:
-    """Raises Refusal 503 for what is not a health check, which is the last request of its connection."""
+    """Raise Refusal 503 unless the request is a health check. It is the last request of its connection."""
     if request.path != state.settings.health_path:
-        raise Refusal(503, f"The server has {state.capacity.limit} connections, its limit, and all are busy")
+        detail = f"The server has {state.capacity.limit} connections, its limit, and all are busy; try again later"
+        raise Refusal(503, detail)
     request.keep_alive = False
 
 
-async def _part(wire: Wire, request: Request) -> None:
-    """Before closing: give an answer that overtook its request the time to be read."""
+async def _linger_if_early(wire: Wire, request: Request) -> None:
+    """Give the client time to read an answer that was sent before its request was complete."""
     if not wire.gone and (wire.pending or wire.parser.error or not request.complete):
         await wire.linger()
 
 
 async def _next_request(state: ServerState, wire: Wire, idle_s: float) -> Request | None:
-    """The next request, as soon as its header is complete; None when there will be none. Raises Refusal."""
+    """The next request, as soon as its header is complete; None at the end of the connection. Raises Refusal."""
     parser = wire.parser
     since: float | None = None
-    idle_until = state.now + idle_s  # blank lines do not prolong it
+    idle_until = state.now + idle_s  # blank lines do not extend it
     if parser.ready or wire.pending:
-        await trio.lowlevel.checkpoint()  # a long pipeline must let others run
+        await trio.lowlevel.checkpoint()  # a long pipeline must let other tasks run
     while not parser.ready:
         if parser.error is not None:
             raise parser.error
@@ -90,7 +91,7 @@ async def _next_request(state: ServerState, wire: Wire, idle_s: float) -> Reques
 
 
 async def _idle(state: ServerState, wire: Wire, until: float) -> bool:
-    """Wait for the first byte of a request, while the server may close this connection; False if it did."""
+    """Wait for the first byte of a request. False if the server closes the idle connection."""
     if state.draining:
         return False
     idle = wire.capacity.idle
@@ -103,7 +104,7 @@ async def _idle(state: ServerState, wire: Wire, until: float) -> bool:
 
 
 async def _refuse(state: ServerState, wire: Wire, refusal: Refusal) -> None:
-    """Answer a request that never became one, and close."""
+    """Answer a request that could not be parsed, and close."""
     parser = wire.parser
     log.debug("request refused", status=refusal.status, detail=refusal.detail, path=parser.path)
     head_only = parser.method == "HEAD"
@@ -112,5 +113,5 @@ async def _refuse(state: ServerState, wire: Wire, refusal: Refusal) -> None:
 
 
 def _addresses(stream: trio.abc.Stream) -> tuple[Address | None, Address | None]:
-    """The client's and our own (host, port), where the stream is a TCP connection."""
+    """(host, port) of the client and of the server, if the stream is a TCP connection."""
     return (stream.client, stream.server) if isinstance(stream, SocketStream) else (None, None)

@@ -1,9 +1,9 @@
-"""ConnectionCapacity for connections: how many there may be, and which one is closed for the sake of a new one.
+"""The limit of connections, and the choice of the connection that is closed in favour of a new one.
 
-Only when the capacity is full somebody loses: the address that holds most connections which wait for their client, slow
-ones (in a header, a body, or reading an answer) and idle ones together. Of one address the slow ones go first, longest
-first, then idle ones that have never asked for anything, then the longest idle. Connections whose request is being
-handled are never closed for others.
+At the limit, the server closes a connection of the address that holds the most connections that wait for their client.
+These are slow connections (in a header, a body, or reading an answer) and idle ones. Of one address, the longest slow
+connection is closed first, then idle ones without any request so far, then the longest idle. A connection whose request
+is being handled is never closed for another one.
 """
 
 import heapq
@@ -16,15 +16,15 @@ from vivero.api.http1.socket_stream import SocketStream
 from vivero.api.http1.wire import Wire
 
 PLAN_SHARE = 8
-"""One look through all connections chooses 1 of 8 of them: a look at each eviction would cost more than it saves."""
+"""One pass over all connections selects an eighth of them, because a pass for each eviction would be expensive."""
 PLAN_S = 1.0
-"""Who holds most is looked at anew after this time."""
+"""The selection is repeated after this time."""
 
 _LINGERING, _SLOW, _UNUSED, _IDLE = range(4)
 
 
 class Owners:
-    """Whom a connection counts for: its address (of IPv6 its /64), or the one that a trusted proxy names."""
+    """The owners of connections: the client's address (for IPv6 its /64), or the one that a trusted proxy names."""
 
     def __init__(self, trusted_proxies: str) -> None:
         self._networks = networks(trusted_proxies)
@@ -33,7 +33,7 @@ class Owners:
         return self.of_request(wire, () if wire.slow_request is None else wire.slow_request.headers)
 
     def of_request(self, wire: Wire, headers: Iterable[tuple[bytes, bytes]]) -> str:
-        """The same, for a request with these headers."""
+        """The owner of a request with these headers."""
         address = _address(wire)
         if self._networks and self.trusts(address):
             for name, value in reversed(list(headers)):
@@ -43,7 +43,7 @@ class Owners:
         return address if self.trusts(address) else _group(address)
 
     def trusts(self, address: str) -> bool:
-        """Whether this is the address of a proxy, whose own connections are the last to be closed."""
+        """True for the address of a trusted proxy, whose own connections are closed last."""
         if not self._networks:
             return False
         try:
@@ -53,7 +53,7 @@ class Owners:
         return any(parsed in network for network in self._networks)
 
     def _forwarded(self, value: str, address: str) -> str:
-        """The last address of a list that is not a trusted proxy's: those before it are the client's own claims."""
+        """The last address of a list that is not a trusted proxy's. The client may have invented those before it."""
         for part in reversed(value.split(",")):
             address = _plain(part)
             if not self.trusts(address):
@@ -61,7 +61,7 @@ class Owners:
         return address
 
 
-class _Seat(NamedTuple):
+class _Candidate(NamedTuple):
     rank: int
     since: float
     number: int
@@ -71,8 +71,8 @@ class _Seat(NamedTuple):
 class ConnectionCapacity:
     """Connections that share a limit.
 
-    `open` counts them; the server counts up when it admits one. `idle` has those that wait for a request, with the time
-    when that is too long; `slow` those that wait for their client in the middle of one, with the time since when.
+    `open` counts them; the server increments it. `idle` has the connections that wait for a request, with the time when
+    they expire. `slow` has those that wait for their client within a request, with the time since when.
     """
 
     __slots__ = ("_owners", "_plan", "_planned_at", "idle", "limit", "open", "slow")
@@ -83,15 +83,15 @@ class ConnectionCapacity:
         self.idle: dict[Wire, float] = {}
         self.slow: dict[Wire, float] = {}
         self._owners = owners
-        self._plan: list[_Seat] = []
+        self._plan: list[_Candidate] = []
         self._planned_at = 0.0
 
     def has_place(self, now: float) -> bool:
-        """Whether another connection may come in, perhaps because one was closed for it."""
+        """True if there is a place for another connection. Closes a connection for it if necessary."""
         return self.open < self.limit or self.evict(now)
 
     def evict(self, now: float) -> bool:
-        """Close the connection that is the next to lose its place; False if all are busy."""
+        """Close the next connection of the plan. False if all are busy."""
         if now - self._planned_at > PLAN_S:
             self._plan.clear()
         for fresh in (False, True):
@@ -102,54 +102,54 @@ class ConnectionCapacity:
                     return True
         return False
 
-    def _close(self, seat: _Seat) -> bool:
-        """Close it, unless it has gone on since it was chosen."""
-        wire = seat.wire
-        if seat.rank <= _SLOW:
-            if self.slow.get(wire) != seat.since:
+    def _close(self, candidate: _Candidate) -> bool:
+        """Close a connection, unless it has made progress since it was selected."""
+        wire = candidate.wire
+        if candidate.rank <= _SLOW:
+            if self.slow.get(wire) != candidate.since:
                 return False
             del self.slow[wire]
             wire.evict()
             return True
-        if self.idle.get(wire) != seat.since or not wire.close_idle():
+        if self.idle.get(wire) != candidate.since or not wire.close_idle():
             return False
         del self.idle[wire]
         return True
 
     def _make_plan(self, now: float) -> None:
         self._planned_at = now
-        groups: dict[tuple[bool, str], list[_Seat]] = {}
-        for seat in self._seats():
-            owner = self._owners.of(seat.wire)
-            groups.setdefault((self._owners.trusts(owner), owner), []).append(seat)
+        groups: dict[tuple[bool, str], list[_Candidate]] = {}
+        for candidate in self._candidates():
+            owner = self._owners.of(candidate.wire)
+            groups.setdefault((self._owners.trusts(owner), owner), []).append(candidate)
         size = max(1, (len(self.idle) + len(self.slow)) // PLAN_SHARE)
         self._plan = list(_take(groups.items(), size))[::-1]
 
-    def _seats(self) -> Iterator[_Seat]:
+    def _candidates(self) -> Iterator[_Candidate]:
         number = 0
         for wire, since in self.slow.items():
             number += 1
-            yield _Seat(_LINGERING if wire.lingering else _SLOW, since, number, wire)
+            yield _Candidate(_LINGERING if wire.lingering else _SLOW, since, number, wire)
         for wire, since in self.idle.items():
             number += 1
-            yield _Seat(_IDLE if wire.used else _UNUSED, since, number, wire)
+            yield _Candidate(_IDLE if wire.used else _UNUSED, since, number, wire)
 
 
-def _take(groups: Iterable[tuple[tuple[bool, str], list[_Seat]]], size: int) -> Iterator[_Seat]:
-    """The first to lose, in turn: each time of the group that has most left, the trusted ones after all others."""
+def _take(groups: Iterable[tuple[tuple[bool, str], list[_Candidate]]], size: int) -> Iterator[_Candidate]:
+    """Yield the connections to close, in turn: one of the largest group each time, those of trusted proxies last."""
     heap = []
-    for (trusted, _), seats in groups:
-        seats.sort(reverse=True)
-        heap.append((trusted, -len(seats), seats[-1], seats))
+    for (trusted, _), candidates in groups:
+        candidates.sort(reverse=True)
+        heap.append((trusted, -len(candidates), candidates[-1], candidates))
     heapq.heapify(heap)
     for _ in range(size):
         if not heap:
             return
-        trusted, _count, seat, seats = heap[0]
-        seats.pop()
-        yield seat
-        if seats:
-            heapq.heapreplace(heap, (trusted, -len(seats), seats[-1], seats))
+        trusted, _count, candidate, candidates = heap[0]
+        candidates.pop()
+        yield candidate
+        if candidates:
+            heapq.heapreplace(heap, (trusted, -len(candidates), candidates[-1], candidates))
         else:
             heapq.heappop(heap)
 
@@ -160,7 +160,7 @@ def _address(wire: Wire) -> str:
 
 
 def _plain(text: str) -> str:
-    """The address in what a proxy or the system writes: without a port, brackets and a zone, and of IPv4 as such."""
+    """An address without port, brackets and zone; IPv4 addresses that are mapped to IPv6 become IPv4."""
     address = text.strip()
     if address.startswith("["):
         address = address[1:].partition("]")[0]

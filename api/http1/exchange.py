@@ -1,8 +1,8 @@
-"""One request and its response, as ASGI sees them: the scope, `receive`, `send`, and what happens when they fail.
+"""One request and its response in ASGI: the scope, `receive`, `send`, and their failures.
 
-Nothing here runs beside the handler: `receive` reads the socket in the handler's own task, only when it is called. So a
-handler costs no task and no cancel scope of its own, the body has backpressure, and a client that goes away is noticed
-by a handler that waits in `receive`, and by nobody else. The handler is never cancelled for it.
+No task runs beside the handler: `receive` reads the socket in the handler's own task, and only when it is called.
+Therefore a handler needs no additional task or cancel scope, and the body has backpressure. A disconnect is noticed
+only by a handler that waits in `receive`. The handler is never cancelled because of it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,11 +19,11 @@ from vivero.api.http1.wire import ClientGone, Wire
 
 log = structlog.get_logger("vivero.api.http1")
 
-# A body of known length up to this is handed over in one message.
+# The application gets a body of known length in one message up to this size.
 WHOLE_BODY_BYTES = 64 * 1024
-# What a handler left unread is read and dropped up to this; beyond it, closing the connection is cheaper.
+# An unread rest of a body is read and dropped up to this size. Beyond it, closing the connection is cheaper.
 DISCARD_BYTES = 64 * 1024
-# Up to this, copying head and body together is cheaper than a second call of the kernel.
+# Up to this size, copying head and body together is cheaper than a second system call.
 JOIN_BYTES = 64 * 1024
 
 DISCONNECT = "http.disconnect"
@@ -33,7 +33,7 @@ _NO_DETAILS: Mapping[str, object] = {}
 
 
 class Exchange:
-    """One request and its response. `run` calls the application and says whether the connection may go on."""
+    """One request and its response. `run` calls the application and returns whether the connection stays open."""
 
     __slots__ = (
         "_bodiless",
@@ -66,11 +66,11 @@ class Exchange:
         self._watch: trio.CancelScope | None = None
 
     async def run(self, client: Address | None, server: Address | None) -> bool:
-        """Call the application; False if the connection must be closed. Logs the application's errors."""
+        """Call the application. False if the connection must be closed. Logs the application's errors."""
         state = self.state
         limit = state.settings.max_in_flight
         if limit is not None and state.in_flight >= limit and self.request.path != state.settings.health_path:
-            await self._answer_problem(503, f"The server is handling {limit} requests, its limit")
+            await self._answer_problem(503, f"The server is handling {limit} requests, its limit; try again later")
             return await self._discard_rest()
         state.in_flight += 1
         try:
@@ -111,7 +111,7 @@ class Exchange:
     # The request.
 
     async def receive(self) -> Message:
-        """ASGI `receive`: the body, whole if it is small, then `http.disconnect` when the client goes away."""
+        """ASGI `receive`: the body, in one message if it is small, then `http.disconnect` when the client leaves."""
         request = self.request
         if self._body_taken or self._refused:
             await self._wait_disconnect()
@@ -125,7 +125,7 @@ class Exchange:
         return {"type": "http.request", "body": body, "more_body": not request.complete}
 
     async def _gather(self) -> bool:
-        """Wait for the next part of the body, or all of it if it is small; False if it will not come."""
+        """Wait for the next part of the body, or for all of a small one. False if it cannot arrive any more."""
         request = self.request
         whole = not request.chunked and request.content_length <= WHOLE_BODY_BYTES
         try:
@@ -143,10 +143,10 @@ class Exchange:
         return True
 
     async def _fetch(self) -> bool:
-        """Get more of the body parsed; False if the client closed. Raises Refusal if it is wrong, too large or late."""
+        """Receive and parse more of the body. False if the client closed. Raises Refusal if it is invalid or late."""
         wire, request = self.wire, self.request
         if wire.parser.error is not None:
-            raise wire.parser.error  # what came with the header was wrong already
+            raise wire.parser.error  # the bytes after the header were invalid
         if wire.pending:
             wire.parse_pending()
         elif wire.eof:
@@ -167,12 +167,12 @@ class Exchange:
         took_s = trio.current_time() - now
         self._body_time_left_s += len(wire.pending) / settings.min_body_bytes_per_s - took_s
         if self._body_time_left_s >= settings.body_timeout_s:
-            self._body_time_left_s, self._slow_since = settings.body_timeout_s, None  # it is as fast as it must be
+            self._body_time_left_s, self._slow_since = settings.body_timeout_s, None  # it is fast enough
 
     async def _charge(self, size: int) -> None:
-        """Count what has arrived of a large body; while there is no memory for it, read no more of it."""
+        """Count the received bytes of a large body. Waits for memory. Raises Refusal 503 if there is none in time."""
         if size and not await self.state.memory.take(self.wire, size, self.state.settings.memory_wait_s):
-            raise Refusal(503, "The server holds as many bodies and answers as it may; try again later")
+            raise Refusal(503, "The server has no memory for more bodies and answers; try again later")
         self._charged += size
 
     async def _wait_disconnect(self) -> None:
@@ -182,7 +182,7 @@ class Exchange:
             await self.wire.wait_eof()
 
     async def _discard_rest(self) -> bool:
-        """Read what the handler left of the body, so that the next request can follow; False to close instead."""
+        """Read the rest of the body, so that the next request can follow. False if the connection must be closed."""
         request = self.request
         try:
             while self._keep_alive and not request.complete:
@@ -196,10 +196,10 @@ class Exchange:
     # The response.
 
     async def send(self, message: Message) -> None:
-        """ASGI `send`. Raises ClientGone, an OSError, when nobody reads, RuntimeError or ValueError on misuse."""
+        """ASGI `send`. Raises ClientGone (an OSError) if the client does not read, other errors on misuse."""
         kind = message["type"]
         if self._refused:
-            return  # the server has answered in the application's place
+            return  # the server has answered instead of the application
         if kind == "http.response.body":
             await self._send_body(message.get("body", b""), message.get("more_body", False))
         elif kind == RELEASE:
@@ -212,7 +212,7 @@ class Exchange:
             self._start = message
 
     def _release_body(self) -> None:
-        """The application has let go of the body: it is not counted as memory in use any more."""
+        """Stop counting the body, which the application has released."""
         self.state.memory.give_back(self.wire, min(self._charged, self.wire.held))
         self._charged = 0
 
@@ -231,7 +231,7 @@ class Exchange:
         if data:
             await self.wire.transmit(data, self.request)
         if more:
-            await trio.lowlevel.checkpoint()  # a handler that streams to a fast client must let others run
+            await trio.lowlevel.checkpoint()  # a handler that streams to a fast client must let other tasks run
 
     def _end(self) -> None:
         self._done = True
@@ -239,7 +239,7 @@ class Exchange:
             self._watch.cancel()
 
     def _begin(self, start: Message, body: bytes, more: bool) -> bytes:
-        """Decide the framing of the response and whether the connection survives it; the rendered head."""
+        """Decide on the framing of the response and on keeping the connection. Returns the rendered head."""
         request, state = self.request, self.state
         status = start["status"]
         fields = response.Fields(start.get("headers", ()))
@@ -260,7 +260,7 @@ class Exchange:
                 self._chunked = True
                 own += response.CHUNKED
             else:
-                keep = False  # its end is the end of the connection
+                keep = False  # the end of the connection marks the end of the response
         if not keep:
             own += response.CLOSE
         elif request.version == "1.0":
@@ -269,7 +269,7 @@ class Exchange:
         return response.render_head(status, fields, own)
 
     def _rest_is_short(self) -> bool:
-        """Whether it pays to read the rest of the body for the sake of the connection."""
+        """True if reading the rest of the body is cheaper than a new connection."""
         request = self.request
         if request.complete:
             return True
@@ -277,7 +277,7 @@ class Exchange:
         return unread is not None and unread <= DISCARD_BYTES and not request.expects_continue
 
     def _encode(self, body: bytes, more: bool) -> bytes:
-        """A piece of the response body, framed. RuntimeError if it breaks the Content-Length that was declared."""
+        """A part of the response body, framed. Raises RuntimeError if it contradicts the declared Content-Length."""
         if self._bodiless:
             return b""
         if self._chunked:
@@ -292,20 +292,20 @@ class Exchange:
     # Failures.
 
     async def _answer_problem(self, status: int, detail: str) -> None:
-        """A problem in place of the application's answer, on a connection that goes on."""
+        """Answer with a problem instead of calling the application. The connection stays open."""
         headers = [(b"content-type", b"application/problem+json"), (b"retry-after", RETRY_AFTER)]
         await self.send({"type": "http.response.start", "status": status, "headers": headers})
         await self._send_body(problem_body(status, detail, self.request.path), more=False)
 
     async def _refuse(self, refusal: Refusal) -> None:
-        """Answer for the application, because its request is broken; from now on its sends are dropped."""
+        """Answer instead of the application, because the request is invalid. Later sends are dropped."""
         self._refused = True
         log.debug("request refused", status=refusal.status, detail=refusal.detail, path=self.request.path)
         if not self._head_sent:
             await self._transmit_problem(refusal.status, refusal.detail)
 
     async def _fail(self, error: Exception) -> None:
-        """The application failed: log it, and answer 500 if nothing was answered. A client that left is no failure."""
+        """Log an error of the application, and answer 500 if there is no answer yet. Disconnects are not errors."""
         request = self.request
         if _only_client_gone(error):
             log.debug("client left before its response was sent", method=request.method, path=request.path)
@@ -326,7 +326,7 @@ class Exchange:
 
 
 def _only_client_gone(error: BaseException) -> bool:
-    """Whether a client's leaving is all that went wrong, alone or in the group that a handler's nursery makes of it."""
+    """True for ClientGone, and for a group of nothing else, which the nursery of a handler raises."""
     if isinstance(error, BaseExceptionGroup):
         return all(_only_client_gone(member) for member in error.exceptions)
     return isinstance(error, ClientGone)

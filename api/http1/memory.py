@@ -1,8 +1,8 @@
-"""One budget for what clients make the server hold: bodies that arrive, and answers that are not read.
+"""One budget for the memory that clients occupy: bodies that arrive, and answers that are not read.
 
-Beyond it the address that holds most of it by being slow loses first. Where nobody is slow, bodies wait for a while
-and are then refused. Bodies up to 64 KiB, and answers that the socket takes at once, are not counted: the number
-of connections bounds them.
+Beyond the budget, the server closes a slow connection of the address that holds the most memory in slow connections. If
+no connection is slow, bodies wait for a while and are then refused. Bodies up to 64 KiB and answers that the socket
+takes at once are not counted, because the number of connections bounds them.
 """
 
 import trio
@@ -11,11 +11,11 @@ from vivero.api.http1.connection_capacity import ConnectionCapacity, Owners
 from vivero.api.http1.wire import Wire
 
 SLOW_S = 1.0
-"""A client that is slow for this long makes capacity for the body of another one."""
+"""A connection that is slow for this time may be closed in favour of another body."""
 
 
 class Memory:
-    """Bytes in use, of a limit. `wire.held` says how many of them are whose."""
+    """A limit of bytes and those in use. `wire.held` counts those of one connection."""
 
     __slots__ = ("_capacities", "_freed", "_owners", "limit", "used")
 
@@ -27,24 +27,24 @@ class Memory:
         self._freed = trio.Event()
 
     async def take(self, wire: Wire, size: int, patience_s: float) -> bool:
-        """Count bytes of a body for `wire`, waiting for capacity if need be; False if there was none in time."""
+        """Count bytes of a body for `wire`, if necessary after a wait. False if they did not become free in time."""
         with trio.move_on_after(patience_s):
             while not self._evict_until_free(size, trio.current_time() - SLOW_S):
-                with trio.move_on_after(SLOW_S):  # who stalls now is slow by then, and nobody tells
+                with trio.move_on_after(SLOW_S):  # a client that stalls now is slow then, without a notification
                     await self._freed.wait()
             self._count(wire, size)
             return True
         return False
 
     def take_nowait(self, wire: Wire, size: int) -> bool:
-        """Count bytes of an answer, which are there already; False if they must go."""
+        """Count bytes of an answer that exists already. False if there is no memory for them."""
         if not self._evict_until_free(size, trio.current_time()):
             return False
         self._count(wire, size)
         return True
 
     def give_back(self, wire: Wire, size: int) -> None:
-        """`wire` holds that much less."""
+        """Return bytes of `wire`."""
         if size:
             wire.held -= size
             self.used -= size
@@ -56,7 +56,7 @@ class Memory:
         self.used += size
 
     def _evict_until_free(self, size: int, slow_since: float) -> bool:
-        size = min(size, self.limit)  # one that is larger than all fits when there is nothing else
+        size = min(size, self.limit)  # a larger body fits when nothing else is in use
         while self.used + size > self.limit:
             victim = self._heaviest(slow_since)
             if victim is None:
@@ -68,7 +68,7 @@ class Memory:
         return True
 
     def _heaviest(self, slow_since: float) -> tuple[Wire, ConnectionCapacity] | None:
-        """Of the address that holds most in slow connections, the one that is slow for longest."""
+        """The longest slow connection of the address that holds the most memory in slow connections."""
         held: dict[str, int] = {}
         longest: dict[str, tuple[float, Wire, ConnectionCapacity]] = {}
         for capacity in self._capacities:

@@ -1,9 +1,9 @@
-"""Bytes in, requests out: the only module that knows httptools, the C parser (llhttp) under the server.
+"""The parser from bytes to requests. Only this module uses httptools, a binding of the C parser llhttp.
 
-llhttp in its strict mode already refuses what request smuggling lives on (RFC 9112 sections 5 and 6): Content-Length
-with Transfer-Encoding, two Content-Length, a Transfer-Encoding that does not end in chunked, bare CR or LF, folded
-headers, a space before the colon. This module adds limits, the rules for Host, and refuses what llhttp lets through:
-a second Transfer-Encoding, codings and expectations that nobody meets, RTSP, blank lines without end.
+llhttp in its strict mode refuses the means of request smuggling (RFC 9112 sections 5 and 6): Content-Length with
+Transfer-Encoding, two Content-Length, a Transfer-Encoding that does not end in chunked, bare CR or LF, folded headers,
+a space before the colon. This module adds limits and the rules for Host, and refuses requests that llhttp accepts: with
+a second Transfer-Encoding, with unsupported codings and expectations, of RTSP, and with endless blank lines.
 """
 
 from collections import deque
@@ -15,17 +15,17 @@ from vivero.api.http1.problems import Refusal
 from vivero.api.http1.request import Headers, Request, check_host
 from vivero.api.http1.settings import ServerSettings
 
-# At most this much is parsed ahead of the handler, which bounds the requests of a pipeline that wait in memory.
+# The most bytes that are parsed ahead of the handler. This bounds the requests of a pipeline that wait in memory.
 SLICE_BYTES = 4096
-# Chunk sizes, extensions and trailers may cost this much, and 8 bytes for each byte of body (1-byte chunks cost 6).
+# Chunk sizes, extensions and trailers may have this size, and 8 bytes for each byte of body (1-byte chunks need 6).
 CHUNK_OVERHEAD_BYTES = 64 * 1024
-# Blank lines before a request (RFC 9112 section 2.2 has a server skip one) may have so many bytes together.
+# The size of blank lines before a request; RFC 9112 section 2.2 requires a server to skip one.
 MAX_BLANK_BYTES = 64
-# Digits of a Content-Length: leading zeros are allowed, thousands of them are not.
+# Digits of a Content-Length, which may have leading zeros.
 MAX_LENGTH_DIGITS = 32
 
 _NOTED = frozenset((b"host", b"content-length", b"transfer-encoding", b"expect"))
-# llhttp reads RTSP and ICE, too.
+# Methods of RTSP and ICE, which llhttp parses, too.
 _OTHER_PROTOCOLS = frozenset(
     (
         "ANNOUNCE",
@@ -48,8 +48,8 @@ _TLS_HANDSHAKE = b"\x16\x03"
 class RequestParser:
     """The parser of one connection. `feed` appends to `ready` each request whose header is complete.
 
-    The body of the newest request arrives through later feeds, in the same object. After a protocol error `error` holds
-    the refusal and nothing more is parsed; requests that were complete before it stay in `ready`, to be answered first.
+    Later feeds append to the body of the newest request, in the same object. After a protocol error, `error` holds the
+    refusal and parsing stops. Earlier complete requests stay in `ready` and are answered first.
     """
 
     __slots__ = (
@@ -86,23 +86,23 @@ class RequestParser:
         self._parser: Any = httptools.HttpRequestParser(self)
 
     def close(self) -> None:
-        """Break the cycle between this object and the C parser, so that a closed connection is freed at once."""
+        """Break the reference cycle with the C parser, so that a closed connection is freed at once."""
         self._parser = None
 
     @property
     def path(self) -> str:
-        """The path of the newest request, as far as it was read: what a refusal names as its instance."""
+        """The path of the newest request as far as it has arrived, which is the instance of a refusal."""
         return self._target.partition(b"?")[0].decode("ascii", "replace")
 
     def step_bytes(self) -> int:
-        """How much the next `feed` should get: a slice, or the rest of a body of known length."""
+        """The size of the next `feed`: a slice, or the rest of a body of known length."""
         size = min(SLICE_BYTES, self._settings.max_header_bytes)
         if self._arriving is not None:
             size = max(size, self._arriving.unread or 0)
         return size
 
     def feed(self, data: bytes | memoryview) -> None:
-        """Parse `data`, never raising for what it says: see `error`."""
+        """Parse `data`. Sets `error` if it is invalid, and does not raise."""
         if self.error is None:
             between = self._arriving is None and not self.in_head
             self._parse(data)
@@ -121,15 +121,15 @@ class RequestParser:
             self._parse(memoryview(data)[pause.args[0] :])
         except httptools.HttpParserError as error:
             if bytes(data[:2]) == _TLS_HANDSHAKE and not self.method:
-                self.error = Refusal(400, "This port speaks HTTP, not TLS: use http://, or a proxy that ends TLS")
+                self.error = Refusal(400, "This port serves HTTP without TLS: use http://, or a proxy that ends TLS")
             else:
                 self.error = _refusal(error)
 
     def _decline_upgrade(self) -> None:
-        """Go on with HTTP/1.1 where llhttp stops for another protocol, which RFC 9110 section 7.8 lets a server do.
+        """Continue with HTTP/1.1 although the client offers an upgrade, as RFC 9110 section 7.8 permits.
 
-        llhttp then takes what follows the header for the other protocol, body included. A fresh parser that is told
-        the framing of the body, and nothing else, picks up at that byte (the JDK's client asks every server for h2c).
+        llhttp stops after the header of such a request and does not parse its body. A new parser that gets only the
+        framing of the body continues at that byte. (The JDK's client offers h2c to every server.)
         """
         noted = self._noted
         self._parser = httptools.HttpRequestParser(_WithoutHead(self))
@@ -144,8 +144,8 @@ class RequestParser:
             self.error = Refusal(400, "The request begins with too many blank lines")
 
     def _check_fed(self, size: int) -> None:
-        """Bound a header and the framing of a chunked body, whose bytes are not seen by any callback."""
-        if self._first_slice:  # it holds the end of what came before, too
+        """Bound the bytes of a header and of a chunked body's framing, for which there are no callbacks."""
+        if self._first_slice:  # it may also contain the end of the previous request
             self._first_slice = False
         elif self.in_head:
             self._head_fed += size
@@ -173,16 +173,16 @@ class RequestParser:
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._arriving is not None:
-            return  # a trailer: nothing reads them
+            return  # a trailer, which nothing reads
         name = name.lower()
-        value = value.rstrip(b" \t")  # llhttp strips white space before a value only
+        value = value.rstrip(b" \t")  # llhttp strips only leading white space
         self._headers.append((name, value))
         if name in _NOTED:
             if name in self._noted:
                 raise Refusal(400, f"The request has more than one {name.decode().title()} header")
             if name == b"host" and value != self._host:
                 check_host(value)
-                self._host = value  # the next requests of the connection have the same
+                self._host = value  # later requests of the connection usually have the same value
             self._noted[name] = value
 
     def on_headers_complete(self) -> None:
@@ -249,7 +249,7 @@ class RequestParser:
 
 
 class _WithoutHead:
-    """Callbacks for a parser that is told a header it must not report: skips the first, then delegates everything."""
+    """Callbacks for a parser that gets an artificial header first: skips that header, then delegates all callbacks."""
 
     __slots__ = ("_sink", "_skip")
 
@@ -282,11 +282,11 @@ class _WithoutHead:
 
 
 def _refusal(error: httptools.HttpParserError) -> Refusal:
-    """What a parser error says to the client: our own refusal out of a callback, or llhttp's reason."""
+    """The refusal for a parser error: one that a callback raised, or one with llhttp's reason."""
     if isinstance(error.__context__, Refusal):
         return error.__context__
     if isinstance(error, httptools.HttpParserCallbackError):
-        raise error  # a bug in a callback, not the client's fault
+        raise error  # a bug in a callback
     reason = str(error)
     if reason == "Pause on PRI/Upgrade":
         return Refusal(505, "HTTP/2 is not supported, use HTTP/1.1")

@@ -1,8 +1,8 @@
-"""Problem details (RFC 9457) for what the server itself refuses, all five members present as API clients need them."""
+"""Problem details (RFC 9457) for requests that the server itself refuses, with all five members for API clients."""
 
 import json
 
-# Titles as the REST API names them: clients retry a 503 only with exactly this title.
+# The titles of the REST API. Clients retry a 503 only if it has this title.
 TITLES = {
     400: "Bad Request",
     408: "Request Timeout",
@@ -17,12 +17,12 @@ TITLES = {
 }
 
 
-# When to come again after a 503 (RFC 9110 section 10.2.3).
+# Seconds after which to retry a 503 (RFC 9110 section 10.2.3).
 RETRY_AFTER = b"1"
 
 
 class Refusal(Exception):
-    """A request that the server answers itself, without the application: its status and what was wrong."""
+    """A request that the server refuses without the application, with status and reason."""
 
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(detail)
@@ -31,7 +31,7 @@ class Refusal(Exception):
 
 
 def problem_body(status: int, detail: str, instance: str) -> bytes:
-    """The JSON document for a status in `TITLES`; `instance` is the path of the request, as far as it is known."""
+    """The JSON document for a status in `TITLES`. `instance` is the request's path as far as it is known."""
     title = TITLES[status]
     document = {"type": "about:blank", "title": title, "status": status, "detail": detail, "instance": instance or "/"}
     return json.dumps(document).encode()

@@ -1,4 +1,4 @@
-"""A request as the parser delivers it, and the rules for what a request line and a header may say."""
+"""Parsed requests, and the rules for request lines and headers."""
 
 import re
 from urllib.parse import unquote_to_bytes
@@ -12,7 +12,7 @@ _ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})|%[01][0-9A-Fa-f]|%7[Ff]")
 
 
 class Request:
-    """One parsed request; `parts`, `received` and `complete` grow while its body arrives."""
+    """One parsed request. `parts`, `received` and `complete` change while its body arrives."""
 
     __slots__ = (
         "chunked",
@@ -47,13 +47,13 @@ class Request:
 
     @property
     def unread(self) -> int | None:
-        """Bytes of body still to come; None while a chunked body is open, because nobody knows."""
+        """Missing bytes of the body; None while a chunked body, whose length is unknown, is incomplete."""
         if self.complete:
             return 0
         return None if self.chunked else self.content_length - self.received
 
     def _origin_form(self, target: bytes) -> bytes:
-        """The target without scheme and authority, which is the Host then (RFC 9112 section 3.2.2). Refusal 400."""
+        """The target without scheme and authority, which replaces Host (RFC 9112 section 3.2.2). Raises Refusal 400."""
         if target == b"*" and self.method == "OPTIONS":
             return target
         scheme, separator, rest = target.partition(b"://")
@@ -69,16 +69,16 @@ class Request:
 
 
 def check_host(value: bytes) -> None:
-    """Raises Refusal 400 for a Host that is not `host[:port]` (RFC 9112 section 3.2); it may be empty."""
+    """Raise Refusal 400 for a Host that is neither `host[:port]` nor empty (RFC 9112 section 3.2)."""
     if _HOST.fullmatch(value) is None:
         raise Refusal(400, "The Host of the request is not a host name or address with an optional port")
 
 
 def split_target(target: bytes) -> tuple[str, bytes, bytes]:
-    """The decoded path, the raw path and the query of a request target that is a path, or `*`.
+    """The decoded path, the raw path and the query of a request target that is a path or `*`.
 
-    Raises Refusal 400 for a fragment and for escapes that are broken, stand for control characters, or are not UTF-8:
-    two readers of such a path could disagree about it.
+    Raises Refusal 400 for a fragment and for escapes that are broken, encode control characters, or are not UTF-8,
+    because programs interpret such paths differently.
     """
     raw_path, _, query = target.partition(b"?")
     if b"#" in target:

@@ -1,4 +1,4 @@
-"""The head of a response: status line and headers, with the ones that are the server's to say (RFC 9112)."""
+"""The head of a response: status line, the application's headers, and those of the server (RFC 9112)."""
 
 from collections.abc import Iterable
 from http import HTTPStatus
@@ -14,13 +14,13 @@ CLOSE = b"connection: close\r\n"
 KEEP_ALIVE = b"connection: keep-alive\r\n"
 _LATER = b"retry-after: " + RETRY_AFTER + b"\r\n"
 
-# Hop-by-hop fields belong to the connection, hence to the server; an application that names them is not obeyed
-# (ASGI: "Transfer-Encoding ... must be ignored by the server"), except for its wish to close.
+# The server sets hop-by-hop fields, which belong to the connection. It ignores those of the application (ASGI:
+# "Transfer-Encoding ... must be ignored by the server"), except a request to close.
 _OURS = frozenset((b"connection", b"content-length", b"date", b"keep-alive", b"transfer-encoding", b"upgrade"))
 
 
 class Fields:
-    """An application's response headers: those to pass on, as lines, and what it said about the server's own."""
+    """An application's response headers: the lines to send, and the values of fields that the server sets."""
 
     __slots__ = ("close", "content_length", "dated", "lines")
 
@@ -47,7 +47,7 @@ class Fields:
 
 
 def status_line(status: int) -> bytes:
-    """The first line; ValueError for what is not a final status."""
+    """The first line. Raises ValueError for a status that is not final."""
     line = STATUS_LINES.get(status)
     if line is None or status < 200:
         if not 200 <= status <= 599:
@@ -57,7 +57,7 @@ def status_line(status: int) -> bytes:
 
 
 def render_head(status: int, fields: Fields, own_lines: bytes) -> bytes:
-    """Status line, the application's lines, the server's own. ValueError if a header would add a line by itself."""
+    """Status line, the application's lines, the server's lines. Raises ValueError for a line break in a header."""
     head = b"".join((status_line(status), *fields.lines, own_lines, b"\r\n"))
     lines = len(fields.lines) + 2 + own_lines.count(b"\n")
     if head.count(b"\n") != lines or head.count(b"\r") != lines or b"\0" in head:
@@ -66,7 +66,7 @@ def render_head(status: int, fields: Fields, own_lines: bytes) -> bytes:
 
 
 def problem_response(status: int, detail: str, instance: str, date_line: bytes, head_only: bool = False) -> bytes:
-    """A whole problem+json response that closes the connection."""
+    """A complete problem+json response that closes the connection."""
     body = problem_body(status, detail, instance)
     head = b"%bcontent-type: application/problem+json\r\ncontent-length: %d\r\n%b%b%b\r\n"
     rendered = head % (status_line(status), len(body), date_line, _LATER if status == 503 else b"", CLOSE)

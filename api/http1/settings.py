@@ -1,11 +1,11 @@
-"""The limits and deadlines of the HTTP server: every number that bounds what a client can make it do."""
+"""The limits and deadlines of the HTTP server, which bound the work that a client can cause."""
 
 from dataclasses import dataclass, fields
 from ipaddress import IPv4Network, IPv6Network, ip_network
 
 
 def networks(text: str) -> tuple[IPv4Network | IPv6Network, ...]:
-    """Addresses and networks, divided by commas. Raises ValueError for anything else."""
+    """Addresses and networks, separated by commas. Raises ValueError for other texts."""
     return tuple(ip_network(item.strip()) for item in text.split(",") if item.strip())
 
 
@@ -16,21 +16,21 @@ class ServerSettings:
     - `max_connections`: open connections. Beyond them a slow or idle one is closed (see `connection_capacity`). If all
       are busy, the new one is one of `reserved_connections`: its request gets 503 unless it asks for `health_path`.
       The sum of both must be below the process's limit of file descriptors, which the database's sockets use, too.
-    - `trusted_proxies`: addresses and networks, divided by commas, whose X-Forwarded-For names whom a request is of.
-    - `max_in_flight`: handlers running at once over all connections, None for no limit. Beyond it: 503, but not for
+    - `trusted_proxies`: addresses and networks, separated by commas, whose X-Forwarded-For names a request's client.
+    - `max_in_flight`: concurrent handlers of all connections, None for no limit. Beyond it requests get 503, except for
       `health_path`. Off by default, because only the API knows which requests (completions) must not be refused.
-    - `max_header_bytes`: the request line and all header fields; never more than this and one 4 KiB slice is read.
+    - `max_header_bytes`: the request line and all header fields. The server reads at most this and one slice of 4 KiB.
     - `max_headers`, `max_target_bytes`, `max_body_bytes`: header fields, the request target, a decoded body.
-    - `header_timeout_s`: from a request's first byte to the end of its header; for the first byte of a connection, too.
-    - `body_timeout_s`: the time the server spends waiting for the body of one request beyond what it takes at
-      `min_body_bytes_per_s`: slow is allowed, dripping is not. What arrives faster gives no credit for a later pause.
-    - `memory_bytes`: bodies and unread answers together. Beyond it those of slow clients go; new bodies wait for
+    - `header_timeout_s`: from a request's first byte to the end of its header, and for a connection's first byte.
+    - `body_timeout_s`: the time for one body in addition to its time at `min_body_bytes_per_s`. A faster part of the
+      body gives no credit for a later pause.
+    - `memory_bytes`: bodies and unread answers together. Beyond it slow connections are closed, and new bodies wait for
       `memory_wait_s` and then get 503.
-    - `keep_alive_s`: how long a connection may be idle between requests. Longer than a proxy's own idle time (often
-      60 s), so that the proxy is the one that closes.
-    - `send_timeout_s`: how long a client may take to read a response beyond what it takes at `min_send_bytes_per_s`.
-    - `drain_grace_s`: how long open requests may go on after `drain` is set.
-    - `linger_s`: how long a refused client is listened to after its answer, so that a reset does not destroy it.
+    - `keep_alive_s`: idle time of a connection between requests. It should exceed a proxy's own idle time (often 60 s),
+      so that the proxy closes first.
+    - `send_timeout_s`: the time for reading a response in addition to its time at `min_send_bytes_per_s`.
+    - `drain_grace_s`: the time for open requests after `drain` is set.
+    - `linger_s`: the time to read from a refused client after its answer, so that a reset does not destroy the answer.
     """
 
     max_connections: int = 1000
@@ -57,5 +57,5 @@ class ServerSettings:
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, int | float) and not value > 0:
-                raise ValueError(f"server setting {field.name} must be greater than 0, got {value!r}")
+                raise ValueError(f"{field.name} must be greater than 0, but is {value!r}")
         networks(self.trusted_proxies)

@@ -1,8 +1,8 @@
-"""A TCP connection as a Trio stream that asks the kernel as rarely as a request allows.
+"""A TCP connection as a Trio stream with few system calls.
 
-`trio.SocketStream` first tries to receive, which fails between two requests of a keep-alive connection, and has no way
-to send without a checkpoint and hence no cheap deadline. This one waits first, and `send_nowait` sends what the socket
-buffer takes: for a client that reads, that is the whole response, and no deadline is needed
+`trio.SocketStream` tries to receive before it waits, which fails between two requests of a keep-alive connection. It
+cannot send without a checkpoint, and therefore has no cheap deadline. This stream waits first, and `send_nowait` sends
+as much as the socket buffer takes. If the client reads, that is the whole response, and no deadline is necessary
 (docs/adr/0001 has the figures).
 """
 
@@ -20,9 +20,9 @@ Address = tuple[str, int]
 
 
 class SocketStream(trio.abc.HalfCloseableStream):
-    """Takes over a connected TCP socket. One task may receive while another sends.
+    """A stream that owns a connected TCP socket. One task may receive while another sends.
 
-    Raises BrokenResourceError when the peer is gone, ClosedResourceError after `aclose`.
+    Raises BrokenResourceError if the peer is gone, ClosedResourceError after `aclose`.
     """
 
     __slots__ = ("_socket", "client", "server")
@@ -32,13 +32,13 @@ class SocketStream(trio.abc.HalfCloseableStream):
         self._socket = connected
         self.client: Address | None = None
         self.server: Address | None = None
-        with suppress(OSError):  # the client is gone already: the first receive will tell
+        with suppress(OSError):  # the client is gone, and the first receive will raise
             connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self.client = connected.getpeername()[:2]
             self.server = connected.getsockname()[:2]
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
-        """Wait for bytes, or b"" at the end. Cancelling it loses nothing."""
+        """Wait for bytes; b"" at the end. A cancellation loses no bytes."""
         while True:
             await trio.lowlevel.wait_readable(self._socket)
             try:
@@ -49,7 +49,7 @@ class SocketStream(trio.abc.HalfCloseableStream):
                 raise trio.BrokenResourceError(f"receiving failed: {error}") from error
 
     def send_nowait(self, data: bytes | memoryview) -> int:
-        """Send what fits into the socket buffer now; the number of bytes, perhaps 0."""
+        """Send as much as fits into the socket buffer, and return the number of bytes, which may be 0."""
         try:
             return self._socket.send(data)
         except BlockingIOError:
@@ -60,21 +60,21 @@ class SocketStream(trio.abc.HalfCloseableStream):
             raise trio.BrokenResourceError(f"sending failed: {error}") from error
 
     def has_input(self) -> bool:
-        """Whether `receive_some` would return bytes at once."""
+        """True if `receive_some` would return bytes at once."""
         try:
             return bool(self._socket.recv(1, socket.MSG_PEEK))
         except OSError:  # nothing yet, or a reset
             return False
 
     def has_hung_up(self) -> bool:
-        """Whether the peer has closed, behind what it sent and nobody has read. (Where the system tells.)"""
+        """True if the peer has closed, even if there are unread bytes. Always False on systems that do not tell."""
         poll = select.poll()
         poll.register(self._socket.fileno(), _HUNG_UP)
         return bool(poll.poll(0))
 
     def finish_nowait(self) -> None:
-        """Send the end, and drop what has arrived: unread bytes would make closing a reset, and the answer be lost."""
-        with suppress(OSError):  # the client may be gone: then nobody reads the answer
+        """Send the end, and drop received bytes: closing with unread bytes sends a reset, which loses the answer."""
+        with suppress(OSError):  # the client may be gone
             self._socket.shutdown(socket.SHUT_WR)
             for _ in range(FINISH_READS):
                 if not self._socket.recv(RECEIVE_BYTES):
@@ -104,7 +104,7 @@ class SocketStream(trio.abc.HalfCloseableStream):
         await trio.lowlevel.checkpoint()
 
     def close(self) -> None:
-        """Close at once; a task that waits in this stream gets ClosedResourceError."""
+        """Close at once. A task that waits in this stream gets ClosedResourceError."""
         if self._socket.fileno() >= 0:
             trio.lowlevel.notify_closing(self._socket)
             self._socket.close()

@@ -1,4 +1,4 @@
-"""What the connections of one server share: the application, the settings, counters, capacities and memory."""
+"""The state that all connections of a server share: application, settings, counters, capacities and memory."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from email.utils import formatdate
@@ -20,12 +20,11 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class ServerState:
-    """One per `serve()`: what connections read and count.
+    """The state of one `serve()`.
 
-    `capacity` is for connections; `reserve` for those that come when it is full, of which health checks are served.
-    Idle connections stand in a table that one task looks through a few times a second, instead of a deadline for each
-    wait, because arming a deadline for every request costs a tenth of the server's throughput.
-    `now` is Trio's time at the last look.
+    `capacity` has the connections, `reserve` those that arrive at its limit, which may make health checks only. One
+    task checks the table of idle connections a few times a second, because a deadline for every request would cost a
+    tenth of the server's throughput. `now` is Trio's time at the last check.
     """
 
     __slots__ = (
@@ -56,11 +55,11 @@ class ServerState:
 
     @property
     def open(self) -> int:
-        """How many connections there are."""
+        """The number of connections."""
         return self.capacity.open + self.reserve.open
 
     def tick(self) -> None:
-        """Close what has been idle too long and format the Date header anew: a few times a second, not per request."""
+        """Close connections that are idle too long, and format the Date header. Called a few times a second."""
         self.now = now = trio.current_time()
         for capacity in (self.capacity, self.reserve):
             for wire in [wire for wire, expiry in capacity.idle.items() if expiry <= now]:
@@ -68,19 +67,19 @@ class ServerState:
         self.date_line = f"date: {formatdate(usegmt=True)}\r\n".encode()
 
     async def keep_ticking(self) -> None:
-        """The task without which nobody is ever idle too long."""
+        """Call `tick` until cancelled."""
         while True:
             self.tick()
             await trio.sleep(TICK_S)
 
     def start_draining(self) -> None:
-        """Close the idle connections now, and the others with their current response."""
+        """Close the idle connections now. Others close after their current response."""
         self.draining = True
         for wire in (*self.capacity.idle, *self.reserve.idle):
             wire.close_idle()
 
     def connection_closed(self, capacity: ConnectionCapacity) -> None:
-        """Count down; whoever waits for the last connection hears of it."""
+        """Count a closed connection. The last one sets `emptied`."""
         capacity.open -= 1
         if not self.open:
             self.emptied.set()

@@ -1,4 +1,4 @@
-"""The bytes of one connection: receiving under deadlines, feeding the parser by slices, sending to slow clients."""
+"""The bytes of one connection: receives with deadlines, feeds the parser in slices, sends to slow clients."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ RECEIVE_BYTES = 64 * 1024
 SEND_BYTES = 64 * 1024
 LINGER_BYTES = 1024 * 1024
 HUNG_UP_S = 1.0
-"""How often is looked whether a client has left that sent more than is read ahead."""
+"""The interval of checks for a disconnect of a client that has sent more than is read ahead."""
 
 
 class ClientGone(ConnectionError):
-    """The client closed or stopped reading: nobody will see the rest of the response (ASGI: an OSError from `send`)."""
+    """The client closed or stopped reading, so the rest of the response cannot be sent (ASGI: an OSError)."""
 
 
-class Waiting(Protocol):
+class WaitingConnections(Protocol):
     """`capacities.ConnectionCapacity`: where connections are known that wait for their client."""
 
     idle: dict[Wire, float]
     slow: dict[Wire, float]
 
 
-class Keeps(Protocol):
-    """`memory.Memory`: what answers may hold that are not read."""
+class AnswerMemory(Protocol):
+    """`memory.Memory`: the memory for answers that are not read."""
 
     def take_nowait(self, wire: Wire, size: int) -> bool: ...
 
@@ -43,9 +43,9 @@ class Keeps(Protocol):
 class Wire:
     """A stream, its parser, and the received bytes between them.
 
-    `eof`: the client will send nothing more. `gone`: nothing more can be sent. `scope` encloses the whole connection,
-    `closing` says that it was cancelled while idle, `evicted` that it must end for the sake of others. `used`: a
-    request has come. `held`: bytes of the memory budget. `slow_request`: what it is slow with, if the header has come.
+    `eof`: the client sends nothing more. `gone`: nothing more can be sent. `scope` encloses the whole connection.
+    `closing`: it was cancelled while idle. `evicted`: it must end in favour of others. `used`: it had a request.
+    `held`: its bytes of the memory budget. `slow_request`: the request whose body or answer is slow.
     """
 
     __slots__ = (
@@ -69,7 +69,11 @@ class Wire:
     )
 
     def __init__(
-        self, stream: trio.abc.HalfCloseableStream, settings: ServerSettings, capacity: Waiting, memory: Keeps
+        self,
+        stream: trio.abc.HalfCloseableStream,
+        settings: ServerSettings,
+        capacity: WaitingConnections,
+        memory: AnswerMemory,
     ) -> None:
         self.stream = stream
         self.capacity = capacity
@@ -88,7 +92,7 @@ class Wire:
         self.gone = False
 
     def close_idle(self) -> bool:
-        """End a connection that waits for a request; False if one has arrived meanwhile, which is then served."""
+        """End a connection that waits for a request. False if a request has arrived, which is then served."""
         if isinstance(self.stream, SocketStream) and self.stream.has_input():
             return False
         self.closing = True
@@ -96,14 +100,14 @@ class Wire:
         return True
 
     def evict(self) -> None:
-        """End a connection that waits for its client in the middle of a request or an answer."""
+        """End a connection that waits for its client within a request or an answer."""
         self.evicted = True
         if self._wait is not None:
             self._wait.cancel()
 
     @contextmanager
     def waiting(self, deadline: float, since: float, request: Request | None) -> Iterator[trio.CancelScope]:
-        """The block waits for the client, until the deadline in Trio's time, and may be evicted for that."""
+        """The block waits for the client, up to a deadline in Trio's time. The connection may be evicted meanwhile."""
         self.capacity.slow[self] = since
         self.slow_request = request
         with trio.CancelScope(deadline=deadline) as scope:
@@ -115,20 +119,20 @@ class Wire:
                 self._wait = self.slow_request = None
 
     async def receive(self, deadline: float, since: float, request: Request | None = None) -> bool:
-        """Wait for more bytes, into `pending`; False if the deadline, in Trio's time, or an eviction came first."""
+        """Wait for more bytes, into `pending`. False at the deadline, in Trio's time, and after an eviction."""
         if not self.evicted:
             with self.waiting(deadline, since, request) as scope:
                 await self.receive_some()
         return not (self.evicted or scope.cancelled_caught)
 
-    def refusal(self, late: str) -> Refusal:
-        """What a client is told from whom nothing more is received; `late` if it was so by itself."""
+    def refusal(self, timeout_detail: str) -> Refusal:
+        """The refusal after `receive` gave False: for an eviction, or for a timeout with this detail."""
         if self.evicted:
-            return Refusal(503, "The request came too slowly, and the server needed its place for others")
-        return Refusal(408, late)
+            return Refusal(503, "The request arrived too slowly, and the server needed its place for another client")
+        return Refusal(408, timeout_detail)
 
     async def receive_some(self) -> None:
-        """Wait for more bytes, into `pending`, or for the end, into `eof`. Cancelling it loses nothing."""
+        """Wait for more bytes, into `pending`, or for the end, into `eof`. A cancellation loses no bytes."""
         try:
             data = await self.stream.receive_some(RECEIVE_BYTES)
         except trio.BrokenResourceError:
@@ -141,7 +145,7 @@ class Wire:
             self.pending = bytes(data)
 
     async def wait_eof(self) -> None:
-        """Wait for the client to close. What it sends meanwhile is kept, up to a bound, and then left in the socket."""
+        """Wait for the client to close. Bytes that arrive meanwhile are kept up to a bound; the rest stays unread."""
         while not self.eof:
             if len(self.pending) < RECEIVE_BYTES:
                 await self.receive_some()
@@ -151,7 +155,7 @@ class Wire:
                 await trio.sleep(HUNG_UP_S)
 
     def parse_pending(self) -> None:
-        """Feed the parser one slice of what was received."""
+        """Feed the parser one slice of the received bytes."""
         size = self.parser.step_bytes()
         if len(self.pending) <= size:
             data, self.pending = self.pending, b""
@@ -161,9 +165,10 @@ class Wire:
         self.parser.feed(data)
 
     async def transmit(self, data: bytes, request: Request | None = None) -> None:
-        """Send all of it; ClientGone if the client closed, is too slow, or must make capacity for others.
+        """Send all bytes. Raises ClientGone if the client closed or is too slow, or the connection is evicted.
 
-        Not a checkpoint while the client keeps up: a deadline costs as much as the rest of sending a small response.
+        This is not a checkpoint if the client reads fast enough, because a deadline costs as much as the rest of
+        sending a small response.
         """
         if self.gone:
             raise ClientGone("the client closed the connection")
@@ -176,11 +181,11 @@ class Wire:
             await self._transmit_slowly(data, sent, request)
 
     async def _transmit_slowly(self, data: bytes, sent: int, request: Request | None) -> None:
-        """Send the rest, and all that it holds in memory is counted."""
-        self.gone = True  # unless all of it is sent: after a part, also of a cancelled send, nothing else may follow
+        """Send the rest to a slow client, and count its memory."""
+        self.gone = True  # unless all bytes are sent: nothing may follow a part of an answer
         size = len(data)
         if not self._memory.take_nowait(self, size):
-            raise ClientGone("there is no memory for answers that are not read")
+            raise ClientGone("the client did not read its response, and the server has no memory for it")
         try:
             await self._send_pieces(memoryview(data), sent, request)
         finally:
@@ -200,17 +205,19 @@ class Wire:
                     raise ClientGone("the client closed the connection") from error
             if scope.cancelled_caught:
                 raise ClientGone(
-                    "others needed its place" if self.evicted else "the client did not read its response in time"
+                    "another client needed its place"
+                    if self.evicted
+                    else "the client did not read its response in time"
                 )
             took_s = trio.current_time() - now
             left_s += len(piece) / settings.min_send_bytes_per_s - took_s
             if left_s >= settings.send_timeout_s:
-                left_s, since = settings.send_timeout_s, trio.current_time()  # it is as fast as it must be
+                left_s, since = settings.send_timeout_s, trio.current_time()  # it is fast enough
 
     async def linger(self) -> None:
-        """Stop sending, and read on for a moment (RFC 9112 section 9.6).
+        """Stop sending, and continue to read for a moment (RFC 9112 section 9.6).
 
-        Closing a socket with unread bytes sends a reset, and a reset makes the client drop an answer it has not read.
+        Closing a socket with unread bytes sends a reset, which makes the client drop an answer that it has not read.
         """
         if self.evicted:
             if isinstance(self.stream, SocketStream):
@@ -225,9 +232,9 @@ class Wire:
                 while left > 0 and (data := await self.stream.receive_some(RECEIVE_BYTES)):
                     left -= len(data)
             except trio.BrokenResourceError:
-                return  # it closed first, which is all that was waited for
+                return  # the client closed first
 
 
 def _send_nothing(data: bytes) -> int:
-    """For streams that cannot send without waiting."""
+    """`send_nowait` of streams that have none."""
     return 0

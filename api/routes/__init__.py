@@ -1,4 +1,4 @@
-"""The table of contents of the REST API: method and path → handler. One module a resource."""
+"""The table of contents of the REST API: method and path → handler. Each resource has one module."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _deployment_limit(settings: ApiSettings) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """`{name}` in the path stands for one segment."""
+    """One route. `{name}` in the path matches one segment."""
 
     method: str
     path: str
@@ -130,7 +130,7 @@ ROUTES = (
     # the clock
     Route("PUT", "/v2/clock", clock.pin),
     Route("POST", "/v2/clock/reset", clock.reset),
-    # the log, and its tormentor
+    # the log, and fault injection
     Route("GET", "/v2/commands/{position}", commands.get),
-    Route("POST", "/chaos/children/{name}", chaos.hurt),
+    Route("POST", "/chaos/children/{name}", chaos.inject),
 )

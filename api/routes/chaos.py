@@ -1,4 +1,4 @@
-"""With --chaos only: hurt a child of the supervision tree, to see that it recovers."""
+"""Fault injection for tests, with --chaos only: make a child of the supervision tree fail, to see it recover."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class ChaosBody(Body, frozen=True):
 _chaos_decoder = decoder(ChaosBody)
 
 
-async def hurt(request: Request, services: Services) -> Response:
-    """POST /chaos/children/{name} {kind?: raise|cancel|hang}, or ?kind=: 409 when the child is not running just now."""
+async def inject(request: Request, services: Services) -> Response:
+    """POST /chaos/children/{name} {kind?: raise|cancel|hang}, or ?kind=. 409 if the child is not running."""
     if services.chaos is None:
         raise Problem(404, "Not Found", "The program was started without --chaos")
     name = request.params["name"]

@@ -1,4 +1,4 @@
-"""With --control-clock only: set the engine's clock, for tests of processes that take long."""
+"""The engine's clock, which clients may set with --control-clock, for tests of long processes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _pin_decoder = decoder(PinBody)
 
 
 async def pin(request: Request, services: Services) -> Response:
-    """PUT /v2/clock {timestamp}: the clock stands at this moment (epoch milliseconds) until it is set again."""
+    """PUT /v2/clock {timestamp}: stop the clock at this time (epoch milliseconds) until it is set again."""
     _check_allowed(services)
     timestamp = as_int64(decode(request, _pin_decoder, services.settings).timestamp, "timestamp")
     if timestamp is None:
@@ -33,7 +33,7 @@ async def pin(request: Request, services: Services) -> Response:
 
 
 async def reset(request: Request, services: Services) -> Response:
-    """POST /v2/clock/reset: the clock shows the database's time."""
+    """POST /v2/clock/reset: let the clock follow the database's time."""
     _check_allowed(services)
     return await _set(services, clock.reset)
 

@@ -1,4 +1,4 @@
-"""The cluster: topology, status, license, and who is asking."""
+"""The cluster: topology, status, license, current user."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vivero.storage import reads
 
 
 async def topology(_request: Request, services: Services) -> Response:
-    """GET /v2/topology: this node as a broker, with the role it plays in each partition."""
+    """GET /v2/topology: this node as a broker, with its role in each partition."""
     settings = services.settings
     cluster = await read(services, reads.cluster)
     healthy = services.status.healthy
@@ -51,19 +51,19 @@ def _partition(partition: reads.Partition, node: str, healthy: bool) -> dict[str
 
 
 async def status(_request: Request, services: Services) -> Response:
-    """GET /v2/status: 204 while every part of the program makes progress, else 503."""
+    """GET /v2/status: 204 while every part of the program makes progress, otherwise 503."""
     if not services.status.healthy:
-        raise Problem(503, "UNAVAILABLE", "Not every part of the program is making progress")
+        raise Problem(503, "UNAVAILABLE", "A part of the program makes no progress; its log has the details")
     return no_content()
 
 
 async def license(_request: Request, _services: Services) -> Response:
-    """GET /v2/license: there is nothing to buy."""
+    """GET /v2/license: the open-source licence, which is always valid."""
     return json_response({"validLicense": True, "licenseType": "Apache-2.0", "isCommercial": False, "expiresAt": None})
 
 
 async def me(_request: Request, _services: Services) -> Response:
-    """GET /v2/authentication/me: without authentication, everybody is the same user, who may do everything."""
+    """GET /v2/authentication/me: without authentication, all clients are one user with all rights."""
     tenant = {"tenantId": DEFAULT_TENANT, "name": "Default", "description": None}
     return json_response(
         {

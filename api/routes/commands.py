@@ -1,4 +1,4 @@
-"""Commands of the log: what a command was, whether it was processed, and what it caused."""
+"""Commands of the log: their status, outcome and events."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _events(row: EventRow) -> list[dict[str, Any]]:
 
 
 def _fields(event: msgspec.Struct) -> dict[str, Any]:
-    """The fields of an event, by their names in the API; `type` and `at` would hide those of every event."""
+    """The fields of an event by their names in the API. A field `type` is renamed, because each event has a type."""
     fields = {name: getattr(event, name) for name in event.__struct_fields__}
     if "type" in fields:
         fields["subject_type"] = fields.pop("type")
@@ -73,7 +73,7 @@ def _camel(name: str) -> str:
 
 
 def _on_the_wire(value: Any) -> Any:
-    """Keys are strings in the API. They are the only numbers so large, because of the partition in their upper bits."""
+    """Convert keys to strings. No other numbers are as large, because the upper bits of a key are its partition."""
     if type(value) is int and value >= _FIRST_KEY:
         return str(value)
     if isinstance(value, list | tuple):

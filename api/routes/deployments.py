@@ -1,4 +1,4 @@
-"""Deployments: files in, definitions out, all or nothing."""
+"""Deployments of all files of a request or none."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _reply_decoder = msgspec.json.Decoder(DeploymentReply)
 
 
 async def create(request: Request, services: Services) -> Response:
-    """POST /v2/deployments: parse and check every file, store the bytes, then let the engine give versions."""
+    """POST /v2/deployments: parse and check all files, store their bytes, then let the engine assign versions."""
     parts = read_parts(request, services.settings.max_deployment_files + 1)
     files = _files(parts)
     parsed = await trio.to_thread.run_sync(_read_all, files, services.limits)
@@ -48,7 +48,7 @@ async def create(request: Request, services: Services) -> Response:
 
 
 def _files(parts: list[Part]) -> list[Part]:
-    """The files of a request, whose tenant is checked. Raises Problem 400."""
+    """The files of a request. Checks the tenant. Raises Problem 400."""
     files = []
     for part in parts:
         if part.name == "resources":
@@ -63,7 +63,7 @@ def _files(parts: list[Part]) -> list[Part]:
         raise invalid_argument("No resources provided")
     for file in files:
         if not file.file_name or len(file.file_name) > MAX_NAME:
-            raise invalid_argument(f"Every resource needs a file name, of at most {MAX_NAME} characters")
+            raise invalid_argument(f"Every resource needs a file name of at most {MAX_NAME} characters")
     return files
 
 
@@ -72,15 +72,15 @@ def _read_all(files: list[Part], limits: Limits) -> list[Parsed]:
 
 
 def _check(files: list[Part], parsed: list[Parsed]) -> None:
-    """Raises Problem 400 with everything that is wrong with the files."""
+    """Raise Problem 400 with all problems of the files."""
     problems = [str(problem) for resource in parsed for problem in resource.problems]
     places: dict[str, str] = {}
     for resource in parsed:
         for process in resource.processes:
             if process.id in places:
                 problems.append(
-                    f"'{resource.resource}': process '{process.id}' is in '{places[process.id]}' already;"
-                    " a process id can be deployed only once at a time"
+                    f"'{resource.resource}': process '{process.id}' is also in '{places[process.id]}';"
+                    " a deployment can contain a process id only once"
                 )
             places[process.id] = resource.resource
             try:
@@ -89,7 +89,7 @@ def _check(files: list[Part], parsed: list[Parsed]) -> None:
                 problems.append(f"'{resource.resource}': {error}")
     names = [file.file_name for file in files]
     problems += [
-        f"'{name}': there is more than one file of this name" for name in {n for n in names if names.count(n) > 1}
+        f"'{name}': there is more than one file with this name" for name in {n for n in names if names.count(n) > 1}
     ]
     if problems:
         listed = "\n".join(problems)
@@ -106,12 +106,12 @@ def _reference(resource: Parsed, digest: str) -> ResourceReference:
 
 
 def _content(parts: list[Part]) -> bytes:
-    """What was sent, without the boundaries, which are random: the fingerprint of an idempotent request."""
+    """The content for the fingerprint of an idempotent request, without the random boundaries."""
     return msgspec.json.encode([(part.name, part.file_name, part.content) for part in parts])
 
 
 def _document(reply: DeploymentReply, parsed: list[Parsed], position: int) -> dict[str, Any]:
-    """`warnings` and `commandPosition` are ours; clients leave alone what they do not know."""
+    """The answer. `warnings` and `commandPosition` are additions to Camunda's, which clients ignore."""
     return {
         "deploymentKey": str(reply.deployment_key),
         "tenantId": reply.tenant_id,

@@ -1,4 +1,4 @@
-"""Element instances: read and search. The process itself is not among them."""
+"""Element instances: read and search. They do not include the process itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expressions: evaluate FEEL, with variables that are given or those that a scope sees."""
+"""Expressions: evaluate FEEL with the variables of the request and of a scope."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _evaluation_decoder = decoder(EvaluationBody)
 
 
 async def evaluate(request: Request, services: Services) -> Response:
-    """POST /v2/expression/evaluation: a text with `=` in front is an expression, any other is its own value."""
+    """POST /v2/expression/evaluation: evaluate a text with a leading `=`. Other texts are constants."""
     limits = services.limits.feel
     body = decode(request, _evaluation_decoder, services.settings)
     found = Violations()
@@ -44,7 +44,7 @@ async def evaluate(request: Request, services: Services) -> Response:
     now_ms, seen = await read(services, lambda connection: reads.scope(connection, scope_key))
     if seen is None:
         raise not_found("Scope", scope_key or 0)
-    # In a thread, because an expression may use up its whole budget of steps; it cannot be cancelled half-way.
+    # In a thread, because an expression may use its whole budget of steps and cannot be cancelled.
     return await trio.to_thread.run_sync(partial(_answer, expression, limits, seen, given, now_ms))
 
 
@@ -54,8 +54,8 @@ def _answer(expression: str, limits: FeelLimits, seen: bytes, given: Variables, 
         evaluation: Evaluation = compile_attribute(expression, limits).evaluate(variables, now_ms)
         result = msgspec.Raw(to_json(evaluation.value).encode())
     except FeelError as error:
-        shown = expression if len(expression) <= 200 else f"{expression[:200]}…"
-        reason = f"Expected to evaluate expression '{shown}', but it failed: {error}"
+        shortened = expression if len(expression) <= 200 else f"{expression[:200]}…"
+        reason = f"Expected to evaluate expression '{shortened}', but it failed: {error}"
         raise Problem(
             400, "INVALID_ARGUMENT", f"Command 'EVALUATE' rejected with code 'INVALID_ARGUMENT': {reason}"
         ) from error

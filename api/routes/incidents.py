@@ -8,7 +8,7 @@ from vivero.api.problems import not_found
 from vivero.api.reading import read
 from vivero.api.request import Request
 from vivero.api.response import Response
-from vivero.api.search import found, getting, prepare, searching
+from vivero.api.search import getting, prepare, run, searching
 from vivero.api.services import Services
 from vivero.engine.core.records.instances import ResolveIncident
 from vivero.storage import reads
@@ -27,28 +27,28 @@ _resolution_decoder = decoder(ResolutionBody)
 
 
 async def search_of_instance(request: Request, services: Services) -> Response:
-    """POST /v2/process-instances/{key}/incidents/search: its own, and those of all that it called; 404 without it."""
+    """POST /v2/process-instances/{key}/incidents/search: those of the instance and of all instances that it called."""
     key = request.key("processInstanceKey")
     prepared = prepare(request, INCIDENTS, services.settings, ("process instance", key))
     root = await read(services, lambda connection: reads.root_of_instance(connection, key))
     if root is None:
         raise not_found(PROCESS_INSTANCES.name, key)
-    if root == key:  # all of its tree, which an index knows
+    if root == key:  # all incidents of the instance tree, for which there is an index
         prepared = prepare(request, INCIDENTS, services.settings, ("root", key))
-    return await found(services, prepared)
+    return await run(services, prepared)
 
 
 async def search_of_element(request: Request, services: Services) -> Response:
-    """POST /v2/element-instances/{key}/incidents/search: its own, and those of all within it or called from there."""
+    """POST /v2/element-instances/{key}/incidents/search: those of the element and of all elements within or called."""
     key = request.key("elementInstanceKey")
     prepared = prepare(request, INCIDENTS, services.settings, ("element instance", key))
     if not await read(services, lambda connection: reads.element_exists(connection, key)):
         raise not_found(ELEMENT_INSTANCES.name, key)
-    return await found(services, prepared)
+    return await run(services, prepared)
 
 
 async def resolve(request: Request, services: Services) -> Response:
-    """POST /v2/incidents/{key}/resolution: run again what failed."""
+    """POST /v2/incidents/{key}/resolution: retry the failed step."""
     key = request.key("incidentKey")
     body = decode_optional(request, _resolution_decoder, services.settings)
     check_reference(body.operation_reference)

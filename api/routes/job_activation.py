@@ -1,4 +1,4 @@
-"""Jobs for workers: lease them, waiting for the first; give back what does not reach its worker."""
+"""The activation of jobs: lease them for a worker, wait for the first one, and release those that do not arrive."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ log = structlog.get_logger(__name__)
 MAX_NAME = 1000
 """Characters of a job type or a worker's name."""
 MAX_FETCHED = 1000
-GIVE_BACK_S = 5.0
+RELEASE_TIMEOUT_S = 5.0
 TENANT_FILTERS = ("PROVIDED", "ASSIGNED")
 
 
@@ -51,21 +51,21 @@ _activation_decoder = decoder(ActivationBody)
 
 
 @dataclass(slots=True)
-class Given:
-    """What a worker gets: jobs in JSON, and their leases."""
+class Activated:
+    """The jobs of an answer, in JSON, and their leases."""
 
     jobs: list[bytes] = field(default_factory=list)
     leases: list[Lease] = field(default_factory=list)
 
     @property
     def size(self) -> int:
-        """Bytes of the jobs."""
+        """The bytes of the jobs."""
         return sum(map(len, self.jobs))
 
 
 async def activate(request: Request, services: Services) -> Response:
-    """POST /v2/jobs/activation: the first available jobs of a type, as soon as there is one."""
-    ask, until = _asked(decode(request, _activation_decoder, services.settings), services.settings)
+    """POST /v2/jobs/activation: lease jobs of a type, as soon as one is available."""
+    ask, until = _ask(decode(request, _activation_decoder, services.settings), services.settings)
     polls = services.long_polls
     with (
         polls.register(ask) as poller,
@@ -73,17 +73,17 @@ async def activate(request: Request, services: Services) -> Response:
         polls.budget.share() as share,
     ):
         worker = _Worker(request, services, poller, share, until)
-        given = await worker.look()
-        while not given.jobs and await worker.wait() and not poller.gone:
-            given = await worker.look()
-        if left := poller.take():  # what a batch delivered to a client that has left
-            await _give_back(services, left)
-    undelivered = partial(_give_back, services, given.leases) if given.leases else None
-    return Response(200, b'{"jobs":[%b]}' % b",".join(given.jobs), (JSON,), undelivered)
+        activated = await worker.look()
+        while not activated.jobs and await worker.wait() and not poller.gone:
+            activated = await worker.look()
+        if left := poller.take():  # a batch delivered these after the client had left
+            await _release(services, left)
+    undelivered = partial(_release, services, activated.leases) if activated.leases else None
+    return Response(200, b'{"jobs":[%b]}' % b",".join(activated.jobs), (JSON,), undelivered)
 
 
-def _asked(body: ActivationBody, settings: ApiSettings) -> tuple[Ask, float]:
-    """What a worker asks for, and until when (Trio's clock) it waits for the first job."""
+def _ask(body: ActivationBody, settings: ApiSettings) -> tuple[Ask, float]:
+    """The request of a worker, and the time of Trio's clock until which it waits for a job. Raises Problem 400."""
     timeout_ms = as_int64(body.timeout, "timeout")
     limit = as_int64(body.max_jobs_to_activate, "maxJobsToActivate")
     found = Violations()
@@ -115,7 +115,7 @@ def _asked(body: ActivationBody, settings: ApiSettings) -> tuple[Ask, float]:
 
 @dataclass(frozen=True, slots=True)
 class _Worker:
-    """One activation. `share`: of the room for answers; `until`: how long it waits (Trio's clock)."""
+    """One activation. `share`: of the memory for answers; `until`: the end of the wait (Trio's clock)."""
 
     request: Request
     services: Services
@@ -124,81 +124,87 @@ class _Worker:
     until: float
 
     async def wait(self) -> bool:
-        """Wait for a reason to look; False if the time is over. A client that leaves is a reason to stop."""
+        """Wait for a reason to look. False if the time is over. A client that leaves ends the wait."""
         return self.until > trio.current_time() and await self.poller.wait(self.until, self.request.disconnected)
 
-    async def look(self) -> Given:
-        """The jobs that are there, as many as are asked for and fit into an answer."""
-        given, delivered = Given(), self.poller.take()
+    async def look(self) -> Activated:
+        """Lease the available jobs, as many as are requested and fit into an answer."""
+        activated, delivered = Activated(), self.poller.take()
         try:
             if delivered:
-                given.leases += delivered
-                await self._read(given, delivered)
+                activated.leases += delivered
+                await self._read(activated, delivered)
             else:
-                await self._look(given)
+                await self._look(activated)
         except BaseException:
-            await _give_back(self.services, given.leases)
+            await _release(self.services, activated.leases)
             raise
-        return given
+        return activated
 
-    async def _look(self, given: Given) -> None:
-        """Some jobs a statement: until there are no more, the answer is full, or has all that was asked for."""
+    async def _look(self, activated: Activated) -> None:
+        """Lease some jobs per statement, until there are no more, the answer is full, or the limit is reached."""
         self.poller.looking()
-        looked = await self._some(given)
-        while looked.unfit is not None and not given.leases and await self._make_fit(looked.unfit):
-            looked = await self._some(given)
-        some = at_once(self.poller.ask)
-        while looked.unfit is None and len(looked.leases) == some and len(given.leases) < self.poller.max_jobs:
-            looked = await self._some(given)
+        looked = await self._lease_some(activated)
+        while looked.unfit is not None and not activated.leases and await self._make_fit(looked.unfit):
+            looked = await self._lease_some(activated)
+        per_statement = at_once(self.poller.ask)
+        while (
+            looked.unfit is None
+            and len(looked.leases) == per_statement
+            and len(activated.leases) < self.poller.max_jobs
+        ):
+            looked = await self._lease_some(activated)
 
-    async def _some(self, given: Given) -> Looked:
-        """Lease jobs that fit into the room that there is for the answer, and read them."""
+    async def _lease_some(self, activated: Activated) -> Looked:
+        """Lease jobs that fit into the memory for the answer, and read them."""
         settings, share = self.services.settings, self.share
-        limit = self.poller.max_jobs - len(given.leases)
-        if share.size > settings.max_activation_bytes:  # of a job that is answered alone
+        limit = self.poller.max_jobs - len(activated.leases)
+        if share.size > settings.max_activation_bytes:  # for a large job, which is answered alone
             limit = 1
         share.take(settings.max_activation_bytes - share.size)
-        looked = await self._lease(given, limit, max(share.size, SMALL_BYTES) - given.size)
-        size = given.size + looked.size
+        looked = await self._lease(activated, limit, max(share.size, SMALL_BYTES) - activated.size)
+        size = activated.size + looked.size
         share.shrink(size if size > SMALL_BYTES else 0)
-        await self._read(given, looked.leases)
+        await self._read(activated, looked.leases)
         return looked
 
-    async def _lease(self, given: Given, limit: int, max_bytes: int) -> Looked:
-        """One look into the database: lease what is there; if nothing is, note when there may be."""
+    async def _lease(self, activated: Activated, limit: int, max_bytes: int) -> Looked:
+        """Lease jobs by one statement. If there are none, note when there may be some."""
         poller, polls = self.poller, self.services.long_polls
         async with self.services.leasing.connection() as connection:
-            # Leased to nobody they would be, if this were cancelled half-way. The call has its own deadline.
+            # A cancellation would lease jobs without a worker. The call has its own deadline.
             with trio.CancelScope(shield=True):
                 if lost := polls.lost_leases(poller.subject):
                     await activation.take_back(connection, *poller.subject, lost)
                     polls.taken_back(poller.subject, lost)
                 looked = await _activate(connection, polls, poller.ask._replace(limit=limit), max_bytes)
-            given.leases += looked.leases
+            activated.leases += looked.leases
             if looked.leases or looked.unfit is not None:
-                poller.found(len(given.leases), looked.unfit is not None)
+                poller.found(len(activated.leases), looked.unfit is not None)
             elif poller.is_first:
                 due_ms = await activation.next_available_ms(connection, *poller.subject)
                 poller.found_nothing(None if due_ms is None else due_ms / 1000)
         return looked
 
-    async def _read(self, given: Given, leases: list[Lease]) -> None:
-        """The leased jobs as the worker gets them. Large ones did not come with their leases."""
+    async def _read(self, activated: Activated, leases: list[Lease]) -> None:
+        """Add the jobs of these leases. Large jobs are not part of their leases and are read separately."""
         ask, small = self.poller.ask, sum(lease.size for lease in leases) <= SMALL_BYTES
         if any(lease.job is None for lease in leases):
             async with (self.services.leasing if small else self.services.large_jobs).connection() as connection:
-                given.jobs += await activation.activated_jobs(connection, leases, ask.names, ask.with_token)
+                activated.jobs += await activation.activated_jobs(connection, leases, ask.names, ask.with_token)
         else:
-            given.jobs += [lease.job for lease in leases if lease.job is not None]
+            activated.jobs += [lease.job for lease in leases if lease.job is not None]
 
     async def _make_fit(self, unfit: Unfit) -> bool:
-        """Wait until there is room for the first job, or withhold it if it is too large for any answer. False: nobody
-        waits for it any more."""
+        """Wait for the memory of the first job, or withhold it if it is too large for any answer.
+
+        False if the time is over or the client has left.
+        """
         settings = self.services.settings
-        most = min(settings.max_job_bytes, settings.activations_bytes)
-        if unfit.size is not None and unfit.size <= most:
+        max_bytes = min(settings.max_job_bytes, settings.activations_bytes)
+        if unfit.size is not None and unfit.size <= max_bytes:
             return await self._wait_for_memory(unfit.size)
-        limit = MAX_VARIABLES if unfit.size is None else most
+        limit = MAX_VARIABLES if unfit.size is None else max_bytes
         await commands.done(self.services, WithholdJob(unfit.job_key, unfit.lease, unfit.size, limit), unfit.job_key)
         return True
 
@@ -211,7 +217,7 @@ class _Worker:
         return self.share.size >= size and not self.poller.gone
 
     async def _leave(self, waiting: trio.CancelScope) -> None:
-        """The client leaves while it waits for room."""
+        """End the wait for memory when the client leaves."""
         await self.request.disconnected()
         self.poller.leave()
         waiting.cancel()
@@ -227,14 +233,14 @@ async def _activate(connection: Connection, polls: LongPolls, ask: Ask, max_byte
         raise
 
 
-async def _give_back(services: Services, leases: Sequence[Lease]) -> None:
-    """Make jobs available again that did not reach their worker. If that fails, they are when their time is over."""
+async def _release(services: Services, leases: Sequence[Lease]) -> None:
+    """Make jobs available again that did not reach their worker. If that fails, they are at the end of their lease."""
     if not leases:
         return
-    with trio.CancelScope(shield=True, deadline=trio.current_time() + GIVE_BACK_S):
+    with trio.CancelScope(shield=True, deadline=trio.current_time() + RELEASE_TIMEOUT_S):
         try:
             async with services.leasing.connection() as connection:
                 for type, tenant in await activation.release(connection, leases):
                     services.long_polls.available(type, tenant, 1)
         except StorageError as error:
-            log.warning("jobs could not be given back before their timeout", count=len(leases), error=str(error))
+            log.warning("cannot release undelivered jobs before their timeout", count=len(leases), error=str(error))

@@ -1,4 +1,4 @@
-"""Jobs: complete, fail, throw an error, update, search. (`job_activation` hands them out.)"""
+"""Jobs: complete, fail, throw an error, update, search. `job_activation` activates them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ _update_decoder = decoder(UpdateBody)
 
 
 async def complete(request: Request, services: Services) -> Response:
-    """POST /v2/jobs/{key}/completion: the work is done; its variables go to the process."""
+    """POST /v2/jobs/{key}/completion: complete a job, with variables for the process."""
     key = request.key("jobKey")
     body = decode_optional(request, _completion_decoder, services.settings)
     if body.result is not None:
@@ -87,7 +87,7 @@ async def complete(request: Request, services: Services) -> Response:
 
 
 async def fail(request: Request, services: Services) -> Response:
-    """POST /v2/jobs/{key}/failure: it did not work; with retries left it will be tried again after the backoff."""
+    """POST /v2/jobs/{key}/failure: fail a job. If retries remain, it is available again after the backoff."""
     key = request.key("jobKey")
     body = decode_optional(request, _failure_decoder, services.settings)
     backoff_ms = as_int64(body.retry_back_off, "retryBackOff") or 0
@@ -106,7 +106,7 @@ async def fail(request: Request, services: Services) -> Response:
 
 
 async def throw_error(request: Request, services: Services) -> Response:
-    """POST /v2/jobs/{key}/error: an error of the business, for the process to catch."""
+    """POST /v2/jobs/{key}/error: throw a BPMN error, which the process may catch."""
     key = request.key("jobKey")
     body = decode(request, _error_decoder, services.settings)
     found = Violations()
@@ -123,7 +123,7 @@ async def throw_error(request: Request, services: Services) -> Response:
 
 
 async def update(request: Request, services: Services) -> Response:
-    """PATCH /v2/jobs/{key}: other retries or another priority (a command), or another end of its lease (none)."""
+    """PATCH /v2/jobs/{key}: change retries and priority by a command, and the end of the lease without one."""
     key = request.key("jobKey")
     body = decode(request, _update_decoder, services.settings)
     check_reference(body.operation_reference)
@@ -143,14 +143,14 @@ async def update(request: Request, services: Services) -> Response:
 
 
 async def _extend(services: Services, key: int, timeout_ms: int, token: str | None) -> None:
-    """Let the lease end at another time. Raises Problem 404, 409."""
+    """Change the end of the lease. Raises Problem 404, 409."""
     if token is not None and not _UUID.fullmatch(token):
         raise _not_extended(key, Refusal.OTHER_LEASE)
     async with services.pool.connection() as connection:
         extended = await activation.extend(connection, key, timeout_ms, token)
     if isinstance(extended, Refusal):
         raise _not_extended(key, extended)
-    services.long_polls.available(*extended, 1)  # it may end sooner than whoever waits for its end believes
+    services.long_polls.available(*extended, 1)  # it may end sooner than long polls expect
 
 
 def _not_extended(key: int, refusal: Refusal) -> Problem:

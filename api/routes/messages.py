@@ -1,4 +1,4 @@
-"""Messages: publish, correlate, and who waits for them or got them."""
+"""Messages: publish, correlate, and search for subscriptions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _reply_decoder = msgspec.json.Decoder(MessageReply)
 
 
 async def publish(request: Request, services: Services) -> Response:
-    """POST /v2/messages/publication: for whoever waits for it, now or until its time to live has passed."""
+    """POST /v2/messages/publication: publish a message for subscriptions that exist now or within its time to live."""
     body = decode(request, _publication_decoder, services.settings)
     time_to_live_ms = as_int64(body.time_to_live, "timeToLive") or 0
     found = _checked(body)
@@ -63,7 +63,7 @@ async def publish(request: Request, services: Services) -> Response:
 
 
 async def correlate(request: Request, services: Services) -> Response:
-    """POST /v2/messages/correlation: answers which process instance got it; 404 when nobody waits for it now."""
+    """POST /v2/messages/correlation: correlate a message and name the process instance; 404 if there is none."""
     body = decode(request, _correlation_decoder, services.settings)
     _checked(body).check()
     check_tenant(body.tenant_id, "Correlate Message")

@@ -1,4 +1,4 @@
-"""Process definitions: read, search, and the file they came in. Deleted ones are not there any more."""
+"""Process definitions: read, search, and read the XML. Deleted ones do not exist for these requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ search = searching(PROCESS_DEFINITIONS)
 
 
 async def xml(request: Request, services: Services) -> Response:
-    """GET /v2/process-definitions/{key}/xml: the bytes that were deployed."""
+    """GET /v2/process-definitions/{key}/xml: the deployed bytes."""
     key = request.key("processDefinitionKey")
     content = await read(services, lambda connection: reads.definition_xml(connection, key))
     if content is None:

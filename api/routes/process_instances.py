@@ -32,6 +32,7 @@ from vivero.api.request import UNWATCHED_S, Request
 from vivero.api.response import Response, json_response
 from vivero.api.search import getting, searching
 from vivero.api.services import EndWaiter, Services
+from vivero.api.settings import ApiSettings
 from vivero.api.waits import Wait
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance, InstanceReply
 from vivero.engine.runtime.appender.admission import Overloaded
@@ -50,7 +51,7 @@ MAX_TAGS = 10
 MAX_START = 100
 MAX_FETCHED = 1000
 TAG = re.compile(r"[A-Za-z][A-Za-z0-9_\-:.]{0,99}")
-LOOK_AGAIN_S = 0.2
+RETRY_S = 0.2
 TERMINATE = "TERMINATE_PROCESS_INSTANCE"
 
 
@@ -106,12 +107,27 @@ _NO_VARIABLES = msgspec.Raw(b"{}")
 
 
 async def create(request: Request, services: Services) -> Response:
-    """POST /v2/process-instances: start a process; with awaitCompletion, or ?wait=true, answer when it has ended."""
+    """POST /v2/process-instances: start a process. With awaitCompletion or ?wait=true, answer at its end."""
     settings = services.settings
     body = decode(request, _creation_decoder, settings)
     _check(body)
     awaits = body.await_completion or (bool(request.query_string) and request.flag("wait", False))
-    command = CreateInstance(
+    command = _command(body, settings, awaits)
+    deadline = trio.current_time() + (_limit_s(request, body, services) if awaits else settings.response_timeout_s)
+    if not awaits:
+        submitted = await commands.submit(request, services, command, deadline=deadline)
+        if submitted.outcome is None:
+            return await commands.accepted(services, submitted.appended)
+        return _created(_reply_decoder.decode(submitted.outcome.response or b""), _NO_VARIABLES, submitted)
+    with services.waits.for_an_instance(request.owner) as wait:
+        submitted = await commands.submit(request, services, command, deadline=deadline, insists=True)
+        names = body.fetch_variables
+        del body, command  # they may be large, and the wait may be long
+        return await _awaited(request, services, submitted, names, deadline, wait)
+
+
+def _command(body: CreationBody, settings: ApiSettings, awaits: bool) -> CreateInstance:
+    return CreateInstance(
         body.process_definition_id,
         as_key(body.process_definition_key, "processDefinitionKey"),
         -1 if body.process_definition_version is None else body.process_definition_version,
@@ -123,29 +139,18 @@ async def create(request: Request, services: Services) -> Response:
         tuple(instruction.after_element_id or "" for instruction in body.runtime_instructions or ()),
         body.process_definition_version_tag,
     )
-    deadline = trio.current_time() + (_limit_s(request, body, services) if awaits else settings.response_timeout_s)
-    if not awaits:
-        submitted = await commands.submit(request, services, command, deadline=deadline)
-        if submitted.outcome is None:
-            return await commands.accepted(services, submitted.appended)
-        return _created(_reply_decoder.decode(submitted.outcome.response or b""), _NO_VARIABLES, submitted)
-    with services.waits.for_an_instance(request.owner) as wait:
-        submitted = await commands.submit(request, services, command, deadline=deadline, insists=True)
-        names = body.fetch_variables
-        del body, command  # they may be megabytes, and the instance may take an hour
-        return await _awaited(request, services, submitted, names, deadline, wait)
 
 
 async def _awaited(
     request: Request, services: Services, submitted: Submitted, names: list[str] | None, deadline: float, wait: Wait
 ) -> Response:
-    """The answer when the instance has ended."""
+    """The answer at the end of the instance."""
     if submitted.outcome is None:
         return await commands.accepted(services, submitted.appended)
     reply = _reply_decoder.decode(submitted.outcome.response or b"")
     try:
         result = await _end(request, services, reply.process_instance_key, names, deadline, wait)
-    except Overloaded:  # no room for another who waits; but the instance is there, and this must not be repeated
+    except Overloaded:  # too many requests wait, but the instance exists, so the client must not repeat the request
         result = None
     if result is None:
         raise commands.timed_out(submitted.appended.position, processInstanceKey=str(reply.process_instance_key))
@@ -220,22 +225,21 @@ def _check_tags(tags: tuple[str, ...], found: Violations) -> None:
 
 
 def _limit_s(request: Request, body: CreationBody, services: Services) -> float:
-    """How long the end of the instance is awaited."""
-    asked_s = commands.wait_limit_s(request)
-    if not asked_s:
-        asked_s = (as_int64(body.request_timeout, "requestTimeout") or 0) / 1000
+    """The time to wait for the end of the instance."""
+    requested_s = commands.wait_limit_s(request)
+    if not requested_s:
+        requested_s = (as_int64(body.request_timeout, "requestTimeout") or 0) / 1000
     settings = services.settings
-    return min(asked_s, settings.max_wait_s) if asked_s > 0 else settings.response_timeout_s
+    return min(requested_s, settings.max_wait_s) if requested_s > 0 else settings.response_timeout_s
 
 
 async def _end(
     request: Request, services: Services, key: int, names: list[str] | None, deadline: float, wait: Wait
 ) -> StoredAnswer | None:
-    """How the instance ended; None if it has not by the deadline, until the program stops, or until another client
-    needs the place.
+    """The end of the instance; None at the deadline, when the program stops, and when another client needs the place.
 
-    Registered first, then read, then awaited: so that an end in between is not missed, and a database that is away for
-    a moment costs nothing but that. An end in the creating batch, which is most often the one, is known already.
+    The waiter is registered before the state is read, so that an end in between is not missed. A database outage only
+    delays the answer. Most instances end in the batch that creates them, and their end is known without a read.
     """
     with services.completions.register_end(key) as end, trio.move_on_at(deadline) as scope:
         wait.leave = scope.cancel
@@ -245,7 +249,7 @@ async def _end(
             try:
                 result = await read(services, lambda connection: reads.result(connection, key, names or None))
             except (Outage, Retry):
-                await trio.sleep(LOOK_AGAIN_S)
+                await trio.sleep(RETRY_S)
                 continue
             if result is not None:
                 return result
@@ -257,7 +261,7 @@ async def _end(
 
 
 async def _wait(request: Request, end: EndWaiter) -> None:
-    """For a moment without looking whether the client is still there, then until it leaves."""
+    """Wait for the end, first without a watch for the client's disconnect, then with it. Raises ClientLeft."""
     with trio.move_on_after(UNWATCHED_S):
         await end.wait()
         return
@@ -299,7 +303,7 @@ def _terminated(key: int, submitted: Submitted) -> Problem:
 
 
 async def cancel(request: Request, services: Services) -> Response:
-    """POST /v2/process-instances/{key}/cancellation: end it, with everything in it."""
+    """POST /v2/process-instances/{key}/cancellation: cancel an instance and everything in it."""
     key = request.key("processInstanceKey")
     body = decode_optional(request, _cancellation_decoder, services.settings)
     check_reference(body.operation_reference)

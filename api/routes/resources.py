@@ -20,7 +20,7 @@ _deletion_decoder = decoder(DeletionBody)
 
 
 async def delete(request: Request, services: Services) -> Response:
-    """POST /v2/resources/{key}/deletion: no new instances from now on; running ones go on, and the last one ends it."""
+    """POST /v2/resources/{key}/deletion: no new instances start. The definition is removed after its last instance."""
     key = request.key("resourceKey")
     body = decode_optional(request, _deletion_decoder, services.settings)
     check_reference(body.operation_reference)

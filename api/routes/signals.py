@@ -27,7 +27,7 @@ _reply_decoder = msgspec.json.Decoder(SignalReply)
 
 
 async def broadcast(request: Request, services: Services) -> Response:
-    """POST /v2/signals/broadcast: for everybody who waits for it now. Answered before all of them have been told."""
+    """POST /v2/signals/broadcast: broadcast a signal to all subscriptions. The answer does not wait for all of them."""
     body = decode(request, _broadcast_decoder, services.settings)
     found = Violations()
     found.require("signalName", body.signal_name)

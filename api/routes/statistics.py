@@ -1,4 +1,4 @@
-"""What became of elements: how many are where, which flows were taken, and who called whom."""
+"""Statistics of elements, taken sequence flows and the call hierarchy."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from vivero.storage.search.statements import run_statistics
 
 
 async def of_instance(request: Request, services: Services) -> Response:
-    """GET /v2/process-instances/{key}/statistics/element-instances: nothing for an unknown instance."""
+    """GET /v2/process-instances/{key}/statistics/element-instances: empty for an unknown instance."""
     key = request.key("processInstanceKey")
     return _items(await read(services, lambda connection: reads.instance_statistics(connection, key)))
 
 
 async def of_definition(request: Request, services: Services) -> Response:
-    """POST /v2/process-definitions/{key}/statistics/element-instances: of all its instances, or of those that fit."""
+    """POST /v2/process-definitions/{key}/statistics/element-instances: for all instances, or those of a filter."""
     key = request.key("processDefinitionKey")
     fits = ("processDefinitionKey", str(key))
     prepared = prepare_statistics(request, PROCESS_INSTANCES, services.settings, fits)
@@ -30,7 +30,7 @@ async def of_definition(request: Request, services: Services) -> Response:
 
 
 async def sequence_flows(request: Request, services: Services) -> Response:
-    """GET /v2/process-instances/{key}/sequence-flows: those that were taken, each once."""
+    """GET /v2/process-instances/{key}/sequence-flows: the taken flows, each once."""
     key = request.key("processInstanceKey")
     return _items(await read(services, lambda connection: reads.sequence_flows(connection, key)))
 

@@ -1,4 +1,4 @@
-"""Timers: read, search, fire now, move. Ours: no other engine lets people see and move what will happen when."""
+"""Timers: read, search, fire now, move. Camunda's API has no such resource."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class TriggerBody(Body, frozen=True):
-    """It has no properties."""
+    """The body, which has no properties."""
 
 
 class MoveBody(Body, frozen=True):
@@ -33,14 +33,14 @@ _move_decoder = decoder(MoveBody)
 
 
 async def trigger(request: Request, services: Services) -> Response:
-    """POST /v2/timers/{key}/trigger: it fires now, whatever its due date; a cycle goes on with its next one."""
+    """POST /v2/timers/{key}/trigger: fire now, whatever the due date. A cycle continues with its next occurrence."""
     key = request.key("timerKey")
     decode_optional(request, _trigger_decoder, services.settings)
     return await commands.command(request, services, FireTimer(key), key)
 
 
 async def move(request: Request, services: Services) -> Response:
-    """PATCH /v2/timers/{key} {dueDate}: it fires then. One that is past fires at once."""
+    """PATCH /v2/timers/{key} {dueDate}: change the due date. With a date in the past, the timer fires at once."""
     key = request.key("timerKey")
     body = decode(request, _move_decoder, services.settings)
     if body.due_date is None:

@@ -1,4 +1,4 @@
-"""What happened to a process instance, for people: one line an event."""
+"""The history of a process instance for people: one line per event."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ MAX_ROWS = 10_000
 
 
 async def get(request: Request, services: Services) -> Response:
-    """GET /v2/process-instances/{key}/trace: of the whole tree, oldest first; `after`: the `next` of a page."""
+    """GET /v2/process-instances/{key}/trace: for the whole instance tree, oldest first. `after`: a page's `next`."""
     key, after = request.key("processInstanceKey"), _after(request)
     if await read(services, lambda connection: reads.root_of_instance(connection, key)) is None:
         raise not_found(PROCESS_INSTANCES.name, key)
     rows = await read(services, lambda connection: log.history(connection, key, after, MAX_ROWS))
     more = len(rows) == MAX_ROWS
-    if more and rows[0].position < rows[-1].position:  # the last command may be there in part only
+    if more and rows[0].position < rows[-1].position:  # the last command may be incomplete
         rows = [row for row in rows if row.position < rows[-1].position]
     return json_response({"items": _items(rows), "next": str(rows[-1].position) if more else None})
 
@@ -39,7 +39,7 @@ def _after(request: Request) -> int:
 
 
 def _items(rows: list[HistoryRow]) -> list[dict[str, Any]]:
-    """One item a command, with its lines: the command itself, then its events and those of its follow-ups."""
+    """One item per command, with lines for the command, its events and those of its follow-ups."""
     trace = Trace()
     items = []
     for position, of_command in groupby(rows, key=lambda row: row.position):

@@ -1,4 +1,4 @@
-"""User tasks: read, search, assign, update, complete; their forms, and the variables that are seen from them."""
+"""User tasks: read, search, assign, update, complete; their forms and variables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vivero.api.problems import not_found
 from vivero.api.reading import read
 from vivero.api.request import Request
 from vivero.api.response import Response, no_content
-from vivero.api.search import found, getting, prepare, searching
+from vivero.api.search import getting, prepare, run, searching
 from vivero.api.services import Services
 from vivero.engine.core.events.schedules import LATEST_MS
 from vivero.engine.core.records.user_tasks import (
@@ -33,7 +33,7 @@ search = searching(USER_TASKS)
 MAX_NAME = 256
 MAX_CANDIDATES = 1000
 MAX_ACTION = 1000
-HIGHEST_PRIORITY = 100
+MAX_PRIORITY = 100
 
 
 class AssignmentBody(Body, frozen=True):
@@ -48,7 +48,7 @@ class CompletionBody(Body, frozen=True):
 
 
 class Changeset(Body, frozen=True):
-    """Null leaves an attribute as it is; an empty date or list takes it away."""
+    """Changes to a user task. Null keeps an attribute; an empty date or list removes it."""
 
     due_date: str | None = None
     follow_up_date: str | None = None
@@ -70,7 +70,7 @@ _update_decoder = decoder(UpdateBody)
 
 
 async def assign(request: Request, services: Services) -> Response:
-    """POST /v2/user-tasks/{key}/assignment: give it to somebody; with `allowOverride` false, unless another has it."""
+    """POST /v2/user-tasks/{key}/assignment: assign a task. With `allowOverride` false, only if it has no assignee."""
     key = request.key("userTaskKey")
     body = decode(request, _assignment_decoder, services.settings)
     found = Violations()
@@ -86,13 +86,13 @@ async def assign(request: Request, services: Services) -> Response:
 
 
 async def unassign(request: Request, services: Services) -> Response:
-    """DELETE /v2/user-tasks/{key}/assignee: give it to nobody."""
+    """DELETE /v2/user-tasks/{key}/assignee: remove the assignee."""
     key = request.key("userTaskKey")
     return await commands.command(request, services, AssignUserTask(key, None, "unassign"), key, content=b"")
 
 
 async def update(request: Request, services: Services) -> Response:
-    """PATCH /v2/user-tasks/{key}: other dates, candidates, or another priority."""
+    """PATCH /v2/user-tasks/{key}: change dates, candidates and priority."""
     key = request.key("userTaskKey")
     body = decode_optional(request, _update_decoder, services.settings)
     found = Violations()
@@ -119,15 +119,13 @@ def _changes(given: Changeset, found: Violations) -> UserTaskChanges:
         changes["candidate_groups"] = _names("candidateGroups", given.candidate_groups, found)
     if given.priority is not None:
         changes["priority"] = given.priority
-        if not 0 <= given.priority <= HIGHEST_PRIORITY:
-            found.add(
-                f"The value for priority is '{given.priority}' but must be within the [0,{HIGHEST_PRIORITY}] range"
-            )
+        if not 0 <= given.priority <= MAX_PRIORITY:
+            found.add(f"The value for priority is '{given.priority}' but must be within the [0,{MAX_PRIORITY}] range")
     return changes
 
 
 def _date(name: str, text: str, found: Violations) -> int | None:
-    """Epoch milliseconds; an empty text is no date. Without an offset nobody knows which moment is meant."""
+    """Epoch milliseconds; None for an empty text. A date without an offset is a violation."""
     if not text:
         return None
     try:
@@ -148,7 +146,7 @@ def _names(name: str, names: tuple[str, ...], found: Violations) -> tuple[str, .
 
 
 async def complete(request: Request, services: Services) -> Response:
-    """POST /v2/user-tasks/{key}/completion: the work is done; its variables go to the process."""
+    """POST /v2/user-tasks/{key}/completion: complete a task, with variables for the process."""
     key = request.key("userTaskKey")
     body = decode_optional(request, _completion_decoder, services.settings)
     found = Violations()
@@ -166,12 +164,12 @@ async def form(request: Request, services: Services) -> Response:
 
 
 async def variables(request: Request, services: Services) -> Response:
-    """POST /v2/user-tasks/{key}/variables/search: all of the scopes around the task, hidden ones too."""
+    """POST /v2/user-tasks/{key}/variables/search: those of all scopes around the task, also hidden ones."""
     return await _variables(request, services, variables_seen(request.flag("truncateValues", True)))
 
 
 async def effective(request: Request, services: Services) -> Response:
-    """POST /v2/user-tasks/{key}/effective-variables/search: of each name the one that the task sees."""
+    """POST /v2/user-tasks/{key}/effective-variables/search: for each name, the one that the task sees."""
     return await _variables(request, services, effective_variables(request.flag("truncateValues", True)))
 
 
@@ -179,10 +177,10 @@ async def _variables(request: Request, services: Services, resource: Resource) -
     key = request.key("userTaskKey")
     prepared = prepare(request, resource, services.settings, ("user task", key))
     await _must_exist(key, services)
-    return await found(services, prepared)
+    return await run(services, prepared)
 
 
 async def _must_exist(key: int, services: Services) -> None:
-    """Raises Problem 404."""
+    """Raise Problem 404 for an unknown task."""
     if not await read(services, lambda connection: reads.user_task_exists(connection, key)):
         raise not_found(USER_TASKS.name, key)

@@ -27,13 +27,13 @@ _set_decoder = decoder(SetVariablesBody)
 
 
 async def search(request: Request, services: Services) -> Response:
-    """POST /v2/variables/search: long values are cut unless `truncateValues=false`."""
+    """POST /v2/variables/search: long values are truncated unless `truncateValues=false`."""
     preview = request.flag("truncateValues", True)
     return await answer(request, services, VARIABLE_PREVIEWS if preview else VARIABLES)
 
 
 async def set(request: Request, services: Services) -> Response:
-    """PUT /v2/element-instances/{key}/variables: in the scope itself (`local`), or where each is defined."""
+    """PUT /v2/element-instances/{key}/variables: set variables in the scope (`local`), or where each is defined."""
     key = request.key("elementInstanceKey")
     body = decode(request, _set_decoder, services.settings)
     check_reference(body.operation_reference)

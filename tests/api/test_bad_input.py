@@ -362,7 +362,7 @@ async def test_content_that_is_packed_is_refused(client, engine):
     body, headers = gzip.compress(json.dumps(CREATE).encode()), [(b"content-encoding", b"gzip")]
     answer = await client("POST", "/v2/process-instances", body, headers)
     assert (answer.status, answer.headers[b"accept-encoding"]) == (415, b"identity")
-    assert answer.problem["detail"] == "Content-Encoding 'gzip' is not supported; send the content as it is"
+    assert answer.problem["detail"] == "Content-Encoding 'gzip' is not supported; send the content without an encoding"
     assert engine.appended == []
 
 
@@ -381,7 +381,7 @@ async def test_json_is_known_by_several_names(client, engine, content_type):
 async def test_a_body_without_a_type_is_refused(client, engine, path):
     answer = await client("POST", path, b"{}", typed=False)
     assert (answer.status, answer.problem["title"]) == (415, "Unsupported Media Type")
-    assert answer.problem["detail"] == "A body without Content-Type is not supported; application/json is"
+    assert answer.problem["detail"] == "A body without Content-Type is not supported; use application/json"
     assert engine.appended == []
 
 

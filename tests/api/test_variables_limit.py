@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from vivero.api.settings import MOST_VARIABLES, ApiSettings
+from vivero.api.settings import MAX_VARIABLES, ApiSettings
 
 KEY = 2251799813685249
 REQUESTS = {
@@ -32,7 +32,7 @@ async def test_too_many_variables_are_refused(client, engine, name):
     answer = await client(method, target, json.dumps(body | {"variables": dict.fromkeys("abcd", 1)}).encode())
     assert answer.status == 400
     assert answer.problem["title"] == "INVALID_ARGUMENT"
-    assert answer.problem["detail"] == "The request has 4 variables, and no request may have more than 3."
+    assert answer.problem["detail"] == "The request has 4 variables but must not have more than 3."
     assert not engine.appended
 
 
@@ -42,7 +42,7 @@ async def test_as_many_as_there_may_be(client, engine):
     assert len(engine.command.variables) == 3
 
 
-@pytest.mark.parametrize("number", [0, MOST_VARIABLES + 1])
+@pytest.mark.parametrize("number", [0, MAX_VARIABLES + 1])
 def test_the_limit_has_limits(number):
-    with pytest.raises(ValueError, match=f"1 to {MOST_VARIABLES}"):
+    with pytest.raises(ValueError, match=f"between 1 and {MAX_VARIABLES}"):
         ApiSettings(max_variables=number)

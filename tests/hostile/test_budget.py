@@ -61,7 +61,7 @@ async def test_a_creation_with_too_many_variables(target, count):
     async with target.attacked(), Caller(target.port) as caller:
         answer = await caller.send("POST", "/v2/process-instances", body, "application/json")
     assert answer.status == 400
-    assert answer.json["detail"] == f"The request has {count} variables, and no request may have more than 10000."
+    assert answer.json["detail"] == f"The request has {count} variables but must not have more than 10000."
 
 
 @pytest.mark.representative

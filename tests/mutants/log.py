@@ -223,7 +223,7 @@ LOG: tuple[Mutant, ...] = (
         "api: a position is told before it is flushed",
         "tests/api/test_commands.py::test_a_position_is_not_told_before_it_is_flushed",
         "api/commands.py",
-        ("position if trio.current_time() >= kept_from else None", "position"),
+        ("position if trio.current_time() >= durable_at else None", "position"),
     ),
     mutant(
         "forward: ORDER BY dropped",

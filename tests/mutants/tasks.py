@@ -456,7 +456,7 @@ TASKS: tuple[Mutant, ...] = (
         "activation: what a client that has left was brought stays leased",
         "tests/api/routes/test_job_activation.py::test_what_is_brought_to_a_client_that_has_left_is_given_back",
         "api/routes/job_activation.py",
-        ("            await _give_back(services, left)\n", "            pass\n"),
+        ("            await _release(services, left)\n", "            pass\n"),
     ),
     mutant(
         "activation: taking back waits for jobs that the engine saves",

@@ -210,7 +210,7 @@ def test_hosts_that_are_ones(host):
 
 
 def test_tls_on_the_plain_port_is_told_so():
-    assert "not TLS" in parse(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03").error.detail
+    assert "without TLS" in parse(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03").error.detail
 
 
 @pytest.mark.parametrize("step", [None, 1, 7])

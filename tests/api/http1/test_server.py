@@ -188,7 +188,7 @@ class TestDrain:
             await client.stream.receive_some(10)
             with structlog.testing.capture_logs() as logs:
                 assert 0.3 <= await server.stop() < 1.3
-        assert [entry["event"] for entry in logs] == ["requests were cut off at shutdown"]
+        assert [entry["event"] for entry in logs] == ["open requests were cancelled at shutdown"]
 
     @pytest.mark.parametrize("fragment", [GET[:-2], b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx"])
     async def test_a_slow_client_does_not_hold_it(self, running, apps, fragment):

@@ -118,8 +118,8 @@ async def test_all_problems_are_named_at_once(client, engine):
         "nowhere",
         "'b.bpmn'",
         "'c.form'",
-        "process 'order' is in 'd.bpmn' already",
-        "'e.bpmn': there is more than one file of this name",
+        "process 'order' is also in 'd.bpmn'",
+        "'e.bpmn': there is more than one file with this name",
     ):
         assert expected in detail
     assert engine.appended == []
@@ -169,7 +169,7 @@ async def test_what_a_deployment_is_made_of_is_said(client):
     misnamed = await client("POST", "/v2/deployments", body(part(process(), name="file")), [TYPE])
     assert misnamed.problem["detail"].startswith("Request property [file] cannot be parsed: the parts of a deployment")
     bare = await client("POST", "/v2/deployments", process(), [(b"content-type", b"application/xml")])
-    assert bare.problem["detail"] == "Content-Type 'application/xml' is not supported; multipart/form-data is"
+    assert bare.problem["detail"] == "Content-Type 'application/xml' is not supported; use multipart/form-data"
 
 
 async def test_a_deployment_has_a_limit_of_its_own(client, settings):
