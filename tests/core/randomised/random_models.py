@@ -27,9 +27,10 @@ DEFINITIONS = {
     "escalation": '<escalationEventDefinition escalationRef="escalation-{code}"/>',
     "any escalation": "<escalationEventDefinition/>",
     "terminate": "<terminateEventDefinition/>",
+    "condition": "<conditionalEventDefinition><condition>=v{number} = 1</condition></conditionalEventDefinition>",
 }
-"""Every `{name}` and `{code}` is drawn."""
-CAUGHT = ("message", "signal", "timer")
+"""Every `{name}`, `{code}` and `{number}` is drawn."""
+CAUGHT = ("message", "signal", "timer", "condition")
 AT_TASKS = (*CAUGHT, "cycle", "error", "any error")
 AT_SCOPES = (*AT_TASKS, "escalation", "any escalation")
 PUBLISH = '<extensionElements><zeebe:publishMessage correlationKey="=k"{ttl}/></extensionElements>'
