@@ -9,6 +9,7 @@ from vivero.engine.core.memory import MemoryEngine
 from vivero.engine.core.outcomes import Entry, Notices
 from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.engine.core.records.jobs import CompleteJob
+from vivero.engine.core.state import batches
 from vivero.engine.core.state.state import State
 from vivero.engine.core.step import Processor
 
@@ -35,9 +36,9 @@ def _run_once() -> tuple[float, float]:
     for number in range(INSTANCES):
         events += _one_instance(processor, state, 2 * number)
         if number % BATCH == 0:
-            roots = state.seal()
-            state.saved()
-            state.committed(roots)
+            roots = batches.close(state)
+            state.begin_batch()
+            batches.committed(state, roots)
             processor.notices = Notices()
     seconds = perf_counter() - started
     return events / seconds, 2 * INSTANCES / seconds

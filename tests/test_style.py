@@ -11,7 +11,7 @@ import pytest
 
 from vivero.engine.core import dispatch
 from vivero.engine.core.events.table import START_KINDS
-from vivero.engine.core.state.waiting import INDEXED_BY
+from vivero.engine.core.state.subscription_index import INDEXED_BY
 
 ROOT = Path(__file__).parents[1]
 CORE = ROOT / "engine" / "core"

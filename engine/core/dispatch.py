@@ -77,7 +77,7 @@ from vivero.engine.core.records.messages import (
 from vivero.engine.core.records.signals import BroadcastSignal, DeliverSignal
 from vivero.engine.core.records.timers import FireTimer, MoveTimer, TriggerTimer
 from vivero.engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
-from vivero.engine.core.state.tree import Element
+from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vivero.engine.core.state.tree import TERMINATING, Element
+from vivero.engine.core.state.instance_tree import TERMINATING, Element
 
 
 class Ending:

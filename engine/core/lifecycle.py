@@ -22,7 +22,7 @@ from vivero.engine.core.records.jobs import JobCanceled
 from vivero.engine.core.records.user_tasks import UserTaskEnded
 from vivero.engine.core.shared import listeners, mappings, room, subscriptions, waits
 from vivero.engine.core.shared.beginnings import begin_at
-from vivero.engine.core.state.tree import (
+from vivero.engine.core.state.instance_tree import (
     ACTIVATED,
     ACTIVATING,
     COMPLETED,

@@ -17,8 +17,9 @@ from vivero.engine.core.records.base import DEFAULT_TENANT, Command
 from vivero.engine.core.records.catalogue import Deploy, DeploymentReply, ResourceReference
 from vivero.engine.core.rules import FOLLOW_UP_ROUNDS
 from vivero.engine.core.shared.starts import metadata_of
+from vivero.engine.core.state import batches
 from vivero.engine.core.state.catalogue import Definition
-from vivero.engine.core.state.channels import Channel, Starts
+from vivero.engine.core.state.message_channels import MessageChannel, Starts
 from vivero.engine.core.state.state import State
 from vivero.engine.core.step import DEFAULT_LIMITS, Limits, Processor
 
@@ -109,21 +110,21 @@ class MemoryEngine:
                 handled += rows
         self.processor.give_up_parked()
         self.log.append(Logged(position, self.now, command, handled))
-        roots = self.state.seal()
-        self.state.saved()
-        self.state.committed(roots)
+        roots = batches.close(self.state)
+        self.state.begin_batch()
+        batches.committed(self.state, roots)
         return handled
 
     def _begin(self, need: Need) -> None:
         """There is nothing but what is in memory: what has not been there yet begins empty."""
         state = self.state
         if need.kind is NeedKind.FAMILY:
-            state.families.setdefault(need.key, {})
+            state.catalogue.families.setdefault(need.key, {})
         elif need.kind is NeedKind.CHANNEL:
             if need.key not in state.channels:  # another follow-up of a full batch may have begun it
-                state.channels[need.key] = Channel(*need.key)
-        elif need.kind is NeedKind.STARTS and state.starts is None:
-            state.starts = Starts()
+                state.channels[need.key] = MessageChannel(*need.key)
+        elif need.kind is NeedKind.STARTS and state.catalogue.starts is None:
+            state.catalogue.starts = Starts()
         elif need.kind is NeedKind.SIGNAL:
             state.signal_pages[need.key] = None
         elif need.kind not in (NeedKind.ELEMENT, NeedKind.SUBSCRIPTION, NeedKind.DEFINITION):

@@ -10,7 +10,7 @@ import msgspec
 
 from vivero.engine.core.records.base import Command, Event
 from vivero.engine.core.records.effects import Rejection
-from vivero.engine.core.state.tree import Variable
+from vivero.engine.core.state.instance_tree import Variable
 
 
 class Entry(msgspec.Struct):

@@ -1,7 +1,7 @@
-"""The event log back into state: appliers and nothing else (docs/design/execution.md §12).
+"""The event log back into state, by appliers alone (docs/design/execution.md §12).
 
-Which rows were one batch matters to a single column, the revision of a tree; everything else follows from the events.
-Keys are not given out here: whoever goes on with the rebuilt state makes it with the `next_key` of the last batch.
+The division into batches matters only for the revision of a tree; everything else follows from the events. Replay gives
+out no keys: to go on, create the state with the `next_key` of the last batch.
 """
 
 from __future__ import annotations
@@ -11,29 +11,30 @@ from typing import NamedTuple
 
 from vivero.engine.core.apply import apply
 from vivero.engine.core.records.base import Event
+from vivero.engine.core.state import batches
 from vivero.engine.core.state.state import State
 
 
 class Recorded(NamedTuple):
-    """A row of the event log: what happened at `position`, when it was `now_ms` (epoch milliseconds)."""
+    """A row of the event log: the events at `position`, at the time `now_ms` (epoch milliseconds)."""
 
     position: int
     now_ms: int
     events: Sequence[Event]
 
 
-def replay(state: State, batches: Iterable[Iterable[Recorded]]) -> None:
-    """Apply the rows, in the order of (position, seq), to `state`; each batch of them is sealed as it once was.
+def replay(state: State, recorded: Iterable[Iterable[Recorded]]) -> None:
+    """Apply the rows of each batch to `state`, in the order of (position, seq).
 
     Raises:
-        KeyError: an event is about something that no earlier event made: rows are missing, or out of order.
+        KeyError: an event refers to a row that no earlier event created: rows are missing or out of order.
     """
-    for batch in batches:
+    for batch in recorded:
         for row in batch:
             apply_row(state, row)
-        roots = state.seal()
-        state.saved()
-        state.committed(roots)
+        retained = batches.close(state)
+        state.begin_batch()
+        batches.committed(state, retained)
 
 
 def apply_row(state: State, row: Recorded) -> None:
@@ -41,4 +42,4 @@ def apply_row(state: State, row: Recorded) -> None:
     state.position, state.now = row.position, row.now_ms
     for event in row.events:
         apply(state, event)
-    state.keep()
+    state.accept()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 
 from vivero.engine.bpmn.model import Process
 from vivero.engine.core.dispatch import COMMANDS
@@ -32,9 +33,10 @@ from vivero.engine.core.rules import (
     TreeRules,
 )
 from vivero.engine.core.state.catalogue import Definition
+from vivero.engine.core.state.instance_tree import Element, Instance, Job
 from vivero.engine.core.state.rows import Row
 from vivero.engine.core.state.state import State
-from vivero.engine.core.state.tree import Element, Instance, Job
+from vivero.engine.core.state.undo import undo
 from vivero.engine.core.view import View
 from vivero.engine.core.worklist import ITEM_COST, Worklist
 
@@ -258,7 +260,7 @@ class Processor:
         """What is not in memory may be in the database, or nowhere: a handler cannot tell."""
         for need in COMMANDS[type(command)].needs(command, self.at.tenant):
             table = _TABLES.get(need.kind)
-            if table is not None and need.key not in getattr(self.state, table):
+            if table is not None and need.key not in table(self.state):
                 raise NotLoaded(need)
 
     def _park(self, commands: list[Command], missing: Need) -> None:
@@ -289,7 +291,7 @@ class Processor:
             else:
                 follow_ups.append(send.command)
         rows = self._rows(seq, request, rejection)
-        self.state.keep()
+        self.state.accept()
         return rows
 
     def _spill(self, command: Command) -> None:
@@ -318,7 +320,7 @@ class Processor:
         at.tenant, at.request = tenant, request
 
     def _abandon(self) -> None:
-        self.state.undo()
+        undo(self.state)
         self._work.begin()
 
     def _poisoned(self, command: Command, bug: Exception) -> Rejection:
@@ -346,7 +348,7 @@ class Processor:
         for send in self._work.sends:
             self._spill(send.command)
         rows = self._rows(0, entry.request, rejection)
-        self.state.keep()
+        self.state.accept()
         self._last, self._seq = entry.position, len(rows)
         return rows
 
@@ -432,12 +434,12 @@ class Processor:
             self.notices.timers[key] = timer.due_at, timer.tenant
 
 
-_TABLES = {
-    NeedKind.INSTANCE: "elements",
-    NeedKind.ELEMENT: "elements",
-    NeedKind.JOB: "jobs",
-    NeedKind.TIMER: "timers",
-    NeedKind.SUBSCRIPTION: "subscriptions",
-    NeedKind.DEFINITION: "definitions",
+_TABLES: Mapping[NeedKind, Callable[[State], Mapping[int, object]]] = {
+    NeedKind.INSTANCE: attrgetter("elements"),
+    NeedKind.ELEMENT: attrgetter("elements"),
+    NeedKind.JOB: attrgetter("jobs"),
+    NeedKind.TIMER: attrgetter("timers"),
+    NeedKind.SUBSCRIPTION: attrgetter("subscriptions"),
+    NeedKind.DEFINITION: attrgetter("catalogue.definitions"),
 }
 """Where the state has what a need asks for by its key."""

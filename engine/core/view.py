@@ -19,9 +19,7 @@ from vivero.engine.core.rules import (
     TreeRules,
 )
 from vivero.engine.core.state.catalogue import Definition, Family
-from vivero.engine.core.state.channels import Channel, Starts
-from vivero.engine.core.state.state import State
-from vivero.engine.core.state.tree import (
+from vivero.engine.core.state.instance_tree import (
     MISSING,
     Element,
     Incident,
@@ -32,6 +30,8 @@ from vivero.engine.core.state.tree import (
     UserTask,
     Variable,
 )
+from vivero.engine.core.state.message_channels import MessageChannel, Starts
+from vivero.engine.core.state.state import State
 from vivero.engine.feel import Evaluation as FeelEvaluation
 from vivero.engine.feel import EvaluationError, Expression, from_json, measure_json, to_json
 from vivero.engine.feel import Warning as FeelWarning
@@ -185,7 +185,7 @@ class View:
 
     def start_timers(self, process_id: str) -> list[int]:
         """The keys of the timers that start a process of the command's tenant; its family must be loaded."""
-        return list(self.state.start_timers.get((self.tenant, process_id), ()))
+        return list(self.state.catalogue.start_timers.get((self.tenant, process_id), ()))
 
     def incident(self, key: int) -> Incident | None:
         return self.state.incidents.get(key)
@@ -226,7 +226,7 @@ class View:
 
     # ---- messages and signals
 
-    def channel(self, tenant: str, correlation_key: str) -> Channel:
+    def channel(self, tenant: str, correlation_key: str) -> MessageChannel:
         try:
             return self.state.channels[tenant, correlation_key]
         except KeyError:
@@ -234,9 +234,9 @@ class View:
 
     def starts(self) -> Starts:
         """Start events that wait for messages and signals."""
-        if self.state.starts is None:
+        if self.state.catalogue.starts is None:
             raise NotLoaded(Need(NeedKind.STARTS, None))
-        return self.state.starts
+        return self.state.catalogue.starts
 
     def signal_page(self, name: str, after: int) -> int | None:
         """The last key of the page of subscriptions behind `after` that has been loaded; None of the last page."""
@@ -251,26 +251,26 @@ class View:
         """All versions of a process of the tenant, by default the command's; empty when there is none."""
         key = (self.tenant if tenant is None else tenant, process_id)
         try:
-            return self.state.families[key]
+            return self.state.catalogue.families[key]
         except KeyError:
             raise NotLoaded(Need(NeedKind.FAMILY, key)) from None
 
     def definition(self, key: int) -> Definition | None:
-        return self.state.definitions.get(key)
+        return self.state.catalogue.definitions.get(key)
 
     def running(self, definition_key: int) -> int:
         """Instances of a definition that run in this partition."""
-        usage = self.state.usage.get(definition_key)
+        usage = self.state.catalogue.usage.get(definition_key)
         return usage.running if usage is not None else 0
 
     def model(self, definition_key: int) -> Process:
-        model = self.state.models.get(definition_key)
+        model = self.state.catalogue.models.get(definition_key)
         if model is None:
-            definition = self.state.definitions.get(definition_key)
+            definition = self.state.catalogue.definitions.get(definition_key)
             model = None if definition is None else self.find_model(definition)
             if model is None:
                 raise NotLoaded(Need(NeedKind.MODEL, definition_key))
-            self.state.models[definition_key] = model
+            self.state.catalogue.models[definition_key] = model
         return model
 
     def node(self, element: Element) -> Node:

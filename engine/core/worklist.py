@@ -53,11 +53,11 @@ from vivero.engine.core.records.jobs import JobCompleted, JobCreated, JobFailed,
 from vivero.engine.core.records.messages import ReleaseStart
 from vivero.engine.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
 from vivero.engine.core.rules import SLICE_CHARACTERS, SLICE_STEPS
+from vivero.engine.core.settle_queue import SettleQueue
 from vivero.engine.core.shared import deadlocks, subscriptions
 from vivero.engine.core.shared.deferred import is_deferred, is_idle
 from vivero.engine.core.shared.flows import enter
-from vivero.engine.core.state.state import State
-from vivero.engine.core.state.tree import (
+from vivero.engine.core.state.instance_tree import (
     ACTIVATED,
     ACTIVATING,
     MISSING,
@@ -69,7 +69,7 @@ from vivero.engine.core.state.tree import (
     Job,
     Timer,
 )
-from vivero.engine.core.touched import Touched
+from vivero.engine.core.state.state import State
 from vivero.engine.core.view import View
 
 ITEM_COST = 4
@@ -100,7 +100,7 @@ class Worklist:
         self.timers: dict[int, tuple[int, str] | None] = {}
         """See `Notices.timers`."""
         self._queue: deque[tuple[int, str, Any]] = deque()
-        self._touched = Touched()
+        self._touched = SettleQueue()
         self._unloaded: dict[int, None] = {}
         """Bodies of paged loops that go on when more of them has been loaded."""
         self._ending = Ending()
@@ -406,7 +406,7 @@ class Worklist:
             if row.start_lock is not None:
                 released = ReleaseStart(row.key, row.tenant, row.process_id, row.start_lock)
                 self.sends.append(Send(released))
-            definition = self.state.definitions.get(row.definition_key)
+            definition = self.state.catalogue.definitions.get(row.definition_key)
             if definition is not None and definition.state == "DRAINING" and not self.at.running(definition.key):
                 self.sends.append(Send(RetireDefinition(definition.key)))
 

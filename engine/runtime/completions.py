@@ -16,7 +16,7 @@ from typing import Any
 import trio
 
 from vivero.engine.core.outcomes import Ended
-from vivero.engine.core.state.tree import Variable
+from vivero.engine.core.state.instance_tree import Variable
 from vivero.engine.runtime.appender.admission import Lost, Overloaded
 from vivero.engine.runtime.dedicated_connection import DedicatedConnection
 from vivero.engine.runtime.supervision.beat import Beat

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from vivero.engine.core.state.instance_tree import Element, Job
 from vivero.engine.core.state.rows import Row
-from vivero.engine.core.state.tree import Element, Job
 from vivero.storage.postgres.values import Params
 
 End = tuple[Any, ...]

@@ -12,9 +12,7 @@ from typing import Any
 import msgspec
 
 from vivero.engine.core.state.catalogue import Definition, Deployment
-from vivero.engine.core.state.channels import ChannelSubscription, Message, Start, StartLock
-from vivero.engine.core.state.rows import Row
-from vivero.engine.core.state.tree import (
+from vivero.engine.core.state.instance_tree import (
     Element,
     Incident,
     Instance,
@@ -26,6 +24,8 @@ from vivero.engine.core.state.tree import (
     UserTask,
     Variable,
 )
+from vivero.engine.core.state.message_channels import ChannelSubscription, Message, Start, StartLock
+from vivero.engine.core.state.rows import Row
 
 Document = dict[str, Any]
 

@@ -15,9 +15,9 @@ import msgspec
 import trio
 
 from vivero.engine.core.needs import Need
+from vivero.engine.core.state import batches
 from vivero.engine.core.state.catalogue import Definition, Usage
-from vivero.engine.core.state.state import State
-from vivero.engine.core.state.tree import (
+from vivero.engine.core.state.instance_tree import (
     ELEMENT_WEIGHT,
     INCIDENT_WEIGHT,
     INSTANCE_WEIGHT,
@@ -40,7 +40,8 @@ from vivero.engine.core.state.tree import (
     Variable,
     still_to_come,
 )
-from vivero.engine.core.state.waiting import add_loaded
+from vivero.engine.core.state.state import State
+from vivero.engine.core.state.subscription_index import add_loaded
 from vivero.storage.postgres.driver import Call, Connection
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.postgres.values import whole_numbers
@@ -148,7 +149,7 @@ async def _references(
 
 def _lacking(state: State, found: set[tuple[int, int]]) -> dict[int, int]:
     """Which of these (root, part) the state lacks and the database may have, roots included; by part: its root."""
-    gone = state.ended | state.ended_in_batch()
+    gone = state.ended | batches.ended_in_batch(state)
     lacking: dict[int, int] = {}
     for root, part in found:
         if root not in gone and part not in gone:
@@ -227,7 +228,7 @@ async def _around(reader: Connection, state: State, scopes: list[int], to_end: b
     if not scopes:
         return
     instances = [element for key in scopes if isinstance(element := state.elements[key], Instance)]
-    definitions = {i.definition_key for i in instances if i.definition_key not in state.definitions}
+    definitions = {i.definition_key for i in instances if i.definition_key not in state.catalogue.definitions}
     bodies = [key for key in scopes if (e := state.elements[key]).loop is not None and e.pages is None]
     people = {_part_of(e) for key in scopes if (e := state.elements[key]).type == "USER_TASK"}
     calls: list[Call] = [] if to_end else [(_sql["variables"], (scopes,))]
@@ -280,12 +281,12 @@ def _take_families(state: State, asked: set[tuple[str, str]], rows: Rows, timers
     fresh: dict[tuple[str, str], dict[int, Definition]] = {pair: {} for pair in asked}
     for key, deployment, tenant, process_id, version, name, tag, resource, sha256, status, at, running in rows:
         definition = Definition(key, deployment, tenant, process_id, version, name, tag, resource, sha256, status, at)
-        if (tenant, process_id) not in state.families:
+        if (tenant, process_id) not in state.catalogue.families:
             fresh.setdefault((tenant, process_id), {})[version] = definition
-            state.definitions[key] = definition
+            state.catalogue.definitions[key] = definition
             if running is not None:
-                state.usage.setdefault(key, Usage(key, running))
-    state.families.update(fresh)
+                state.catalogue.usage.setdefault(key, Usage(key, running))
+    state.catalogue.families.update(fresh)
 
 
 _STATES = {state.value: state for state in ElementState}
@@ -468,11 +469,11 @@ def _start_timer(state: State, row: tuple[Any, ...]) -> None:
     """Of a family that was loaded before, the state knows better: what is not there has ended."""
     key, target, type_, due_at, repetitions, cycle, made, definition, process_id, tenant, status = row
     process = (tenant, process_id)
-    if process not in state.families:
+    if process not in state.catalogue.families:
         timer = Timer(
             key, None, target, type_, due_at, repetitions, _cycle(cycle), made, definition, process_id, tenant, status
         )
-        state.timers[key] = state.start_timers.setdefault(process, {})[key] = timer
+        state.timers[key] = state.catalogue.start_timers.setdefault(process, {})[key] = timer
 
 
 def _cycle(text: str | None) -> tuple[str, str, int, int] | None:

@@ -13,13 +13,14 @@ import msgspec
 
 from vivero.engine.core.commands.signal import SUBSCRIPTIONS_A_PAGE
 from vivero.engine.core.needs import Need, NeedKind
-from vivero.engine.core.state.channels import (
+from vivero.engine.core.state import batches
+from vivero.engine.core.state.message_channels import (
     BODY_WITH_MESSAGE,
     MESSAGES_A_PAGE,
-    Channel,
     ChannelKey,
     ChannelSubscription,
     Message,
+    MessageChannel,
     Start,
     StartLock,
     Starts,
@@ -74,7 +75,7 @@ class _LoadPlan:
             self.ids.add(need.key)
         elif need.kind is NeedKind.SIGNAL and need.key not in state.signal_pages:
             self.signals.add(need.key)
-        elif need.kind is NeedKind.STARTS and state.starts is None:
+        elif need.kind is NeedKind.STARTS and state.catalogue.starts is None:
             self.starts = True
 
     def calls(self) -> dict[str, Call]:
@@ -118,8 +119,8 @@ async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> set[t
         return set()
     results = await reader.pipeline(list(calls.values()))
     rows = {name: result.rows for name, result in zip(calls, results, strict=True)}
-    if plan.starts and state.starts is None:
-        state.starts = _starts(rows["starts"])
+    if plan.starts and state.catalogue.starts is None:
+        state.catalogue.starts = _starts(rows["starts"])
     _take_channels(state, plan, rows)
     return _take_signals(state, plan, rows.get("signals", []))
 
@@ -132,7 +133,7 @@ def _starts(rows: Rows) -> Starts:
 
 
 def _take_channels(state: State, plan: _LoadPlan, rows: dict[str, Rows]) -> None:
-    fresh = {place: Channel(*place) for place in plan.channels if place not in state.channels}
+    fresh = {place: MessageChannel(*place) for place in plan.channels if place not in state.channels}
     for tenant, correlation_key, key, name, process_id, interrupting, status in rows.get("subscriptions", []):
         channel = fresh.get((tenant, correlation_key))
         if channel is not None:
@@ -144,10 +145,12 @@ def _take_channels(state: State, plan: _LoadPlan, rows: dict[str, Rows]) -> None
     state.channels.update(fresh)
     _take_messages(state, plan, fresh, rows)
     for channel in fresh.values():
-        state.weigh_channel(channel)
+        batches.measure_channel(state, channel)
 
 
-def _take_messages(state: State, plan: _LoadPlan, fresh: dict[ChannelKey, Channel], rows: dict[str, Rows]) -> None:
+def _take_messages(
+    state: State, plan: _LoadPlan, fresh: dict[ChannelKey, MessageChannel], rows: dict[str, Rows]
+) -> None:
     few = _by_channel(state, rows.get("messages", []))
     for place, channel in fresh.items():
         messages = few.get(place, [])
@@ -175,7 +178,7 @@ def _take_bodies(state: State, plan: _LoadPlan, rows: Rows) -> None:
         channel = state.channels.get((tenant, correlation_key))
         if channel is not None:
             channel.add_body(key, found.get(key))
-            state.weigh_channel(channel)
+            batches.measure_channel(state, channel)
 
 
 def _by_channel(state: State, rows: Rows) -> dict[ChannelKey, list[Message]]:
@@ -200,7 +203,7 @@ def _note_pages(state: State, plan: _LoadPlan, rows: Rows) -> None:
             channel.known[name, process_id] = page[-1] if len(page) == MESSAGES_A_PAGE else None
 
 
-def _message(channel: Channel, row: tuple[Any, ...]) -> Message:
+def _message(channel: MessageChannel, row: tuple[Any, ...]) -> Message:
     key, name, message_id, deadline, variables, given, business_id = row[2:9]
     body = None if variables is None else _texts.decode(variables)
     return Message(key, channel, name, message_id, deadline, body, tuple(given), business_id)

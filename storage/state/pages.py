@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from vivero.engine.core.shared.deferred import next_work
-from vivero.engine.core.state.loop_rows import texts_of
-from vivero.engine.core.state.rows import Row
-from vivero.engine.core.state.state import State
-from vivero.engine.core.state.tree import (
+from vivero.engine.core.state import batches
+from vivero.engine.core.state.instance_tree import (
     ACTIVATING,
     LOOP_TEXT_WEIGHT,
     TERMINATING,
@@ -24,7 +22,10 @@ from vivero.engine.core.state.tree import (
     Variable,
     descendants,
 )
-from vivero.engine.core.state.unread import Unread
+from vivero.engine.core.state.lazy_variables import LazyVariables
+from vivero.engine.core.state.loop_rows import texts_of
+from vivero.engine.core.state.rows import Row
+from vivero.engine.core.state.state import State
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import load
 
@@ -55,7 +56,7 @@ async def children(reader: Connection, state: State, roots: Iterable[int]) -> di
     bodies = [body for body in _going_on(state, roots) if _lacks_children(body)][:BODIES]
     loops = [(body, body.pages) for body in bodies if body.pages is not None]
     await _read_ahead(reader, [(body, loop) for body, loop in loops if not loop.ahead])
-    gone = state.ended | state.ended_in_batch() if loops else set()
+    gone = state.ended | batches.ended_in_batch(state) if loops else set()
     return {key: body.root.key for body, loop in loops for key in _next_page(state, loop, gone)}
 
 
@@ -89,13 +90,13 @@ def leave_unread(state: State, keys: Iterable[int]) -> None:
     for key in keys:
         element = state.elements[key]
         if element.part is not None:
-            element.variables = Unread(element.part.key)
+            element.variables = LazyVariables(element.part.key)
 
 
 def part_of_unread(row: Row) -> int | None:
     """The part of what a command is about, if its variables are still to be read."""
     element = row.place()
-    return element.variables.part if element is not None and isinstance(element.variables, Unread) else None
+    return element.variables.part if element is not None and isinstance(element.variables, LazyVariables) else None
 
 
 async def variables(reader: Connection, state: State, parts: Iterable[int]) -> None:
@@ -114,7 +115,7 @@ async def variables(reader: Connection, state: State, parts: Iterable[int]) -> N
 
 
 def _unread(part: Part) -> list[Element]:
-    return [element for element in descendants(part.head) if isinstance(element.variables, Unread)]
+    return [element for element in descendants(part.head) if isinstance(element.variables, LazyVariables)]
 
 
 def _going_on(state: State, roots: Iterable[int]) -> list[Element]:

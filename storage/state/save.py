@@ -15,11 +15,7 @@ from vivero.engine.core.outcomes import Handled, Spilled
 from vivero.engine.core.records.base import PARTITION_SHIFT
 from vivero.engine.core.records.codec import EVENT_FORMAT, encode_command, encode_events
 from vivero.engine.core.state.catalogue import Definition, Deployment, Usage
-from vivero.engine.core.state.channels import ChannelSubscription, Correlation, Message, Start, StartLock
-from vivero.engine.core.state.loop_rows import first_of
-from vivero.engine.core.state.rows import Row
-from vivero.engine.core.state.state import State
-from vivero.engine.core.state.tree import (
+from vivero.engine.core.state.instance_tree import (
     COMPLETED,
     TERMINATED,
     Element,
@@ -34,6 +30,10 @@ from vivero.engine.core.state.tree import (
     UserTask,
     Variable,
 )
+from vivero.engine.core.state.loop_rows import first_of
+from vivero.engine.core.state.message_channels import ChannelSubscription, Correlation, Message, Start, StartLock
+from vivero.engine.core.state.rows import Row
+from vivero.engine.core.state.state import State
 from vivero.storage.postgres.driver import Call
 from vivero.storage.postgres.sql_files import Statement, beside
 from vivero.storage.postgres.values import Params, Texts

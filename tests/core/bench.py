@@ -16,10 +16,10 @@ from vivero.engine.core.records.signals import BroadcastSignal
 from vivero.engine.core.records.timers import FireTimer
 from vivero.engine.core.records.user_tasks import CompleteUserTask
 from vivero.engine.core.replay import Recorded, replay
-from vivero.engine.core.state.channels import Channel
+from vivero.engine.core.state.instance_tree import Instance
+from vivero.engine.core.state.message_channels import MessageChannel
 from vivero.engine.core.state.rows import Row
 from vivero.engine.core.state.state import State
-from vivero.engine.core.state.tree import Instance
 from vivero.engine.core.step import DEFAULT_LIMITS, Processor
 from vivero.engine.core.trace import Trace
 
@@ -210,26 +210,26 @@ INDEXES = ("children", "jobs", "variables", "open_incidents")
 
 def keep_rows(state, rows=None):
     """Put the documents of all rows into `rows` when their batch is saved; gives `rows`."""
-    rows, saved = {} if rows is None else rows, state.saved
+    rows, saved = {} if rows is None else rows, state.begin_batch
 
     def keep():
         rows.update(documents(state.dirty))
         saved()
 
-    state.saved = keep
+    state.begin_batch = keep
     return rows
 
 
 def keep_ended(state, ended):
     """Put root instances into `ended` when they have ended: their state and their variables."""
-    saved = state.saved
+    saved = state.begin_batch
 
     def keep():
         roots = (row for row in state.dirty if isinstance(row, Instance) and row.root is row)
         ended.update((root.key, (str(root.state), values_of(root))) for root in roots if root.ended_at is not None)
         saved()
 
-    state.saved = keep
+    state.begin_batch = keep
 
 
 def values_of(element):
@@ -288,7 +288,7 @@ def _is_index(field):
 
 
 def _plain(value):
-    if isinstance(value, Channel):
+    if isinstance(value, MessageChannel):
         return list(value.id)
     return value.key if isinstance(value, Row) else msgspec.to_builtins(value)
 
@@ -306,8 +306,9 @@ def snapshot(state):
         "items": [whole(item) for element in state.elements.values() for item in element.items],
         "trees": sorted(state.trees),
         "ended": sorted(state.ended),
-        "catalogue": [whole(row) for row in state.definitions.values()] + [whole(row) for row in state.usage.values()],
-        "families": {key: list(family) for key, family in state.families.items() if family},
+        "catalogue": [whole(row) for row in state.catalogue.definitions.values()]
+        + [whole(row) for row in state.catalogue.usage.values()],
+        "families": {key: list(family) for key, family in state.catalogue.families.items() if family},
         "dirty": len(state.dirty),
         "fresh": len(state.fresh),
         "next_key": state.next_key,

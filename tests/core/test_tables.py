@@ -15,7 +15,7 @@ from vivero.engine.core.dispatch import EVENTS as EVENTS_OF_MODELS
 from vivero.engine.core.lifecycle import STAGES, TRANSITIONS
 from vivero.engine.core.records.base import Command
 from vivero.engine.core.records.codec import EVENTS, INTENTS
-from vivero.engine.core.state.tree import ElementState
+from vivero.engine.core.state.instance_tree import ElementState
 from vivero.engine.core.worklist import FOLLOW
 
 CORE = Path(vivero.engine.core.__file__).parent

@@ -19,15 +19,18 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "an inner instance that ended leaves no tombstone",
         f"{PAGED_TESTS}::test_an_inner_instance_that_has_ended_is_not_read_again",
-        "engine/core/state/state.py",
-        ("        self.ended.update(self.ended_parts)\n", ""),
+        "engine/core/state/batches.py",
+        ("    state.ended.update(state.ended_parts)\n", ""),
     ),
     mutant(
         "a part that a batch has changed is forgotten before the commit",
         f"{PAGED_TESTS}::test_what_a_batch_has_changed_is_not_forgotten_before_its_commit",
-        "engine/core/state/state.py",
-        ("            part.pins += 1\n", "            part.pins += 0\n"),
-        ("            one.pins -= 1\n", "            one.pins -= not isinstance(one, Part)\n"),
+        "engine/core/state/batches.py",
+        ("        part.commits_under_way += 1\n", "        part.commits_under_way += 0\n"),
+        (
+            "        one.commits_under_way -= 1\n",
+            "        one.commits_under_way -= not isinstance(one, Part)\n",
+        ),
     ),
     mutant(
         "a loop that is to end early takes what is in memory for all there is",
@@ -51,7 +54,7 @@ BATCH: tuple[Mutant, ...] = (
         "what is loaded to be ended seems to have no variables",
         "tests/runtime/consumer/test_lazy_variables.py::test_a_command_that_was_not_told_of_is_undone_and_finds_them_then",
         "storage/state/pages.py",
-        ("            element.variables = Unread(element.part.key)\n", "            element.variables = {}\n"),
+        ("            element.variables = LazyVariables(element.part.key)\n", "            element.variables = {}\n"),
     ),
     mutant(
         "rows that end alike are not told apart by what else they have",
@@ -175,8 +178,8 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "a page begins behind children that were forgotten",
         f"{BETWEEN_TESTS}::test_a_child_that_was_forgotten_is_read_again",
-        "engine/core/state/state.py",
-        ("            head.scope.pages.read_again(head.key)\n", "            pass\n"),
+        "engine/core/state/eviction.py",
+        ("        head.scope.pages.read_again(head.key)\n", "        pass\n"),
     ),
     # The batch, the fence, the claim (docs/design/log.md §3 and §4)
     mutant(
@@ -246,17 +249,17 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "eviction of a pinned aggregate",
         f"{OVERLAP_TESTS}::test_what_is_being_committed_is_not_evicted",
-        "engine/core/state/state.py",
+        "engine/core/state/eviction.py",
         (
-            "for root in [root for root in self.trees.values() if not root.pins]:",
-            "for root in list(self.trees.values()):",
+            "for root in [root for root in state.trees.values() if not root.commits_under_way]:",
+            "for root in list(state.trees.values()):",
         ),
     ),
     mutant(
         "missing tombstone",
         f"{OVERLAP_TESTS}::test_what_is_being_ended_is_not_read_again",
         "storage/state/load.py",
-        ("    gone = state.ended | state.ended_in_batch()", "    gone = state.ended_in_batch()"),
+        ("    gone = state.ended | batches.ended_in_batch(state)", "    gone = batches.ended_in_batch(state)"),
     ),
     mutant(
         "overlap deeper than one",

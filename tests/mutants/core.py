@@ -54,14 +54,14 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: undo forgets the key generator",
         f"{INCIDENT_TESTS}::test_undo_leaves_the_state_as_it_was",
-        "engine/core/state/state.py",
-        ("        self.next_key = self._first_key\n", ""),
+        "engine/core/state/undo.py",
+        ("    state.next_key = state.first_key\n", ""),
     ),
     mutant(
         "core: undo forgets links",
         f"{INCIDENT_TESTS}::test_undo_leaves_the_state_as_it_was",
-        "engine/core/state/state.py",
-        ("                where[key] = old\n", "                pass\n"),
+        "engine/core/state/undo.py",
+        ("            where[key] = old\n", "            pass\n"),
     ),
     mutant(
         "core: cancelled elements keep their jobs",
@@ -248,7 +248,7 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: an event sub-process catches after its scope was interrupted",
         "tests/core/elements/test_event_sub_process.py::test_one_trigger_wins_and_later_ones_find_an_interrupted_scope",
-        "engine/core/state/tree.py",
+        "engine/core/state/instance_tree.py",
         (
             "self.state is ACTIVATED and self.then is None and not self.interrupted",
             "self.state is ACTIVATED and self.then is None",

@@ -349,13 +349,13 @@ CORE_EVENTS: tuple[Mutant, ...] = (
     mutant(
         "messages: a crowded channel forgets what is not committed",
         "tests/core/state/test_crowded_message_channels.py::test_a_cache_keeps_what_the_database_does_not_have_yet",
-        "engine/core/state/channels.py",
+        "engine/core/state/message_channels.py",
         ("        kept = set().union(*self.under_way)\n", "        kept: set[int] = set()\n"),
     ),
     mutant(
         "messages: a crowded channel still counts as known as a whole",
         "tests/core/state/test_crowded_message_channels.py::test_a_cache_forgets_the_messages_but_not_who_waits",
-        "engine/core/state/channels.py",
+        "engine/core/state/message_channels.py",
         (
             "        self.complete = False\n        self.known, self.asked, self.sought = {}, set(), set()\n",
             "        self.known, self.asked, self.sought = {}, set(), set()\n",

@@ -294,13 +294,13 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "messages: one whose time has passed is given",
         f"{MESSAGE_TESTS}::test_an_expired_message_is_not_given_even_if_it_is_still_there",
-        "engine/core/state/channels.py",
+        "engine/core/state/message_channels.py",
         ("message.name == name and message.deadline > now and", "message.name == name and"),
     ),
     mutant(
         "messages: the wait that began last comes first",
         f"{MESSAGE_TESTS}::test_of_one_process_the_longest_wait_gets_it_and_every_process_once",
-        "engine/core/state/channels.py",
+        "engine/core/state/message_channels.py",
         (
             "return (one for one in self.subscriptions.values() if one.name == name)",
             "return (one for one in reversed(self.subscriptions.values()) if one.name == name)",

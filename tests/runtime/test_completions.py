@@ -9,7 +9,7 @@ import trio.testing
 
 from vivero.engine.core.outcomes import Ended
 from vivero.engine.core.records.effects import Rejection, RejectionCode
-from vivero.engine.core.state.tree import Variable
+from vivero.engine.core.state.instance_tree import Variable
 from vivero.engine.runtime.appender.admission import Lost, Overloaded
 from vivero.engine.runtime.completions import Completions, CompletionsSettings
 from vivero.engine.runtime.supervision.children import Child

@@ -33,10 +33,10 @@ def definition_added(state: State, event: DefinitionAdded) -> Definition:
         state.now,
     )
     family_key = (event.tenant, event.process_id)
-    if family_key not in state.families:
-        state.link(state.families, family_key, {})
-    state.link(state.families[family_key], event.version, definition)
-    state.link(state.definitions, event.key, definition)
+    if family_key not in state.catalogue.families:
+        state.link(state.catalogue.families, family_key, {})
+    state.link(state.catalogue.families[family_key], event.version, definition)
+    state.link(state.catalogue.definitions, event.key, definition)
     state.add(definition)
     return definition
 
@@ -50,7 +50,7 @@ def definition_deleted(state: State, event: DefinitionDeleted) -> Definition:
 
 
 def _move(state: State, key: int, to: str) -> Definition:
-    definition = state.definitions[key]
+    definition = state.catalogue.definitions[key]
     state.edit(definition)
     definition.state = to
     return definition

@@ -17,13 +17,13 @@ from vivero.engine.core.records.messages import (
     StartReleased,
 )
 from vivero.engine.core.records.signals import SignalBroadcast
-from vivero.engine.core.state.channels import (
+from vivero.engine.core.state.message_channels import (
     CLOSED,
     CORRELATING,
     OPEN,
-    Channel,
     ChannelSubscription,
     Message,
+    MessageChannel,
     Start,
     StartLock,
     Starts,
@@ -73,7 +73,7 @@ def correlation_answered(state: State, event: CorrelationAnswered) -> Row:
     return subscription
 
 
-def _take_back(state: State, channel: Channel, key: int, process_id: str) -> None:
+def _take_back(state: State, channel: MessageChannel, key: int, process_id: str) -> None:
     message = channel.messages.get(key)
     if message is not None:
         state.edit(message)
@@ -96,7 +96,7 @@ def channel_unsubscribed(state: State, event: ChannelUnsubscribed) -> Row:
     return subscription
 
 
-def _close(state: State, channel: Channel, subscription: ChannelSubscription) -> None:
+def _close(state: State, channel: MessageChannel, subscription: ChannelSubscription) -> None:
     subscription.state = CLOSED
     state.unlink(channel.subscriptions, subscription.key)
 
@@ -166,16 +166,16 @@ def _places(starts: Starts, start: Start) -> tuple[tuple[dict[Any, Any], Any], .
     )
 
 
-def _channel(state: State, tenant: str, correlation_key: str) -> Channel:
+def _channel(state: State, tenant: str, correlation_key: str) -> MessageChannel:
     """Handlers have loaded it; only in a replay it begins here."""
     channel = state.channels.get((tenant, correlation_key))
     if channel is None:
-        channel = Channel(tenant, correlation_key)
+        channel = MessageChannel(tenant, correlation_key)
         state.link(state.channels, channel.id, channel)
     return channel
 
 
 def _starts(state: State) -> Starts:
-    if state.starts is None:
-        state.starts = Starts()
-    return state.starts
+    if state.catalogue.starts is None:
+        state.catalogue.starts = Starts()
+    return state.catalogue.starts

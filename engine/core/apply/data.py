@@ -8,9 +8,7 @@ from typing import Any
 import msgspec
 
 from vivero.engine.core.records.instances import ItemCollected, LoopResultSet, LoopStarted, VariableSet
-from vivero.engine.core.state.loop_rows import rows_of_texts, rows_of_values
-from vivero.engine.core.state.state import State
-from vivero.engine.core.state.tree import (
+from vivero.engine.core.state.instance_tree import (
     LOOP_TEXT_WEIGHT,
     MISSING,
     VARIABLE_WEIGHT,
@@ -22,6 +20,8 @@ from vivero.engine.core.state.tree import (
     LoopState,
     Variable,
 )
+from vivero.engine.core.state.loop_rows import rows_of_texts, rows_of_values
+from vivero.engine.core.state.state import State
 
 
 def variable_set(state: State, event: VariableSet) -> Variable:
@@ -34,7 +34,7 @@ def loop_started(state: State, event: LoopStarted) -> Element:
     if event.paged:
         return _paged_loop_started(state, body, event)
     body.loop = LoopState(len(event.items))
-    state.grow(body, 0, len(event.items))
+    state.add_size(body, 0, len(event.items))
     body.items = [LoopItem(index, body, item) for index, item in enumerate(event.items)]
     for item in body.items:
         state.add(item)
@@ -55,7 +55,7 @@ def _paged_loop_started(state: State, body: Element, event: LoopStarted) -> Elem
     state.link(state.paged, body.key, body)
     state.add(LoopItems(body.key, body, rows))
     state.written += sum(map(len, rows))
-    state.weigh(body.root, body.pages.weight())
+    state.add_weight(body.root, body.pages.weight())
     return body
 
 
@@ -69,7 +69,7 @@ def item_collected(state: State, event: ItemCollected) -> LoopItem | LoopResult:
         result = LoopResult(event.index, body, event.value)
         state.add(result)
         state.link(body.pages.results, event.index, event.value)
-        state.weigh(body.root, LOOP_TEXT_WEIGHT + len(event.value))
+        state.add_weight(body.root, LOOP_TEXT_WEIGHT + len(event.value))
         return result
     item = body.items[event.index]
     state.edit(item)
@@ -103,5 +103,5 @@ def _set(state: State, key: int, scope_key: int, name: str, value: str) -> Varia
         state.edit(variable)
         variable.value = value
         variable.decoded, variable.canonical = MISSING, None
-    state.weigh(scope.root, grown)
+    state.add_weight(scope.root, grown)
     return variable

@@ -19,8 +19,7 @@ from vivero.engine.core.records.instances import (
     WorkResumed,
 )
 from vivero.engine.core.state.catalogue import Usage
-from vivero.engine.core.state.state import State
-from vivero.engine.core.state.tree import (
+from vivero.engine.core.state.instance_tree import (
     ACTIVATED,
     ACTIVATING,
     COMPLETED,
@@ -36,6 +35,7 @@ from vivero.engine.core.state.tree import (
     Part,
     still_to_come,
 )
+from vivero.engine.core.state.state import State
 
 
 def instance_created(state: State, event: InstanceCreated) -> Instance:
@@ -76,7 +76,7 @@ def instance_created(state: State, event: InstanceCreated) -> Instance:
     state.add(instance)
     state.link(state.elements, event.key, instance)
     _count(state, event.definition_key, 1)
-    state.grow(instance, INSTANCE_WEIGHT, 1)
+    state.add_size(instance, INSTANCE_WEIGHT, 1)
     return instance
 
 
@@ -107,7 +107,7 @@ def element_activating(state: State, event: ElementActivating) -> Element:
     state.add(element)
     state.link(state.elements, event.key, element)
     counted = scope.loop is not None and not scope.loop.paged  # when the loop began
-    state.grow(element, ELEMENT_WEIGHT, 0 if counted else 1)
+    state.add_size(element, ELEMENT_WEIGHT, 0 if counted else 1)
     return element
 
 
@@ -122,7 +122,7 @@ def _drop_item(state: State, inner: Element) -> None:
     """The item of a paged loop has been taken: it is a variable now, if anything."""
     pages = None if inner.scope is None else inner.scope.pages
     if pages is not None and inner.index in pages.items:
-        state.weigh(inner.root, -LOOP_TEXT_WEIGHT - len(pages.items[inner.index]))
+        state.add_weight(inner.root, -LOOP_TEXT_WEIGHT - len(pages.items[inner.index]))
         state.unlink(pages.items, inner.index)
 
 
@@ -249,7 +249,7 @@ def _end(state: State, key: int, to: ElementState, flows: tuple[str, ...] = ()) 
         _count(state, element.definition_key, -1)
         if element.root is element:
             state.unlink(state.trees, key)
-            state.weigh(element, -element.weight)
+            state.add_weight(element, -element.weight)
             return element
         weight = INSTANCE_WEIGHT
     if element.part is not None:
@@ -259,7 +259,7 @@ def _end(state: State, key: int, to: ElementState, flows: tuple[str, ...] = ()) 
         weight += element.pages.weight()
     if element.variables:
         weight += sum(variable.weight() for variable in element.variables.values())
-    state.grow(element, -weight, -1 if element.loop is None else -1 - still_to_come(element))
+    state.add_size(element, -weight, -1 if element.loop is None else -1 - still_to_come(element))
     return element
 
 
@@ -272,10 +272,10 @@ def _end_part(state: State, element: Element) -> None:
 
 
 def _count(state: State, definition_key: int, by: int) -> None:
-    usage = state.usage.get(definition_key)
+    usage = state.catalogue.usage.get(definition_key)
     if usage is None:
         usage = Usage(definition_key, by)
-        state.link(state.usage, definition_key, usage)
+        state.link(state.catalogue.usage, definition_key, usage)
         state.add(usage)
     else:
         state.edit(usage)

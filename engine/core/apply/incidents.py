@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from vivero.engine.core.records.instances import IncidentRaised, IncidentResolved
+from vivero.engine.core.state.instance_tree import INCIDENT_WEIGHT, Element, Incident
 from vivero.engine.core.state.state import State
-from vivero.engine.core.state.tree import INCIDENT_WEIGHT, Element, Incident
 
 
 def incident_raised(state: State, event: IncidentRaised) -> Incident:
@@ -37,7 +37,7 @@ def incident_resolved(state: State, event: IncidentResolved) -> Incident:
 
 
 def _count(state: State, element: Element, by: int) -> None:
-    state.weigh(element.root, by * INCIDENT_WEIGHT)
+    state.add_weight(element.root, by * INCIDENT_WEIGHT)
     above: Element | None = element
     while above is not None:
         state.edit(above)

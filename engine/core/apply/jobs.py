@@ -12,8 +12,8 @@ from vivero.engine.core.records.jobs import (
     JobUpdated,
     JobWithheld,
 )
+from vivero.engine.core.state.instance_tree import JOB_WEIGHT, Job
 from vivero.engine.core.state.state import State
-from vivero.engine.core.state.tree import JOB_WEIGHT, Job
 
 
 def job_created(state: State, event: JobCreated) -> Job:
@@ -35,7 +35,7 @@ def job_created(state: State, event: JobCreated) -> Job:
     state.add(job)
     state.link(state.jobs, event.key, job)
     state.link(element.jobs, event.key, job)
-    state.weigh(element.root, JOB_WEIGHT)
+    state.add_weight(element.root, JOB_WEIGHT)
     if event.headers:
         state.written += sum(map(len, event.headers.values()))
     return job
@@ -108,5 +108,5 @@ def _end(state: State, key: int, to: str) -> Job:
     job.lease = "closed"
     state.unlink(state.jobs, key)
     state.unlink(job.element.jobs, key)
-    state.weigh(job.element.root, -JOB_WEIGHT)
+    state.add_weight(job.element.root, -JOB_WEIGHT)
     return job

@@ -8,10 +8,10 @@ from vivero.engine.core.records.messages import (
     SubscriptionOpened,
     SubscriptionTriggered,
 )
-from vivero.engine.core.state.channels import Correlation
+from vivero.engine.core.state.instance_tree import SUBSCRIPTION_WEIGHT, Instance, Subscription
+from vivero.engine.core.state.message_channels import Correlation
 from vivero.engine.core.state.state import State
-from vivero.engine.core.state.tree import SUBSCRIPTION_WEIGHT, Instance, Subscription
-from vivero.engine.core.state.waiting import index_of
+from vivero.engine.core.state.subscription_index import index_of
 
 
 def subscription_opened(state: State, event: SubscriptionOpened) -> Subscription:
@@ -37,7 +37,7 @@ def subscription_opened(state: State, event: SubscriptionOpened) -> Subscription
         if place not in index:
             state.link(index, place, {})
         state.link(index[place], event.key, subscription)
-    state.weigh(element.root, SUBSCRIPTION_WEIGHT)
+    state.add_weight(element.root, SUBSCRIPTION_WEIGHT)
     state.written += len(event.name) + len(event.correlation_key or "")
     return subscription
 
@@ -67,7 +67,7 @@ def subscription_closed(state: State, event: SubscriptionClosed) -> Subscription
         state.unlink(index[place], event.key)
         if not index[place]:
             state.unlink(index, place)
-    state.weigh(element.root, -SUBSCRIPTION_WEIGHT)
+    state.add_weight(element.root, -SUBSCRIPTION_WEIGHT)
     return subscription
 
 

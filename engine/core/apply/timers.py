@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from vivero.engine.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
+from vivero.engine.core.state.instance_tree import TIMER_WEIGHT, Timer
 from vivero.engine.core.state.state import State
-from vivero.engine.core.state.tree import TIMER_WEIGHT, Timer
 
 
 def timer_scheduled(state: State, event: TimerScheduled) -> Timer:
@@ -26,7 +26,7 @@ def timer_scheduled(state: State, event: TimerScheduled) -> Timer:
     state.link(state.timers, event.key, timer)
     if element is not None:
         state.link(element.timers, event.key, timer)
-        state.weigh(element.root, TIMER_WEIGHT)
+        state.add_weight(element.root, TIMER_WEIGHT)
     else:
         _of_process(state, timer, link=True)
     return timer
@@ -66,7 +66,7 @@ def _end(state: State, key: int, to: str) -> Timer:
     state.unlink(state.timers, key)
     if timer.element is not None:
         state.unlink(timer.element.timers, key)
-        state.weigh(timer.element.root, -TIMER_WEIGHT)
+        state.add_weight(timer.element.root, -TIMER_WEIGHT)
     else:
         _of_process(state, timer, link=False)
     return timer
@@ -75,9 +75,9 @@ def _end(state: State, key: int, to: str) -> Timer:
 def _of_process(state: State, timer: Timer, *, link: bool) -> None:
     """The timers that start a process, found by its id."""
     process = (timer.tenant, timer.process_id)
-    if process not in state.start_timers:
-        state.link(state.start_timers, process, {})
+    if process not in state.catalogue.start_timers:
+        state.link(state.catalogue.start_timers, process, {})
     if link:
-        state.link(state.start_timers[process], timer.key, timer)
+        state.link(state.catalogue.start_timers[process], timer.key, timer)
     else:
-        state.unlink(state.start_timers[process], timer.key)
+        state.unlink(state.catalogue.start_timers[process], timer.key)

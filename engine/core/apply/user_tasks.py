@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from vivero.engine.core.records.user_tasks import UserTaskChanged, UserTaskCreated, UserTaskEnded
+from vivero.engine.core.state.instance_tree import USER_TASK_WEIGHT, UserTask
 from vivero.engine.core.state.state import State
-from vivero.engine.core.state.tree import USER_TASK_WEIGHT, UserTask
 
 COST_OF_INDEXED = 8
 """A candidate is an entry of an index, too, which takes several times as long to write as its characters."""
@@ -30,7 +30,7 @@ def user_task_created(state: State, event: UserTaskCreated) -> UserTask:
     state.link(state.user_tasks, event.key, task)
     state.edit(element)
     element.user_task = task
-    state.weigh(element.root, USER_TASK_WEIGHT)
+    state.add_weight(element.root, USER_TASK_WEIGHT)
     state.written += sum(map(len, event.headers.values()))
     for names in (event.candidate_groups, event.candidate_users):
         state.written += sum(map(len, names)) * COST_OF_INDEXED
@@ -53,5 +53,5 @@ def user_task_ended(state: State, event: UserTaskEnded) -> UserTask:
     state.unlink(state.user_tasks, event.key)
     state.edit(task.element)
     task.element.user_task = None
-    state.weigh(task.element.root, -USER_TASK_WEIGHT)
+    state.add_weight(task.element.root, -USER_TASK_WEIGHT)
     return task

@@ -17,7 +17,7 @@ from vivero.engine.core.records.effects import Effects, Fail, Reject, RejectionC
 from vivero.engine.core.records.messages import StartInstance
 from vivero.engine.core.shared.deliveries import tell
 from vivero.engine.core.shared.variables import texts_of
-from vivero.engine.core.state.channels import Start
+from vivero.engine.core.state.message_channels import Start
 from vivero.engine.core.view import View
 from vivero.engine.feel import compile_attribute
 

@@ -18,7 +18,7 @@ from vivero.engine.core.records.instances import (
 from vivero.engine.core.shared.deferred import next_work
 from vivero.engine.core.shared.variables import texts_of
 from vivero.engine.core.state.catalogue import Definition
-from vivero.engine.core.state.tree import TERMINATING
+from vivero.engine.core.state.instance_tree import TERMINATING
 from vivero.engine.core.view import View, reject_not_found
 
 

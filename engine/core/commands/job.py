@@ -21,7 +21,7 @@ from vivero.engine.core.records.jobs import (
 from vivero.engine.core.shared import listeners
 from vivero.engine.core.shared.jobs import ELEMENT, EXECUTION_LISTENER
 from vivero.engine.core.shared.variables import set_locally, take_in, texts_of
-from vivero.engine.core.state.tree import ACTIVATED, ACTIVATING, COMPLETING, Job
+from vivero.engine.core.state.instance_tree import ACTIVATED, ACTIVATING, COMPLETING, Job
 from vivero.engine.core.view import View, reject_not_found
 
 NO_RETRIES = {

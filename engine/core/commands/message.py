@@ -38,7 +38,7 @@ from vivero.engine.core.records.messages import (
 )
 from vivero.engine.core.shared.deliveries import tell
 from vivero.engine.core.shared.variables import texts_of
-from vivero.engine.core.state.channels import OPEN, Channel, ChannelSubscription, Message, Start
+from vivero.engine.core.state.message_channels import OPEN, ChannelSubscription, Message, MessageChannel, Start
 from vivero.engine.core.view import View
 
 # ---- publishing
@@ -92,7 +92,7 @@ def _duplicate(command: PublishMessage) -> Effects:
     yield Send(CompleteThrow(command.thrower))
 
 
-def _is_duplicate(command: PublishMessage, channel: Channel, at: View) -> bool:
+def _is_duplicate(command: PublishMessage, channel: MessageChannel, at: View) -> bool:
     """An id is unique among the messages of a name and correlation key that are kept."""
     if command.message_id is None:
         return False
@@ -107,7 +107,7 @@ def _is_duplicate(command: PublishMessage, channel: Channel, at: View) -> bool:
 
 
 def _receivers(
-    name: str, channel: Channel, at: View, *, kept: bool, without: int | None = None
+    name: str, channel: MessageChannel, at: View, *, kept: bool, without: int | None = None
 ) -> dict[str, ChannelSubscription | Start]:
     """One for each process: the element that waits longest, else a start event whose process no lock holds up.
 

@@ -21,7 +21,7 @@ from vivero.engine.core.records.messages import (
 )
 from vivero.engine.core.shared import occurrences
 from vivero.engine.core.shared.deliveries import all_of, tell
-from vivero.engine.core.state.tree import Subscription
+from vivero.engine.core.state.instance_tree import Subscription
 from vivero.engine.core.view import View
 
 

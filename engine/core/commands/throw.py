@@ -6,7 +6,7 @@ from vivero.engine.core.needs import Need, NeedKind, Needs
 from vivero.engine.core.records.effects import Effects
 from vivero.engine.core.records.instances import ElementCompleting
 from vivero.engine.core.records.messages import CompleteThrow
-from vivero.engine.core.state.tree import ACTIVATED, TERMINATING, Element
+from vivero.engine.core.state.instance_tree import ACTIVATED, TERMINATING, Element
 from vivero.engine.core.view import View
 
 

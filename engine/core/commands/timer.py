@@ -19,7 +19,7 @@ from vivero.engine.core.records.timers import (
     TriggerTimer,
 )
 from vivero.engine.core.shared import occurrences
-from vivero.engine.core.state.tree import Element, Timer
+from vivero.engine.core.state.instance_tree import Element, Timer
 from vivero.engine.core.view import View, reject_not_found
 
 

@@ -14,7 +14,7 @@ from vivero.engine.core.records.user_tasks import (
     UserTaskEnded,
 )
 from vivero.engine.core.shared.variables import take_in
-from vivero.engine.core.state.tree import ACTIVATED, UserTask
+from vivero.engine.core.state.instance_tree import ACTIVATED, UserTask
 from vivero.engine.core.view import View, reject_not_found
 
 UserTaskCommand = AssignUserTask | ClaimUserTask | UpdateUserTask | CompleteUserTask

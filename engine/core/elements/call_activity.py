@@ -13,7 +13,7 @@ from vivero.engine.core.rules import MAX_STAGE_CHARACTERS
 from vivero.engine.core.shared import room
 from vivero.engine.core.shared.variables import merge_texts, set_texts, visible
 from vivero.engine.core.state.catalogue import Definition
-from vivero.engine.core.state.tree import Element
+from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 MAX_DEPTH = 1_000

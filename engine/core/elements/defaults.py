@@ -11,7 +11,7 @@ from vivero.engine.core.records.effects import Effects
 from vivero.engine.core.records.instances import ElementCompleted, ElementCompleting, EventTriggered
 from vivero.engine.core.shared.flows import enter
 from vivero.engine.core.shared.variables import merge_texts, set_texts
-from vivero.engine.core.state.tree import Element
+from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from vivero.engine.core.records.effects import Effects, Fail, IncidentType
 from vivero.engine.core.records.instances import ElementCompleted
-from vivero.engine.core.state.tree import Element
+from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 

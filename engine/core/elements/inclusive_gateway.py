@@ -11,7 +11,7 @@ from vivero.engine.bpmn.model import FlowId, Node
 from vivero.engine.core.records.effects import Effects, Fail, IncidentType
 from vivero.engine.core.records.instances import ElementCompleted
 from vivero.engine.core.shared.flows import enter
-from vivero.engine.core.state.tree import Element
+from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 

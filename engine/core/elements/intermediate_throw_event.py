@@ -10,7 +10,7 @@ from vivero.engine.core.events.table import EVENTS
 from vivero.engine.core.records.effects import Effects
 from vivero.engine.core.records.instances import ElementCompleted, ElementCompleting
 from vivero.engine.core.shared.jobs import create_job
-from vivero.engine.core.state.tree import Element
+from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 

@@ -27,7 +27,7 @@ from vivero.engine.core.rules import MAX_LOOP_CHARACTERS, MAX_LOOP_ITEMS
 from vivero.engine.core.shared import room
 from vivero.engine.core.shared.flows import enter_inner
 from vivero.engine.core.shared.variables import owner_of
-from vivero.engine.core.state.tree import Element, LoopState
+from vivero.engine.core.state.instance_tree import Element, LoopState
 from vivero.engine.core.view import View
 from vivero.engine.feel import Expression, from_json, is_compact, scalars_to_json
 

@@ -8,7 +8,7 @@ from vivero.engine.core.elements import sub_process
 from vivero.engine.core.records.effects import Effects
 from vivero.engine.core.records.instances import ElementCompleted, ElementCompleting
 from vivero.engine.core.shared.flows import enter
-from vivero.engine.core.state.tree import ACTIVATED, Element, Instance
+from vivero.engine.core.state.instance_tree import ACTIVATED, Element, Instance
 from vivero.engine.core.view import View
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from vivero.engine.bpmn.model import Node, Process
 from vivero.engine.core.elements import boundary_event
 from vivero.engine.core.records.effects import Effects
-from vivero.engine.core.state.tree import Element
+from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from vivero.engine.core.elements import boundary_event, defaults
 from vivero.engine.core.records.effects import Effects
 from vivero.engine.core.shared import subscriptions
-from vivero.engine.core.state.tree import Element
+from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 activate = boundary_event.activate

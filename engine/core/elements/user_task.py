@@ -14,7 +14,7 @@ from vivero.engine.core.events.schedules import LATEST_MS
 from vivero.engine.core.records.effects import Effects, Fail, IncidentType
 from vivero.engine.core.records.user_tasks import UserTaskCreated
 from vivero.engine.core.shared.jobs import create_job, whole
-from vivero.engine.core.state.tree import Element
+from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View, column_text, json_of
 from vivero.engine.feel import Expression
 from vivero.engine.feel.temporal.calendar import TemporalError

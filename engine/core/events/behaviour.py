@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from vivero.engine.bpmn.model import Node
 from vivero.engine.core.records.catalogue import StartMetadata
 from vivero.engine.core.records.effects import Effects
-from vivero.engine.core.state.tree import Element, Subscription
+from vivero.engine.core.state.instance_tree import Element, Subscription
 from vivero.engine.core.view import View
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from vivero.engine.bpmn.model import ErrorEvent, EscalationEvent, Node
 from vivero.engine.core.shared.catching import boundaries_of, event_node, event_sub_processes_of
 from vivero.engine.core.shared.occurrences import Catcher
-from vivero.engine.core.state.tree import TERMINATING, Element
+from vivero.engine.core.state.instance_tree import TERMINATING, Element
 from vivero.engine.core.view import View
 
 Coded = type[ErrorEvent] | type[EscalationEvent]

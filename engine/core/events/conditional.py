@@ -20,8 +20,8 @@ from vivero.engine.core.records.messages import SubscriptionOpened, Subscription
 from vivero.engine.core.shared.catching import event_node
 from vivero.engine.core.shared.occurrences import can_happen, happens
 from vivero.engine.core.shared.variables import owner_of
-from vivero.engine.core.state.tree import ACTIVATED, Subscription
-from vivero.engine.core.state.waiting import WATCHING
+from vivero.engine.core.state.instance_tree import ACTIVATED, Subscription
+from vivero.engine.core.state.subscription_index import WATCHING
 from vivero.engine.core.view import MAX_TEXT, View
 
 KEEPS_WHOLE = True

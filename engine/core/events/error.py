@@ -7,7 +7,7 @@ from vivero.engine.bpmn.model import ErrorEvent
 from vivero.engine.core.events.codes import catcher_of, codes_of
 from vivero.engine.core.records.effects import Effects, Fail, IncidentType
 from vivero.engine.core.shared.occurrences import catch
-from vivero.engine.core.state.tree import Element
+from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 KEEPS_VARIABLES = True

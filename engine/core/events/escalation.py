@@ -8,7 +8,7 @@ from vivero.engine.core.events.codes import catcher_of
 from vivero.engine.core.records.effects import Effects
 from vivero.engine.core.records.instances import ElementCompleting
 from vivero.engine.core.shared.occurrences import catch, is_interrupting
-from vivero.engine.core.state.tree import Element
+from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 

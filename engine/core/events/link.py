@@ -6,7 +6,7 @@ from __future__ import annotations
 from vivero.engine.bpmn.model import LinkEvent
 from vivero.engine.core.records.effects import Effects
 from vivero.engine.core.shared.flows import enter
-from vivero.engine.core.state.tree import Element
+from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 

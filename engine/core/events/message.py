@@ -18,7 +18,7 @@ from vivero.engine.core.records.catalogue import StartMetadata
 from vivero.engine.core.records.effects import Effects, Fail, IncidentType, Send
 from vivero.engine.core.records.messages import OpenSubscription, PublishMessage, SubscriptionOpened
 from vivero.engine.core.shared.variables import locals_of
-from vivero.engine.core.state.tree import Element
+from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View, column_text, type_name
 from vivero.engine.feel import Expression, to_json
 from vivero.engine.feel.temporal.calendar import TemporalError

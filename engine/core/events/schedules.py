@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from vivero.engine.bpmn.model import TimerEvent
 from vivero.engine.core.records.effects import Fail, IncidentType
 from vivero.engine.core.rules import TimerRules
-from vivero.engine.core.state.tree import Element, Timer
+from vivero.engine.core.state.instance_tree import Element, Timer
 from vivero.engine.core.view import View
 from vivero.engine.feel import EvaluationError, to_json
 from vivero.engine.feel.temporal.calendar import TemporalError

@@ -12,7 +12,7 @@ from vivero.engine.core.records.effects import Effects, Send
 from vivero.engine.core.records.messages import SubscriptionOpened
 from vivero.engine.core.records.signals import BroadcastSignal
 from vivero.engine.core.shared.variables import locals_of
-from vivero.engine.core.state.tree import Element
+from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 KIND = "SIGNAL"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from vivero.engine.bpmn.model import TerminateEvent
 from vivero.engine.core.records.effects import Effects
 from vivero.engine.core.records.instances import ScopeInterrupted
-from vivero.engine.core.state.tree import Element
+from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 

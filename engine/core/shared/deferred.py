@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from vivero.engine.core.state.tree import ACTIVATED, MISSING, Element, Instance
+from vivero.engine.core.state.instance_tree import ACTIVATED, MISSING, Element, Instance
 
 AT_ONCE = 100
 """So much work of a tree is taken up by a slice as a whole."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from vivero.engine.bpmn.model import Node
 from vivero.engine.core.records.effects import Effects
 from vivero.engine.core.records.instances import ElementActivating
-from vivero.engine.core.state.tree import Element
+from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 

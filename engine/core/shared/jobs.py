@@ -9,7 +9,7 @@ from decimal import Decimal
 from vivero.engine.bpmn.model import JobDefinition
 from vivero.engine.core.records.effects import Effects, Fail, IncidentType
 from vivero.engine.core.records.jobs import JobCreated
-from vivero.engine.core.state.tree import Element
+from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View, type_name, unexpected
 from vivero.engine.feel import Expression
 

@@ -11,7 +11,7 @@ from vivero.engine.core.records.base import Variables
 from vivero.engine.core.records.effects import Effects
 from vivero.engine.core.shared.jobs import EXECUTION_LISTENER, create_job
 from vivero.engine.core.shared.variables import merge_upwards, outside, set_locally
-from vivero.engine.core.state.tree import Element, Job
+from vivero.engine.core.state.instance_tree import Element, Job
 from vivero.engine.core.view import View
 
 START, END = "START", "END"

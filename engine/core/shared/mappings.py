@@ -9,7 +9,7 @@ from vivero.engine.bpmn.model import Mapping
 from vivero.engine.core.records.effects import Effects, Fail, IncidentType
 from vivero.engine.core.rules import MAX_STAGE_CHARACTERS
 from vivero.engine.core.shared.variables import outside, owner_of, set_in
-from vivero.engine.core.state.tree import Element
+from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import VariableScope, View
 
 

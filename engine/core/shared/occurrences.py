@@ -11,7 +11,7 @@ from vivero.engine.core.records.instances import ElementTerminating, EventTrigge
 from vivero.engine.core.shared import waits
 from vivero.engine.core.shared.catching import event_node, event_sub_processes_of
 from vivero.engine.core.shared.flows import enter
-from vivero.engine.core.state.tree import ACTIVATED, COMPLETING, Element
+from vivero.engine.core.state.instance_tree import ACTIVATED, COMPLETING, Element
 from vivero.engine.core.view import View
 
 

@@ -8,7 +8,7 @@ again, so that what runs can end.
 from __future__ import annotations
 
 from vivero.engine.core.records.effects import Fail, IncidentType
-from vivero.engine.core.state.tree import Element
+from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 OTHERS = 2

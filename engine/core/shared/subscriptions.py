@@ -13,7 +13,7 @@ from vivero.engine.core.events.behaviour import VariableChange, Wait
 from vivero.engine.core.events.table import CONCERNED, EVENTS
 from vivero.engine.core.records.effects import Effects
 from vivero.engine.core.shared.catching import boundaries_of, event_node, event_sub_processes_of
-from vivero.engine.core.state.tree import Element, Subscription
+from vivero.engine.core.state.instance_tree import Element, Subscription
 from vivero.engine.core.view import View
 
 Awaits = Callable[[Node, Process], Iterator[Node]] | None

@@ -9,7 +9,7 @@ import msgspec
 from vivero.engine.core.records.base import Variables
 from vivero.engine.core.records.effects import Effects
 from vivero.engine.core.records.instances import VariableSet
-from vivero.engine.core.state.tree import Element
+from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from vivero.engine.core.records.effects import Effects, Send
 from vivero.engine.core.records.messages import CloseSubscription, SubscriptionClosed
 from vivero.engine.core.records.timers import TimerCanceled
-from vivero.engine.core.state.tree import Element
+from vivero.engine.core.state.instance_tree import Element
 
 
 def close(element: Element, targets: Collection[str] | None = None, happened: str | None = None) -> Effects:

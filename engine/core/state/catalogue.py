@@ -1,7 +1,10 @@
-"""The rows of the catalogue, as they are in memory: deployments and the versions of processes."""
+"""The catalogue in memory: deployments, versions of processes, and the events that start them."""
 
 from __future__ import annotations
 
+from vivero.engine.bpmn.model import Process
+from vivero.engine.core.state.instance_tree import Timer
+from vivero.engine.core.state.message_channels import Starts
 from vivero.engine.core.state.rows import Row
 
 
@@ -21,7 +24,7 @@ class Definition(Row):
 
 
 class Usage(Row):
-    """How many instances of a definition (its key) run in this partition."""
+    """The number of instances of a definition that run in this partition. `key` is that of the definition."""
 
     running: int
 
@@ -32,4 +35,27 @@ class Deployment(Row):
 
 
 Family = dict[int, Definition]
-"""All versions of one process id of a tenant, deleted ones included: their numbers are not given again."""
+"""All versions of one process id of a tenant, including deleted ones, whose numbers are not reused."""
+
+
+class Catalogue:
+    """The part of the catalogue that is in memory."""
+
+    def __init__(self) -> None:
+        self.families: dict[tuple[str, str], Family] = {}
+        self.definitions: dict[int, Definition] = {}
+        self.usage: dict[int, Usage] = {}
+        self.models: dict[int, Process] = {}
+        """Executable models by key of the definition. They never become stale."""
+        self.starts: Starts | None = None
+        """Start events that wait for messages and signals; None until they are loaded."""
+        self.start_timers: dict[tuple[str, str], dict[int, Timer]] = {}
+        """All timers that start a process, by tenant and process id, for every process in `families`."""
+
+    def clear(self) -> None:
+        """Forget everything but the models."""
+        self.families.clear()
+        self.definitions.clear()
+        self.usage.clear()
+        self.start_timers.clear()
+        self.starts = None

@@ -25,7 +25,8 @@ from vivero.engine.core.records.messages import CompleteThrow, PublishMessage, S
 from vivero.engine.core.records.signals import BroadcastSignal
 from vivero.engine.core.records.timers import TriggerTimer
 from vivero.engine.core.rules import FOLLOW_UP_ROUNDS
-from vivero.engine.core.state.state import Pinned
+from vivero.engine.core.state import batches
+from vivero.engine.core.state.batches import Retained
 from vivero.engine.core.step import JOB_REPORTS, Processor
 from vivero.engine.runtime.consumer.refusals import Refusals
 from vivero.storage.log import EMPTY_ANSWER, CommandOutcome
@@ -68,7 +69,7 @@ class Work:
     next_key: int
     commands: int
     calls: list[Call]
-    roots: list[Pinned]
+    roots: list[Retained]
     notices: Notices
     outcomes: list[CommandOutcome]
     moves_definitions: bool
@@ -226,7 +227,7 @@ async def _finish(processor: Processor, collected: _Collected, now: int) -> Work
     processor.notices = Notices()
     for position, bug in notices.poisoned:
         log.error("handling a command raised: it was undone and rejected", position=position, exc_info=bug)
-    roots = state.seal()
+    roots = batches.close(state)
     moves = save.moves_definitions(state)
     calls, turn = [], perf_counter()
     for call in save.statements_of(state, collected.log_rows, notices.spilled, now):
@@ -234,7 +235,7 @@ async def _finish(processor: Processor, collected: _Collected, now: int) -> Work
         if perf_counter() - turn > CHECKPOINT_EVERY_S:
             await trio.lowlevel.checkpoint()
             turn = perf_counter()
-    state.saved()
+    state.begin_batch()
     return Work(
         collected.last,
         state.next_key,

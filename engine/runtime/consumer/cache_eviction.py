@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 
+from vivero.engine.core.state import eviction
 from vivero.engine.core.state.state import State
 
 COLLECT_AFTER_BYTES = 1_000_000
@@ -26,7 +27,7 @@ class CacheEviction:
     def run(self) -> int:
         """Evict what exceeds the limit. Returns the number of trees, parts of trees and message channels."""
         held = self._held
-        count = self._state.evict(self._most_bytes)
+        count = eviction.evict(self._state, self._most_bytes)
         self._evicted_bytes += held - self._held
         if self._evicted_bytes >= COLLECT_AFTER_BYTES:
             self._evicted_bytes = 0

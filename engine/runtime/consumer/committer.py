@@ -6,6 +6,7 @@ from typing import Protocol
 
 import trio
 
+from vivero.engine.core.state import batches
 from vivero.engine.core.state.state import State
 from vivero.engine.runtime.consumer.attempts import Trials
 from vivero.engine.runtime.consumer.batch import Work
@@ -149,7 +150,7 @@ class Committer:
         done.set()
 
     def _note_commit(self, work: Work, statements: int) -> None:
-        self._state.committed(work.roots)
+        batches.committed(self._state, work.roots)
         if self._trials.under_way is not None:
             self._trials.passed(more=self.careful)
         self.progress.commit(work.last)

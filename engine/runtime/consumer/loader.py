@@ -46,13 +46,13 @@ class Loader:
     def is_outdated(self, read: Batch) -> bool:
         """Whether the cached catalogue must be dropped: another node deployed something, or there is too much of it."""
         foreign = self._definitions_seq is not None and read.definitions_seq > self._definitions_seq
-        return foreign or len(self._state.definitions) > self._settings.max_definitions
+        return foreign or len(self._state.catalogue.definitions) > self._settings.max_definitions
 
     def note_read(self, read: Batch) -> None:
         """Remember the version of the catalogue that rows were read with, and bound the number of cached models."""
         self._definitions_seq = max(read.definitions_seq, self._definitions_seq or 0)
-        if len(self._state.models) > self._settings.max_models:
-            self._state.models.clear()
+        if len(self._state.catalogue.models) > self._settings.max_models:
+            self._state.catalogue.models.clear()
 
     def note_deployment(self) -> None:
         """A batch of this term changes the catalogue."""
@@ -71,8 +71,8 @@ class Loader:
     async def load_models(self, needs: Iterable[Need]) -> None:
         """Load the models that are needed of definitions that are in the state."""
         for need in needs:
-            definition = self._state.definitions.get(need.key) if need.kind is NeedKind.MODEL else None
-            if definition is not None and definition.key not in self._state.models:
+            definition = self._state.catalogue.definitions.get(need.key) if need.kind is NeedKind.MODEL else None
+            if definition is not None and definition.key not in self._state.catalogue.models:
                 await self._load_model(definition)
 
     def find_model(self, definition: Definition) -> Process | None:
@@ -89,4 +89,4 @@ class Loader:
             log.error("a deployed file can no longer be read", definition=definition.key, problems=str(error))
             return
         if processes is not None:
-            self._state.models[definition.key] = processes[definition.process_id]
+            self._state.catalogue.models[definition.key] = processes[definition.process_id]

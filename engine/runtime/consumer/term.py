@@ -17,6 +17,7 @@ from vivero.engine.core.needs import Need
 from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.core.records.instances import ContinueWork
 from vivero.engine.core.rules import TimerRules
+from vivero.engine.core.state import eviction
 from vivero.engine.core.state.state import State
 from vivero.engine.core.step import Limits, Processor
 from vivero.engine.runtime.consumer import batch
@@ -199,7 +200,7 @@ class Term:
         self._time.note(read, trio.current_time())
         if self._loader.is_outdated(read):
             await self._committer.settled()
-            self._state.forget_catalogue()
+            eviction.evict_catalogue(self._state)
         self._loader.note_read(read)
 
     async def _record_attempt(self, position: int, nursery: trio.Nursery) -> None:

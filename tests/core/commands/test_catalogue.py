@@ -264,6 +264,6 @@ def test_running_instances_are_counted(bench):
     (key,) = bench.deploy(ONE_TASK)
     bench.start()
     bench.run(CreateInstance("p", variables=raw({"a": 1})))
-    assert bench.state.usage[key].running == 2
+    assert bench.state.catalogue.usage[key].running == 2
     bench.complete("work")
-    assert bench.state.usage[key].running == 1
+    assert bench.state.catalogue.usage[key].running == 1

@@ -43,7 +43,9 @@ def test_failing_without_backoff_offers_the_job_at_once(working):
 
 def test_failing_with_backoff_says_when_the_job_is_due(working):
     leases = []
-    working.state.saved = lambda: leases.append([(job.lease, job.available_at) for job in working.state.jobs.values()])
+    working.state.begin_batch = lambda: leases.append(
+        [(job.lease, job.available_at) for job in working.state.jobs.values()]
+    )
     working.engine.now = 5_000
     working.fail("work", retries=1, backoff_ms=250)
     assert leases == [[("backoff", 5_250)]]

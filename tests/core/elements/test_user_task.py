@@ -18,6 +18,7 @@ from vivero.engine.core.records.user_tasks import (
     UserTaskCreated,
     UserTaskEnded,
 )
+from vivero.engine.core.state import eviction
 from vivero.engine.core.state.state import State
 
 MS_2030 = 1_893_456_000_000
@@ -443,7 +444,7 @@ def test_undoing_leaves_no_trace(bench, open_task):
 
 def test_a_tree_that_is_evicted_takes_its_task_along(bench, open_task):
     open_task()
-    bench.state.evict(0)
+    eviction.evict(bench.state, 0)
     assert (bench.state.user_tasks, bench.state.weight) == ({}, 0)
 
 

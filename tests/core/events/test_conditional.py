@@ -10,6 +10,7 @@ from tests.core.listener_models import listening
 from tests.core.models import end, par, process_element, start, sub, task
 from vivero.engine.core.records.conditionals import EvaluateConditionals
 from vivero.engine.core.records.instances import EventTriggered
+from vivero.engine.core.state.undo import undo
 from vivero.engine.core.step import Limits
 
 
@@ -407,7 +408,7 @@ def test_a_command_that_is_undone_leaves_no_changes_behind(bench):
     key = bench.start(x=1)
     state = bench.state
     state.variable_changes.append((state.elements[key], "x", False))
-    state.undo()
+    undo(state)
     assert state.variable_changes == []
 
 

@@ -37,7 +37,7 @@ def answer(bench):
 
 
 def open_starts(bench):
-    return [(start.name, start.definition) for start in bench.state.starts.rows.values()]
+    return [(start.name, start.definition) for start in bench.state.catalogue.starts.rows.values()]
 
 
 def test_a_message_starts_an_instance_with_its_variables(bench):

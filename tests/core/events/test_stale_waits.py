@@ -18,8 +18,8 @@ from vivero.engine.core.records.messages import (
     TriggerSubscription,
 )
 from vivero.engine.core.records.signals import BroadcastSignal
-from vivero.engine.core.state.channels import CORRELATING, OPEN
-from vivero.engine.core.state.tree import ElementState
+from vivero.engine.core.state.instance_tree import ElementState
+from vivero.engine.core.state.message_channels import CORRELATING, OPEN
 from vivero.engine.core.step import Limits
 
 ASIDE = event_sub("aside", end("e"), "aside-start > e")

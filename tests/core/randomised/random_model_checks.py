@@ -18,8 +18,8 @@ from vivero.engine.core.records.signals import BroadcastSignal
 from vivero.engine.core.records.timers import FireTimer
 from vivero.engine.core.records.user_tasks import CompleteUserTask
 from vivero.engine.core.replay import replay
+from vivero.engine.core.state.instance_tree import ACTIVATED, TERMINATING, Instance
 from vivero.engine.core.state.state import State
-from vivero.engine.core.state.tree import ACTIVATED, TERMINATING, Instance
 
 SCOPES = {"PROCESS", "SUB_PROCESS", "EVENT_SUB_PROCESS"}
 MOST_EVENTS = 8_000

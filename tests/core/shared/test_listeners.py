@@ -24,7 +24,7 @@ from vivero.engine.core.records.effects import RejectionCode
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance
 from vivero.engine.core.records.jobs import CompleteJob, ThrowJobError
 from vivero.engine.core.records.messages import PublishMessage
-from vivero.engine.core.state.tree import ElementState
+from vivero.engine.core.state.instance_tree import ElementState
 from vivero.engine.core.step import Limits
 
 

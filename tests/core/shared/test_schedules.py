@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from vivero.engine.core.events.schedules import LATEST_MS, Due, InvalidSchedule, due_date_of, next_due
 from vivero.engine.core.rules import TimerRules
-from vivero.engine.core.state.tree import Timer
+from vivero.engine.core.state.instance_tree import Timer
 from vivero.engine.feel.temporal.calendar import TemporalError
 from vivero.engine.feel.temporal.cron import parse_cron
 

@@ -6,8 +6,8 @@ from tests.core.bench import Bench, rebuilt
 from tests.core.message_models import catch, event_sub, message, model
 from tests.core.models import end, start, task
 from vivero.engine.core.records.messages import PublishMessage
-from vivero.engine.core.state.channels import MAX_MESSAGES_IN_MEMORY
-from vivero.engine.core.state.state import State
+from vivero.engine.core.state import batches, eviction
+from vivero.engine.core.state.message_channels import MAX_MESSAGES_IN_MEMORY
 
 CHANNEL = ("<default>", "x")
 ASIDE = event_sub("aside", end("noted"), "aside-start > noted", interrupting=False)
@@ -46,25 +46,25 @@ def test_a_replay_keeps_who_waits_and_what_is_kept(crowded):
 
 def test_a_cache_forgets_the_messages_but_not_who_waits(crowded):
     state = crowded.state
-    assert state.evict(10**9) == 1
+    assert eviction.evict(state, 10**9) == 1
     channel = state.channels[CHANNEL]
     assert not channel.messages
     assert not channel.complete
     assert len(channel.subscriptions) == 1
     assert state.channels_weight == channel.weight < 5_000
-    assert state.evict(10**9) == 0
+    assert eviction.evict(state, 10**9) == 0
 
 
-def test_a_cache_keeps_what_the_database_does_not_have_yet(crowded):
+def test_a_cache_keeps_what_the_database_does_not_have_yet(crowded, monkeypatch):
     """A busy channel is in every batch, and one batch is always under way."""
     engine, state = crowded.engine, crowded.state
-    pinned = []
-    state.committed = pinned.extend  # it is not known yet
+    retained, committed = [], batches.committed
+    monkeypatch.setattr(batches, "committed", lambda _, some: retained.extend(some))  # it is not known yet
     engine.run(PublishMessage("other", "x", 60_000))
-    state.evict(10**9)
+    eviction.evict(state, 10**9)
     channel = state.channels[CHANNEL]
     assert len(channel.messages) == 1
-    State.committed(state, pinned)
+    committed(state, retained)
     assert not channel.under_way
     channel.forget_messages()
     assert not channel.messages
@@ -75,5 +75,5 @@ def test_a_channel_with_few_stays(bench):
     bench.start(k="x")
     for _ in range(10):
         bench.run(PublishMessage("other", "x", 60_000))
-    assert bench.state.evict(10**9) == 0
+    assert eviction.evict(bench.state, 10**9) == 0
     assert CHANNEL in bench.state.channels

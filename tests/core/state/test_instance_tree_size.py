@@ -8,7 +8,8 @@ from tests.core.models import flow, process, start, sub, task
 from tests.core.quanta import run_next
 from tests.core.randomised.runs import play, recorded
 from vivero.engine.core.records.instances import CreateInstance, LoopStarted
-from vivero.engine.core.state.tree import descendants, still_to_come
+from vivero.engine.core.state import eviction
+from vivero.engine.core.state.instance_tree import descendants, still_to_come
 from vivero.engine.core.step import Limits
 
 TWICE = process(start("in"), call("a", "twice"), call("b", "twice"), "in > a", "in > b", id="twice")
@@ -130,7 +131,7 @@ def test_a_part_that_holds_others_is_forgotten_after_them():
     assert len(state.parts) == 12
     while state.parts:
         before = dict(state.parts)
-        state.evict(state.weight - 1)
+        eviction.evict(state, state.weight - 1)
         forgotten.append([part.head.element for key, part in before.items() if key not in state.parts])
     assert sorted(one for one in forgotten if one) == [["outer"]] * 3 + [["work"]] * 9, "one at a time"
 

@@ -17,7 +17,7 @@ MODELS = Path(__file__).parents[2] / "models"
 def test_one_task_runs_to_its_end():
     engine = MemoryEngine()
     engine.deploy((MODELS / "one_task.bpmn").read_bytes(), "one_task.bpmn")
-    process_id = next(iter(engine.state.families))[1]
+    process_id = next(iter(engine.state.catalogue.families))[1]
     created = engine.run(CreateInstance(process_id, variables={"a": msgspec.Raw(b"1")}))
     assert created.rejection is None
     (job,) = engine.state.jobs

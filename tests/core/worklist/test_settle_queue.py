@@ -3,7 +3,7 @@
 from random import Random
 from types import SimpleNamespace
 
-from vivero.engine.core.touched import Touched
+from vivero.engine.core.settle_queue import SettleQueue
 
 
 def scope(key, processes, scopes):
@@ -26,7 +26,7 @@ def taken(touched, elements):
 
 def test_a_called_process_is_deeper_than_all_scopes_of_its_caller():
     elements = {1: scope(1, 1, 0), 2: scope(2, 1, 9), 3: scope(3, 2, 0), 4: scope(4, 2, 1)}
-    touched = Touched()
+    touched = SettleQueue()
     for key in (2, 1, 4, 3):
         touched.add(key)
     assert list(touched) == [2, 1, 4, 3]
@@ -35,7 +35,7 @@ def test_a_called_process_is_deeper_than_all_scopes_of_its_caller():
 
 
 def test_what_has_ended_is_left_out():
-    touched = Touched()
+    touched = SettleQueue()
     touched.add(7)
     assert touched.pop({}) is None
     touched.add(7)
@@ -45,7 +45,7 @@ def test_what_has_ended_is_left_out():
 
 def test_it_is_emptied():
     elements = {key: scope(key, 1, key) for key in range(3)}
-    touched = Touched()
+    touched = SettleQueue()
     for key in elements:
         touched.add(key)
     touched.pop(elements)
@@ -59,7 +59,7 @@ def test_it_is_emptied():
 def test_it_does_what_looking_through_all_of_them_does(seed):
     random = Random(seed)
     elements = {key: scope(key, random.randint(1, 3), random.randint(0, 3)) for key in range(40)}
-    touched, known = Touched(), {}
+    touched, known = SettleQueue(), {}
     for _ in range(3_000):
         if random.random() < 0.6:
             key = random.randrange(40)

@@ -57,13 +57,13 @@ class Serial(Bench):
         self.engine.before = 1 << 51
         self.batches = []
         self.keys, self.job_keys = [], []
-        keep = self.state.saved
+        keep = self.state.begin_batch
 
         def saved():
             self.batches.append(list(save.statements_of(self.state, [], [], PINNED_MS)))
             keep()
 
-        self.state.saved = saved
+        self.state.begin_batch = saved
 
     @property
     def commands(self):

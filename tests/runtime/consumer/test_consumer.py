@@ -90,9 +90,9 @@ async def test_the_replay_of_the_event_log_gives_the_tables(migrated, connection
 
     def saved():
         statements.append(list(save.statements_of(state, [], [], 0)))
-        State.saved(state)
+        State.begin_batch(state)
 
-    state.saved = saved
+    state.begin_batch = saved
     replay(state, batches.values())
     for calls in statements:
         await second.pipeline([("BEGIN", ()), *calls, ("COMMIT", ())])

@@ -15,8 +15,9 @@ from vivero.engine.core.outcomes import Entry
 from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.engine.core.records.instances import CancelInstance, ContinueWork
 from vivero.engine.core.records.jobs import CompleteJob
+from vivero.engine.core.state import batches, eviction
+from vivero.engine.core.state.lazy_variables import LazyVariables
 from vivero.engine.core.state.state import State
-from vivero.engine.core.state.unread import Unread
 from vivero.engine.core.step import Limits, Processor
 from vivero.storage.state import load, pages
 
@@ -63,7 +64,7 @@ async def values(connection, scope):
 
 async def test_who_is_only_to_end_comes_without_variables(ending):
     assert len(inner_of(ending)) == 4
-    assert all(isinstance(inner.variables, Unread) for inner in inner_of(ending))
+    assert all(isinstance(inner.variables, LazyVariables) for inner in inner_of(ending))
     while inner_of(ending):
         assert ending.go_on_between(ending.deferred(), PINNED_MS)
 
@@ -92,16 +93,16 @@ async def test_what_a_command_names_is_read_with_its_variables(connection, endin
     (job,) = inner.jobs
     await fill(connection, ending, CompleteJob(job, RESULT))
     assert {name: variable.value for name, variable in inner.variables.items()} == await values(connection, inner)
-    assert all(isinstance(other.variables, Unread) for other in others)
+    assert all(isinstance(other.variables, LazyVariables) for other in others)
     (handled, *_) = complete(ending, inner)
     assert handled.rejection is None
 
 
 async def test_who_was_forgotten_meanwhile_has_none_to_read(connection, ending):
     part = inner_of(ending)[2].key
-    ending.state.seal()
-    ending.state.saved()
-    ending.state._forget_part(ending.state.parts[part])
+    batches.close(ending.state)
+    ending.state.begin_batch()
+    eviction._evict_part(ending.state, ending.state.parts[part])
     await load.fill(connection, ending.state, [Need(NeedKind.VARIABLES, part)])
     assert part not in ending.state.elements
 
@@ -116,9 +117,9 @@ LOOKING: list[Callable[[Any], object]] = [
 @pytest.mark.parametrize("look", LOOKING)
 def test_nobody_looks_inside_without_noticing(look):
     with pytest.raises(NotLoaded) as missing:
-        look(Unread(7))
+        look(LazyVariables(7))
     assert missing.value.need == Need(NeedKind.VARIABLES, 7)
 
 
 def test_they_weigh_nothing():
-    assert not Unread(7)
+    assert not LazyVariables(7)

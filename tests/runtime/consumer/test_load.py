@@ -70,7 +70,7 @@ async def test_trees_are_read_back_as_they_were(connection, serial, kind):
     await save_serially(connection, serial)
     state = State(1)
     needs = [Need(kind, key) for key in KINDS[kind](serial.state)]
-    needs += [Need(NeedKind.FAMILY, family) for family in serial.state.families]
+    needs += [Need(NeedKind.FAMILY, family) for family in serial.state.catalogue.families]
     await load.fill(connection, state, needs)
     expected = without_leases(comparable(serial.state))
     assert without_leases(comparable(state)) == expected
@@ -116,8 +116,8 @@ async def test_a_tree_is_found_by_what_is_in_it(connection, serial, kind):
         await load.fill(connection, state, [Need(kind, key)])
         assert list(state.trees) == [row.element.root.key]
         assert key in (state.jobs if kind is NeedKind.JOB else state.incidents)
-        assert row.element.instance.definition_key in state.definitions, "with what it runs by"
-        assert state.usage[row.element.instance.definition_key].running > 0
+        assert row.element.instance.definition_key in state.catalogue.definitions, "with what it runs by"
+        assert state.catalogue.usage[row.element.instance.definition_key].running > 0
 
 
 async def test_what_has_ended_is_not_loaded(connection, serial):
@@ -138,7 +138,7 @@ async def test_what_the_state_has_is_not_read_again(connection, serial):
     before = snapshot(serial.state)
     needs = [Need(NeedKind.INSTANCE, key) for key in serial.state.trees]
     needs += [Need(NeedKind.JOB, key) for key in serial.state.jobs]
-    needs += [Need(NeedKind.FAMILY, family) for family in serial.state.families]
+    needs += [Need(NeedKind.FAMILY, family) for family in serial.state.catalogue.families]
     await load.fill(connection, serial.state, needs)
     assert snapshot(serial.state) == before
 
@@ -146,8 +146,8 @@ async def test_what_the_state_has_is_not_read_again(connection, serial):
 async def test_a_process_that_nobody_deployed_is_known_to_be_unknown(connection):
     state = State(1)
     await load.fill(connection, state, [Need(NeedKind.FAMILY, ("t", "nothing")), Need(NeedKind.DEFINITION, 77)])
-    assert state.families == {("t", "nothing"): {}}
-    assert state.definitions == {}
+    assert state.catalogue.families == {("t", "nothing"): {}}
+    assert state.catalogue.definitions == {}
 
 
 async def test_leases_are_read_each_time(connection, serial):

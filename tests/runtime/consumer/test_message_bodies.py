@@ -14,7 +14,7 @@ from vivero.engine.core.needs import Need, NeedKind
 from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.core.records.messages import PublishMessage
-from vivero.engine.core.state.channels import BODY_WITH_MESSAGE
+from vivero.engine.core.state.message_channels import BODY_WITH_MESSAGE
 from vivero.engine.core.state.state import State
 from vivero.storage.state import message_channels
 

@@ -37,7 +37,7 @@ from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.core.records.messages import CorrelateMessage, Offer, PublishMessage, RejectCorrelation
 from vivero.engine.core.records.signals import BroadcastSignal
 from vivero.engine.core.replay import Recorded, replay
-from vivero.engine.core.state.channels import MAX_MESSAGES_IN_MEMORY, MESSAGES_A_PAGE
+from vivero.engine.core.state.message_channels import MAX_MESSAGES_IN_MEMORY, MESSAGES_A_PAGE
 from vivero.engine.core.state.state import State
 
 ROOTS = (message(), signal(), message("begin", None, "b"), message("none", None, "n"))

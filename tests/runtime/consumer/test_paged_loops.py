@@ -34,9 +34,9 @@ from vivero.engine.core.records.instances import ContinueWork, CreateInstance
 from vivero.engine.core.records.jobs import CompleteJob, FailJob
 from vivero.engine.core.records.timers import FireTimer
 from vivero.engine.core.records.user_tasks import CompleteUserTask
-from vivero.engine.core.state import loop_rows
+from vivero.engine.core.state import batches, eviction, loop_rows
+from vivero.engine.core.state.instance_tree import LoopPages
 from vivero.engine.core.state.state import State
-from vivero.engine.core.state.tree import LoopPages
 from vivero.engine.core.step import Limits, Processor
 from vivero.storage import log
 from vivero.storage.postgres import driver
@@ -403,9 +403,9 @@ async def under_way(connection):
         await load.fill(connection, state, [Need(NeedKind.JOB, command.key) for command in commands])
         for position, command in enumerate(commands, 100):
             processor.process(Entry(position, DEFAULT_TENANT, command), PINNED_MS)
-        pinned = state.seal()
-        state.saved()
-        state.evict(0)
+        pinned = batches.close(state)
+        state.begin_batch()
+        eviction.evict(state, 0)
         return pinned
 
     return run, state, jobs
@@ -418,7 +418,7 @@ async def test_an_inner_instance_that_has_ended_is_not_read_again(connection, un
     await load.fill(connection, state, [Need(NeedKind.JOB, jobs[2])])
     assert jobs[2] not in state.jobs
     assert not state.parts
-    state.committed(pinned)
+    batches.committed(state, pinned)
     assert not state.ended
 
 
@@ -428,8 +428,8 @@ async def test_what_a_batch_has_changed_is_not_forgotten_before_its_commit(conne
     assert sorted(state.jobs) == [jobs[1], jobs[4]]
     await load.fill(connection, state, [Need(NeedKind.JOB, jobs[1])])
     assert state.jobs[jobs[1]].state == "FAILED"
-    state.committed(pinned)
-    assert state.evict(0)
+    batches.committed(state, pinned)
+    assert eviction.evict(state, 0)
     assert not state.parts
     assert not state.elements
     assert state.weight == 0
@@ -505,8 +505,8 @@ async def test_results_are_kept_until_they_are_saved(connection, under_way):
     pinned = await run(CompleteJob(jobs[0]), CompleteJob(jobs[1]))
     (body,) = state.paged.values()
     assert body.pages.results == {0: "2", 1: "4"}
-    state.committed(pinned)
-    state._evict_parts(0)
+    batches.committed(state, pinned)
+    eviction._evict_parts(state, 0)
     assert body.pages.results == {}
 
 

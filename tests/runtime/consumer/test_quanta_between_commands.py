@@ -27,7 +27,7 @@ from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.engine.core.records.codec import decode_events
 from vivero.engine.core.records.instances import CancelInstance, ContinueWork, CreateInstance
 from vivero.engine.core.replay import Recorded, replay
-from vivero.engine.core.state import loop_rows
+from vivero.engine.core.state import batches, loop_rows
 from vivero.engine.core.state.state import State
 from vivero.engine.core.step import Limits, Processor
 from vivero.engine.runtime.consumer import committer, term
@@ -457,8 +457,8 @@ async def test_a_child_that_was_forgotten_is_read_again(connection, terminating)
     await load.fill(connection, state, batch_needs(ContinueWork(serial.key)))
     first = list(body.children)
     assert len(first) == 4
-    state.seal()
-    state.saved()
+    batches.close(state)
+    state.begin_batch()
     for key in first[1:]:
         state._forget_part(state.parts[key])
     await load.fill(connection, state, batch_needs(ContinueWork(serial.key)))

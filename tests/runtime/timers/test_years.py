@@ -10,7 +10,7 @@ import trio
 from tests.runtime.whole_engine import START_MS, EngineBench, starts, waits
 from vivero.engine.core.events.schedules import due_date_of, next_due
 from vivero.engine.core.rules import TIMER_RULES
-from vivero.engine.core.state.tree import Timer
+from vivero.engine.core.state.instance_tree import Timer
 from vivero.engine.runtime.timers.settings import TimerSettings
 from vivero.storage import clock
 

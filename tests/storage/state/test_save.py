@@ -12,8 +12,8 @@ from typing import get_type_hints
 
 import pytest
 
+from vivero.engine.core.state.instance_tree import MISSING, TERMINATED, Element, Instance, Job, LoopState
 from vivero.engine.core.state.state import State
-from vivero.engine.core.state.tree import MISSING, TERMINATED, Element, Instance, Job, LoopState
 from vivero.storage.postgres import driver
 from vivero.storage.state import documents as documents_of
 from vivero.storage.state import save

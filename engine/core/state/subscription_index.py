@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 
-from vivero.engine.core.state.tree import Subscription
+from vivero.engine.core.state.instance_tree import Subscription
 
 Index = dict[Hashable, dict[int, Subscription]]
 

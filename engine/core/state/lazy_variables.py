@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from vivero.engine.core.needs import Need, NeedKind, NotLoaded
-from vivero.engine.core.state.tree import Variable
+from vivero.engine.core.state.instance_tree import Variable
 
 
-class Unread(dict[str, Variable]):
+class LazyVariables(dict[str, Variable]):
     """The variables of an element of a part. It is false, as they weigh nothing; whoever looks inside raises NotLoaded.
 
     What writes a variable has looked for it before, to know its key.

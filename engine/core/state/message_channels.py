@@ -35,7 +35,7 @@ ChannelKey = tuple[str, str]
 """Tenant and correlation key."""
 
 
-class Channel(msgspec.Struct, eq=False):
+class MessageChannel(msgspec.Struct, eq=False):
     """See the module. It is not a row itself."""
 
     tenant: str
@@ -56,7 +56,7 @@ class Channel(msgspec.Struct, eq=False):
     bytes: int = 0
     """Of the messages, about."""
     weight: int = 0
-    pins: int = 0
+    commits_under_way: int = 0
     """Batches that changed it and whose commit is not known yet."""
     under_way: deque[set[int]] = msgspec.field(default_factory=deque)
     """The keys of the messages that each of these batches changed, the oldest batch first."""
@@ -132,7 +132,7 @@ class Channel(msgspec.Struct, eq=False):
 class Message(Row):
     """A row of `messages`. `deadline` is epoch milliseconds, `variables` are JSON text; None: they are not here."""
 
-    channel: Channel
+    channel: MessageChannel
     name: str
     message_id: str | None
     deadline: int
@@ -152,7 +152,7 @@ class ChannelSubscription(Row):
     OPEN; CORRELATING: a message is on its way to it; CLOSED: it is deleted.
     """
 
-    channel: Channel
+    channel: MessageChannel
     name: str
     process_id: str
     interrupting: bool
@@ -162,7 +162,7 @@ class ChannelSubscription(Row):
 class StartLock(Row):
     """A row of `start_locks`; `key` is the instance's. CLOSED: it is deleted."""
 
-    channel: Channel
+    channel: MessageChannel
     process_id: str
     state: str = OPEN
 

@@ -141,7 +141,7 @@ class Instance(Element, kw_only=True):
     """Of a root: work items that a later command goes on with."""
     revision: int = 0
     """Of a root: rises with each batch that changes the tree."""
-    pins: int = 0
+    commits_under_way: int = 0
     """Of a root: batches that changed it and whose commit is not known yet."""
     weight: int = 0
     """Of a root: estimated bytes of the tree in memory."""
@@ -248,7 +248,7 @@ class Part(Row):
     """
 
     head: Element
-    pins: int = 0
+    commits_under_way: int = 0
     """Batches that changed it and whose commit is not known yet."""
     rows: int = 0
     """Live elements and process instances that are loaded with it, with `still_to_come`."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from heapq import heappop, heappush
 
-from vivero.engine.core.state.tree import Element
+from vivero.engine.core.state.instance_tree import Element
 
 
-class Touched:
+class SettleQueue:
     """A set of scopes by their keys; of those that are equally deep the one comes first that was touched first.
 
     `new` and `waiting` are empty together when it is: whoever asks in a loop looks at them, and pays for no call.
