@@ -1,7 +1,7 @@
 """Block-structured models: a tree of blocks. No import from the engine.
 
 `blocks_bpmn.py` writes a tree as BPMN, `oracle.py` says what it means, and `model_builder.py` makes random ones:
-a new element is a class here, a rule in each of the first two, and a line in `Maker.KINDS`. Variables are whole
+a new element is a class here, a rule in each of the first two, and a line in `ModelBuilder.KINDS`. Variables are whole
 numbers: `v0` … `v3` decide choices, `again_x` whether the loop x goes round.
 
 What an event is about (`on`): "timer", "cycle" (a timer that rings for ever), "message", "signal", "error",

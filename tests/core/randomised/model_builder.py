@@ -34,7 +34,7 @@ RINGING = ("timer", "cycle", "message", "signal", "escalation", "escalation:A", 
 """What an event that interrupts may be about, and one that does not."""
 
 
-class Maker:
+class ModelBuilder:
     """Every element has an id of its own. Without `channels` no messages and signals, without `races` no way that
     throws while others, which nothing holds up, are on theirs: how far those come is nobody's to say. `alone`: no two
     ways begin at once, so that what is thrown may happen without a task before it."""
@@ -186,7 +186,7 @@ class Maker:
         return Many(inner, items, self.alone or self.chance(0.5), self.one(None, None, 1, 2))
 
     def edge(self, size):
-        make = self.one(Maker.host, Maker.sub, Maker.sub, Maker.call, Maker.many)
+        make = self.one(ModelBuilder.host, ModelBuilder.sub, ModelBuilder.sub, ModelBuilder.call, ModelBuilder.many)
         host = make(self, size - 2) if size > 2 else self.task()
         interrupting, ringing = self.interrupting, self.ringing
         if isinstance(host.inner if isinstance(host, Many) else host, Task):  # no escalation comes from a task
@@ -222,7 +222,7 @@ class Maker:
     )
 
 
-ALONE = {Maker.par: Maker.seq, Maker.incl: Maker.choice}
+ALONE = {ModelBuilder.par: ModelBuilder.seq, ModelBuilder.incl: ModelBuilder.choice}
 """What stands for the blocks whose ways begin at once."""
 
 

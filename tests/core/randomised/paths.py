@@ -7,7 +7,7 @@ from random import Random
 
 from tests.core.bench import place_of, values_of
 from tests.core.randomised.blocks import CODES, VALUES, VARIABLES, Loop, inside
-from tests.core.randomised.model_builder import Maker
+from tests.core.randomised.model_builder import ModelBuilder
 from tests.core.randomised.oracle import TIMERS, Oracle
 
 LONG = 40
@@ -55,8 +55,8 @@ def _again(variables):
 
 
 def random_block(seed, size=12, id="p", channels=True, races=True, alone=False):
-    """The body of a process; `channels`, `races` and `alone` as of a `Maker`."""
-    return Maker(Random(seed), "" if id == "p" else f"{id}_", channels, races, alone).model(size)
+    """The body of a process; `channels`, `races` and `alone` as of a `ModelBuilder`."""
+    return ModelBuilder(Random(seed), "" if id == "p" else f"{id}_", channels, races, alone).model(size)
 
 
 class Run:

@@ -86,11 +86,11 @@ class Scope:
 
 def random_model(random, size):
     """A file: the process `p`, and `q` and `r`, which it may call."""
-    processes = (Maker(random, id, size).process() for id in "pqr")
+    processes = (ModelBuilder(random, id, size).process() for id in "pqr")
     return file(*processes, ROOTS, WAITED_FOR)
 
 
-class Maker:
+class ModelBuilder:
     def __init__(self, random, process, size) -> None:
         self.random, self.process_id, self.size, self.count = random, process, size, 0
 

@@ -30,7 +30,7 @@ NOT_OBSERVED = {
 
 
 def recorded(seed, size=12, id="p", channels=True, still=False, races=True):
-    """A run with all its actions, chosen with the oracle's help; `channels` and `races` as of a `Maker`."""
+    """A run with all its actions, chosen with the oracle's help; `channels` and `races` as of a `ModelBuilder`."""
     block = random_block(seed, size, id, channels, races)
     run = Run(block, Random(f"{seed}/0"), id, still)
     run.model = to_bpmn(block, id)
