@@ -73,31 +73,24 @@ async def submit(
     *,
     content: bytes | None = None,
     deadline: float | None = None,
-    insists: bool = False,
+    needs_outcome: bool = False,
 ) -> Submitted:
     """Append a command and wait for its outcome until `deadline` (Trio's clock), unless the client does not wait.
 
     `key` is the command's subject, for display. `content` replaces the body in the fingerprint of an idempotent
-    request. `insists`: the request needs the outcome, so the server's default `respond_async` does not apply. Raises
-    Problem if the command is not appended, is rejected, or takes too long.
+    request. `needs_outcome`: the server's default `respond_async` does not apply. Raises Problem if the command is not
+    appended, is rejected, or takes too long.
     """
     settings = services.settings
     deadline = trio.current_time() + settings.response_timeout_s if deadline is None else deadline
     idempotency = _idempotency(request, content)
-    waits = not answers_at_once(request, settings.respond_async and not insists)
+    waits = not responds_async(request, settings.respond_async and not needs_outcome)
     repetitions = 0
     while True:
-        flush = not waits or deadline - trio.current_time() < WAL_WRITER_S
-        item = Append(command, DEFAULT_TENANT, key, idempotency, PARTITION, flush=flush)
-        appended = await _append(services, item, deadline)
-        if not appended.same_body:
-            raise _key_was_used(appended.position)
-        if not waits:
-            return Submitted(appended, None)
-        durable_at = 0.0 if flush or idempotency else trio.current_time() + WAL_WRITER_S
-        outcome = await _outcome(services, appended.position, deadline, durable_at, request)
-        if outcome.rejection is None:
-            return Submitted(appended, outcome)
+        submitted = await _attempt(request, services, command, key, idempotency, deadline, waits)
+        appended, outcome = submitted.appended, submitted.outcome
+        if outcome is None or outcome.rejection is None:
+            return submitted
         if idempotency is None or not _is_old_bug(appended, outcome.rejection) or repetitions == MAX_REPETITIONS:
             raise rejected(command, outcome.rejection, appended.position)
         # A processing error is not replayed: that command had no effect, and its client retries. The key of the next
@@ -106,14 +99,35 @@ async def submit(
         repetitions += 1
 
 
-async def done(services: Services, command: Command, key: int) -> None:
+async def _attempt(
+    request: Request,
+    services: Services,
+    command: Command,
+    key: int | None,
+    idempotency: tuple[str, bytes] | None,
+    deadline: float,
+    waits: bool,
+) -> Submitted:
+    """Append a command once, and wait for its outcome, which may be a rejection. Raises Problem."""
+    flush = not waits or deadline - trio.current_time() < WAL_WRITER_S
+    item = Append(command, DEFAULT_TENANT, key, idempotency, PARTITION, flush=flush)
+    appended = await _append(services, item, deadline)
+    if not appended.same_body:
+        raise _key_was_used(appended.position)
+    if not waits:
+        return Submitted(appended, None)
+    durable_at = 0.0 if flush or idempotency else trio.current_time() + WAL_WRITER_S
+    return Submitted(appended, await _outcome(services, appended.position, deadline, durable_at, request))
+
+
+async def submit_internal(services: Services, command: Command, key: int) -> None:
     """Append a command that the API itself creates and wait for any outcome. Raises Problem like `submit`."""
     deadline = trio.current_time() + services.settings.response_timeout_s
     appended = await _append(services, Append(command, DEFAULT_TENANT, key, None, PARTITION), deadline)
     await _outcome(services, appended.position, deadline, trio.current_time() + WAL_WRITER_S)
 
 
-def answers_at_once(request: Request, default: bool) -> bool:
+def responds_async(request: Request, default: bool) -> bool:
     """True if the client wants the answer as soon as the command is durable (RFC 7240: Prefer: respond-async)."""
     if request.query_string:
         wait = request.query.get("wait")

@@ -117,7 +117,7 @@ class Poller:
         self.piggybacked: PiggybackedPoll | None = None
         """The poll's statement on the batch that is being committed."""
         self.delivered: list[Lease] = []
-        """What it was delivered by a batch."""
+        """The leases that a batch has made for the poll."""
         self.woken = False
         """There is a reason to look."""
         self.gone = False

@@ -19,7 +19,7 @@ from vivero.storage.log import Appended, CommandOutcome
 from vivero.storage.postgres.driver import Connection
 
 
-class Appends(Protocol):
+class CommandAppender(Protocol):
     """`engine.runtime.appender.task.Appender`."""
 
     async def append(self, item: Append, *, deadline_s: float) -> Appended: ...
@@ -44,7 +44,7 @@ class EndWaiter(Protocol):
     async def wait(self) -> End: ...
 
 
-class Completes(Protocol):
+class CompletionRegistry(Protocol):
     """`engine.runtime.completions.Completions`."""
 
     def register(self, partition: int, position: int) -> AbstractContextManager[OutcomeWaiter]: ...
@@ -52,13 +52,13 @@ class Completes(Protocol):
     def register_end(self, instance_key: int) -> AbstractContextManager[EndWaiter]: ...
 
 
-class Pools(Protocol):
+class ConnectionPool(Protocol):
     """`storage.postgres.pool.Pool`: there are pools for reads, for job leases, and for reads of large jobs."""
 
     def connection(self) -> AbstractAsyncContextManager[Connection]: ...
 
 
-class KeepsDefinitions(Protocol):
+class DefinitionStore(Protocol):
     """`engine.runtime.definitions.DefinitionCache`: stores a parsed model, so that it need not be parsed again."""
 
     def put(self, sha256: str, parsed: Parsed) -> None: ...
@@ -83,12 +83,12 @@ class Services:
     name as the leader of partitions. `limits` are those of files and expressions.
     """
 
-    appender: Appends
-    completions: Completes
-    definitions: KeepsDefinitions
-    pool: Pools
-    leasing: Pools
-    large_jobs: Pools
+    appender: CommandAppender
+    completions: CompletionRegistry
+    definitions: DefinitionStore
+    pool: ConnectionPool
+    leasing: ConnectionPool
+    large_jobs: ConnectionPool
     long_polls: LongPolls
     status: Health
     settings: ApiSettings

@@ -243,30 +243,30 @@ class Exchange:
         request, state = self.request, self.state
         status = start["status"]
         fields = response.Fields(start.get("headers", ()))
-        without_content = status in (204, 304)
-        self._bodiless = without_content or request.method == "HEAD"
-        length = fields.content_length
-        if length is None and not more and not without_content and (body or not self._bodiless):
-            length = len(body)
-        keep = request.keep_alive and not fields.close and not state.draining and self._rest_is_short()
-        own = b"" if fields.dated else state.date_line
-        self._chunked = False
-        self._length_left = length
-        if length is not None:
-            if status != 204:
-                own += b"content-length: %d\r\n" % length
-        elif not self._bodiless:
-            if request.version == "1.1":
-                self._chunked = True
-                own += response.CHUNKED
-            else:
-                keep = False  # the end of the connection marks the end of the response
+        framing, delimited = self._frame(status, fields.content_length, body, more)
+        own = (b"" if fields.dated else state.date_line) + framing
+        keep = delimited and request.keep_alive and not fields.close and not state.draining and self._rest_is_short()
         if not keep:
             own += response.CLOSE
         elif request.version == "1.0":
             own += response.KEEP_ALIVE
         self._keep_alive = keep
         return response.render_head(status, fields, own)
+
+    def _frame(self, status: int, length: int | None, body: bytes, more: bool) -> tuple[bytes, bool]:
+        """Choose the framing of the body. Returns its header line, and False if only a close can end the body."""
+        without_content = status in (204, 304)
+        self._bodiless = without_content or self.request.method == "HEAD"
+        if length is None and not more and not without_content and (body or not self._bodiless):
+            length = len(body)
+        self._chunked = False
+        self._length_left = length
+        if length is not None:
+            return b"" if status == 204 else b"content-length: %d\r\n" % length, True
+        if self._bodiless:
+            return b"", True
+        self._chunked = self.request.version == "1.1"
+        return (response.CHUNKED, True) if self._chunked else (b"", False)
 
     def _rest_is_short(self) -> bool:
         """True if reading the rest of the body is cheaper than a new connection."""

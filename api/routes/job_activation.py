@@ -205,7 +205,9 @@ class _Worker:
         if unfit.size is not None and unfit.size <= max_bytes:
             return await self._wait_for_memory(unfit.size)
         limit = MAX_VARIABLES if unfit.size is None else max_bytes
-        await commands.done(self.services, WithholdJob(unfit.job_key, unfit.lease, unfit.size, limit), unfit.job_key)
+        await commands.submit_internal(
+            self.services, WithholdJob(unfit.job_key, unfit.lease, unfit.size, limit), unfit.job_key
+        )
         return True
 
     async def _wait_for_memory(self, size: int) -> bool:

@@ -120,7 +120,7 @@ async def create(request: Request, services: Services) -> Response:
             return await commands.accepted(services, submitted.appended)
         return _created(_reply_decoder.decode(submitted.outcome.response or b""), _NO_VARIABLES, submitted)
     with services.waits.for_an_instance(request.owner) as wait:
-        submitted = await commands.submit(request, services, command, deadline=deadline, insists=True)
+        submitted = await commands.submit(request, services, command, deadline=deadline, needs_outcome=True)
         names = body.fetch_variables
         del body, command  # they may be large, and the wait may be long
         return await _awaited(request, services, submitted, names, deadline, wait)
