@@ -51,69 +51,69 @@ PARTS_PER_STAGE = 8
 Stage = Callable[[Element, View, Any], Effects]
 
 
-def inputs(element: Element, at: View, _argument: object) -> Effects:
-    yield from mappings.take_inputs(element, at)
+def inputs(element: Element, view: View, _argument: object) -> Effects:
+    yield from mappings.take_inputs(element, view)
 
 
-def start_listeners(element: Element, at: View, index: int) -> Effects:
-    yield from listeners.tell(element, listeners.START, index, at)
+def start_listeners(element: Element, view: View, index: int) -> Effects:
+    yield from listeners.tell(element, listeners.START, index, view)
 
 
-def activate(element: Element, at: View, begin: Sequence[str] | int) -> Effects:
+def activate(element: Element, view: View, begin: Sequence[str] | int) -> Effects:
     """`begin`: of a scope, the elements below it that it begins with; 0 otherwise.
 
     A scope that begins at its start event waits for its event sub-processes once that has completed.
     """
     behaviour = ELEMENTS[element.type]
-    room.check_others(element, at)
+    room.check_others(element, view)
     waits_here = element.occurred is None and (behaviour.awaits is not None or element.node.boundaries)
     if begin == 0 and not waits_here:
-        return (ElementActivated(element.key), *behaviour.activate(element, at))
-    return _begin(element, behaviour, begin, at)
+        return (ElementActivated(element.key), *behaviour.activate(element, view))
+    return _begin(element, behaviour, begin, view)
 
 
-def _begin(element: Element, behaviour: Behaviour, begin: Sequence[str] | int, at: View) -> Effects:
+def _begin(element: Element, behaviour: Behaviour, begin: Sequence[str] | int, view: View) -> Effects:
     if element.occurred is None:
-        yield from subscriptions.subscribe_own(element, behaviour.awaits, at)
+        yield from subscriptions.subscribe_own(element, behaviour.awaits, view)
     if begin == 0:
         yield ElementActivated(element.key)
-        yield from behaviour.activate(element, at)
+        yield from behaviour.activate(element, view)
     else:
         assert not isinstance(begin, int), "it begins at elements"
-        yield from subscriptions.subscribe_event_sub_processes(element, at)
+        yield from subscriptions.subscribe_event_sub_processes(element, view)
         yield ElementActivated(element.key)
-        yield from begin_at(element, begin, at)
+        yield from begin_at(element, begin, view)
 
 
-def outputs(element: Element, at: View, _argument: object) -> Effects:
-    yield from mappings.give_outputs(element, at)
+def outputs(element: Element, view: View, _argument: object) -> Effects:
+    yield from mappings.give_outputs(element, view)
 
 
-def end_listeners(element: Element, at: View, index: int) -> Effects:
-    yield from listeners.tell(element, listeners.END, index, at)
+def end_listeners(element: Element, view: View, index: int) -> Effects:
+    yield from listeners.tell(element, listeners.END, index, view)
 
 
-def leave(element: Element, at: View, _argument: object) -> Effects:
+def leave(element: Element, view: View, _argument: object) -> Effects:
     scope = element.scope
     collect = None if scope is None else ELEMENTS[scope.type].collect
     if collect is not None or element.open_incidents or element.timers or element.subscriptions:
-        return _close_and_leave(element, at)
-    return ELEMENTS[element.type].leave(element, at)
+        return _close_and_leave(element, view)
+    return ELEMENTS[element.type].leave(element, view)
 
 
-def _close_and_leave(element: Element, at: View) -> Effects:
+def _close_and_leave(element: Element, view: View) -> Effects:
     scope = element.scope
     collect = None if scope is None else ELEMENTS[scope.type].collect
     if scope is not None and collect is not None:
-        yield from collect(scope, element, at)
+        yield from collect(scope, element, view)
     for incident in element.open_incidents:
         yield IncidentResolved(incident)
     if element.timers or element.subscriptions:
         yield from waits.close(element)
-    yield from ELEMENTS[element.type].leave(element, at)
+    yield from ELEMENTS[element.type].leave(element, view)
 
 
-def terminate(element: Element, _at: View, _argument: object) -> Effects:
+def terminate(element: Element, _view: View, _argument: object) -> Effects:
     """What waits here waits no longer. Children are told when the element settles, page by page."""
     for job in element.jobs:
         yield JobCanceled(job)
@@ -131,7 +131,7 @@ def most_told(scope: Element) -> int:
     return CHILDREN_PER_STAGE if scope.pages is None else PARTS_PER_STAGE
 
 
-def empty(element: Element, at: View) -> Effects:
+def empty(element: Element, view: View) -> Effects:
     """The next page of children of an element that is to end early; without any, its end.
 
     The stage `terminate` may have been deferred before this, and come later: then it is done here.
@@ -146,7 +146,7 @@ def empty(element: Element, at: View) -> Effects:
     if not told and len(element.children) < element.live:
         yield LoadMore(element.key)
     if not element.live and element.state is TERMINATING:
-        yield from terminate(element, at, 0)
+        yield from terminate(element, view, 0)
 
 
 def _terminated(element: Element) -> Effects:

@@ -100,7 +100,7 @@ class Processor:
         """`find_model` gives the executable model of a definition if it is at hand, without waiting."""
         self.state = state
         trees = TreeRules(limits.paged_from, limits.max_part_rows, limits.max_tree_rows)
-        self.at = View(state, find_model, limits.timers, trees, limits.stage_steps)
+        self.view = View(state, find_model, limits.timers, trees, limits.stage_steps)
         self.notices = Notices()
         self._whole = limits.slice_items * ITEM_COST
         self._under_way: dict[int, UnderWay] = {}
@@ -109,7 +109,7 @@ class Processor:
         """Those of these roots whose work can go on between commands, in turn."""
         self._besides = False
         self._inline = limits.inline_follow_ups
-        self._work = Worklist(state, self.at, self._whole)
+        self._work = Worklist(state, self.view, self._whole)
         self.used_up = False
         """Whether the last slice between commands had as many items as it may."""
         self._last = self._seq = 0
@@ -128,7 +128,7 @@ class Processor:
             NotLoaded: nothing has happened; load what it names and run the command again.
         """
         self._take_up_entry(entry, now)
-        self.at.leases = leases
+        self.view.leases = leases
         self._work.begin_slice()
         follow_ups: deque[Command] = deque()
         if type(entry.command) is ContinueWork:
@@ -221,7 +221,7 @@ class Processor:
             if self.is_full() or enough():
                 self.parked.append(one)
                 continue
-            self._take_up(self._last, one.tenant, one.request, self.at.now)
+            self._take_up(self._last, one.tenant, one.request, self.view.now)
             self._work.begin_slice()
             yield self._follow_up(deque(one.commands), loaded=len(one.commands))
 
@@ -246,7 +246,7 @@ class Processor:
             try:
                 if loaded <= 0:
                     self._check_loaded(command)
-                handled = self._handle(command, self._seq, self.at.request, follow_ups)
+                handled = self._handle(command, self._seq, self.view.request, follow_ups)
             except NotLoaded as missing:
                 self._park([command, *follow_ups], missing.need)
                 break
@@ -258,23 +258,23 @@ class Processor:
 
     def _check_loaded(self, command: Command) -> None:
         """What is not in memory may be in the database, or nowhere: a handler cannot tell."""
-        for need in COMMANDS[type(command)].needs(command, self.at.tenant):
+        for need in COMMANDS[type(command)].needs(command, self.view.tenant):
             table = _TABLES.get(need.kind)
             if table is not None and need.key not in table(self.state):
                 raise NotLoaded(need)
 
     def _park(self, commands: list[Command], missing: Need) -> None:
         """Whatever follows waits, too: it must not overtake."""
-        at = self.at
-        needs = [need for command in commands for need in COMMANDS[type(command)].needs(command, at.tenant)]
-        self.parked.append(Parked(commands, at.tenant, at.request, [*needs, missing]))
+        view = self.view
+        needs = [need for command in commands for need in COMMANDS[type(command)].needs(command, view.tenant)]
+        self.parked.append(Parked(commands, view.tenant, view.request, [*needs, missing]))
 
     def _handle(self, command: Command, seq: int, request: int | None, follow_ups: deque[Command]) -> list[Handled]:
         """One command as a unit: all of it happens, or nothing."""
         self._work.begin()
         rejection = None
         try:
-            self._work.take(COMMANDS[type(command)].handle(command, self.at))
+            self._work.take(COMMANDS[type(command)].handle(command, self.view))
             self._work.drain()
         except Reject as reject:
             self._abandon()
@@ -298,13 +298,13 @@ class Processor:
         if isinstance(command, ContinueWork):
             known = self._under_way.get(command.key)
             if known is None:
-                self._under_way[command.key] = UnderWay(1, self.at.tenant, self.at.request)
+                self._under_way[command.key] = UnderWay(1, self.view.tenant, self.view.request)
             elif self._besides:
                 return
             else:
                 known.commands += 1
             self._deferred[command.key] = None
-        self.notices.spilled.append(Spilled(command, self.at.tenant, self.at.request))
+        self.notices.spilled.append(Spilled(command, self.view.tenant, self.view.request))
 
     # ---- the frame of a command
 
@@ -314,10 +314,10 @@ class Processor:
 
     def _take_up(self, position: int, tenant: str, request: int, now: int) -> None:
         """What handlers and appliers are to know of the command that comes next."""
-        at, state = self.at, self.state
-        at.now = state.now = now
-        at.position = state.position = position
-        at.tenant, at.request = tenant, request
+        view, state = self.view, self.state
+        view.now = state.now = now
+        view.position = state.position = position
+        view.tenant, view.request = tenant, request
 
     def _abandon(self) -> None:
         undo(self.state)
@@ -325,13 +325,13 @@ class Processor:
 
     def _poisoned(self, command: Command, bug: Exception) -> Rejection:
         """A bug of ours: its tree gets an incident that parks the command, so that a person can try it again."""
-        self.notices.poisoned.append((self.at.position, bug))
+        self.notices.poisoned.append((self.view.position, bug))
         reason = f"handling the command raised {type(bug).__name__}: {bug}"
         rejection = Rejection(RejectionCode.PROCESSING_ERROR, reason)
         try:
             self._work.take(self._refused(command, rejection))
         except Exception as another:  # the same bug, it may be: then nothing is left but the rejection
-            self.notices.poisoned.append((self.at.position, another))
+            self.notices.poisoned.append((self.view.position, another))
             self._abandon()
         return rejection
 
@@ -340,7 +340,7 @@ class Processor:
     ) -> list[Handled]:
         """A command of ours cannot be handled or saved: it is rejected, and parked like one that raises."""
         self._take_up_entry(entry, now)
-        self.at.leases = leases
+        self.view.leases = leases
         if isinstance(entry.command, ContinueWork):
             self._arrived(entry.command)
         self._work.begin()
@@ -357,7 +357,7 @@ class Processor:
         yield from self._parked(command, rejection.reason)
         refused = COMMANDS[type(command)].refused
         if refused is not None:
-            yield from refused(command, rejection, self.at)
+            yield from refused(command, rejection, self.view)
 
     def _parked(self, command: Command, reason: str) -> Effects:
         """An incident that keeps the command. Until somebody resolves it, a timer does not fire again by itself, and no
@@ -372,16 +372,16 @@ class Processor:
         place = self._tree_of(command) if about is None or about.element is None else about.element
         if place is not None:
             parked = {"intent": command.intent, "command": encode_command(command).decode()}
-            message = told(f"Command '{command.intent}' at position {self.at.position}: {reason}")
+            message = told(f"Command '{command.intent}' at position {self.view.position}: {reason}")
             job_key = None if job is None else job.key
             yield IncidentRaised(
-                self.at.key(), place.key, COMMAND_STAGE, IncidentType.UNKNOWN, message, job_key, parked
+                self.view.key(), place.key, COMMAND_STAGE, IncidentType.UNKNOWN, message, job_key, parked
             )
 
     def _reported_job(self, command: CompleteJob | FailJob | ThrowJobError) -> Job | None:
         """The job that the command reports on; None if its lease was lost, or the job has an incident already."""
         job = self.state.jobs.get(command.key)
-        if job is None or (command.lease is not None and self.at.leases.get(job.key) != command.lease):
+        if job is None or (command.lease is not None and self.view.leases.get(job.key) != command.lease):
             return None
         has_incident = any(incident.job == job.key for incident in job.element.open_incidents.values())
         return None if has_incident else job
@@ -412,10 +412,10 @@ class Processor:
         own.answered = rejection is None and request is None and not self._work.later
         rows = [own]
         for reply in self._work.replies:
-            if reply.rejection is None and (reply.to is None or reply.to == self.at.request):
+            if reply.rejection is None and (reply.to is None or reply.to == self.view.request):
                 own.answered, own.response = True, reply.body
             else:
-                to = self.at.request if reply.to is None else reply.to
+                to = self.view.request if reply.to is None else reply.to
                 rows.append(Handled(seq + len(rows), own.root, to, [], reply.rejection, True, reply.body))
         return rows
 

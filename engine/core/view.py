@@ -1,4 +1,4 @@
-"""`at`: what a handler or a stage may see. State as it is, the time and the position of the command, and FEEL."""
+"""The view of handlers and stages: the state, the time and position of the command, and FEEL."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ class VariableScope(Mapping[str, Any]):
 
     __slots__ = ("_at", "_element", "_extra", "_results")
 
-    def __init__(self, element: Element | None, extra: Mapping[str, Any], at: View) -> None:
+    def __init__(self, element: Element | None, extra: Mapping[str, Any], view: View) -> None:
         self._element = element
         self._extra = extra
-        self._at = at
+        self._at = view
         self._results: dict[str, list[Any]] | None = None
         """By name, those that have been asked for."""
 

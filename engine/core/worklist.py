@@ -82,9 +82,9 @@ LOOKS_PER_COST = 32
 class Worklist:
     """Works off what one command has begun, and holds what came of it until the next one begins."""
 
-    def __init__(self, state: State, at: View, limit: int) -> None:
+    def __init__(self, state: State, view: View, limit: int) -> None:
         self.state = state
-        self.at = at
+        self.view = view
         self.limit = self.slice = self._whole = limit
         """What one command and its follow-ups may cost before the rest is deferred, and what deferred work may."""
         self.used = 0
@@ -112,7 +112,7 @@ class Worklist:
         """When there are more of them to be charged."""
 
     def begin_slice(self) -> None:
-        self.used = self._charged = self.at.steps = 0
+        self.used = self._charged = self.view.steps = 0
         self._written = self.state.written
         self._next_written = self._written + SLICE_CHARACTERS // self._whole
 
@@ -120,14 +120,14 @@ class Worklist:
         """Characters that were written, and steps that expressions took."""
         written = self.state.written
         of_characters = (written - self._written) * self._whole // SLICE_CHARACTERS
-        cost = of_characters + self.at.steps * self._whole // SLICE_STEPS
+        cost = of_characters + self.view.steps * self._whole // SLICE_STEPS
         self.used += cost - self._charged
         self._charged = cost
         self._next_written = written + SLICE_CHARACTERS // self._whole
 
     def begin(self) -> None:
-        if self.at.spent:
-            self.at.begin_stage()
+        if self.view.spent:
+            self.view.begin_stage()
         if self._queue or self._touched.new or self._touched.waiting or self._unloaded:
             self._forget_items()
         self._ending.forget()
@@ -176,9 +176,9 @@ class Worklist:
         state, effects_of, following = staged
         if element.state is state and not (state is ACTIVATING and self._ending.covers(element.scope)):
             if element.node is MISSING:
-                self.at.node(element)
+                self.view.node(element)
             try:
-                effects = effects_of(element, self.at, argument)
+                effects = effects_of(element, self.view, argument)
             except Fail as failure:
                 effects = failing(failure)
             done = self.take(effects, element, stage, argument)
@@ -206,15 +206,15 @@ class Worklist:
 
     def _arrive(self, scope: Element, flow: str) -> None:
         if scope.state is ACTIVATED:
-            model = self.at.model(scope.instance.definition_key)
+            model = self.view.model(scope.instance.definition_key)
             node = model.nodes[model.flows[flow].target]
-            self.take(ELEMENTS[node.type].arrive(node, flow, scope, self.at), scope, "arrive", flow)
+            self.take(ELEMENTS[node.type].arrive(node, flow, scope, self.view), scope, "arrive", flow)
 
     def _enter(self, scope: Element, node: str, variables: dict[str, str]) -> None:
         """A boundary event, once its host has ended."""
         if scope.state is ACTIVATED:
-            nodes = self.at.model(scope.instance.definition_key).nodes
-            self.take(enter(nodes[node], scope, self.at, occurred=variables))
+            nodes = self.view.model(scope.instance.definition_key).nodes
+            self.take(enter(nodes[node], scope, self.view, occurred=variables))
 
     def _end(self, scope: Element) -> None:
         """Its instance was made to be terminated after an element, which has ended in this scope: nothing follows.
@@ -230,15 +230,15 @@ class Worklist:
     def _trigger(self, element: Element, argument: tuple[str, dict[str, str]]) -> None:
         target, variables = argument
         if element.state is ACTIVATED:
-            node = self.at.model(element.instance.definition_key).nodes[target]
-            effects = ELEMENTS[element.type].trigger(element, node, variables, self.at)
+            node = self.view.model(element.instance.definition_key).nodes[target]
+            effects = ELEMENTS[element.type].trigger(element, node, variables, self.view)
             self.take(effects, element, "trigger", argument)
 
     def _check(self, element: Element, key: int) -> None:
         """Whether what its subscription `key` waits for has happened."""
         subscription = element.subscriptions.get(key)
         if subscription is not None and not self._ending.covers(element.scope):
-            self.take(subscriptions.check(subscription, self.at), element, "check", key)
+            self.take(subscriptions.check(subscription, self.view), element, "check", key)
 
     # ---- scopes that settle
 
@@ -260,24 +260,24 @@ class Worklist:
         elif scope.state is ACTIVATED and not is_deferred(scope, "enter"):
             self._join(scope)
             if len(self.events) == before:
-                self.take(ELEMENTS[scope.type].settle(scope, self.at), scope, "settle")
+                self.take(ELEMENTS[scope.type].settle(scope, self.view), scope, "settle")
             if len(self.events) == before and (scope.open_incidents or (scope.tokens and not scope.live)):
-                self.take(deadlocks.look(scope, self.at))
+                self.take(deadlocks.look(scope, self.view))
         if len(self.events) > before:
             self._touched.add(scope.key)
 
     def _join(self, scope: Element) -> None:
         """Joins that the settling of their scope decides: what moved may have been what they waited for."""
-        joins = (self.at.node(scope) if scope.node is MISSING else scope.node).joins
+        joins = (self.view.node(scope) if scope.node is MISSING else scope.node).joins
         if joins and not (scope.node.loop is not None and not scope.is_inner):
             self.used += len(joins) * len(scope.tokens) // LOOKS_PER_COST
-            nodes = self.at.model(scope.instance.definition_key).nodes
+            nodes = self.view.model(scope.instance.definition_key).nodes
             for gateway in joins:
-                self.take(ELEMENTS[nodes[gateway].type].join(nodes[gateway], scope, self.at), scope, "settle")
+                self.take(ELEMENTS[nodes[gateway].type].join(nodes[gateway], scope, self.view), scope, "settle")
 
     def _empty(self, scope: Element) -> None:
         if scope.live or scope.state is TERMINATING:
-            self.take(empty(scope, self.at))
+            self.take(empty(scope, self.view))
         elif scope.state is ACTIVATED:
             self.take(self._take_over(scope), scope, "settle")
 
@@ -289,8 +289,8 @@ class Worklist:
         else:
             _, node, variables = scope.then
             yield ScopeEmptied(scope.key)
-            nodes = self.at.model(scope.instance.definition_key).nodes
-            yield from enter(nodes[node], scope, self.at, occurred=variables)
+            nodes = self.view.model(scope.instance.definition_key).nodes
+            yield from enter(nodes[node], scope, self.view, occurred=variables)
 
     # ---- what is left when the slice is used up
 
@@ -325,10 +325,10 @@ class Worklist:
             done = False
             argument = 0 if stage in HEARD else argument  # all of its listeners are told again
             collected = [
-                IncidentRaised(self.at.key(), element.key, stage, failure.type, failure.message, None, argument)
+                IncidentRaised(self.view.key(), element.key, stage, failure.type, failure.message, None, argument)
             ]
-        if self.at.spent:
-            self.at.begin_stage()
+        if self.view.spent:
+            self.view.begin_stage()
             self._charge()
         state, events = self.state, self.events
         for effect in collected:
@@ -349,7 +349,7 @@ class Worklist:
         """Each subscription that they concern has one turn, however many they are."""
         watching = self.state.watching
         self.used += sum(len(watching.get(scope.instance.key, ())) for scope, _, _ in changes) // LOOKS_PER_COST
-        for one in subscriptions.concerned(changes, self.at):
+        for one in subscriptions.concerned(changes, self.view):
             self._queue.append((one.element.key, "check", one.key))
         changes.clear()
 
@@ -372,7 +372,7 @@ class Worklist:
     # ---- what follows an event (docs/design/execution.md §4); `row` is what the event is about, which may have ended
 
     def _entered(self, row: Element, event: InstanceCreated | ElementActivating) -> None:
-        row.node = self.at.model(row.instance.definition_key).nodes[row.element]
+        row.node = self.view.model(row.instance.definition_key).nodes[row.element]
         if row.scope is not None and row.scope.open_incidents:
             self._touched.add(row.scope.key)  # it may have been stuck, and is no longer
         if event.begin:
@@ -383,7 +383,7 @@ class Worklist:
     def _completing(self, row: Element, _event: Event) -> None:
         """It completes before anything else happens: a loop collects of each inner instance what that one has set."""
         if row.node is MISSING:
-            self.at.node(row)
+            self.view.node(row)
         self._queue.appendleft((row.key, first_stage_of_completion(row), 0))
 
     def _completed(self, row: Element, event: ElementCompleted) -> None:
@@ -407,7 +407,7 @@ class Worklist:
                 released = ReleaseStart(row.key, row.tenant, row.process_id, row.start_lock)
                 self.sends.append(Send(released))
             definition = self.state.catalogue.definitions.get(row.definition_key)
-            if definition is not None and definition.state == "DRAINING" and not self.at.running(definition.key):
+            if definition is not None and definition.state == "DRAINING" and not self.view.running(definition.key):
                 self.sends.append(Send(RetireDefinition(definition.key)))
 
     def _terminating(self, row: Element, _event: Event) -> None:

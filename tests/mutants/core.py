@@ -280,8 +280,8 @@ CORE: tuple[Mutant, ...] = (
         "tests/core/events/test_messages.py::test_a_message_completes_what_waits_for_it_and_brings_its_variables",
         "engine/core/lifecycle.py",
         (
-            "    yield from waits.close(element)\n    yield from ELEMENTS[element.type].leave(element, at)",
-            "    yield from ELEMENTS[element.type].leave(element, at)",
+            "    yield from waits.close(element)\n    yield from ELEMENTS[element.type].leave(element, view)",
+            "    yield from ELEMENTS[element.type].leave(element, view)",
         ),
     ),
     mutant(
@@ -303,7 +303,7 @@ CORE: tuple[Mutant, ...] = (
         "core: a job's result skips its output mappings",
         "tests/core/shared/test_variables.py::test_with_outputs_a_result_is_local_and_only_what_they_choose_leaves",
         "engine/core/shared/variables.py",
-        ("    if at.node(element).outputs:\n        return set_locally", "    if False:\n        return set_locally"),
+        ("    if view.node(element).outputs:\n        return set_locally", "    if False:\n        return set_locally"),
     ),
     mutant(
         "core: a failed job can be completed",
@@ -315,7 +315,7 @@ CORE: tuple[Mutant, ...] = (
         "core: a lost lease may report",
         "tests/core/commands/test_jobs.py::test_a_lost_lease_is_told",
         "engine/core/commands/job.py",
-        ("    if asked and at.leases.get(job.key) != command.lease:", "    if False:"),
+        ("    if asked and view.leases.get(job.key) != command.lease:", "    if False:"),
     ),
     mutant(
         "core: an incident of a job without retries is resolved",
@@ -339,7 +339,7 @@ CORE: tuple[Mutant, ...] = (
         "core: a task of another tenant can be completed",
         "tests/core/elements/test_user_task.py::test_a_task_that_is_not_open_is_not_found",
         "engine/core/commands/user_task.py",
-        ("    if task is None or task.element.instance.tenant != at.tenant:", "    if task is None:"),
+        ("    if task is None or task.element.instance.tenant != view.tenant:", "    if task is None:"),
     ),
     mutant(
         "core: a child can be cancelled",
@@ -442,7 +442,7 @@ CORE: tuple[Mutant, ...] = (
         "listeners: what one brings at the end is merged from the element on",
         f"{LISTENER_TESTS}::test_what_an_end_listener_brings_leaves_like_the_result_of_a_mapping",
         "engine/core/shared/listeners.py",
-        ("merge_upwards(outside(job.element), variables, at)", "merge_upwards(job.element, variables, at)"),
+        ("merge_upwards(outside(job.element), variables, view)", "merge_upwards(job.element, variables, view)"),
     ),
     mutant(
         "listeners: one throws an error",

@@ -76,7 +76,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "core: an output to a path forgets the element's own",
         "tests/core/shared/test_variables.py::test_an_output_to_a_path_is_merged_into_what_the_element_sees",
         "engine/core/shared/mappings.py",
-        ("VariableScope(element, {}, at)", "VariableScope(around, {}, at)"),
+        ("VariableScope(element, {}, view)", "VariableScope(around, {}, view)"),
     ),
     mutant(
         "core: a task that is a job says what is empty",
@@ -97,7 +97,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "core: a sequential loop runs all at once",
         "tests/core/elements/test_multi_instance.py::test_in_sequence_one_after_the_other",
         "engine/core/elements/multi_instance.py",
-        ("width = 1 if _loop(body, at).sequential else state.size", "width = state.size"),
+        ("width = 1 if _loop(body, view).sequential else state.size", "width = state.size"),
     ),
     mutant(
         "core: a loop that has enough goes on",
@@ -145,7 +145,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "core: variables of a called process are lost",
         "tests/core/elements/test_call_activity.py::test_a_process_that_ends_at_once_is_called_and_left",
         "engine/core/elements/call_activity.py",
-        ("    elif _called(call, at).all_child_variables:", "    elif False:"),
+        ("    elif _called(call, view).all_child_variables:", "    elif False:"),
     ),
     mutant(
         "core: the oldest version is called",
@@ -188,8 +188,8 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "tests/core/events/test_throws.py::test_the_boundary_around_the_thrower_hears_it",
         "engine/core/commands/signal.py",
         (
-            "    told = _own(command, at)[: _page_of(variables)]\n",
-            "    told = _own(command, at)[: _page_of(variables)]\n"
+            "    told = _own(command, view)[: _page_of(variables)]\n",
+            "    told = _own(command, view)[: _page_of(variables)]\n"
             "    if command.thrower:\n        yield Send(CompleteThrow(command.thrower))\n",
         ),
     ),
@@ -216,7 +216,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "tests/core/events/test_signals.py::test_it_starts_the_latest_version_each_time",
         "engine/core/commands/signal.py",
         (
-            "    starts = at.starts().named(at.tenant, KIND, command.name)\n",
+            "    starts = view.starts().named(view.tenant, KIND, command.name)\n",
             "    starts: list[Start] = []\n",
         ),
     ),
@@ -275,13 +275,13 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "core: what a slice writes is not charged to it",
         "tests/core/worklist/test_large_texts.py::test_a_slice_ends_when_it_has_written_enough",
         "engine/core/worklist.py",
-        ("cost = of_characters + self.at.steps", "cost = self.at.steps"),
+        ("cost = of_characters + self.view.steps", "cost = self.view.steps"),
     ),
     mutant(
         "core: what expressions take is not charged to the slice",
         "tests/core/worklist/test_budget.py::test_a_loop_whose_mappings_take_many_steps_is_cut",
         "engine/core/worklist.py",
-        ("cost = of_characters + self.at.steps * self._whole // SLICE_STEPS", "cost = of_characters"),
+        ("cost = of_characters + self.view.steps * self._whole // SLICE_STEPS", "cost = of_characters"),
     ),
     mutant(
         "core: rows are not charged to the slice",
@@ -332,13 +332,13 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "jobs: one that waits for its backoff is reported on",
         "tests/core/commands/test_jobs.py::test_a_job_that_waits_for_its_backoff_is_not_reported_on",
         "engine/core/commands/job.py",
-        ("    if _waits_for_backoff(job, at):\n", "    if False:\n"),
+        ("    if _waits_for_backoff(job, view):\n", "    if False:\n"),
     ),
     mutant(
         "jobs: the clock alone says whether a backoff is over",
         "tests/core/commands/test_jobs.py::test_a_job_that_was_given_out_after_its_backoff_is_reported_on_though_the_clock_was_set_back",
         "engine/core/commands/job.py",
-        ("    return at.leases[job.key] is None\n", "    return True\n"),
+        ("    return view.leases[job.key] is None\n", "    return True\n"),
     ),
     mutant(
         "messages: a boundary event's key sees what its host maps",
@@ -416,7 +416,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "conditions: a loop around one has pages",
         "tests/core/events/test_conditional.py::test_a_loop_with_a_condition_inside_has_no_pages",
         "engine/core/elements/multi_instance.py",
-        (" and not _stays_whole(body, at)", ""),
+        (" and not _stays_whole(body, view)", ""),
     ),
     mutant(
         "conditions: what an event interrupts is evaluated",

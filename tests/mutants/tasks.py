@@ -154,22 +154,23 @@ TASKS: tuple[Mutant, ...] = (
         f"{TIMER_START_TESTS}::test_a_duplicate_trigger_of_a_start_starts_one_instance",
         "engine/core/commands/timer.py",
         (
-            "    timer = at.timer(command.key)\n    if timer is not None and timer.due_at == command.due_at <= at.now",
-            "    timer = at.timer(command.key) or next(iter(at.state.timers.values()), None)\n"
-            "    if timer is not None and command.due_at <= at.now",
+            "    timer = view.timer(command.key)\n"
+            "    if timer is not None and timer.due_at == command.due_at <= view.now",
+            "    timer = view.timer(command.key) or next(iter(view.state.timers.values()), None)\n"
+            "    if timer is not None and command.due_at <= view.now",
         ),
     ),
     mutant(
         "timers: the trigger of a date from which the timer was moved",
         f"{TIMER_TESTS}::test_a_moved_timer_fires_at_its_new_date_only",
         "engine/core/commands/timer.py",
-        ("timer.due_at == command.due_at <= at.now", "command.due_at <= at.now"),
+        ("timer.due_at == command.due_at <= view.now", "command.due_at <= view.now"),
     ),
     mutant(
         "timers: a trigger of a clock that was set back fires early",
         f"{TIMER_TESTS}::test_a_clock_that_goes_back_fires_nothing_twice",
         "engine/core/commands/timer.py",
-        ("timer.due_at == command.due_at <= at.now", "timer.due_at == command.due_at"),
+        ("timer.due_at == command.due_at <= view.now", "timer.due_at == command.due_at"),
     ),
     mutant(
         "timers: due by the server's clock",
@@ -271,7 +272,7 @@ TASKS: tuple[Mutant, ...] = (
         "timers: the next version keeps the timers of the last",
         f"{TIMER_START_TESTS}::test_a_new_version_replaces_the_timers_and_the_same_file_leaves_them",
         "engine/core/commands/catalogue.py",
-        ("    yield from start_timers.close_timers(process_id, at)\n    for new", "    for new"),
+        ("    yield from start_timers.close_timers(process_id, view)\n    for new", "    for new"),
     ),
     mutant(
         "timers: what can neither fire nor fail is tried for ever",
@@ -372,7 +373,7 @@ TASKS: tuple[Mutant, ...] = (
         "engine/core/lifecycle.py",
         (
             "        yield ElementActivated(element.key)\n        yield from behaviour",
-            "        yield from subscriptions.subscribe_event_sub_processes(element, at)\n"
+            "        yield from subscriptions.subscribe_event_sub_processes(element, view)\n"
             "        yield ElementActivated(element.key)\n        yield from behaviour",
         ),
     ),

@@ -36,23 +36,23 @@ def needs_deploy(command: Deploy, tenant: str) -> Needs:
         yield Need(NeedKind.FAMILY, (tenant, process.id))
 
 
-def deploy(command: Deploy, at: View) -> Effects:
+def deploy(command: Deploy, view: View) -> Effects:
     """All or nothing. Identical to the latest versions: those are the answer. Otherwise each gets a new version."""
     processes = list(_processes(command))
-    deployment = at.key()
-    existing = [_unchanged(resource, process, at) for resource, process in processes]
-    yield DeploymentCreated(deployment, at.tenant)
+    deployment = view.key()
+    existing = [_unchanged(resource, process, view) for resource, process in processes]
+    yield DeploymentCreated(deployment, view.tenant)
     deployed = []
     for (resource, process), same in zip(processes, existing, strict=True):
         if same is not None and all(existing):
-            deployed.append(_answer(same.key, same.version, resource, process, at))
+            deployed.append(_answer(same.key, same.version, resource, process, view))
             continue
-        version = max(at.family(process.id), default=0) + 1
-        key = at.key()
+        version = max(view.family(process.id), default=0) + 1
+        key = view.key()
         yield DefinitionAdded(
             key,
             deployment,
-            at.tenant,
+            view.tenant,
             process.id,
             version,
             process.name,
@@ -60,22 +60,22 @@ def deploy(command: Deploy, at: View) -> Effects:
             resource.name,
             resource.sha256,
         )
-        yield from _move_starts(key, process.id, process.starts, at)
-        deployed.append(_answer(key, version, resource, process, at))
-    yield Reply(DeploymentReply(deployment, at.tenant, tuple(deployed)))
+        yield from _move_starts(key, process.id, process.starts, view)
+        deployed.append(_answer(key, version, resource, process, view))
+    yield Reply(DeploymentReply(deployment, view.tenant, tuple(deployed)))
 
 
 def _move_starts(
-    definition: int, process_id: str, starts: Iterable[StartMetadata], at: View, *, restored: bool = False
+    definition: int, process_id: str, starts: Iterable[StartMetadata], view: View, *, restored: bool = False
 ) -> Effects:
     """What a process starts with is what its latest version starts with."""
-    for start in at.starts().of_process(at.tenant, process_id):
+    for start in view.starts().of_process(view.tenant, process_id):
         yield StartClosed(start.key)
-    yield from start_timers.close_timers(process_id, at)
+    yield from start_timers.close_timers(process_id, view)
     for new in starts:
         open_start = START_KINDS[new.kind].open_start
         assert open_start is not None, f"what has kinds of starts opens them: {new.kind}"
-        yield from open_start(new, Start(definition, process_id, restored), at)
+        yield from open_start(new, Start(definition, process_id, restored), view)
 
 
 def _processes(command: Deploy) -> Iterator[tuple[ResourceReference, ProcessMetadata]]:
@@ -84,14 +84,16 @@ def _processes(command: Deploy) -> Iterator[tuple[ResourceReference, ProcessMeta
             yield resource, process
 
 
-def _unchanged(resource: ResourceReference, process: ProcessMetadata, at: View) -> Definition | None:
-    newest = latest(process.id, at)
+def _unchanged(resource: ResourceReference, process: ProcessMetadata, view: View) -> Definition | None:
+    newest = latest(process.id, view)
     same = newest is not None and (newest.sha256, newest.resource) == (resource.sha256, resource.name)
     return newest if same else None
 
 
-def _answer(key: int, version: int, resource: ResourceReference, process: ProcessMetadata, at: View) -> DeployedProcess:
-    return DeployedProcess(process.id, version, resource.name, at.tenant, key)
+def _answer(
+    key: int, version: int, resource: ResourceReference, process: ProcessMetadata, view: View
+) -> DeployedProcess:
+    return DeployedProcess(process.id, version, resource.name, view.tenant, key)
 
 
 def needs_delete(command: DeleteResource, tenant: str) -> Needs:
@@ -99,37 +101,37 @@ def needs_delete(command: DeleteResource, tenant: str) -> Needs:
     yield Need(NeedKind.DEFINITION, command.key)
 
 
-def delete(command: DeleteResource, at: View) -> Effects:
+def delete(command: DeleteResource, view: View) -> Effects:
     """Accepted at once. While instances run, the definition drains; the version before is the latest from now on."""
-    definition = at.definition(command.key)
-    if definition is None or definition.tenant != at.tenant or definition.state == "DELETED":
+    definition = view.definition(command.key)
+    if definition is None or definition.tenant != view.tenant or definition.state == "DELETED":
         raise Reject(
             RejectionCode.NOT_FOUND,
             f"Expected to delete resource but no resource found with key `{command.key}`",
         )
-    newest = latest(definition.process_id, at)
+    newest = latest(definition.process_id, view)
     if newest is definition:
-        yield from _restore_starts(definition, at)
-    if at.running(definition.key):
+        yield from _restore_starts(definition, view)
+    if view.running(definition.key):
         if definition.state == "ACTIVE":
             yield DefinitionDraining(definition.key)
     else:
         yield DefinitionDeleted(definition.key)
 
 
-def _restore_starts(deleted: Definition, at: View) -> Effects:
+def _restore_starts(deleted: Definition, view: View) -> Effects:
     """The version before starts with what it has started with."""
-    active = [d for d in at.family(deleted.process_id).values() if d.state == "ACTIVE" and d is not deleted]
+    active = [d for d in view.family(deleted.process_id).values() if d.state == "ACTIVE" and d is not deleted]
     before = max(active, key=lambda d: d.version, default=None)
-    starts = starts_of(at.model(before.key)) if before is not None else ()
-    yield from _move_starts(0 if before is None else before.key, deleted.process_id, starts, at, restored=True)
+    starts = starts_of(view.model(before.key)) if before is not None else ()
+    yield from _move_starts(0 if before is None else before.key, deleted.process_id, starts, view, restored=True)
 
 
 def needs_retire(command: RetireDefinition, tenant: str) -> Needs:
     yield Need(NeedKind.DEFINITION, command.key)
 
 
-def retire(command: RetireDefinition, at: View) -> Effects:
-    definition = at.definition(command.key)
-    if definition is not None and definition.state == "DRAINING" and not at.running(definition.key):
+def retire(command: RetireDefinition, view: View) -> Effects:
+    definition = view.definition(command.key)
+    if definition is not None and definition.state == "DRAINING" and not view.running(definition.key):
         yield DefinitionDeleted(definition.key)

@@ -14,12 +14,12 @@ def needs(command: ResolveIncident, tenant: str) -> Needs:
     yield Need(NeedKind.INCIDENT, command.key)
 
 
-def resolve(command: ResolveIncident, at: View) -> Effects:
+def resolve(command: ResolveIncident, view: View) -> Effects:
     """What runs again follows from `IncidentResolved` in the step's table."""
-    incident = at.incident(command.key)
-    if incident is None or incident.element.instance.tenant != at.tenant:
+    incident = view.incident(command.key)
+    if incident is None or incident.element.instance.tenant != view.tenant:
         raise reject_not_found("incident", "resolve", command.key)
-    job = None if incident.job is None else at.job(incident.job)
+    job = None if incident.job is None else view.job(incident.job)
     if job is not None and job.state == "FAILED" and job.retries <= 0:
         raise Reject(
             RejectionCode.INVALID_STATE,

@@ -29,9 +29,9 @@ def needs_create(command: CreateInstance, tenant: str) -> Needs:
         yield Need(NeedKind.FAMILY, (tenant, command.process_id))
 
 
-def create(command: CreateInstance, at: View) -> Effects:
-    definition = _definition(command, at)
-    model = at.model(definition.key)
+def create(command: CreateInstance, view: View) -> Effects:
+    definition = _definition(command, view)
+    model = view.model(definition.key)
     if command.start_elements or command.terminate_after:
         start_instructions.check(model, command.start_elements)
         start_instructions.check_end(model, command.terminate_after)
@@ -40,7 +40,7 @@ def create(command: CreateInstance, at: View) -> Effects:
             RejectionCode.INVALID_STATE,
             "Expected to create instance of process with none start event, but there is no such event",
         )
-    key = at.key()
+    key = view.key()
     yield InstanceCreated(
         key,
         definition.key,
@@ -48,38 +48,38 @@ def create(command: CreateInstance, at: View) -> Effects:
         definition.version,
         definition.version_tag,
         definition.name,
-        at.tenant,
+        view.tenant,
         command.business_id,
         command.tags,
         begin=command.start_elements,
         terminate_after=command.terminate_after,
     )
     for name, value in texts_of(command.variables).items():
-        yield VariableSet(at.key(), key, name, value)
+        yield VariableSet(view.key(), key, name, value)
     yield Reply(
         InstanceReply(
             key,
             definition.key,
             definition.process_id,
             definition.version,
-            at.tenant,
+            view.tenant,
             command.tags,
             command.business_id,
         )
     )
 
 
-def _definition(command: CreateInstance, at: View) -> Definition:
+def _definition(command: CreateInstance, view: View) -> Definition:
     if command.definition_key is not None:
-        definition = at.definition(command.definition_key)
+        definition = view.definition(command.definition_key)
         wanted = f"key '{command.definition_key}'"
-        if definition is not None and definition.tenant != at.tenant:
+        if definition is not None and definition.tenant != view.tenant:
             definition = None
     elif command.version >= 0:
-        definition = at.family(command.process_id or "").get(command.version)
+        definition = view.family(command.process_id or "").get(command.version)
         wanted = f"process ID '{command.process_id}' and version '{command.version}'"
     else:
-        definition = latest(command.process_id or "", at, command.version_tag)
+        definition = latest(command.process_id or "", view, command.version_tag)
         wanted = f"process ID '{command.process_id}'"
         if command.version_tag is not None:
             wanted += f" and version tag '{command.version_tag}'"
@@ -93,9 +93,9 @@ def _by_version(command: CreateInstance, definition: Definition) -> bool:
     return command.definition_key is None and command.version >= 0 and definition.state == "DRAINING"
 
 
-def latest(process_id: str, at: View, tag: str | None = None) -> Definition | None:
+def latest(process_id: str, view: View, tag: str | None = None) -> Definition | None:
     """The highest version that may be started; with a `tag`, of those that carry it."""
-    for _, definition in sorted(at.family(process_id).items(), reverse=True):
+    for _, definition in sorted(view.family(process_id).items(), reverse=True):
         if definition.state == "ACTIVE" and tag in (None, definition.version_tag):
             return definition
     return None
@@ -105,10 +105,10 @@ def needs_cancel(command: CancelInstance, tenant: str) -> Needs:
     yield Need(NeedKind.INSTANCE, command.key)
 
 
-def cancel(command: CancelInstance, at: View) -> Effects:
+def cancel(command: CancelInstance, view: View) -> Effects:
     """Answered when the instance has ended: reads see what was answered."""
-    instance = at.instance(command.key)
-    if instance is None or instance.tenant != at.tenant:
+    instance = view.instance(command.key)
+    if instance is None or instance.tenant != view.tenant:
         raise Reject(
             RejectionCode.NOT_FOUND,
             f"Expected to cancel a process instance with key '{command.key}', but no such process was found",
@@ -120,7 +120,7 @@ def cancel(command: CancelInstance, at: View) -> Effects:
             f"process instance. Cancel the root process instance '{instance.root.key}' instead.",
         )
     if instance.state is not TERMINATING:
-        yield ElementTerminating(instance.key, None, at.request)
+        yield ElementTerminating(instance.key, None, view.request)
         yield ReplyLater()
 
 
@@ -129,8 +129,8 @@ def needs_continue(command: ContinueWork, tenant: str) -> Needs:
     yield Need(NeedKind.WORK, command.key)
 
 
-def go_on(command: ContinueWork, at: View) -> Effects:
-    root = at.instance(command.key)
+def go_on(command: ContinueWork, view: View) -> Effects:
+    root = view.instance(command.key)
     if root is None:
         raise reject_not_found("process instance", "continue", command.key)
     if root.work:

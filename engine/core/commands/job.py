@@ -38,31 +38,31 @@ def needs(command: CompleteJob | FailJob | ThrowJobError, tenant: str) -> Needs:
         yield Need(NeedKind.LEASE, command.key)
 
 
-def complete(command: CompleteJob, at: View) -> Effects:
+def complete(command: CompleteJob, view: View) -> Effects:
     """What follows the job of a listener is in the step's table."""
-    job = _workable(command, "complete", at)
+    job = _workable(command, "complete", view)
     yield JobCompleted(job.key)
     if job.kind == ELEMENT:
         if command.variables:
-            yield from take_in(job.element, command.variables, at)
+            yield from take_in(job.element, command.variables, view)
         yield ElementCompleting(job.element.key)
     else:
-        yield from listeners.take_in(job, command.variables, at)
+        yield from listeners.take_in(job, command.variables, view)
 
 
-def fail(command: FailJob, at: View) -> Effects:
-    job = _workable(command, "fail", at)
+def fail(command: FailJob, view: View) -> Effects:
+    job = _workable(command, "fail", view)
     backoff = command.retries > 0 and command.backoff_ms > 0
-    yield JobFailed(job.key, command.retries, at.now + command.backoff_ms if backoff else None, command.message)
-    yield from set_locally(job.element, command.variables, at)
+    yield JobFailed(job.key, command.retries, view.now + command.backoff_ms if backoff else None, command.message)
+    yield from set_locally(job.element, command.variables, view)
     if command.retries <= 0:
         message = told(command.message or "No more retries left.")
-        yield IncidentRaised(at.key(), job.element.key, "", NO_RETRIES[job.kind], message, job.key)
+        yield IncidentRaised(view.key(), job.element.key, "", NO_RETRIES[job.kind], message, job.key)
 
 
-def throw_error(command: ThrowJobError, at: View) -> Effects:
+def throw_error(command: ThrowJobError, view: View) -> Effects:
     """The nearest error event that catches the code takes over; without any, it is an incident of the job."""
-    job = _workable(command, "throw an error for", at)
+    job = _workable(command, "throw an error for", view)
     if job.kind != ELEMENT:
         raise Reject(
             RejectionCode.INVALID_STATE,
@@ -70,22 +70,22 @@ def throw_error(command: ThrowJobError, at: View) -> Effects:
             "an element itself can throw one",
         )
     variables = texts_of(command.variables)
-    caught = error.caught_error(job.element, command.code, variables, at, from_itself=True)
+    caught = error.caught_error(job.element, command.code, variables, view, from_itself=True)
     yield JobErrorThrown(job.key, command.code, command.message, caught is not None)
     if caught is not None:
         yield from caught
     else:
-        yield from set_locally(job.element, command.variables, at)
-        type_, message = error.unhandled_error(job.element, command.code, command.message, at, from_itself=True)
-        yield IncidentRaised(at.key(), job.element.key, "", type_, told(message), job.key)
+        yield from set_locally(job.element, command.variables, view)
+        type_, message = error.unhandled_error(job.element, command.code, command.message, view, from_itself=True)
+        yield IncidentRaised(view.key(), job.element.key, "", type_, told(message), job.key)
 
 
 def needs_update(command: UpdateJob, tenant: str) -> Needs:
     yield Need(NeedKind.JOB, command.key)
 
 
-def update(command: UpdateJob, at: View) -> Effects:
-    job = _known(command.key, "update", at)
+def update(command: UpdateJob, view: View) -> Effects:
+    job = _known(command.key, "update", view)
     yield JobUpdated(job.key, command.retries, command.priority)
 
 
@@ -94,10 +94,10 @@ def needs_withhold(command: WithholdJob, tenant: str) -> Needs:
     yield Need(NeedKind.LEASE, command.key)
 
 
-def withhold(command: WithholdJob, at: View) -> Effects:
+def withhold(command: WithholdJob, view: View) -> Effects:
     """Otherwise it would be the first that every worker is to be given, for ever. Not if somebody was given it since,
     who fetches less."""
-    job = _workable(command, "withhold", at)
+    job = _workable(command, "withhold", view)
     has = f"takes {command.size} bytes, and an answer takes at most {command.most}"
     if command.size is None:
         has = f"sees more than {command.most} variables"
@@ -106,27 +106,27 @@ def withhold(command: WithholdJob, at: View) -> Effects:
         "fewer variables in fetchVariable, or make them smaller, and resolve this incident."
     )
     yield JobWithheld(job.key)
-    yield IncidentRaised(at.key(), job.element.key, "", IncidentType.MESSAGE_SIZE_EXCEEDED, message, job.key)
+    yield IncidentRaised(view.key(), job.element.key, "", IncidentType.MESSAGE_SIZE_EXCEEDED, message, job.key)
 
 
-def _known(key: int, doing: str, at: View) -> Job:
-    job = at.job(key)
-    if job is None or job.element.instance.tenant != at.tenant:
+def _known(key: int, doing: str, view: View) -> Job:
+    job = view.job(key)
+    if job is None or job.element.instance.tenant != view.tenant:
         raise reject_not_found("job", doing, key)
     return job
 
 
-def _workable(command: CompleteJob | FailJob | ThrowJobError | WithholdJob, doing: str, at: View) -> Job:
+def _workable(command: CompleteJob | FailJob | ThrowJobError | WithholdJob, doing: str, view: View) -> Job:
     """The job, if a worker may report on it: it waits for that, and the lease, where one is named, still holds."""
-    job = _known(command.key, doing, at)
+    job = _known(command.key, doing, view)
     if any(incident.job == job.key for incident in job.element.open_incidents.values()):
         raise _in_state(job, doing)
     if job.element.state is not WORKED_IN[job.listener_event]:
         raise reject_not_found("job", doing, command.key)
-    if _waits_for_backoff(job, at):
+    if _waits_for_backoff(job, view):
         raise _in_state(job, doing)
     asked = command.lease is not None or isinstance(command, WithholdJob)
-    if asked and at.leases.get(job.key) != command.lease:
+    if asked and view.leases.get(job.key) != command.lease:
         raise Reject(
             RejectionCode.INVALID_STATE,
             f"Expected to {doing} job with key '{job.key}', but its lease was lost: the job timed out or was "
@@ -140,13 +140,13 @@ def _in_state(job: Job, doing: str) -> Reject:
     return Reject(RejectionCode.INVALID_STATE, text)
 
 
-def _waits_for_backoff(job: Job, at: View) -> bool:
+def _waits_for_backoff(job: Job, view: View) -> bool:
     """Whether it has failed, and is not to be tried again yet.
 
     The clock may have been set back since its backoff ended and a worker was given it: so the lease has the last word.
     """
-    if job.state != "FAILED" or job.available_at is None or job.available_at <= at.now:
+    if job.state != "FAILED" or job.available_at is None or job.available_at <= view.now:
         return False
-    if job.key not in at.leases:
+    if job.key not in view.leases:
         raise NotLoaded(Need(NeedKind.LEASE, job.key))
-    return at.leases[job.key] is None
+    return view.leases[job.key] is None

@@ -51,16 +51,16 @@ def needs_publish(command: PublishMessage | CorrelateMessage, tenant: str) -> Ne
         yield Need(NeedKind.MESSAGE_ID, (tenant, command.correlation_key, command.name, command.message_id))
 
 
-def publish(command: PublishMessage, at: View) -> Effects:
-    channel = at.channel(at.tenant, command.correlation_key)
-    if _is_duplicate(command, channel, at):
+def publish(command: PublishMessage, view: View) -> Effects:
+    channel = view.channel(view.tenant, command.correlation_key)
+    if _is_duplicate(command, channel, view):
         yield from _duplicate(command)
         return
-    key, variables = at.key(), texts_of(command.variables)
-    deadline = at.now + command.time_to_live_ms if command.time_to_live_ms > 0 else None
+    key, variables = view.key(), texts_of(command.variables)
+    deadline = view.now + command.time_to_live_ms if command.time_to_live_ms > 0 else None
     yield MessagePublished(
         key,
-        at.tenant,
+        view.tenant,
         command.name,
         command.correlation_key,
         command.message_id,
@@ -69,13 +69,13 @@ def publish(command: PublishMessage, at: View) -> Effects:
         command.business_id,
     )
     offer = Offer(command.name, variables, key, command.correlation_key, None, command.business_id)
-    receivers = _receivers(command.name, channel, at, kept=deadline is not None).values()
-    yield from _give(offer, receivers, command.thrower, at)
+    receivers = _receivers(command.name, channel, view, kept=deadline is not None).values()
+    yield from _give(offer, receivers, command.thrower, view)
     if command.thrower is None:
-        yield Reply(MessageReply(at.tenant, key))
+        yield Reply(MessageReply(view.tenant, key))
 
 
-def publish_refused(command: PublishMessage, _rejection: Rejection, _at: View) -> Effects:
+def publish_refused(command: PublishMessage, _rejection: Rejection, _view: View) -> Effects:
     """The process that publishes it goes on without."""
     if command.thrower is not None:
         yield Send(CompleteThrow(command.thrower))
@@ -92,22 +92,22 @@ def _duplicate(command: PublishMessage) -> Effects:
     yield Send(CompleteThrow(command.thrower))
 
 
-def _is_duplicate(command: PublishMessage, channel: MessageChannel, at: View) -> bool:
+def _is_duplicate(command: PublishMessage, channel: MessageChannel, view: View) -> bool:
     """An id is unique among the messages of a name and correlation key that are kept."""
     if command.message_id is None:
         return False
     if not channel.complete and (command.name, command.message_id) not in channel.asked:
         raise NotLoaded(
-            Need(NeedKind.MESSAGE_ID, (at.tenant, command.correlation_key, command.name, command.message_id))
+            Need(NeedKind.MESSAGE_ID, (view.tenant, command.correlation_key, command.name, command.message_id))
         )
     return any(
-        (message.name, message.message_id) == (command.name, command.message_id) and message.deadline > at.now
+        (message.name, message.message_id) == (command.name, command.message_id) and message.deadline > view.now
         for message in channel.messages.values()
     )
 
 
 def _receivers(
-    name: str, channel: MessageChannel, at: View, *, kept: bool, without: int | None = None
+    name: str, channel: MessageChannel, view: View, *, kept: bool, without: int | None = None
 ) -> dict[str, ChannelSubscription | Start]:
     """One for each process: the element that waits longest, else a start event whose process no lock holds up.
 
@@ -117,7 +117,7 @@ def _receivers(
     for subscription in channel.waiting(name):
         if subscription.key != without and _takes(subscription, kept):
             found.setdefault(subscription.process_id, subscription)
-    for start in at.starts().named(at.tenant, KIND, name):
+    for start in view.starts().named(view.tenant, KIND, name):
         if start.process_id not in channel.locks:
             found.setdefault(start.process_id, start)
     return found
@@ -129,13 +129,13 @@ def _takes(subscription: ChannelSubscription, kept: bool) -> bool:
     return subscription.state == OPEN or not (subscription.interrupting or kept)
 
 
-def _give(offer: Offer, receivers: Iterable[ChannelSubscription | Start], thrower: int | None, at: View) -> Effects:
+def _give(offer: Offer, receivers: Iterable[ChannelSubscription | Start], thrower: int | None, view: View) -> Effects:
     """The channel notes at once who gets it, and they are told. A client that waits hears of the first one."""
     triggers: list[TriggerSubscription] = []
     starts: list[StartInstance] = []
     for receiver in receivers:
         if isinstance(receiver, Start):
-            starts.append((yield from _chosen_to_start(offer, receiver, at.key())))
+            starts.append((yield from _chosen_to_start(offer, receiver, view.key())))
         else:
             triggers.append((yield from _chosen(offer, receiver)))
         offer = msgspec.structs.replace(offer, request=None)
@@ -169,17 +169,17 @@ def _chosen_to_start(offer: Offer, start: Start, instance: int) -> Generator[Eve
     return StartInstance(instance, start.definition, start.element, variables, lock, key, offer, start.process_id)
 
 
-def correlate(command: CorrelateMessage, at: View) -> Effects:
+def correlate(command: CorrelateMessage, view: View) -> Effects:
     """Like publishing what is not kept; the client is told the first instance that gets it."""
-    channel = at.channel(at.tenant, command.correlation_key)
-    receivers = _receivers(command.name, channel, at, kept=False)
+    channel = view.channel(view.tenant, command.correlation_key)
+    receivers = _receivers(command.name, channel, view, kept=False)
     if not receivers:
         raise Reject(RejectionCode.NOT_FOUND, nobody(command.name, command.correlation_key).reason)
-    key = at.key()
-    yield MessagePublished(key, at.tenant, command.name, command.correlation_key, business_id=command.business_id)
+    key = view.key()
+    yield MessagePublished(key, view.tenant, command.name, command.correlation_key, business_id=command.business_id)
     variables, business_id = texts_of(command.variables), command.business_id
-    offer = Offer(command.name, variables, key, command.correlation_key, at.request, business_id)
-    yield from _give(offer, receivers.values(), None, at)
+    offer = Offer(command.name, variables, key, command.correlation_key, view.request, business_id)
+    yield from _give(offer, receivers.values(), None, view)
     yield ReplyLater()
 
 
@@ -206,10 +206,10 @@ def needs_channel(
         yield Need(NeedKind.STARTS, None)
 
 
-def open_subscription(command: OpenSubscription, at: View) -> Effects:
+def open_subscription(command: OpenSubscription, view: View) -> Effects:
     """The oldest message that is kept, and that its process has not had, is for it. Nothing if it waits no longer."""
-    channel = at.channel(command.tenant, command.correlation_key)
-    if at.subscription(command.key) is None or command.key in channel.subscriptions:
+    channel = view.channel(command.tenant, command.correlation_key)
+    if view.subscription(command.key) is None or command.key in channel.subscriptions:
         return
     yield ChannelSubscribed(
         command.key,
@@ -219,58 +219,58 @@ def open_subscription(command: OpenSubscription, at: View) -> Effects:
         command.process_id,
         command.interrupting,
     )
-    message = channel.oldest(command.name, command.process_id, at.now)
+    message = channel.oldest(command.name, command.process_id, view.now)
     if message is not None:
         subscription = ChannelSubscription(command.key, channel, command.name, command.process_id, command.interrupting)
         yield from _correlate(_offer_of(message), subscription)
 
 
-def close_subscription(command: CloseSubscription, at: View) -> Effects:
-    channel = at.channel(command.tenant, command.correlation_key)
+def close_subscription(command: CloseSubscription, view: View) -> Effects:
+    channel = view.channel(command.tenant, command.correlation_key)
     if command.key in channel.subscriptions:
         yield ChannelUnsubscribed(command.key, command.tenant, command.correlation_key)
 
 
-def acknowledge(command: AcknowledgeCorrelation, at: View) -> Effects:
+def acknowledge(command: AcknowledgeCorrelation, view: View) -> Effects:
     """The subscription waits on, and takes the next message that is kept."""
     offer = command.offer
     assert offer.message is not None
-    channel = at.channel(command.tenant, offer.correlation_key)
+    channel = view.channel(command.tenant, offer.correlation_key)
     subscription = channel.subscriptions.get(command.key)
     if subscription is None:
         return
     yield CorrelationAnswered(offer.message, command.tenant, offer.correlation_key, command.key, True)
-    message = channel.oldest(subscription.name, subscription.process_id, at.now)
+    message = channel.oldest(subscription.name, subscription.process_id, view.now)
     if message is not None:
         yield from _correlate(_offer_of(message), subscription)
 
 
-def reject(command: RejectCorrelation, at: View) -> Effects:
+def reject(command: RejectCorrelation, view: View) -> Effects:
     """The next one of the process gets the message; without any, nobody of that process has had it.
 
     The subscription may have been closed while the message was on its way to it: then only the offer knows the process.
     """
     offer = command.offer
     assert offer.message is not None
-    channel = at.channel(command.tenant, offer.correlation_key)
+    channel = view.channel(command.tenant, offer.correlation_key)
     gone = channel.subscriptions.get(command.key)
     process_id = offer.process_id if gone is None else gone.process_id
     kept = channel.is_here(offer.message)
     yield CorrelationAnswered(offer.message, command.tenant, offer.correlation_key, command.key, False, process_id)
-    receivers = _receivers(offer.name, channel, at, kept=kept, without=command.key)
+    receivers = _receivers(offer.name, channel, view, kept=kept, without=command.key)
     following = None if process_id is None else receivers.get(process_id)
     if isinstance(following, Start):
-        yield from _start(offer, following, at.key())
+        yield from _start(offer, following, view.key())
     elif following is not None:
         yield from _correlate(offer, following)
     elif offer.request is not None:
         yield Reply(to=offer.request, rejection=nobody(offer.name, offer.correlation_key))
 
 
-def reject_refused(command: RejectCorrelation, rejection: Rejection, at: View) -> Effects:
+def reject_refused(command: RejectCorrelation, rejection: Rejection, view: View) -> Effects:
     """Nobody else is offered the message, but what waits no longer is gone, and the client hears of it."""
     offer = command.offer
-    channel = at.state.channels.get((command.tenant, offer.correlation_key))
+    channel = view.state.channels.get((command.tenant, offer.correlation_key))
     if channel is not None and command.key in channel.subscriptions:
         yield ChannelUnsubscribed(command.key, command.tenant, offer.correlation_key)
     if offer.request is not None:
@@ -293,24 +293,24 @@ def needs_release(command: ReleaseStart, tenant: str) -> Needs:
     yield Need(NeedKind.STARTS, None)
 
 
-def release(command: ReleaseStart, at: View) -> Effects:
+def release(command: ReleaseStart, view: View) -> Effects:
     """The oldest kept message that the latest version starts with starts the next instance."""
-    channel = at.channel(command.tenant, command.correlation_key)
+    channel = view.channel(command.tenant, command.correlation_key)
     lock = channel.locks.get(command.process_id)
     if lock is None or lock.key != command.key:
         return
     yield StartReleased(command.key, command.tenant, command.correlation_key, command.process_id)
-    starts = at.starts().of_process(command.tenant, command.process_id, KIND)
+    starts = view.starts().of_process(command.tenant, command.process_id, KIND)
     by_name = {start.name: start for start in starts}
-    kept = [channel.oldest(name, command.process_id, at.now) for name in by_name]
+    kept = [channel.oldest(name, command.process_id, view.now) for name in by_name]
     message = min((one for one in kept if one is not None), key=lambda one: one.key, default=None)
     if message is not None:
-        yield from _start(_offer_of(message), by_name[message.name], at.key())
+        yield from _start(_offer_of(message), by_name[message.name], view.key())
 
 
-def release_refused(command: ReleaseStart, _rejection: Rejection, at: View) -> Effects:
+def release_refused(command: ReleaseStart, _rejection: Rejection, view: View) -> Effects:
     """No message that is kept starts the next instance; the next one that is published does."""
-    channel = at.state.channels.get((command.tenant, command.correlation_key))
+    channel = view.state.channels.get((command.tenant, command.correlation_key))
     lock = None if channel is None else channel.locks.get(command.process_id)
     if lock is not None and lock.key == command.key:
         yield StartReleased(command.key, command.tenant, command.correlation_key, command.process_id)

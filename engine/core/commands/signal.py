@@ -26,33 +26,35 @@ def needs_broadcast(command: BroadcastSignal, tenant: str) -> Needs:
         yield Need(NeedKind.ELEMENT, command.thrower)
 
 
-def broadcast(command: BroadcastSignal, at: View) -> Effects:
-    key, variables = at.key(), texts_of(command.variables)
+def broadcast(command: BroadcastSignal, view: View) -> Effects:
+    key, variables = view.key(), texts_of(command.variables)
     yield SignalBroadcast(key, command.name, variables)
-    told = _own(command, at)[: _page_of(variables)]
+    told = _own(command, view)[: _page_of(variables)]
     for subscription in told:
         yield Send(TriggerSubscription(subscription, Offer(command.name, variables)))
     if command.thrower is not None:
         yield Send(CompleteThrow(command.thrower))
     yield Send(DeliverSignal(key, command.name, 0, variables, told))
-    starts = at.starts().named(at.tenant, KIND, command.name)
-    yield from tell((), [StartInstance(at.key(), one.definition, one.element, variables) for one in starts], variables)
+    starts = view.starts().named(view.tenant, KIND, command.name)
+    yield from tell(
+        (), [StartInstance(view.key(), one.definition, one.element, variables) for one in starts], variables
+    )
     if command.thrower is None:
-        yield Reply(SignalReply(at.tenant, key))
+        yield Reply(SignalReply(view.tenant, key))
 
 
-def broadcast_refused(command: BroadcastSignal, _rejection: Rejection, _at: View) -> Effects:
+def broadcast_refused(command: BroadcastSignal, _rejection: Rejection, _view: View) -> Effects:
     """The process that throws it goes on without."""
     if command.thrower is not None:
         yield Send(CompleteThrow(command.thrower))
 
 
-def _own(command: BroadcastSignal, at: View) -> tuple[int, ...]:
+def _own(command: BroadcastSignal, view: View) -> tuple[int, ...]:
     """What waits in the thrower's own tree, the oldest first. A page of it; the pages tell the others, later."""
-    thrower = None if command.thrower is None else at.element(command.thrower)
+    thrower = None if command.thrower is None else view.element(command.thrower)
     if thrower is None:
         return ()
-    waiting = at.state.waiting[KIND].get((at.tenant, command.name), {})
+    waiting = view.state.waiting[KIND].get((view.tenant, command.name), {})
     own = sorted(key for key, subscription in waiting.items() if subscription.element.root is thrower.root)
     return tuple(own[:SUBSCRIPTIONS_A_PAGE])
 
@@ -61,10 +63,10 @@ def needs_deliver(command: DeliverSignal, tenant: str) -> Needs:
     yield Need(NeedKind.SIGNAL, (tenant, command.name, command.after))
 
 
-def deliver(command: DeliverSignal, at: View) -> Effects:
+def deliver(command: DeliverSignal, view: View) -> Effects:
     """Those on the page that has been loaded, and those whose trees were in memory already."""
-    last = at.signal_page(command.name, command.after)
-    waiting = at.state.waiting[KIND].get((at.tenant, command.name), {})
+    last = view.signal_page(command.name, command.after)
+    waiting = view.state.waiting[KIND].get((view.tenant, command.name), {})
     upto = command.upto if last is None else min(last + 1, command.upto)
     keys = sorted(key for key in waiting if command.after < key < upto and key not in command.told)
     offer, page = Offer(command.name, command.variables), _page_of(command.variables)

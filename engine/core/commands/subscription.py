@@ -29,18 +29,18 @@ def needs(command: TriggerSubscription, tenant: str) -> Needs:
     yield Need(NeedKind.SUBSCRIPTION, command.key)
 
 
-def trigger(command: TriggerSubscription, at: View) -> Effects:
+def trigger(command: TriggerSubscription, view: View) -> Effects:
     """What waits no longer takes nothing; a message then goes back to its channel."""
-    subscription, offer = at.subscription(command.key), command.offer
+    subscription, offer = view.subscription(command.key), command.offer
     if subscription is None or not _takes(subscription):
         if offer.message is not None:
-            yield Send(RejectCorrelation(command.key, at.tenant, offer))
+            yield Send(RejectCorrelation(command.key, view.tenant, offer))
         return
     element, instance = subscription.element, subscription.element.instance
     yield SubscriptionTriggered(subscription.key)
     if offer.message is not None:
         yield MessageReceived(
-            at.key(),
+            view.key(),
             offer.message,
             subscription.key,
             offer.name,
@@ -51,18 +51,18 @@ def trigger(command: TriggerSubscription, at: View) -> Effects:
         )
         if not subscription.interrupting:
             yield Send(AcknowledgeCorrelation(subscription.key, instance.tenant, offer))
-    yield from occurrences.happens(element, subscription.target, offer.variables, at)
+    yield from occurrences.happens(element, subscription.target, offer.variables, view)
     if offer.message is not None and offer.request is not None:
         yield Reply(MessageReply(instance.tenant, offer.message, instance.key), to=offer.request)
 
 
-def trigger_refused(command: TriggerSubscription, rejection: Rejection, at: View) -> Effects:
+def trigger_refused(command: TriggerSubscription, rejection: Rejection, view: View) -> Effects:
     """The incident in the tree keeps the command, and the subscription waits for it; without a tree, nobody does."""
     offer = command.offer
     if offer.message is None:
         return
-    if at.subscription(command.key) is None:
-        yield Send(RejectCorrelation(command.key, at.tenant, offer))
+    if view.subscription(command.key) is None:
+        yield Send(RejectCorrelation(command.key, view.tenant, offer))
     elif offer.request is not None:
         yield Reply(to=offer.request, rejection=rejection)
 
@@ -76,18 +76,18 @@ def needs_deliver(_command: DeliverEvent, _tenant: str) -> Needs:
     return iter(())
 
 
-def deliver(command: DeliverEvent, _at: View) -> Effects:
+def deliver(command: DeliverEvent, _view: View) -> Effects:
     yield from tell(*all_of(command), command.variables, command.thrower)
 
 
-def deliver_refused(command: DeliverEvent, rejection: Rejection, at: View) -> Effects:
+def deliver_refused(command: DeliverEvent, rejection: Rejection, view: View) -> Effects:
     """Nobody of them gets it: each is dealt with as one that could not be told by itself."""
     triggers, starts = all_of(command)
     for trigger_ in triggers:
         if trigger_.offer.message is not None:
-            yield Send(RejectCorrelation(trigger_.key, at.tenant, trigger_.offer))
+            yield Send(RejectCorrelation(trigger_.key, view.tenant, trigger_.offer))
     for start_ in starts:
-        yield from start_refused(start_, rejection, at)
+        yield from start_refused(start_, rejection, view)
     if command.thrower is not None:
         yield Send(CompleteThrow(command.thrower))
 
@@ -96,17 +96,17 @@ def needs_start(command: StartInstance, tenant: str) -> Needs:
     yield Need(NeedKind.DEFINITION, command.definition_key)
 
 
-def start(command: StartInstance, at: View) -> Effects:
+def start(command: StartInstance, view: View) -> Effects:
     """What the event brings is there before anything else is evaluated, unless mappings of the start event choose.
 
     A definition that was deleted meanwhile starts nothing any more, and its lock is given back.
     """
-    definition, offer = at.definition(command.definition_key), command.offer
+    definition, offer = view.definition(command.definition_key), command.offer
     if definition is None or definition.state == "DELETED":
         name, key = (offer.name, offer.correlation_key) if offer is not None else ("", "")
-        yield from start_refused(command, nobody(name, key), at)
+        yield from start_refused(command, nobody(name, key), view)
         return
-    maps = bool(at.model(definition.key).nodes[command.element].outputs)
+    maps = bool(view.model(definition.key).nodes[command.element].outputs)
     yield InstanceCreated(
         command.key,
         definition.key,
@@ -122,17 +122,17 @@ def start(command: StartInstance, at: View) -> Effects:
         command.start_lock,
     )
     for name, value in () if maps else command.variables.items():
-        yield VariableSet(at.key(), command.key, name, value)
+        yield VariableSet(view.key(), command.key, name, value)
     if offer is not None:
-        yield from _received(command, offer, at)
+        yield from _received(command, offer, view)
 
 
-def _received(command: StartInstance, offer: Offer, at: View) -> Effects:
+def _received(command: StartInstance, offer: Offer, view: View) -> Effects:
     """The message has come to the instance that it starts."""
     assert offer.message is not None, "signals are not offered to start events"
     assert command.subscription is not None, "a message starts an instance through a subscription"
     yield MessageReceived(
-        at.key(),
+        view.key(),
         offer.message,
         command.subscription,
         offer.name,
@@ -141,12 +141,12 @@ def _received(command: StartInstance, offer: Offer, at: View) -> Effects:
         command.element,
     )
     if offer.request is not None:
-        yield Reply(MessageReply(at.tenant, offer.message, command.key), to=offer.request)
+        yield Reply(MessageReply(view.tenant, offer.message, command.key), to=offer.request)
 
 
-def start_refused(command: StartInstance, rejection: Rejection, at: View) -> Effects:
+def start_refused(command: StartInstance, rejection: Rejection, view: View) -> Effects:
     """There will be no instance: others with the key may be started, and the client hears of it."""
     if command.start_lock is not None:
-        yield Send(ReleaseStart(command.key, at.tenant, command.process_id, command.start_lock))
+        yield Send(ReleaseStart(command.key, view.tenant, command.process_id, command.start_lock))
     if command.offer is not None and command.offer.request is not None:
         yield Reply(to=command.offer.request, rejection=rejection)

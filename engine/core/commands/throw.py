@@ -14,9 +14,9 @@ def needs(command: CompleteThrow, tenant: str) -> Needs:
     yield Need(NeedKind.ELEMENT, command.key)
 
 
-def complete(command: CompleteThrow, at: View) -> Effects:
+def complete(command: CompleteThrow, view: View) -> Effects:
     """Nothing, if what was thrown has ended its thrower, or is about to: that may take several slices."""
-    thrower = at.element(command.key)
+    thrower = view.element(command.key)
     if thrower is not None and thrower.state is ACTIVATED and not _ends(thrower):
         yield ElementCompleting(thrower.key)
 

@@ -27,22 +27,22 @@ def needs(command: TriggerTimer | FireTimer | MoveTimer, tenant: str) -> Needs:
     yield Need(NeedKind.TIMER, command.key)
 
 
-def trigger(command: TriggerTimer, at: View) -> Effects:
+def trigger(command: TriggerTimer, view: View) -> Effects:
     """Duplicates, which a new term of the timer task makes, and those of a due date that was moved do nothing.
 
     Nor does one that comes before its due date: somebody has set the clock back. It will come again.
     """
-    timer = at.timer(command.key)
-    if timer is not None and timer.due_at == command.due_at <= at.now and not _is_parked(timer):
-        yield from _happens(timer, at)
+    timer = view.timer(command.key)
+    if timer is not None and timer.due_at == command.due_at <= view.now and not _is_parked(timer):
+        yield from _happens(timer, view)
 
 
-def fire(command: FireTimer, at: View) -> Effects:
-    yield from _happens(_known(command.key, "fire", at), at)
+def fire(command: FireTimer, view: View) -> Effects:
+    yield from _happens(_known(command.key, "fire", view), view)
 
 
-def move(command: MoveTimer, at: View) -> Effects:
-    timer = _known(command.key, "move", at)
+def move(command: MoveTimer, view: View) -> Effects:
+    timer = _known(command.key, "move", view)
     if not 0 <= command.due_at <= LATEST_MS:
         raise Reject(
             RejectionCode.INVALID_ARGUMENT,
@@ -51,26 +51,26 @@ def move(command: MoveTimer, at: View) -> Effects:
     yield TimerMoved(timer.key, command.due_at)
 
 
-def _known(key: int, doing: str, at: View) -> Timer:
-    timer = at.timer(key)
-    if timer is None or timer.tenant != at.tenant:
+def _known(key: int, doing: str, view: View) -> Timer:
+    timer = view.timer(key)
+    if timer is None or timer.tenant != view.tenant:
         raise reject_not_found("timer", doing, key)
     return timer
 
 
-def _happens(timer: Timer, at: View) -> Effects:
+def _happens(timer: Timer, view: View) -> Effects:
     element = timer.element
     if element is None:
-        yield from _starts(timer, at)
+        yield from _starts(timer, view)
         return
     if not occurrences.can_happen(timer.type, element):  # it waits for nothing any more, and never will again
         yield TimerCanceled(timer.key)
         return
     yield TimerTriggered(timer.key)
-    following = next_due(timer, at.now, at.rules)
-    if following is not None and _repeats(timer, element, at):
+    following = next_due(timer, view.now, view.rules)
+    if following is not None and _repeats(timer, element, view):
         yield TimerScheduled(
-            at.key(),
+            view.key(),
             element.key,
             timer.target,
             timer.type,
@@ -78,16 +78,16 @@ def _happens(timer: Timer, at: View) -> Effects:
             following.repetitions,
             following.cycle,
         )
-    yield from occurrences.happens(element, timer.target, {}, at)
+    yield from occurrences.happens(element, timer.target, {}, view)
 
 
-def _starts(timer: Timer, at: View) -> Effects:
+def _starts(timer: Timer, view: View) -> Effects:
     """A process starts at the start event that the timer belongs to."""
     yield TimerTriggered(timer.key)
-    following = next_due(timer, at.now, at.rules)
+    following = next_due(timer, view.now, view.rules)
     if following is not None:
-        yield scheduled(at.key(), timer.target, following, timer.definition, timer.process_id, timer.tenant)
-    yield Send(StartInstance(at.key(), timer.definition, timer.target))
+        yield scheduled(view.key(), timer.target, following, timer.definition, timer.process_id, timer.tenant)
+    yield Send(StartInstance(view.key(), timer.definition, timer.target))
 
 
 def _is_parked(timer: Timer) -> bool:
@@ -99,5 +99,5 @@ def _is_parked(timer: Timer) -> bool:
     return any(isinstance(command, TriggerTimer) and command.key == timer.key for command in commands)
 
 
-def _repeats(timer: Timer, element: Element, at: View) -> bool:
-    return timer.type != "INTERMEDIATE" and not occurrences.target_interrupts(element, timer.target, at)
+def _repeats(timer: Timer, element: Element, view: View) -> bool:
+    return timer.type != "INTERMEDIATE" and not occurrences.target_interrupts(element, timer.target, view)

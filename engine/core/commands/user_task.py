@@ -24,14 +24,14 @@ def needs(command: UserTaskCommand, tenant: str) -> Needs:
     yield Need(NeedKind.USER_TASK, command.key)
 
 
-def assign(command: AssignUserTask, at: View) -> Effects:
-    task = _open(command, "assign", at)
+def assign(command: AssignUserTask, view: View) -> Effects:
+    task = _open(command, "assign", view)
     yield UserTaskChanged(task.key, {"assignee": command.assignee}, command.action)
 
 
-def claim(command: ClaimUserTask, at: View) -> Effects:
+def claim(command: ClaimUserTask, view: View) -> Effects:
     """Who has the task already may claim it again."""
-    task = _open(command, "claim", at)
+    task = _open(command, "claim", view)
     if task.assignee not in (None, command.assignee):
         raise Reject(
             RejectionCode.INVALID_STATE,
@@ -40,22 +40,22 @@ def claim(command: ClaimUserTask, at: View) -> Effects:
     yield UserTaskChanged(task.key, {"assignee": command.assignee}, command.action)
 
 
-def update(command: UpdateUserTask, at: View) -> Effects:
-    task = _open(command, "update", at)
+def update(command: UpdateUserTask, view: View) -> Effects:
+    task = _open(command, "update", view)
     yield UserTaskChanged(task.key, command.changes, command.action)
 
 
-def complete(command: CompleteUserTask, at: View) -> Effects:
-    task = _open(command, "complete", at)
+def complete(command: CompleteUserTask, view: View) -> Effects:
+    task = _open(command, "complete", view)
     yield UserTaskEnded(task.key, "COMPLETED", command.action)
-    yield from take_in(task.element, command.variables, at)
+    yield from take_in(task.element, command.variables, view)
     yield ElementCompleting(task.element.key)
 
 
-def _open(command: UserTaskCommand, doing: str, at: View) -> UserTask:
+def _open(command: UserTaskCommand, doing: str, view: View) -> UserTask:
     """The task, if people may still work on it."""
-    task = at.user_task(command.key)
-    if task is None or task.element.instance.tenant != at.tenant:
+    task = view.user_task(command.key)
+    if task is None or task.element.instance.tenant != view.tenant:
         raise reject_not_found("user task", doing, command.key)
     if task.element.state is not ACTIVATED:
         raise Reject(

@@ -13,12 +13,12 @@ def needs(command: SetVariables, tenant: str) -> Needs:
     yield Need(NeedKind.ELEMENT, command.key)
 
 
-def set_variables(command: SetVariables, at: View) -> Effects:
-    element = at.element(command.key)
-    if element is None or element.instance.tenant != at.tenant:
+def set_variables(command: SetVariables, view: View) -> Effects:
+    element = view.element(command.key)
+    if element is None or element.instance.tenant != view.tenant:
         raise Reject(
             RejectionCode.NOT_FOUND,
             f"Expected to update variables for element with key '{command.key}', but no such element was found",
         )
     setter = set_locally if command.local else merge_upwards
-    yield from setter(element, command.variables, at)
+    yield from setter(element, command.variables, view)

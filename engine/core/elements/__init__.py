@@ -1,1 +1,1 @@
-"""One file per BPMN element: what it does when it is entered, active, quiet, and left. `defaults` says the rest."""
+"""One file for each BPMN element, with its behaviour in each stage. `defaults` has the behaviour that files omit."""

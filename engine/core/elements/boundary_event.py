@@ -1,7 +1,9 @@
-"""Boundary event. BPMN 2.0.2 §10.5.6: attached to an activity; when what it waits for happens, a token leaves it, and
-an interrupting one ends the activity first. It is entered when it has happened, so it completes at once.
+"""Boundary event. BPMN 2.0.2 §10.5.6: it is attached to an activity, its host. When the event occurs, a token leaves
+it. An interrupting boundary event terminates the host first. The engine enters it after the event has occurred, and it
+completes at once.
 
-Opening what it waits for is part of the host's activation (`events/codes.py` finds errors and escalations by walking).
+The host opens timers and subscriptions for it (`shared/subscriptions.py`). Errors and escalations need none:
+`events/codes.py` searches the scopes for a catcher.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ def activate(event: Element, view: View) -> Effects:
 
 
 def _take_occurred(event: Element, view: View) -> Effects:
-    """The variables that an event has brought: local where its output mappings choose what leaves, else upwards."""
+    """Set the event's variables: local to the event if it has output mappings, else merged upwards."""
     if not event.occurred:
         return ()
     node = view.node(event)

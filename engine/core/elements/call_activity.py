@@ -1,7 +1,8 @@
-"""Call activity. BPMN 2.0.2 §10.3.6, §13.3.6: it starts another process as a part of this one, waits for its end, and
-takes its variables over as told. Errors, escalations and cancellation cross it (docs/design/execution.md §1).
+"""Call activity. BPMN 2.0.2 §10.3.6, §13.3.6: it starts another process inside this one, waits for its end, and takes
+over its variables as configured. Errors, escalations and cancellation cross it (docs/design/execution.md §1).
 
-The called process is the latest version, that of the caller's deployment, or the latest with a version tag.
+The binding selects the version of the called process: the latest, the one from the caller's deployment, or the latest
+with a version tag.
 """
 
 from __future__ import annotations
@@ -19,23 +20,23 @@ from vivero.engine.core.view import View
 MAX_DEPTH = 1_000
 
 
-def activate(call: Element, at: View) -> Effects:
-    called = _called(call, at)
-    process_id = at.text(called.process_id, call)
+def activate(call: Element, view: View) -> Effects:
+    called = _called(call, view)
+    process_id = view.text(called.process_id, call)
     if call.instance.depth >= MAX_DEPTH:
         raise Fail(
             IncidentType.CALLED_ELEMENT_ERROR,
             f"The call activity has reached the maximum depth of {MAX_DEPTH} processes that call each other.",
         )
-    room.check(call, at, IncidentType.CALLED_ELEMENT_ERROR, 1, 1)
-    definition = _definition(call, called, process_id, at)
-    if at.model(definition.key).root.start is None:
+    room.check(call, view, IncidentType.CALLED_ELEMENT_ERROR, 1, 1)
+    definition = _definition(call, called, process_id, view)
+    if view.model(definition.key).root.start is None:
         raise Fail(
             IncidentType.CALLED_ELEMENT_ERROR,
             f"Expected process with BPMN process id '{process_id}' to have a none start event, "
             "but there is no such event.",
         )
-    key = at.key()
+    key = view.key()
     yield InstanceCreated(
         key,
         definition.key,
@@ -56,29 +57,29 @@ def activate(call: Element, at: View) -> Effects:
             f"The variables for the called process have more than {MAX_STAGE_CHARACTERS} characters of JSON together.",
         )
     for name, value in given.items():
-        yield VariableSet(at.key(), key, name, value)
+        yield VariableSet(view.key(), key, name, value)
 
 
-def collect(call: Element, child: Element, at: View) -> Effects:
-    """The called process completes: all its variables come back, or those that the output mappings choose."""
+def collect(call: Element, child: Element, view: View) -> Effects:
+    """The called process completes. All its variables come back, or only those that the output mappings select."""
     variables = {name: variable.value for name, variable in child.variables.items()}
-    if at.node(call).outputs:
-        yield from set_texts(call, variables, at)
-    elif _called(call, at).all_child_variables:
-        yield from merge_texts(call, variables, at)
+    if view.node(call).outputs:
+        yield from set_texts(call, variables, view)
+    elif _called(call, view).all_child_variables:
+        yield from merge_texts(call, variables, view)
 
 
-def _called(call: Element, at: View) -> CalledElement:
-    called = at.node(call).called
-    assert called is not None, f"the parser lets no call activity without a called element through: {call.element}"
+def _called(call: Element, view: View) -> CalledElement:
+    called = view.node(call).called
+    assert called is not None, f"the parser rejects call activities without a called element: {call.element}"
     return called
 
 
-def _definition(call: Element, called: CalledElement, process_id: str, at: View) -> Definition:
-    candidates = [d for d in at.family(process_id, call.instance.tenant).values() if d.state == "ACTIVE"]
+def _definition(call: Element, called: CalledElement, process_id: str, view: View) -> Definition:
+    candidates = [d for d in view.family(process_id, call.instance.tenant).values() if d.state == "ACTIVE"]
     wanted = f"process with BPMN process id '{process_id}'"
     if called.binding == "deployment":
-        caller = at.definition(call.instance.definition_key)
+        caller = view.definition(call.instance.definition_key)
         candidates = [d for d in candidates if caller is not None and d.deployment == caller.deployment]
         wanted += " in the deployment of the caller"
     elif called.binding == "versionTag":

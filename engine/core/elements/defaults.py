@@ -1,7 +1,7 @@
-"""What an element does unless its own file says otherwise.
+"""The default behaviour of elements.
 
-BPMN 2.0.2 §13.2: a flow node is activated by each token that arrives, and when it completes it puts a token on each
-outgoing sequence flow (implicit fork); with none, the token ends there (implicit end).
+BPMN 2.0.2 §13.2: each arriving token activates a flow node. When the node completes, it puts a token on each outgoing
+sequence flow (implicit fork). Without outgoing flows the token ends there (implicit end).
 """
 
 from __future__ import annotations
@@ -15,44 +15,44 @@ from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 
-def arrive(node: Node, flow: FlowId, scope: Element, at: View) -> Effects:
-    """A token came over `flow`: enter the node and consume it."""
-    return enter(node, scope, at, consumes=(flow,))
+def arrive(node: Node, flow: FlowId, scope: Element, view: View) -> Effects:
+    """A token arrived on `flow`: consume it and enter the node."""
+    return enter(node, scope, view, consumes=(flow,))
 
 
-def activate(element: Element, at: View) -> Effects:
-    """Nothing to wait for: complete at once."""
+def activate(element: Element, view: View) -> Effects:
+    """Complete at once."""
     return (ElementCompleting(element.key),)
 
 
 collect = None
-"""A child of the scope completes: a function of the scope, the child and the view."""
+"""Called with the scope, a completing child and the view."""
 
 
-def settle(scope: Element, at: View) -> Effects:
-    """The scope's work is quiet: it completes when it holds no token."""
+def settle(scope: Element, view: View) -> Effects:
+    """The scope is quiet: complete it if it holds no token."""
     return () if scope.tokens else (ElementCompleting(scope.key),)
 
 
 awaits = None
-"""What the element itself waits for: a function of its node and model, giving the nodes whose events those are."""
+"""Called with the element's node and model; gives the nodes whose events the element itself waits for."""
 
 
-def trigger(element: Element, node: Node, variables: dict[str, str], at: View) -> Effects:
-    """What the element waits for has happened, bringing `variables` (JSON text): it completes."""
+def trigger(element: Element, node: Node, variables: dict[str, str], view: View) -> Effects:
+    """The awaited event of `node` has occurred with `variables` (JSON text): complete the element."""
     yield EventTriggered(element.key, node.id)
-    if at.node(element).outputs:
-        yield from set_texts(element, variables, at)
+    if view.node(element).outputs:
+        yield from set_texts(element, variables, view)
     else:
-        yield from merge_texts(element, variables, at)
+        yield from merge_texts(element, variables, view)
     yield ElementCompleting(element.key)
 
 
-def join(_gateway: Node, _scope: Element, _at: View) -> Effects:
-    """Whether tokens that wait in front of it may enter; asked of the scope's `joins` whenever the scope settles."""
+def join(_gateway: Node, _scope: Element, _view: View) -> Effects:
+    """Enter the gateway if its waiting tokens allow it. The scope calls it for each of its `joins` when it settles."""
     return ()
 
 
-def leave(element: Element, at: View) -> Effects:
-    """Put a token on every outgoing flow; those of a loop are its body's."""
+def leave(element: Element, view: View) -> Effects:
+    """Put a token on every outgoing flow. In a loop only the body does so, not its inner instances."""
     return (ElementCompleted(element.key, () if element.is_inner else element.node.outgoing),)

@@ -1,5 +1,5 @@
-"""End event. BPMN 2.0.2 §10.5.3: its token ends; it throws what an intermediate throw event throws, and what only ends
-can: an error, after which it never completes, and the end of its scope (`events.table`).
+"""End event. BPMN 2.0.2 §10.5.3: it consumes its token. It throws the same events as an intermediate throw event, and
+two more (`events.table`): an error, after which it never completes, and a terminate event, which ends its scope.
 
 Not here: compensation end events.
 """

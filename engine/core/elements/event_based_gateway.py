@@ -1,6 +1,6 @@
-"""Event-based gateway. BPMN 2.0.2 §10.6.6: its token waits for the events behind it; the first that happens wins, and
-the token goes on there. The gateway's row holds what is waited for; the winner is entered as an event that has
-happened.
+"""Event-based gateway. BPMN 2.0.2 §10.6.6: its token waits for the events behind it and continues at the first that
+occurs. The gateway itself holds the timers and subscriptions. The engine enters the winner as an event that has
+already occurred.
 
 Not here: instantiating and parallel event-based gateways.
 """
@@ -23,15 +23,15 @@ def awaits(node: Node, model: Process) -> Iterator[Node]:
         yield model.nodes[model.flows[flow].target]
 
 
-def activate(gateway: Element, at: View) -> Effects:
+def activate(gateway: Element, view: View) -> Effects:
     return iter(())
 
 
-def trigger(gateway: Element, node: Node, variables: dict[str, str], at: View) -> Effects:
+def trigger(gateway: Element, node: Node, variables: dict[str, str], view: View) -> Effects:
     scope = gateway.scope
     assert scope is not None, "a gateway has a scope"
     yield EventTriggered(gateway.key, node.id)
     yield from waits.close(gateway)
     yield ElementCompleting(gateway.key)
     yield ElementCompleted(gateway.key)
-    yield from enter(node, scope, at, occurred=variables)
+    yield from enter(node, scope, view, occurred=variables)

@@ -1,6 +1,6 @@
-"""Event sub-process. BPMN 2.0.2 §13.5.4: started by its start event while the scope around it is active; an
-interrupting one ends everything else in that scope first. It is entered when its start event has happened, and has no
-flows.
+"""Event sub-process. BPMN 2.0.2 §13.5.4: its start event starts it while the scope around it is active. An interrupting
+one terminates everything else in that scope first. The engine enters it after its start event has occurred. It has no
+sequence flows.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 
-def activate(scope: Element, at: View) -> Effects:
-    start = at.node(scope).start
-    assert start is not None, f"the parser lets no event sub-process without a start event through: {scope.element}"
-    node = at.model(scope.instance.definition_key).nodes[start]
-    return enter(node, scope, at, occurred=scope.occurred or {})
+def activate(scope: Element, view: View) -> Effects:
+    start = view.node(scope).start
+    assert start is not None, f"the parser rejects event sub-processes without a start event: {scope.element}"
+    node = view.model(scope.instance.definition_key).nodes[start]
+    return enter(node, scope, view, occurred=scope.occurred or {})
 
 
-def leave(scope: Element, at: View) -> Effects:
+def leave(scope: Element, view: View) -> Effects:
     yield ElementCompleted(scope.key)

@@ -1,5 +1,6 @@
-"""Exclusive gateway. BPMN 2.0.2 §13.4.2: each token that arrives takes exactly one outgoing flow: the first whose
-condition is true, in the order of the file, else the default flow; with neither, it is an error (an incident here).
+"""Exclusive gateway. BPMN 2.0.2 §13.4.2: each arriving token takes exactly one outgoing flow: the first whose condition
+is true, in the order of the file, else the default flow. With neither, BPMN throws an exception; here it is an
+incident.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 
-def leave(gateway: Element, at: View) -> Effects:
-    node = at.node(gateway)
-    flows = at.model(gateway.instance.definition_key).flows
+def leave(gateway: Element, view: View) -> Effects:
+    node = view.node(gateway)
+    flows = view.model(gateway.instance.definition_key).flows
     for flow in node.outgoing:
         condition = flows[flow].condition
         if flow == node.default:
             continue
-        if condition is None or at.typed(condition, gateway, bool, IncidentType.EXTRACT_VALUE_ERROR):
+        if condition is None or view.typed(condition, gateway, bool, IncidentType.EXTRACT_VALUE_ERROR):
             yield ElementCompleted(gateway.key, (flow,))
             return
     if node.outgoing and node.default is None:

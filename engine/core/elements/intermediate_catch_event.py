@@ -1,5 +1,5 @@
-"""Intermediate catch event. BPMN 2.0.2 §10.5.4: its token waits until what it catches happens. A link event
-waits for nothing and goes on at once: it was thrown by the event that the token came from.
+"""Intermediate catch event. BPMN 2.0.2 §10.5.4: its token waits until the event occurs. A link catch event completes at
+once, because the token comes from the link throw event.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def awaits(node: Node, model: Process) -> Iterator[Node]:
 
 def activate(event: Element, view: View) -> Effects:
     definition = view.node(event).event
-    assert definition is not None, f"the parser lets no catch event wait for nothing: {event.element}"
+    assert definition is not None, f"the parser rejects catch events without an event definition: {event.element}"
     if event.occurred is not None:
         yield from boundary_event.activate(event, view)
     elif EVENTS[type(definition)].subscribe is None:

@@ -1,5 +1,5 @@
-"""Intermediate throw event. BPMN 2.0.2 §10.5.4: its token goes on when its event is thrown: by a worker with a job, or
-as the event definition says (`events.table`). The token of a none event goes on at once.
+"""Intermediate throw event. BPMN 2.0.2 §10.5.4: its token continues after the event is thrown. A worker throws it
+(job), or the event definition does (`events.table`). A none event completes at once.
 
 Not here: compensation throw events.
 """
@@ -29,7 +29,7 @@ def leave(event: Element, view: View) -> Effects:
 
 
 def follow(event: Element, view: View) -> Effects:
-    """What follows by the event definition, once the event has completed."""
+    """The effects of the event definition after the event has completed."""
     definition = event.node.event
     follows = None if definition is None else EVENTS[type(definition)].follow
     return () if follows is None else follows(event, definition, view)

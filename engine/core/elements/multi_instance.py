@@ -1,9 +1,9 @@
-"""Multi-instance activity: its body. BPMN 2.0.2 §10.3.9, §13.3.7: the collection is evaluated once, when the body is
-activated, and one inner instance is made for each item, one after the other or all at once; the body completes when all
-have ended, or when the completion condition holds.
+"""Multi-instance activity: its body. BPMN 2.0.2 §10.3.9, §13.3.7: the body evaluates the collection once, when it is
+activated, and creates one inner instance for each item, sequentially or in parallel. It completes when all inner
+instances have ended or the completion condition is true.
 
-The boundary events are the body's; mappings, jobs and listeners are the inner instances'. Results stand in the order of
-the items, null where there is none. How many items there may be is limited, and how large they and the results are.
+The body has the boundary events; the inner instances have the mappings, jobs and listeners. Results have the order of
+the items, with null where there is none. Number and size of items and the size of results are limited.
 Not here: loop cardinality, `behavior`.
 """
 
@@ -32,26 +32,28 @@ from vivero.engine.core.view import View
 from vivero.engine.feel import Expression, from_json, is_compact, scalars_to_json
 
 CHARACTERS_A_TEXT = 32
-"""What making an item's text costs however short it is."""
+"""The minimum charge for encoding one item."""
 CHUNK = 100
 TOO_LARGE = f"as JSON they have at most {MAX_LOOP_CHARACTERS} characters together"
 PAGED_CHUNK = 1
-"""Of a paged loop each inner instance begins before the next is made: none is left half begun at the end of a slice."""
+"""A paged loop activates each inner instance before it creates the next. So a quantum never ends between the two."""
 
 
-def activate(body: Element, at: View) -> Effects:
-    items = at.typed(_loop(body, at).collection, body, list, IncidentType.EXTRACT_VALUE_ERROR)
+def activate(body: Element, view: View) -> Effects:
+    items = view.typed(_loop(body, view).collection, body, list, IncidentType.EXTRACT_VALUE_ERROR)
     if len(items) > MAX_LOOP_ITEMS:
         raise _too_much("items", f"a loop has at most {MAX_LOOP_ITEMS}, and not {len(items)}")
-    paged = bool(items) and room.rows_together(body) + len(items) > at.trees.paged_from and not _stays_whole(body, at)
-    room.check(body, at, IncidentType.EXTRACT_VALUE_ERROR, len(items), 0 if paged else len(items))
+    paged = (
+        bool(items) and room.rows_together(body) + len(items) > view.trees.paged_from and not _stays_whole(body, view)
+    )
+    room.check(body, view, IncidentType.EXTRACT_VALUE_ERROR, len(items), 0 if paged else len(items))
     variable = _variable_of(body, items) if paged else None
-    yield LoopStarted(body.key, () if variable else _texts_of(items, at), paged, variable)
+    yield LoopStarted(body.key, () if variable else _texts_of(items, view), paged, variable)
 
 
-def _stays_whole(body: Element, at: View) -> bool:
-    """Whether an event inside must find all its subscriptions in memory."""
-    nodes = at.model(body.instance.definition_key).nodes
+def _stays_whole(body: Element, view: View) -> bool:
+    """Whether an event inside needs all its subscriptions in memory."""
+    nodes = view.model(body.instance.definition_key).nodes
     return any(
         node.event is not None and EVENTS[type(node.event)].keeps_whole and _is_inside(node, body.element, nodes)
         for node in nodes.values()
@@ -66,7 +68,7 @@ def _is_inside(node: Node, id: str, nodes: Mapping[str, Node]) -> bool:
 
 
 def _variable_of(body: Element, items: list[Any]) -> tuple[int, str] | None:
-    """The variable whose value the items are, where its text is theirs."""
+    """Scope and name of the variable that holds exactly these items, if there is one."""
     scope: Element | None = body
     while scope is not None:
         for variable in scope.variables.values():
@@ -77,28 +79,28 @@ def _variable_of(body: Element, items: list[Any]) -> tuple[int, str] | None:
     return None
 
 
-def _texts_of(items: list[Any], at: View) -> tuple[str, ...]:
-    """The items as JSON text: of plain ones all at once."""
+def _texts_of(items: list[Any], view: View) -> tuple[str, ...]:
+    """Each item as JSON text. Scalars are encoded in one call."""
     text = scalars_to_json(items)
     if text is None:
-        texts = tuple(_each_text_of(items, at))
-        at.charge(sum(map(len, texts)) + CHARACTERS_A_TEXT * len(texts))
+        texts = tuple(_each_text_of(items, view))
+        view.charge(sum(map(len, texts)) + CHARACTERS_A_TEXT * len(texts))
         return texts
     _check_size(text, items)
     return tuple(text[1:-1].split(",")) if items else ()
 
 
 def _check_size(text: str, items: list[Any]) -> None:
-    """`text`: of all items, with what is around and between them."""
+    """`text`: the JSON array of all items. Brackets and commas do not count."""
     if len(text) - len(items) - len("]") > MAX_LOOP_CHARACTERS:
         raise _too_much("items", TOO_LARGE)
 
 
-def _each_text_of(items: list[Any], at: View) -> Iterator[str]:
-    """Few values can stand for a huge text: none is made once there is too much of it."""
+def _each_text_of(items: list[Any], view: View) -> Iterator[str]:
+    """Encode item by item and stop at the limit: a few shared values can expand to a huge text."""
     characters = 0
     for item in items:
-        text = at.uncharged_json_of(item)
+        text = view.uncharged_json_of(item)
         characters += len(text)
         if characters > MAX_LOOP_CHARACTERS:
             raise _too_much("items", TOO_LARGE)
@@ -109,37 +111,37 @@ def _too_much(what: str, why: str) -> Fail:
     return Fail(IncidentType.EXTRACT_VALUE_ERROR, f"Too many or too large {what} of a multi-instance activity: {why}.")
 
 
-def settle(body: Element, at: View) -> Effects:
-    """After activation, after each inner instance that ended, after each slice."""
+def settle(body: Element, view: View) -> Effects:
+    """Called after activation, after the end of each inner instance, and after each quantum."""
     state = _state(body)
-    width = 1 if _loop(body, at).sequential else state.size
+    width = 1 if _loop(body, view).sequential else state.size
     chunk = CHUNK if body.pages is None else PAGED_CHUNK
     until = min(state.size, state.next + chunk, state.next + width - body.live)
     for index in range(state.next, until):
         if body.pages is not None and body.pages.item(index) is None:
             yield LoadMore(body.key)
             return
-        yield from enter_inner(at.node(body), body, index, at)
+        yield from enter_inner(view.node(body), body, index, view)
     if not body.live and state.next == state.size:
         yield ElementCompleting(body.key)
 
 
-def collect(body: Element, inner: Element, at: View) -> Effects:
-    """In the completion of an inner instance: what fails here is an incident of that one."""
-    loop, state, text = _loop(body, at), _state(body), None
+def collect(body: Element, inner: Element, view: View) -> Effects:
+    """Part of the completion of an inner instance: a failure becomes an incident of that instance."""
+    loop, state, text = _loop(body, view), _state(body), None
     if loop.output is not None:
-        text = at.json_of(at.evaluate(loop.output, inner))
+        text = view.json_of(view.evaluate(loop.output, inner))
         if state.collected + len(text) > MAX_LOOP_CHARACTERS:
             raise _too_much("results", TOO_LARGE)
         yield ItemCollected(body.key, inner.index, text)
     if loop.until is not None and body.then is None:
-        seen = _counters(loop, body) | _results(loop, loop.until, body, inner.index, text, at)
-        if at.typed(loop.until, inner, bool, IncidentType.EXTRACT_VALUE_ERROR, seen):
+        seen = _counters(loop, body) | _results(loop, loop.until, body, inner.index, text, view)
+        if view.typed(loop.until, inner, bool, IncidentType.EXTRACT_VALUE_ERROR, seen):
             yield ScopeInterrupted(body.key, ("complete",))
 
 
 def _counters(loop: Loop, body: Element) -> dict[str, Any]:
-    """§10.3.9, table 10.31: instances are counted when they are made, which in a sequence is one after the other."""
+    """§10.3.9, table 10.31. An instance counts from its creation; a sequential loop creates one after the other."""
     state = _state(body)
     return {
         "numberOfInstances": state.next if loop.sequential else state.size,
@@ -149,32 +151,32 @@ def _counters(loop: Loop, body: Element) -> dict[str, Any]:
     }
 
 
-def _results(loop: Loop, until: Expression, body: Element, index: int, text: str | None, at: View) -> dict[str, Any]:
-    """The list of results as far as it is, with `text` at `index`, for a completion condition that looks at it."""
+def _results(loop: Loop, until: Expression, body: Element, index: int, text: str | None, view: View) -> dict[str, Any]:
+    """The results so far, with `text` at `index`, if the completion condition reads them."""
     if loop.output_name is None or loop.output_name not in until.variables:
         return {}
-    results = at.loop_results(body)
+    results = view.loop_results(body)
     results[index] = None if text is None else from_json(text)
     return {loop.output_name: results}
 
 
-def leave(body: Element, at: View) -> Effects:
-    loop = _loop(body, at)
+def leave(body: Element, view: View) -> Effects:
+    loop = _loop(body, view)
     if loop.output is not None and loop.output_name is not None:
-        at.need_results(body)
+        view.need_results(body)
         scope = owner_of(loop.output_name, body.outer() or body)
         known = scope.variables.get(loop.output_name)
-        key = known.key if known is not None else at.key()
+        key = known.key if known is not None else view.key()
         yield LoopResultSet(key, body.key, scope.key, loop.output_name)
-    yield from defaults.leave(body, at)
+    yield from defaults.leave(body, view)
 
 
-def _loop(body: Element, at: View) -> Loop:
-    loop = at.node(body).loop
-    assert loop is not None, f"the body of a loop has one: {body.element}"
+def _loop(body: Element, view: View) -> Loop:
+    loop = view.node(body).loop
+    assert loop is not None, f"only loop bodies get here: {body.element}"
     return loop
 
 
 def _state(body: Element) -> LoopState:
-    assert body.loop is not None, f"an activated body has a loop: {body.element}"
+    assert body.loop is not None, f"an activated body has a loop state: {body.element}"
     return body.loop

@@ -1,5 +1,5 @@
-"""Parallel gateway. BPMN 2.0.2 §13.4.1: activated if there is at least one token on each incoming sequence flow;
-consumes exactly one from each, leaves the surplus, and produces one on each outgoing flow.
+"""Parallel gateway. BPMN 2.0.2 §13.4.1: it is activated when each incoming sequence flow has at least one token. It
+consumes exactly one token from each, leaves surplus tokens, and produces one token on each outgoing flow.
 """
 
 from __future__ import annotations
@@ -11,6 +11,6 @@ from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 
-def arrive(gateway: Node, flow: FlowId, scope: Element, at: View) -> Effects:
+def arrive(gateway: Node, flow: FlowId, scope: Element, view: View) -> Effects:
     if all(scope.tokens.get(incoming) for incoming in gateway.incoming):
-        yield from enter(gateway, scope, at, consumes=gateway.incoming)
+        yield from enter(gateway, scope, view, consumes=gateway.incoming)

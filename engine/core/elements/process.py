@@ -1,4 +1,4 @@
-"""Process. BPMN 2.0.2 §13.5.1: started at its none start event, or at the start event that has happened; it completes
+"""Process. BPMN 2.0.2 §13.5.1: it starts at its none start event, or at the start event that has occurred. It completes
 when all its tokens have ended.
 """
 
@@ -12,15 +12,15 @@ from vivero.engine.core.state.instance_tree import ACTIVATED, Element, Instance
 from vivero.engine.core.view import View
 
 
-def activate(process: Element, at: View) -> Effects:
+def activate(process: Element, view: View) -> Effects:
     if isinstance(process, Instance) and process.start is not None:
         element, variables = process.start
-        return enter(at.model(process.definition_key).nodes[element], process, at, occurred=variables)
-    return sub_process.activate(process, at)
+        return enter(view.model(process.definition_key).nodes[element], process, view, occurred=variables)
+    return sub_process.activate(process, view)
 
 
-def leave(process: Element, at: View) -> Effects:
-    """Its caller completes at once, before another process can change the variables that this one has given it."""
+def leave(process: Element, view: View) -> Effects:
+    """The caller completes at once, before another process can change the variables that it got from this one."""
     completed, caller = ElementCompleted(process.key), process.scope
     if caller is None or caller.state is not ACTIVATED:
         return (completed,)

@@ -1,6 +1,6 @@
-"""Receive task. BPMN 2.0.2 §10.3.3: it waits for a message, and completes when the message has come.
+"""Receive task. BPMN 2.0.2 §10.3.3: it waits for a message and completes when the message arrives.
 
-Behind an event-based gateway the gateway has waited, and the task is entered when the message is there.
+Behind an event-based gateway the gateway waits, and the engine enters the task after the message has arrived.
 
 Not here: receive tasks that start a process.
 """
@@ -20,5 +20,5 @@ def awaits(node: Node, model: Process) -> Iterator[Node]:
     yield node
 
 
-def activate(task: Element, at: View) -> Effects:
-    return iter(()) if task.occurred is None else boundary_event.activate(task, at)
+def activate(task: Element, view: View) -> Effects:
+    return iter(()) if task.occurred is None else boundary_event.activate(task, view)

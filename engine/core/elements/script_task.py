@@ -1,5 +1,5 @@
-"""Script task. BPMN 2.0.2 §10.3.3: the engine runs the script, and the task completes. Here the script is a FEEL
-expression (`zeebe:script`), whose value becomes a variable; or, with a task definition, a job for a worker.
+"""Script task. BPMN 2.0.2 §10.3.3: the engine runs the script, and the task completes. The script is a FEEL expression
+(`zeebe:script`), and its value becomes a variable. With a task definition the task creates a job for a worker instead.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 
-def activate(task: Element, at: View) -> Effects:
-    script = at.node(task).script
+def activate(task: Element, view: View) -> Effects:
+    script = view.node(task).script
     if script is None:
-        yield from service_task.activate(task, at)
+        yield from service_task.activate(task, view)
         return
-    result = {script.result: at.json_of(at.evaluate(script.expression, task))}
-    yield from (set_texts if at.node(task).outputs else merge_texts)(task, result, at)
+    result = {script.result: view.json_of(view.evaluate(script.expression, task))}
+    yield from (set_texts if view.node(task).outputs else merge_texts)(task, result, view)
     yield ElementCompleting(task.key)

@@ -1,5 +1,5 @@
-"""Send task. BPMN 2.0.2 §10.3.3: it sends a message, and completes when the message is sent: published by the engine
-(`zeebe:publishMessage`), or by a worker with a job.
+"""Send task. BPMN 2.0.2 §10.3.3: it sends a message and then completes. The engine publishes the message
+(`zeebe:publishMessage`), or a worker sends it (job).
 """
 
 from __future__ import annotations

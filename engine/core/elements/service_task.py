@@ -1,6 +1,6 @@
-"""Service task. BPMN 2.0.2 §13.3.3: upon activation the service is invoked, upon its completion the task completes.
+"""Service task. BPMN 2.0.2 §13.3.3: activation invokes the service, and completion of the service completes the task.
 
-Here the service is a job for a worker; the job's completion completes the task (`commands/job.py`).
+The service is a job for a worker. Completing the job completes the task (`commands/job.py`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 
-def activate(task: Element, at: View) -> Effects:
+def activate(task: Element, view: View) -> Effects:
     job = task.node.job
-    assert job is not None, f"the parser lets no service task without a task definition through: {task.element}"
-    return create_job(task, job, at)
+    assert job is not None, f"the parser rejects service tasks without a task definition: {task.element}"
+    return create_job(task, job, view)

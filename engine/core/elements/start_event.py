@@ -1,7 +1,8 @@
-"""Start event. BPMN 2.0.2 §10.5.2: where a process, a sub-process or an event sub-process begins; that of an event
-sub-process brings the variables of what happened.
+"""Start event. BPMN 2.0.2 §10.5.2: a process, a sub-process or an event sub-process begins here. The start event of an
+event sub-process brings the variables of the event that occurred.
 
-From its end on the scope waits for its event sub-processes: so their expressions see what its output mappings have set.
+The scope subscribes for its event sub-processes when the start event completes. Their expressions therefore see the
+variables that the start event's output mappings have set.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from vivero.engine.core.view import View
 activate = boundary_event.activate
 
 
-def leave(start: Element, at: View) -> Effects:
+def leave(start: Element, view: View) -> Effects:
     assert start.scope is not None, "a start event is in the scope that begins with it"
-    if not at.node(start.scope).event_sub_processes:
-        return defaults.leave(start, at)
-    return (*subscriptions.subscribe_event_sub_processes(start.scope, at), *defaults.leave(start, at))
+    if not view.node(start.scope).event_sub_processes:
+        return defaults.leave(start, view)
+    return (*subscriptions.subscribe_event_sub_processes(start.scope, view), *defaults.leave(start, view))

@@ -1,7 +1,7 @@
-"""Embedded sub-process. BPMN 2.0.2 §13.3.4: activated, it starts at its none start event; it completes when no token
-remains in it and no activity in it is active, and then puts a token on each outgoing flow.
+"""Embedded sub-process. BPMN 2.0.2 §13.3.4: it starts at its none start event. It completes when no token remains in it
+and no activity in it is active, and then puts a token on each outgoing flow.
 
-Not here: event sub-processes, multi-instance.
+In other files: event sub-processes, multi-instance.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 
-def activate(scope: Element, at: View) -> Effects:
-    start = at.node(scope).start
-    assert start is not None, f"the parser lets no scope without a start event through: {scope.element}"
-    return enter(at.model(scope.instance.definition_key).nodes[start], scope, at)
+def activate(scope: Element, view: View) -> Effects:
+    start = view.node(scope).start
+    assert start is not None, f"the parser rejects sub-processes without a start event: {scope.element}"
+    return enter(view.model(scope.instance.definition_key).nodes[start], scope, view)

@@ -1,7 +1,7 @@
-"""User task. BPMN 2.0.2 §13.3.3: upon activation the task is offered to people, upon its completion it completes.
+"""User task. BPMN 2.0.2 §13.3.3: activation offers the task to people. When they complete it, the element completes.
 
-With `zeebe:userTask` the engine keeps the task: who may do it, until when, with which form. Without, it is a job of a
-well-known type, whose headers say the same. Not here: forms that are deployed (`formId`), task listeners.
+With `zeebe:userTask` the engine manages the task: assignee, candidates, dates, form. Without, the element creates a job
+of a well-known type with the same data in its headers. Not here: deployed forms (`formId`), task listeners.
 """
 
 from __future__ import annotations
@@ -22,75 +22,75 @@ from vivero.engine.feel.temporal.timers import parse_date_ms
 
 DEFAULT_PRIORITY, HIGHEST_PRIORITY = 50, 100
 MAX_NAME_BYTES = 1024
-"""Of a person, a group or a form: they stand in indexes, whose rows PostgreSQL limits to a third of a page."""
+"""For a person, a group or a form. Names are indexed, and PostgreSQL limits an index row to a third of a page."""
 MAX_CANDIDATES = 1000
 MAX_CANDIDATE_CHARACTERS = 100_000
-"""Of all names of a list together: each is an entry of an index."""
+"""For all names of a list together. Each name is an index entry."""
 FAILURE = IncidentType.EXTRACT_VALUE_ERROR
 
 
-def activate(task: Element, at: View) -> Effects:
-    node = at.node(task)
+def activate(task: Element, view: View) -> Effects:
+    node = view.node(task)
     if node.user_task is not None:
-        yield from _native(task, node.user_task, at)
+        yield from _native(task, node.user_task, view)
         return
-    assert node.job is not None, f"the parser makes a job of a user task that is not native: {task.element}"
-    _find_form(node.job.form_id, task, at)
-    yield from create_job(task, node.job, at, dict(_headers(node.job.computed, task, at)))
+    assert node.job is not None, f"the parser gives job-based user tasks a job: {task.element}"
+    _find_form(node.job.form_id, task, view)
+    yield from create_job(task, node.job, view, dict(_headers(node.job.computed, task, view)))
 
 
-def _headers(computed: Mapping[str, Expression], task: Element, at: View) -> Iterator[tuple[str, str]]:
-    """Who does the task, until when and with which form, for a worker; what is empty is not said."""
+def _headers(computed: Mapping[str, Expression], task: Element, view: View) -> Iterator[tuple[str, str]]:
+    """Assignee, candidates, dates and form as headers for a worker. Empty values are left out."""
     for name, expression in computed.items():
-        text = _KINDS[name.rpartition(":")[2]](expression, task, at)
+        text = _KINDS[name.rpartition(":")[2]](expression, task, view)
         if text:
             yield name, text
 
 
-def _names_as_text(expression: Expression, task: Element, at: View) -> str:
-    return json_of(list(_names(expression, task, at)))
+def _names_as_text(expression: Expression, task: Element, view: View) -> str:
+    return json_of(list(_names(expression, task, view)))
 
 
-def _date_as_text(expression: Expression, task: Element, at: View) -> str | None:
-    """As the model or its variables have it, once it is known to be a date."""
-    return None if _date(expression, task, at) is None else _date_text(at.evaluate(expression, task), at)
+def _date_as_text(expression: Expression, task: Element, view: View) -> str | None:
+    """The date as the model or the variables give it, after checking it."""
+    return None if _date(expression, task, view) is None else _date_text(view.evaluate(expression, task), view)
 
 
-def _native(task: Element, model: UserTask, at: View) -> Effects:
-    _find_form(model.form_id, task, at)
+def _native(task: Element, model: UserTask, view: View) -> Effects:
+    _find_form(model.form_id, task, view)
     form = model.external_form or model.form_key
     yield UserTaskCreated(
-        at.key(),
+        view.key(),
         task.key,
-        _text(model.assignee, task, at),
-        _names(model.candidate_groups, task, at),
-        _names(model.candidate_users, task, at),
-        _date(model.due_date, task, at),
-        _date(model.follow_up_date, task, at),
-        _priority(model.priority, task, at),
+        _text(model.assignee, task, view),
+        _names(model.candidate_groups, task, view),
+        _names(model.candidate_users, task, view),
+        _date(model.due_date, task, view),
+        _date(model.follow_up_date, task, view),
+        _priority(model.priority, task, view),
         dict(model.headers),
-        _text(form, task, at),
+        _text(form, task, view),
     )
 
 
-def _find_form(form_id: Expression | None, task: Element, at: View) -> None:
-    """Forms cannot be deployed: whoever names one looks in vain."""
+def _find_form(form_id: Expression | None, task: Element, view: View) -> None:
+    """Fail if the model names a form: forms cannot be deployed."""
     if form_id is not None:
-        wanted = at.text(form_id, task)
+        wanted = view.text(form_id, task)
         raise Fail(IncidentType.FORM_NOT_FOUND, f"Expected to find a form with id '{wanted}', but none is found.")
 
 
-def _text(expression: Expression | None, task: Element, at: View) -> str | None:
-    """A text; an empty one is none."""
+def _text(expression: Expression | None, task: Element, view: View) -> str | None:
+    """The text, or None if it is empty."""
     if expression is None:
         return None
-    return _checked(at.text(expression, task), expression) or None
+    return _checked(view.text(expression, task), expression) or None
 
 
-def _names(expression: Expression | None, task: Element, at: View) -> tuple[str, ...]:
+def _names(expression: Expression | None, task: Element, view: View) -> tuple[str, ...]:
     if expression is None:
         return ()
-    names = at.typed(expression, task, list, FAILURE)
+    names = view.typed(expression, task, list, FAILURE)
     if any(type(name) is not str for name in names):
         raise Fail(
             FAILURE,
@@ -110,12 +110,12 @@ def _names(expression: Expression | None, task: Element, at: View) -> tuple[str,
     return tuple(_checked(name, expression) for name in names)
 
 
-def _date(expression: Expression | None, task: Element, at: View) -> int | None:
-    """Epoch milliseconds; null and an empty text are no date."""
-    value = None if expression is None else at.evaluate(expression, task)
+def _date(expression: Expression | None, task: Element, view: View) -> int | None:
+    """Epoch milliseconds; None for null and for an empty text."""
+    value = None if expression is None else view.evaluate(expression, task)
     if expression is None or value is None or value == "":
         return None
-    text = _date_text(value, at)
+    text = _date_text(value, view)
     try:
         epoch_ms = parse_date_ms(text)
     except TemporalError as error:
@@ -127,14 +127,14 @@ def _date(expression: Expression | None, task: Element, at: View) -> int | None:
     return epoch_ms
 
 
-def _date_text(value: Any, at: View) -> str:
-    return value if isinstance(value, str) else at.json_of(value).strip('"')
+def _date_text(value: Any, view: View) -> str:
+    return value if isinstance(value, str) else view.json_of(value).strip('"')
 
 
-def _priority(expression: Expression | None, task: Element, at: View) -> int:
+def _priority(expression: Expression | None, task: Element, view: View) -> int:
     if expression is None:
         return DEFAULT_PRIORITY
-    priority = whole(expression, task, at)
+    priority = whole(expression, task, view)
     if not 0 <= priority <= HIGHEST_PRIORITY:
         raise Fail(FAILURE, f"Expected priority to be in the range [0,{HIGHEST_PRIORITY}] but was '{priority}'.")
     return priority
@@ -162,4 +162,4 @@ _KINDS: Mapping[str, Callable[[Expression, Element, View], str | None]] = {
     "followUpDate": _date_as_text,
     "formKey": _text,
 }
-"""How a header of a task that is a job is made."""
+"""Header of a job-based user task → the function that evaluates it."""

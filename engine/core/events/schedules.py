@@ -42,15 +42,15 @@ class InvalidSchedule(Exception):
     """A date, duration or cycle that cannot be used; the message says why."""
 
 
-def due_date(event: TimerEvent, element: Element, at: View) -> Due:
+def due_date(event: TimerEvent, element: Element, view: View) -> Due:
     """When the timer of `element` is due first.
 
     Raises:
         Fail: the expression's value is no date, duration or cycle that can be kept.
     """
-    value = at.evaluate(event.expression, element)
+    value = view.evaluate(event.expression, element)
     try:
-        return due_date_of(event.kind, value, at.now, at.rules)
+        return due_date_of(event.kind, value, view.now, view.rules)
     except InvalidSchedule as error:
         raise Fail(IncidentType.EXTRACT_VALUE_ERROR, describe(event, error)) from error
 

@@ -11,18 +11,18 @@ from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 
-def begin_at(scope: Element, targets: Sequence[str], at: View) -> Effects:
+def begin_at(scope: Element, targets: Sequence[str], view: View) -> Effects:
     """Activate elements somewhere below the scope. Scopes between are entered once, without start event and inputs."""
-    nodes = at.model(scope.instance.definition_key).nodes
+    nodes = view.model(scope.instance.definition_key).nodes
     between: dict[str, list[str]] = {}
     for target in targets:
         child = nodes[target]
         while child.scope is not None and child.scope != scope.element:
             child = nodes[child.scope]
         if child.id == target:
-            yield from enter(child, scope, at)
+            yield from enter(child, scope, view)
         else:
             between.setdefault(child.id, []).append(target)
     for id, below in between.items():
         node = nodes[id]
-        yield ElementActivating(at.key(), scope.key, id, node.type, (), -1, node.name, None, tuple(below))
+        yield ElementActivating(view.key(), scope.key, id, node.type, (), -1, node.name, None, tuple(below))

@@ -9,25 +9,25 @@ from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 
-def boundaries_of(element: Element, at: View) -> Iterator[Node]:
+def boundaries_of(element: Element, view: View) -> Iterator[Node]:
     """The boundary events of an element; those of a loop belong to its body."""
     if not element.is_inner:
-        nodes = at.model(element.instance.definition_key).nodes
-        for boundary in at.node(element).boundaries:
+        nodes = view.model(element.instance.definition_key).nodes
+        for boundary in view.node(element).boundaries:
             yield nodes[boundary]
 
 
-def event_sub_processes_of(scope: Element, at: View) -> Iterator[Node]:
+def event_sub_processes_of(scope: Element, view: View) -> Iterator[Node]:
     """The event sub-processes in a scope; those of a loop belong to its inner instances."""
-    node = at.node(scope)
+    node = view.node(scope)
     if scope.is_inner or node.loop is None:
-        nodes = at.model(scope.instance.definition_key).nodes
+        nodes = view.model(scope.instance.definition_key).nodes
         for sub_process in node.event_sub_processes:
             yield nodes[sub_process]
 
 
-def event_node(node: Node, element: Element, at: View) -> Node:
+def event_node(node: Node, element: Element, view: View) -> Node:
     """The node that says what is caught: of an event sub-process its start event."""
     if node.host is not None or node.start is None:
         return node
-    return at.model(element.instance.definition_key).nodes[node.start]
+    return view.model(element.instance.definition_key).nodes[node.start]

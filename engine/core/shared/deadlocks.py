@@ -13,7 +13,7 @@ from vivero.engine.core.state.instance_tree import Element, Subscription, Timer
 from vivero.engine.core.view import View
 
 
-def look(scope: Element, at: View) -> Effects:
+def look(scope: Element, view: View) -> Effects:
     """Raise the incident of an active scope that is quiet and can never go on; resolve that of one that can again.
 
     A scope that has another incident already is looked at once that is resolved.
@@ -21,10 +21,10 @@ def look(scope: Element, at: View) -> Effects:
     if not _is_stuck(scope):
         yield from (IncidentResolved(i.key) for i in scope.open_incidents.values() if i.stage == DEADLOCK_STAGE)
     elif not scope.open_incidents:
-        flows = at.model(scope.instance.definition_key).flows
+        flows = view.model(scope.instance.definition_key).flows
         joins = sorted({flows[flow].target for flow in scope.tokens})
         message = f"Deadlock: tokens wait at [{', '.join(joins)}]"
-        yield IncidentRaised(at.key(), scope.key, DEADLOCK_STAGE, IncidentType.UNKNOWN, message, None)
+        yield IncidentRaised(view.key(), scope.key, DEADLOCK_STAGE, IncidentType.UNKNOWN, message, None)
 
 
 def _is_stuck(scope: Element) -> bool:

@@ -12,16 +12,16 @@ from vivero.engine.core.view import View
 
 
 def enter(
-    node: Node, scope: Element, at: View, consumes: Sequence[str] = (), occurred: dict[str, str] | None = None
+    node: Node, scope: Element, view: View, consumes: Sequence[str] = (), occurred: dict[str, str] | None = None
 ) -> Effects:
     """Activate `node` in `scope`. The decision and what it takes are one event (docs/design/execution.md §3).
 
     `occurred`: the node is an event that has happened, bringing these variables (JSON text).
     """
-    key = at.key()
+    key = view.key()
     return (ElementActivating(key, scope.key, node.id, node.entered_as, tuple(consumes), -1, node.name, occurred),)
 
 
-def enter_inner(node: Node, body: Element, index: int, at: View) -> Effects:
+def enter_inner(node: Node, body: Element, index: int, view: View) -> Effects:
     """Activate one inner instance of a multi-instance activity."""
-    return (ElementActivating(at.key(), body.key, node.id, node.type, (), index, node.name),)
+    return (ElementActivating(view.key(), body.key, node.id, node.type, (), index, node.name),)

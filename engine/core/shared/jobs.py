@@ -28,7 +28,7 @@ ELEMENT, EXECUTION_LISTENER = "BPMN_ELEMENT", "EXECUTION_LISTENER"
 def create_job(
     element: Element,
     job: JobDefinition,
-    at: View,
+    view: View,
     headers: Mapping[str, str] = {},
     kind: str = ELEMENT,
     event: str = "UNSPECIFIED",
@@ -36,16 +36,16 @@ def create_job(
 ) -> Effects:
     """Type, retries and priority are evaluated with the element's variables. `headers`: more of them than the model
     has. `kind`, `event`, `index`: the job is the listener's that stands at `index` of those of `event`."""
-    type_ = at.text(job.type, element)
+    type_ = view.text(job.type, element)
     size = len(type_.encode())
     if not 0 < size <= MAX_TYPE_BYTES:
         raise Fail(FAILURE, f"Expected a job type of 1 to {MAX_TYPE_BYTES} bytes, but it has {size}.")
     created = JobCreated(
-        at.key(),
+        view.key(),
         element.key,
         type_,
-        whole(job.retries, element, at),
-        0 if job.priority is None else whole(job.priority, element, at),
+        whole(job.retries, element, view),
+        0 if job.priority is None else whole(job.priority, element, view),
         {**job.headers, **headers},
         kind,
         event,
@@ -54,9 +54,9 @@ def create_job(
     return (created,)
 
 
-def whole(expression: Expression, element: Element, at: View) -> int:
+def whole(expression: Expression, element: Element, view: View) -> int:
     """A whole number that fits 32 bits; text that holds one is taken, too."""
-    given = value = at.evaluate(expression, element)
+    given = value = view.evaluate(expression, element)
     if isinstance(value, str):
         if (len(value) < 9 and value.isascii() and value.isdigit()) or _WHOLE.fullmatch(value.strip()):
             value = int(value)
@@ -65,5 +65,5 @@ def whole(expression: Expression, element: Element, at: View) -> int:
     if type(value) is int and -INT32 - 1 <= value <= INT32:
         return value
     was = str(given)[:100] if isinstance(given, (str, Decimal)) or type(given) is int else type_name(type(given))
-    warnings = at.evaluation(expression, element, FAILURE, {}).warnings
+    warnings = view.evaluation(expression, element, FAILURE, {}).warnings
     raise Fail(FAILURE, unexpected(expression, "a whole number of 32 bits", was, warnings))

@@ -17,15 +17,15 @@ from vivero.engine.core.view import View
 START, END = "START", "END"
 
 
-def tell(element: Element, event: str, index: int, at: View) -> Effects:
+def tell(element: Element, event: str, index: int, view: View) -> Effects:
     """A job for the listener at `index`; nothing when all have been told."""
-    listeners = at.node(element).listeners[event]
+    listeners = view.node(element).listeners[event]
     if index < len(listeners):
-        yield from create_job(element, listeners[index], at, {}, EXECUTION_LISTENER, event, index)
+        yield from create_job(element, listeners[index], view, {}, EXECUTION_LISTENER, event, index)
 
 
-def take_in(job: Job, variables: Variables, at: View) -> Effects:
+def take_in(job: Job, variables: Variables, view: View) -> Effects:
     """What a listener brings: at the start for the element alone; at the end it leaves like its output mappings."""
     if job.listener_event == START:
-        return set_locally(job.element, variables, at)
-    return merge_upwards(outside(job.element), variables, at)
+        return set_locally(job.element, variables, view)
+    return merge_upwards(outside(job.element), variables, view)

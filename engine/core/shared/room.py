@@ -30,7 +30,7 @@ def rows_at_once(element: Element) -> int:
     return rows
 
 
-def check(element: Element, at: View, type_: IncidentType, more: int, together: int, times: int = 1) -> None:
+def check(element: Element, view: View, type_: IncidentType, more: int, together: int, times: int = 1) -> None:
     """Whether a tree has room for so many rows `more`, of which some are loaded `together` with the element.
 
     What is loaded with the element is more than its part: the parts around it and the trunk come with it.
@@ -38,17 +38,19 @@ def check(element: Element, at: View, type_: IncidentType, more: int, together: 
     Raises:
         Fail: it has not, though it may have so many `times` the limits; the text names limit and setting.
     """
-    root, most, most_together = element.root, times * at.trees.most, times * at.trees.most_together
+    root, most, most_together = element.root, times * view.trees.most, times * view.trees.most_together
     if rows_at_once(element) + together > most_together:
         raise Fail(type_, _text("that are loaded together", most_together, "consumer.max_part_rows"))
     if root.rows + root.in_parts + more > most:
         raise Fail(type_, _text("with all that it calls", most, "consumer.max_tree_rows"))
 
 
-def check_others(element: Element, at: View) -> None:
+def check_others(element: Element, view: View) -> None:
     """Whether an element that makes nothing grow by itself may begin. Raises Fail like `check`."""
-    if element.root.rows + element.root.in_parts > at.trees.most_together:  # else there is room, which is quickly seen
-        check(element, at, IncidentType.UNKNOWN, 0, 0, OTHERS)
+    if (
+        element.root.rows + element.root.in_parts > view.trees.most_together
+    ):  # else there is room, which is quickly seen
+        check(element, view, IncidentType.UNKNOWN, 0, 0, OTHERS)
 
 
 def _text(which: str, most: int, setting: str) -> str:

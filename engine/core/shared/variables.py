@@ -13,10 +13,10 @@ from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 
-def set_in(scope: Element, name: str, value: str, at: View) -> VariableSet:
+def set_in(scope: Element, name: str, value: str, view: View) -> VariableSet:
     """`name` becomes `value` (JSON text) in exactly this scope."""
     known = scope.variables.get(name)
-    return VariableSet(known.key if known is not None else at.key(), scope.key, name, value)
+    return VariableSet(known.key if known is not None else view.key(), scope.key, name, value)
 
 
 def owner_of(name: str, seen_from: Element) -> Element:
@@ -35,29 +35,29 @@ def outside(element: Element) -> Element:
     return element if element.is_inner else element.outer() or element
 
 
-def set_texts(scope: Element, variables: Mapping[str, str], at: View) -> Effects:
+def set_texts(scope: Element, variables: Mapping[str, str], view: View) -> Effects:
     for name, value in variables.items():
-        yield set_in(scope, name, value, at)
+        yield set_in(scope, name, value, view)
 
 
-def merge_texts(seen_from: Element, variables: Mapping[str, str], at: View) -> Effects:
+def merge_texts(seen_from: Element, variables: Mapping[str, str], view: View) -> Effects:
     for name, value in variables.items():
-        yield set_in(owner_of(name, seen_from), name, value, at)
+        yield set_in(owner_of(name, seen_from), name, value, view)
 
 
-def set_locally(scope: Element, variables: Variables, at: View) -> Effects:
-    return set_texts(scope, texts_of(variables), at)
+def set_locally(scope: Element, variables: Variables, view: View) -> Effects:
+    return set_texts(scope, texts_of(variables), view)
 
 
-def merge_upwards(seen_from: Element, variables: Variables, at: View) -> Effects:
-    return merge_texts(seen_from, texts_of(variables), at)
+def merge_upwards(seen_from: Element, variables: Variables, view: View) -> Effects:
+    return merge_texts(seen_from, texts_of(variables), view)
 
 
-def take_in(element: Element, variables: Variables, at: View) -> Effects:
+def take_in(element: Element, variables: Variables, view: View) -> Effects:
     """The result of an element's work: local when its output mappings choose what leaves, else merged upwards."""
-    if at.node(element).outputs:
-        return set_locally(element, variables, at)
-    return merge_upwards(element, variables, at)
+    if view.node(element).outputs:
+        return set_locally(element, variables, view)
+    return merge_upwards(element, variables, view)
 
 
 def texts_of(variables: Variables) -> dict[str, str]:

@@ -170,7 +170,7 @@ def _check_element(element, bench):
 
 def _check_tokens(scope, bench):
     """Tokens stand in what lives, or wait before joins; a scope without any has completed, a stuck one says so."""
-    model = bench.engine.processor.at.model(scope.instance.definition_key)
+    model = bench.engine.processor.view.model(scope.instance.definition_key)
     there = {place: count for place, count in scope.tokens.items() if place not in model.flows}
     assert there == Counter(child.element for child in scope.children.values()), f"tokens of {scope.element}"
     for place in scope.tokens.keys() & model.flows.keys():

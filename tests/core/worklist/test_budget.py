@@ -35,7 +35,7 @@ def spent(monkeypatch):
     seen, begin = [], worklist.Worklist.begin_slice
 
     def note(work):
-        seen.append(work.at.steps)
+        seen.append(work.view.steps)
         begin(work)
 
     monkeypatch.setattr(worklist.Worklist, "begin_slice", note)
