@@ -1,4 +1,4 @@
-"""The events of a node: which part learns of what."""
+"""The events that the parts of a node tell each other and other nodes: appends, commits, jobs, timers, the clock."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ log = structlog.get_logger(__name__)
 
 APPENDED, PROCESSED, AVAILABLE = "vivero_appended", "vivero_processed", "vivero_available"
 CHANNELS = (APPENDED, PROCESSED, AVAILABLE, DEFINITIONS, CLOCK)
-"""The channels of NOTIFY on which nodes tell each other."""
+"""The channels of NOTIFY between nodes."""
 
 
 class NodeEvents:
-    """Passes events on: to the tasks of this node at once, and to other nodes through the announcer.
+    """Passes events on, to the tasks of this node at once and to other nodes through the announcer. Never waits.
 
-    `consumer`, `appender` and `timers` are set once they exist, because they are built with this object.
+    The consumer, the appender and the timers take this object when they are built, so its attributes are set after it.
     """
 
     def __init__(
@@ -48,12 +48,14 @@ class NodeEvents:
     # ---- from the appender
 
     def appended(self, partition: int, position: int) -> None:
+        """The log has commands up to `position`: wake the consumer, or the node that leads the partition."""
         if self.consumer is not None and self.consumer.leads:
             self.consumer.wake()
         else:
             self._announcer.announce(APPENDED, str(partition), position)
 
     def coming(self) -> bool:
+        """True while the appender is about to append commands."""
         return self.appender is not None and self.appender.busy
 
     # ---- from the consumer
@@ -124,7 +126,7 @@ class NodeEvents:
             log.warning("cannot decode a notification", so_far=self._unreadable, payload=payload[:100])
 
     def connected(self, connected: bool) -> None:
-        """The listener connected or lost its connection. Notifications in between are lost: every part looks once."""
+        """After each connection of the notification listener, every part looks once: notifications may be lost."""
         if connected:
             self._definitions.forget()
             self._completions.sweep_soon()
