@@ -128,21 +128,21 @@ ELEMENTS: dict[str, Behaviour] = {
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """`needs(command, tenant)`: what must be loaded to decide; `handle(command, at)` decides.
+    """`needs(command, tenant)` gives the rows to load; `handle(command, view)` decides.
 
-    `refused(command, rejection, at)`: what happens instead when handling it raises or what it does cannot be saved, so
-    that nobody waits for it for ever. It must not raise, and takes nothing for loaded.
+    The core calls `rejected(command, rejection, view)` instead when handling raises or the result cannot be saved, so
+    that nobody waits for ever. It must not raise, and must not assume that rows are loaded.
     """
 
     needs: Callable[[Any, str], Needs]
     handle: Callable[[Any, View], Effects]
-    refused: Callable[[Any, Rejection, View], Effects] | None = None
+    rejected: Callable[[Any, Rejection, View], Effects] | None = None
 
 
 COMMANDS: dict[type[Command], Handler] = {
     CreateInstance: Handler(instance.needs_create, instance.create),
     CancelInstance: Handler(instance.needs_cancel, instance.cancel),
-    ContinueWork: Handler(instance.needs_continue, instance.go_on),
+    ContinueWork: Handler(instance.needs_continue, instance.continue_work),
     CompleteJob: Handler(job.needs, job.complete),
     FailJob: Handler(job.needs, job.fail),
     ThrowJobError: Handler(job.needs, job.throw_error),
@@ -156,18 +156,18 @@ COMMANDS: dict[type[Command], Handler] = {
     ClaimUserTask: Handler(user_task_commands.needs, user_task_commands.claim),
     UpdateUserTask: Handler(user_task_commands.needs, user_task_commands.update),
     CompleteUserTask: Handler(user_task_commands.needs, user_task_commands.complete),
-    PublishMessage: Handler(message.needs_publish, message.publish, message.publish_refused),
+    PublishMessage: Handler(message.needs_publish, message.publish, message.publish_rejected),
     CorrelateMessage: Handler(message.needs_publish, message.correlate),
     OpenSubscription: Handler(message.needs_channel, message.open_subscription),
     CloseSubscription: Handler(message.needs_channel, message.close_subscription),
     AcknowledgeCorrelation: Handler(message.needs_channel, message.acknowledge),
-    RejectCorrelation: Handler(message.needs_channel, message.reject, message.reject_refused),
-    ReleaseStart: Handler(message.needs_release, message.release, message.release_refused),
-    TriggerSubscription: Handler(subscription.needs, subscription.trigger, subscription.trigger_refused),
-    StartInstance: Handler(subscription.needs_start, subscription.start, subscription.start_refused),
-    BroadcastSignal: Handler(signal.needs_broadcast, signal.broadcast, signal.broadcast_refused),
+    RejectCorrelation: Handler(message.needs_channel, message.reject, message.reject_rejected),
+    ReleaseStart: Handler(message.needs_release, message.release, message.release_rejected),
+    TriggerSubscription: Handler(subscription.needs, subscription.trigger, subscription.trigger_rejected),
+    StartInstance: Handler(subscription.needs_start, subscription.start, subscription.start_rejected),
+    BroadcastSignal: Handler(signal.needs_broadcast, signal.broadcast, signal.broadcast_rejected),
     EvaluateConditionals: Handler(conditional.needs, conditional.evaluate),
-    DeliverEvent: Handler(subscription.needs_deliver, subscription.deliver, subscription.deliver_refused),
+    DeliverEvent: Handler(subscription.needs_deliver, subscription.deliver, subscription.deliver_rejected),
     DeliverSignal: Handler(signal.needs_deliver, signal.deliver),
     CompleteThrow: Handler(throw.needs, throw.complete),
     SetVariables: Handler(variable.needs, variable.set_variables),

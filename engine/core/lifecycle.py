@@ -20,8 +20,8 @@ from vivero.engine.core.records.instances import (
 )
 from vivero.engine.core.records.jobs import JobCanceled
 from vivero.engine.core.records.user_tasks import UserTaskEnded
-from vivero.engine.core.shared import listeners, mappings, room, subscriptions, waits
-from vivero.engine.core.shared.beginnings import begin_at
+from vivero.engine.core.shared import listeners, mappings, row_limits, subscriptions, waits
+from vivero.engine.core.shared.start_elements import activate_elements
 from vivero.engine.core.state.instance_tree import (
     ACTIVATED,
     ACTIVATING,
@@ -52,11 +52,11 @@ Stage = Callable[[Element, View, Any], Effects]
 
 
 def inputs(element: Element, view: View, _argument: object) -> Effects:
-    yield from mappings.take_inputs(element, view)
+    yield from mappings.map_inputs(element, view)
 
 
 def start_listeners(element: Element, view: View, index: int) -> Effects:
-    yield from listeners.tell(element, listeners.START, index, view)
+    yield from listeners.create_listener_job(element, listeners.START, index, view)
 
 
 def activate(element: Element, view: View, begin: Sequence[str] | int) -> Effects:
@@ -65,7 +65,7 @@ def activate(element: Element, view: View, begin: Sequence[str] | int) -> Effect
     A scope that begins at its start event waits for its event sub-processes once that has completed.
     """
     behaviour = ELEMENTS[element.type]
-    room.check_others(element, view)
+    row_limits.check_ordinary(element, view)
     waits_here = element.occurred is None and (behaviour.awaits is not None or element.node.boundaries)
     if begin == 0 and not waits_here:
         return (ElementActivated(element.key), *behaviour.activate(element, view))
@@ -82,15 +82,15 @@ def _begin(element: Element, behaviour: Behaviour, begin: Sequence[str] | int, v
         assert not isinstance(begin, int), "it begins at elements"
         yield from subscriptions.subscribe_event_sub_processes(element, view)
         yield ElementActivated(element.key)
-        yield from begin_at(element, begin, view)
+        yield from activate_elements(element, begin, view)
 
 
 def outputs(element: Element, view: View, _argument: object) -> Effects:
-    yield from mappings.give_outputs(element, view)
+    yield from mappings.map_outputs(element, view)
 
 
 def end_listeners(element: Element, view: View, index: int) -> Effects:
-    yield from listeners.tell(element, listeners.END, index, view)
+    yield from listeners.create_listener_job(element, listeners.END, index, view)
 
 
 def leave(element: Element, view: View, _argument: object) -> Effects:

@@ -18,7 +18,7 @@ from vivero.engine.core.needs import Need, NeedKind, NotLoaded
 from vivero.engine.core.outcomes import Entry, Handled, Notices, Spilled
 from vivero.engine.core.records.base import Command
 from vivero.engine.core.records.codec import encode_command
-from vivero.engine.core.records.effects import Effects, IncidentType, Reject, Rejection, RejectionCode, told
+from vivero.engine.core.records.effects import Effects, IncidentType, Reject, Rejection, RejectionCode, incident_message
 from vivero.engine.core.records.instances import COMMAND_STAGE, ContinueWork, IncidentRaised
 from vivero.engine.core.records.jobs import CompleteJob, FailJob, JobWithheld, ThrowJobError
 from vivero.engine.core.records.messages import CloseSubscription, OpenSubscription
@@ -329,7 +329,7 @@ class Processor:
         reason = f"handling the command raised {type(bug).__name__}: {bug}"
         rejection = Rejection(RejectionCode.PROCESSING_ERROR, reason)
         try:
-            self._work.take(self._refused(command, rejection))
+            self._work.take(self._effects_of_rejection(command, rejection))
         except Exception as another:  # the same bug, it may be: then nothing is left but the rejection
             self.notices.poisoned.append((self.view.position, another))
             self._abandon()
@@ -344,7 +344,7 @@ class Processor:
         if isinstance(entry.command, ContinueWork):
             self._arrived(entry.command)
         self._work.begin()
-        self._work.take(self._refused(entry.command, rejection))
+        self._work.take(self._effects_of_rejection(entry.command, rejection))
         for send in self._work.sends:
             self._spill(send.command)
         rows = self._rows(0, entry.request, rejection)
@@ -352,12 +352,12 @@ class Processor:
         self._last, self._seq = entry.position, len(rows)
         return rows
 
-    def _refused(self, command: Command, rejection: Rejection) -> Effects:
+    def _effects_of_rejection(self, command: Command, rejection: Rejection) -> Effects:
         """What is left of a command that cannot be handled: nobody may wait for it for ever."""
         yield from self._parked(command, rejection.reason)
-        refused = COMMANDS[type(command)].refused
-        if refused is not None:
-            yield from refused(command, rejection, self.view)
+        rejected = COMMANDS[type(command)].rejected
+        if rejected is not None:
+            yield from rejected(command, rejection, self.view)
 
     def _parked(self, command: Command, reason: str) -> Effects:
         """An incident that keeps the command. Until somebody resolves it, a timer does not fire again by itself, and no
@@ -372,7 +372,7 @@ class Processor:
         place = self._tree_of(command) if about is None or about.element is None else about.element
         if place is not None:
             parked = {"intent": command.intent, "command": encode_command(command).decode()}
-            message = told(f"Command '{command.intent}' at position {self.view.position}: {reason}")
+            message = incident_message(f"Command '{command.intent}' at position {self.view.position}: {reason}")
             job_key = None if job is None else job.key
             yield IncidentRaised(
                 self.view.key(), place.key, COMMAND_STAGE, IncidentType.UNKNOWN, message, job_key, parked

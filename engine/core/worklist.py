@@ -262,7 +262,7 @@ class Worklist:
             if len(self.events) == before:
                 self.take(ELEMENTS[scope.type].settle(scope, self.view), scope, "settle")
             if len(self.events) == before and (scope.open_incidents or (scope.tokens and not scope.live)):
-                self.take(deadlocks.look(scope, self.view))
+                self.take(deadlocks.check(scope, self.view))
         if len(self.events) > before:
             self._touched.add(scope.key)
 
@@ -349,7 +349,7 @@ class Worklist:
         """Each subscription that they concern has one turn, however many they are."""
         watching = self.state.watching
         self.used += sum(len(watching.get(scope.instance.key, ())) for scope, _, _ in changes) // LOOKS_PER_COST
-        for one in subscriptions.concerned(changes, self.view):
+        for one in subscriptions.affected(changes, self.view):
             self._queue.append((one.element.key, "check", one.key))
         changes.clear()
 

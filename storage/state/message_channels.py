@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from vivero.engine.core.commands.signal import SUBSCRIPTIONS_A_PAGE
+from vivero.engine.core.commands.signal import SUBSCRIPTIONS_PER_PAGE
 from vivero.engine.core.needs import Need, NeedKind
 from vivero.engine.core.state import batches
 from vivero.engine.core.state.message_channels import (
@@ -94,7 +94,7 @@ class _LoadPlan:
         if self.bodies:
             calls["bodies"] = (_sql["bodies"], (sorted(key for _, _, key in self.bodies),))
         if self.signals:
-            calls["signals"] = (_sql["signals"], (*_columns(self.signals, 3), SUBSCRIPTIONS_A_PAGE))
+            calls["signals"] = (_sql["signals"], (*_columns(self.signals, 3), SUBSCRIPTIONS_PER_PAGE))
         if self.starts:
             calls["starts"] = (_sql["starts"], ())
         return calls
@@ -214,7 +214,7 @@ def _take_signals(state: State, plan: _LoadPlan, rows: Rows) -> set[tuple[int, i
     for tenant, name, after, key, _root, _part in rows:
         pages[tenant, name, after].append(key)
     for page, keys in pages.items():
-        state.signal_pages[page] = keys[-1] if len(keys) == SUBSCRIPTIONS_A_PAGE else None
+        state.signal_pages[page] = keys[-1] if len(keys) == SUBSCRIPTIONS_PER_PAGE else None
     return {(row[4], row[5]) for row in rows}
 
 

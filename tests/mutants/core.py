@@ -32,8 +32,8 @@ CORE: tuple[Mutant, ...] = (
         "tests/core/shared/test_variables.py::test_later_inputs_see_earlier_ones",
         "engine/core/shared/mappings.py",
         (
-            "IncidentType.IO_MAPPING_ERROR, seen)\n        seen[mapping.root] = placed(mapping, seen.get",
-            "IncidentType.IO_MAPPING_ERROR)\n        seen[mapping.root] = placed(mapping, seen.get",
+            "IncidentType.IO_MAPPING_ERROR, seen)\n        seen[mapping.root] = updated(mapping, seen.get",
+            "IncidentType.IO_MAPPING_ERROR)\n        seen[mapping.root] = updated(mapping, seen.get",
         ),
     ),
     mutant(
@@ -442,7 +442,7 @@ CORE: tuple[Mutant, ...] = (
         "listeners: what one brings at the end is merged from the element on",
         f"{LISTENER_TESTS}::test_what_an_end_listener_brings_leaves_like_the_result_of_a_mapping",
         "engine/core/shared/listeners.py",
-        ("merge_upwards(outside(job.element), variables, view)", "merge_upwards(job.element, variables, view)"),
+        ("merge_upwards(output_scope(job.element), variables, view)", "merge_upwards(job.element, variables, view)"),
     ),
     mutant(
         "listeners: one throws an error",

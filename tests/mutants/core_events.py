@@ -416,7 +416,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "conditions: a loop around one has pages",
         "tests/core/events/test_conditional.py::test_a_loop_with_a_condition_inside_has_no_pages",
         "engine/core/elements/multi_instance.py",
-        (" and not _stays_whole(body, view)", ""),
+        (" and not _prevents_paging(body, view)", ""),
     ),
     mutant(
         "conditions: what an event interrupts is evaluated",

@@ -6,7 +6,7 @@ from vivero.engine.core.records.user_tasks import UserTaskChanged, UserTaskCreat
 from vivero.engine.core.state.instance_tree import USER_TASK_WEIGHT, UserTask
 from vivero.engine.core.state.state import State
 
-COST_OF_INDEXED = 8
+INDEXED_COST = 8
 """A candidate is an entry of an index, too, which takes several times as long to write as its characters."""
 
 
@@ -33,7 +33,7 @@ def user_task_created(state: State, event: UserTaskCreated) -> UserTask:
     state.add_weight(element.root, USER_TASK_WEIGHT)
     state.written += sum(map(len, event.headers.values()))
     for names in (event.candidate_groups, event.candidate_users):
-        state.written += sum(map(len, names)) * COST_OF_INDEXED
+        state.written += sum(map(len, names)) * INDEXED_COST
     return task
 
 

@@ -15,7 +15,7 @@ from vivero.engine.core.records.conditionals import (
 )
 from vivero.engine.core.records.effects import Effects, Fail, Reject, RejectionCode, Reply
 from vivero.engine.core.records.messages import StartInstance
-from vivero.engine.core.shared.deliveries import tell
+from vivero.engine.core.shared.deliveries import distribute
 from vivero.engine.core.shared.variables import texts_of
 from vivero.engine.core.state.message_channels import Start
 from vivero.engine.core.view import View
@@ -39,7 +39,7 @@ def evaluate(command: EvaluateConditionals, view: View) -> Effects:
         if _is_met(start, values, view)
     ]
     yield ConditionalsEvaluated(key, variables)
-    yield from tell((), starts, variables)
+    yield from distribute((), starts, variables)
     started = tuple(StartedInstance(start.definition_key, start.key) for start in starts)
     yield Reply(ConditionalsReply(key, view.tenant, started))
 

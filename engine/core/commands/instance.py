@@ -129,7 +129,7 @@ def needs_continue(command: ContinueWork, tenant: str) -> Needs:
     yield Need(NeedKind.WORK, command.key)
 
 
-def go_on(command: ContinueWork, view: View) -> Effects:
+def continue_work(command: ContinueWork, view: View) -> Effects:
     root = view.instance(command.key)
     if root is None:
         raise reject_not_found("process instance", "continue", command.key)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vivero.engine.core.events import error
 from vivero.engine.core.needs import Need, NeedKind, Needs, NotLoaded
-from vivero.engine.core.records.effects import Effects, IncidentType, Reject, RejectionCode, told
+from vivero.engine.core.records.effects import Effects, IncidentType, Reject, RejectionCode, incident_message
 from vivero.engine.core.records.instances import ElementCompleting, IncidentRaised
 from vivero.engine.core.records.jobs import (
     CompleteJob,
@@ -20,7 +20,7 @@ from vivero.engine.core.records.jobs import (
 )
 from vivero.engine.core.shared import listeners
 from vivero.engine.core.shared.jobs import ELEMENT, EXECUTION_LISTENER
-from vivero.engine.core.shared.variables import set_locally, take_in, texts_of
+from vivero.engine.core.shared.variables import merge_result, set_locally, texts_of
 from vivero.engine.core.state.instance_tree import ACTIVATED, ACTIVATING, COMPLETING, Job
 from vivero.engine.core.view import View, reject_not_found
 
@@ -44,10 +44,10 @@ def complete(command: CompleteJob, view: View) -> Effects:
     yield JobCompleted(job.key)
     if job.kind == ELEMENT:
         if command.variables:
-            yield from take_in(job.element, command.variables, view)
+            yield from merge_result(job.element, command.variables, view)
         yield ElementCompleting(job.element.key)
     else:
-        yield from listeners.take_in(job, command.variables, view)
+        yield from listeners.merge_result(job, command.variables, view)
 
 
 def fail(command: FailJob, view: View) -> Effects:
@@ -56,7 +56,7 @@ def fail(command: FailJob, view: View) -> Effects:
     yield JobFailed(job.key, command.retries, view.now + command.backoff_ms if backoff else None, command.message)
     yield from set_locally(job.element, command.variables, view)
     if command.retries <= 0:
-        message = told(command.message or "No more retries left.")
+        message = incident_message(command.message or "No more retries left.")
         yield IncidentRaised(view.key(), job.element.key, "", NO_RETRIES[job.kind], message, job.key)
 
 
@@ -77,7 +77,7 @@ def throw_error(command: ThrowJobError, view: View) -> Effects:
     else:
         yield from set_locally(job.element, command.variables, view)
         type_, message = error.unhandled_error(job.element, command.code, command.message, view, from_itself=True)
-        yield IncidentRaised(view.key(), job.element.key, "", type_, told(message), job.key)
+        yield IncidentRaised(view.key(), job.element.key, "", type_, incident_message(message), job.key)
 
 
 def needs_update(command: UpdateJob, tenant: str) -> Needs:

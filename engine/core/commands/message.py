@@ -36,7 +36,7 @@ from vivero.engine.core.records.messages import (
     StartReleased,
     TriggerSubscription,
 )
-from vivero.engine.core.shared.deliveries import tell
+from vivero.engine.core.shared.deliveries import distribute
 from vivero.engine.core.shared.variables import texts_of
 from vivero.engine.core.state.message_channels import OPEN, ChannelSubscription, Message, MessageChannel, Start
 from vivero.engine.core.view import View
@@ -75,7 +75,7 @@ def publish(command: PublishMessage, view: View) -> Effects:
         yield Reply(MessageReply(view.tenant, key))
 
 
-def publish_refused(command: PublishMessage, _rejection: Rejection, _view: View) -> Effects:
+def publish_rejected(command: PublishMessage, _rejection: Rejection, _view: View) -> Effects:
     """The process that publishes it goes on without."""
     if command.thrower is not None:
         yield Send(CompleteThrow(command.thrower))
@@ -139,7 +139,7 @@ def _give(offer: Offer, receivers: Iterable[ChannelSubscription | Start], throwe
         else:
             triggers.append((yield from _chosen(offer, receiver)))
         offer = msgspec.structs.replace(offer, request=None)
-    yield from tell(triggers, starts, offer.variables, thrower)
+    yield from distribute(triggers, starts, offer.variables, thrower)
 
 
 def _correlate(offer: Offer, subscription: ChannelSubscription) -> Effects:
@@ -174,7 +174,7 @@ def correlate(command: CorrelateMessage, view: View) -> Effects:
     channel = view.channel(view.tenant, command.correlation_key)
     receivers = _receivers(command.name, channel, view, kept=False)
     if not receivers:
-        raise Reject(RejectionCode.NOT_FOUND, nobody(command.name, command.correlation_key).reason)
+        raise Reject(RejectionCode.NOT_FOUND, no_subscription(command.name, command.correlation_key).reason)
     key = view.key()
     yield MessagePublished(key, view.tenant, command.name, command.correlation_key, business_id=command.business_id)
     variables, business_id = texts_of(command.variables), command.business_id
@@ -183,7 +183,7 @@ def correlate(command: CorrelateMessage, view: View) -> Effects:
     yield ReplyLater()
 
 
-def nobody(name: str, correlation_key: str) -> Rejection:
+def no_subscription(name: str, correlation_key: str) -> Rejection:
     """The answer to a message that is not kept and that nobody gets."""
     return Rejection(
         RejectionCode.NOT_FOUND,
@@ -264,10 +264,10 @@ def reject(command: RejectCorrelation, view: View) -> Effects:
     elif following is not None:
         yield from _correlate(offer, following)
     elif offer.request is not None:
-        yield Reply(to=offer.request, rejection=nobody(offer.name, offer.correlation_key))
+        yield Reply(to=offer.request, rejection=no_subscription(offer.name, offer.correlation_key))
 
 
-def reject_refused(command: RejectCorrelation, rejection: Rejection, view: View) -> Effects:
+def reject_rejected(command: RejectCorrelation, rejection: Rejection, view: View) -> Effects:
     """Nobody else is offered the message, but what waits no longer is gone, and the client hears of it."""
     offer = command.offer
     channel = view.state.channels.get((command.tenant, offer.correlation_key))
@@ -308,7 +308,7 @@ def release(command: ReleaseStart, view: View) -> Effects:
         yield from _start(_offer_of(message), by_name[message.name], view.key())
 
 
-def release_refused(command: ReleaseStart, _rejection: Rejection, view: View) -> Effects:
+def release_rejected(command: ReleaseStart, _rejection: Rejection, view: View) -> Effects:
     """No message that is kept starts the next instance; the next one that is published does."""
     channel = view.state.channels.get((command.tenant, command.correlation_key))
     lock = None if channel is None else channel.locks.get(command.process_id)

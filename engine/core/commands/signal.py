@@ -11,11 +11,11 @@ from vivero.engine.core.needs import Need, NeedKind, Needs
 from vivero.engine.core.records.effects import Effects, Rejection, Reply, Send
 from vivero.engine.core.records.messages import CompleteThrow, Offer, StartInstance, TriggerSubscription
 from vivero.engine.core.records.signals import BroadcastSignal, DeliverSignal, SignalBroadcast, SignalReply
-from vivero.engine.core.shared.deliveries import page_of, tell
+from vivero.engine.core.shared.deliveries import distribute, page_of
 from vivero.engine.core.shared.variables import texts_of
 from vivero.engine.core.view import View
 
-SUBSCRIPTIONS_A_PAGE = 50
+SUBSCRIPTIONS_PER_PAGE = 50
 """Others wait for a page at most: twice as many took them twice as long, and were done hardly sooner."""
 
 
@@ -36,14 +36,14 @@ def broadcast(command: BroadcastSignal, view: View) -> Effects:
         yield Send(CompleteThrow(command.thrower))
     yield Send(DeliverSignal(key, command.name, 0, variables, told))
     starts = view.starts().named(view.tenant, KIND, command.name)
-    yield from tell(
+    yield from distribute(
         (), [StartInstance(view.key(), one.definition, one.element, variables) for one in starts], variables
     )
     if command.thrower is None:
         yield Reply(SignalReply(view.tenant, key))
 
 
-def broadcast_refused(command: BroadcastSignal, _rejection: Rejection, _view: View) -> Effects:
+def broadcast_rejected(command: BroadcastSignal, _rejection: Rejection, _view: View) -> Effects:
     """The process that throws it goes on without."""
     if command.thrower is not None:
         yield Send(CompleteThrow(command.thrower))
@@ -56,7 +56,7 @@ def _own(command: BroadcastSignal, view: View) -> tuple[int, ...]:
         return ()
     waiting = view.state.waiting[KIND].get((view.tenant, command.name), {})
     own = sorted(key for key, subscription in waiting.items() if subscription.element.root is thrower.root)
-    return tuple(own[:SUBSCRIPTIONS_A_PAGE])
+    return tuple(own[:SUBSCRIPTIONS_PER_PAGE])
 
 
 def needs_deliver(command: DeliverSignal, tenant: str) -> Needs:
@@ -80,7 +80,7 @@ def deliver(command: DeliverSignal, view: View) -> Effects:
 
 def _page_of(variables: dict[str, str]) -> int:
     """How many are told at once."""
-    return min(SUBSCRIPTIONS_A_PAGE, page_of(variables))
+    return min(SUBSCRIPTIONS_PER_PAGE, page_of(variables))
 
 
 def _behind(command: DeliverSignal, after: int) -> DeliverSignal:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vivero.engine.core.commands.message import nobody
+from vivero.engine.core.commands.message import no_subscription
 from vivero.engine.core.needs import Need, NeedKind, Needs
 from vivero.engine.core.records.effects import Effects, Rejection, Reply, Send
 from vivero.engine.core.records.instances import InstanceCreated, VariableSet
@@ -20,7 +20,7 @@ from vivero.engine.core.records.messages import (
     TriggerSubscription,
 )
 from vivero.engine.core.shared import occurrences
-from vivero.engine.core.shared.deliveries import all_of, tell
+from vivero.engine.core.shared.deliveries import commands_of, distribute
 from vivero.engine.core.state.instance_tree import Subscription
 from vivero.engine.core.view import View
 
@@ -56,7 +56,7 @@ def trigger(command: TriggerSubscription, view: View) -> Effects:
         yield Reply(MessageReply(instance.tenant, offer.message, instance.key), to=offer.request)
 
 
-def trigger_refused(command: TriggerSubscription, rejection: Rejection, view: View) -> Effects:
+def trigger_rejected(command: TriggerSubscription, rejection: Rejection, view: View) -> Effects:
     """The incident in the tree keeps the command, and the subscription waits for it; without a tree, nobody does."""
     offer = command.offer
     if offer.message is None:
@@ -77,17 +77,17 @@ def needs_deliver(_command: DeliverEvent, _tenant: str) -> Needs:
 
 
 def deliver(command: DeliverEvent, _view: View) -> Effects:
-    yield from tell(*all_of(command), command.variables, command.thrower)
+    yield from distribute(*commands_of(command), command.variables, command.thrower)
 
 
-def deliver_refused(command: DeliverEvent, rejection: Rejection, view: View) -> Effects:
+def deliver_rejected(command: DeliverEvent, rejection: Rejection, view: View) -> Effects:
     """Nobody of them gets it: each is dealt with as one that could not be told by itself."""
-    triggers, starts = all_of(command)
+    triggers, starts = commands_of(command)
     for trigger_ in triggers:
         if trigger_.offer.message is not None:
             yield Send(RejectCorrelation(trigger_.key, view.tenant, trigger_.offer))
     for start_ in starts:
-        yield from start_refused(start_, rejection, view)
+        yield from start_rejected(start_, rejection, view)
     if command.thrower is not None:
         yield Send(CompleteThrow(command.thrower))
 
@@ -104,7 +104,7 @@ def start(command: StartInstance, view: View) -> Effects:
     definition, offer = view.definition(command.definition_key), command.offer
     if definition is None or definition.state == "DELETED":
         name, key = (offer.name, offer.correlation_key) if offer is not None else ("", "")
-        yield from start_refused(command, nobody(name, key), view)
+        yield from start_rejected(command, no_subscription(name, key), view)
         return
     maps = bool(view.model(definition.key).nodes[command.element].outputs)
     yield InstanceCreated(
@@ -144,7 +144,7 @@ def _received(command: StartInstance, offer: Offer, view: View) -> Effects:
         yield Reply(MessageReply(view.tenant, offer.message, command.key), to=offer.request)
 
 
-def start_refused(command: StartInstance, rejection: Rejection, view: View) -> Effects:
+def start_rejected(command: StartInstance, rejection: Rejection, view: View) -> Effects:
     """There will be no instance: others with the key may be started, and the client hears of it."""
     if command.start_lock is not None:
         yield Send(ReleaseStart(command.key, view.tenant, command.process_id, command.start_lock))

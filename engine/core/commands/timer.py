@@ -33,7 +33,7 @@ def trigger(command: TriggerTimer, view: View) -> Effects:
     Nor does one that comes before its due date: somebody has set the clock back. It will come again.
     """
     timer = view.timer(command.key)
-    if timer is not None and timer.due_at == command.due_at <= view.now and not _is_parked(timer):
+    if timer is not None and timer.due_at == command.due_at <= view.now and not _is_quarantined(timer):
         yield from _happens(timer, view)
 
 
@@ -90,7 +90,7 @@ def _starts(timer: Timer, view: View) -> Effects:
     yield Send(StartInstance(view.key(), timer.definition, timer.target))
 
 
-def _is_parked(timer: Timer) -> bool:
+def _is_quarantined(timer: Timer) -> bool:
     """Its trigger raised, and nobody has resolved the incident that holds it."""
     if timer.state != "FAILED" or timer.element is None:
         return timer.state == "FAILED"

@@ -13,7 +13,7 @@ from vivero.engine.core.records.user_tasks import (
     UserTaskChanged,
     UserTaskEnded,
 )
-from vivero.engine.core.shared.variables import take_in
+from vivero.engine.core.shared.variables import merge_result
 from vivero.engine.core.state.instance_tree import ACTIVATED, UserTask
 from vivero.engine.core.view import View, reject_not_found
 
@@ -48,7 +48,7 @@ def update(command: UpdateUserTask, view: View) -> Effects:
 def complete(command: CompleteUserTask, view: View) -> Effects:
     task = _open(command, "complete", view)
     yield UserTaskEnded(task.key, "COMPLETED", command.action)
-    yield from take_in(task.element, command.variables, view)
+    yield from merge_result(task.element, command.variables, view)
     yield ElementCompleting(task.element.key)
 
 

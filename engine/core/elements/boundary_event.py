@@ -25,7 +25,7 @@ def _take_occurred(event: Element, view: View) -> Effects:
     if not event.occurred:
         return ()
     node = view.node(event)
-    stays = node.host is not None and node.event is not None and EVENTS[type(node.event)].keeps_variables
+    stays = node.host is not None and node.event is not None and EVENTS[type(node.event)].has_local_variables
     if node.outputs or stays:
         return set_texts(event, event.occurred, view)
     return merge_texts(event, event.occurred, view)

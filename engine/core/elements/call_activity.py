@@ -11,7 +11,7 @@ from vivero.engine.bpmn.model import CalledElement
 from vivero.engine.core.records.effects import Effects, Fail, IncidentType
 from vivero.engine.core.records.instances import InstanceCreated, VariableSet
 from vivero.engine.core.rules import MAX_STAGE_CHARACTERS
-from vivero.engine.core.shared import room
+from vivero.engine.core.shared import row_limits
 from vivero.engine.core.shared.variables import merge_texts, set_texts, visible
 from vivero.engine.core.state.catalogue import Definition
 from vivero.engine.core.state.instance_tree import Element
@@ -28,7 +28,7 @@ def activate(call: Element, view: View) -> Effects:
             IncidentType.CALLED_ELEMENT_ERROR,
             f"The call activity has reached the maximum depth of {MAX_DEPTH} processes that call each other.",
         )
-    room.check(call, view, IncidentType.CALLED_ELEMENT_ERROR, 1, 1)
+    row_limits.check(call, view, IncidentType.CALLED_ELEMENT_ERROR, 1, 1)
     definition = _definition(call, called, process_id, view)
     if view.model(definition.key).root.start is None:
         raise Fail(

@@ -24,14 +24,14 @@ from vivero.engine.core.records.instances import (
     ScopeInterrupted,
 )
 from vivero.engine.core.rules import MAX_LOOP_CHARACTERS, MAX_LOOP_ITEMS
-from vivero.engine.core.shared import room
+from vivero.engine.core.shared import row_limits
 from vivero.engine.core.shared.flows import enter_inner
 from vivero.engine.core.shared.variables import owner_of
 from vivero.engine.core.state.instance_tree import Element, LoopState
 from vivero.engine.core.view import View
 from vivero.engine.feel import Expression, from_json, is_compact, scalars_to_json
 
-CHARACTERS_A_TEXT = 32
+MIN_CHARACTERS_PER_ITEM = 32
 """The minimum charge for encoding one item."""
 CHUNK = 100
 TOO_LARGE = f"as JSON they have at most {MAX_LOOP_CHARACTERS} characters together"
@@ -43,19 +43,18 @@ def activate(body: Element, view: View) -> Effects:
     items = view.typed(_loop(body, view).collection, body, list, IncidentType.EXTRACT_VALUE_ERROR)
     if len(items) > MAX_LOOP_ITEMS:
         raise _too_much("items", f"a loop has at most {MAX_LOOP_ITEMS}, and not {len(items)}")
-    paged = (
-        bool(items) and room.rows_together(body) + len(items) > view.trees.paged_from and not _stays_whole(body, view)
-    )
-    room.check(body, view, IncidentType.EXTRACT_VALUE_ERROR, len(items), 0 if paged else len(items))
+    rows = row_limits.rows_of_part(body) + len(items)
+    paged = bool(items) and rows > view.trees.paged_from and not _prevents_paging(body, view)
+    row_limits.check(body, view, IncidentType.EXTRACT_VALUE_ERROR, len(items), 0 if paged else len(items))
     variable = _variable_of(body, items) if paged else None
     yield LoopStarted(body.key, () if variable else _texts_of(items, view), paged, variable)
 
 
-def _stays_whole(body: Element, view: View) -> bool:
+def _prevents_paging(body: Element, view: View) -> bool:
     """Whether an event inside needs all its subscriptions in memory."""
     nodes = view.model(body.instance.definition_key).nodes
     return any(
-        node.event is not None and EVENTS[type(node.event)].keeps_whole and _is_inside(node, body.element, nodes)
+        node.event is not None and EVENTS[type(node.event)].prevents_paging and _is_inside(node, body.element, nodes)
         for node in nodes.values()
     )
 
@@ -84,7 +83,7 @@ def _texts_of(items: list[Any], view: View) -> tuple[str, ...]:
     text = scalars_to_json(items)
     if text is None:
         texts = tuple(_each_text_of(items, view))
-        view.charge(sum(map(len, texts)) + CHARACTERS_A_TEXT * len(texts))
+        view.charge(sum(map(len, texts)) + MIN_CHARACTERS_PER_ITEM * len(texts))
         return texts
     _check_size(text, items)
     return tuple(text[1:-1].split(",")) if items else ()

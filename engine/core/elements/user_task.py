@@ -13,7 +13,7 @@ from vivero.engine.bpmn.model import UserTask
 from vivero.engine.core.events.schedules import LATEST_MS
 from vivero.engine.core.records.effects import Effects, Fail, IncidentType
 from vivero.engine.core.records.user_tasks import UserTaskCreated
-from vivero.engine.core.shared.jobs import create_job, whole
+from vivero.engine.core.shared.jobs import create_job, int32_of
 from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View, column_text, json_of
 from vivero.engine.feel import Expression
@@ -134,7 +134,7 @@ def _date_text(value: Any, view: View) -> str:
 def _priority(expression: Expression | None, task: Element, view: View) -> int:
     if expression is None:
         return DEFAULT_PRIORITY
-    priority = whole(expression, task, view)
+    priority = int32_of(expression, task, view)
     if not 0 <= priority <= HIGHEST_PRIORITY:
         raise Fail(FAILURE, f"Expected priority to be in the range [0,{HIGHEST_PRIORITY}] but was '{priority}'.")
     return priority

@@ -60,11 +60,11 @@ class EventBehaviour(NamedTuple):
     """Of what `start` makes."""
     open_start: Callable[[StartMetadata, Start, View], Effects] | None = None
     """Wait for what starts the process."""
-    concerned: Callable[[Sequence[VariableChange], View], Iterable[Subscription]] | None = None
+    affected: Callable[[Sequence[VariableChange], View], Iterable[Subscription]] | None = None
     """The open subscriptions whose `check` the changes of variables may change, in the order of their turns."""
     check: Callable[[Subscription, Any, View], Effects] | None = None
     """What happens if what a subscription waits for has happened: asked after a `Check`."""
-    keeps_whole: bool = False
+    prevents_paging: bool = False
     """Whether all its subscriptions must be in memory with their instance: a loop around it has no pages."""
-    keeps_variables: bool = False
+    has_local_variables: bool = False
     """Whether what it brings stays at a boundary event."""

@@ -24,7 +24,7 @@ from vivero.engine.core.state.instance_tree import ACTIVATED, Subscription
 from vivero.engine.core.state.subscription_index import WATCHING
 from vivero.engine.core.view import MAX_TEXT, View
 
-KEEPS_WHOLE = True
+PREVENTS_PAGING = True
 START_KINDS = (WATCHING,)
 
 
@@ -43,17 +43,17 @@ def start(element: str, event: ConditionalEvent) -> StartMetadata:
     return StartMetadata(element, WATCHING, condition)
 
 
-def concerned(changes: Sequence[VariableChange], view: View) -> Iterable[Subscription]:
+def affected(changes: Sequence[VariableChange], view: View) -> Iterable[Subscription]:
     """The scopes around others come first; in one scope, what has waited longest."""
     found = {}
     for change in changes:
         for subscription in view.state.watching.get(change[0].instance.key, {}).values():
-            if subscription.key not in found and _is_concerned(subscription, change, view):
+            if subscription.key not in found and _is_affected(subscription, change, view):
                 found[subscription.key] = subscription
     return sorted(found.values(), key=lambda one: (len(one.element.path), one.key))
 
 
-def _is_concerned(subscription: Subscription, change: VariableChange, view: View) -> bool:
+def _is_affected(subscription: Subscription, change: VariableChange, view: View) -> bool:
     """Whether its element sees the variable, and its event asks for this change of it."""
     scope, name, is_new = change
     element = subscription.element

@@ -10,7 +10,7 @@ from vivero.engine.core.shared.occurrences import catch
 from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
-KEEPS_VARIABLES = True
+HAS_LOCAL_VARIABLES = True
 
 
 def throw(event: Element, error: ErrorEvent, view: View) -> Effects:

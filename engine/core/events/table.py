@@ -37,7 +37,7 @@ EVENTS: Mapping[type[EventDefinition], EventBehaviour] = {
     ConditionalEvent: behaviour(conditional),
 }
 
-CONCERNED = tuple(event.concerned for event in EVENTS.values() if event.concerned is not None)
+AFFECTED = tuple(event.affected for event in EVENTS.values() if event.affected is not None)
 """Asked whenever variables have changed that a subscription may watch."""
 
 START_KINDS = {kind: event for event in EVENTS.values() for kind in event.start_kinds}

@@ -54,7 +54,7 @@ MAX_MESSAGE = 10_000
 """Characters of the message of an incident."""
 
 
-def told(message: str) -> str:
+def incident_message(message: str) -> str:
     """The message of an incident: NUL, which a column of text cannot hold, as its escape, and what is too long cut."""
     message = message[:MAX_MESSAGE].replace("\0", "\\u0000") if "\0" in message else message
     return message if len(message) <= MAX_MESSAGE else f"{message[: MAX_MESSAGE - 1]}…"
@@ -66,7 +66,7 @@ class Fail(Exception):
     def __init__(self, type: IncidentType, message: str) -> None:
         super().__init__(message)
         self.type = type
-        self.message = told(message)
+        self.message = incident_message(message)
 
 
 class Reply(msgspec.Struct, frozen=True, gc=False):

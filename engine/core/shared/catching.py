@@ -1,4 +1,4 @@
-"""Where an element can catch something: at its boundary, and by event sub-processes in it."""
+"""The boundary events and event sub-processes with which an element catches events."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vivero.engine.core.view import View
 
 
 def boundaries_of(element: Element, view: View) -> Iterator[Node]:
-    """The boundary events of an element; those of a loop belong to its body."""
+    """The boundary events of an element. In a loop the body has them."""
     if not element.is_inner:
         nodes = view.model(element.instance.definition_key).nodes
         for boundary in view.node(element).boundaries:
@@ -18,7 +18,7 @@ def boundaries_of(element: Element, view: View) -> Iterator[Node]:
 
 
 def event_sub_processes_of(scope: Element, view: View) -> Iterator[Node]:
-    """The event sub-processes in a scope; those of a loop belong to its inner instances."""
+    """The event sub-processes in a scope. In a loop the inner instances have them."""
     node = view.node(scope)
     if scope.is_inner or node.loop is None:
         nodes = view.model(scope.instance.definition_key).nodes
@@ -27,7 +27,7 @@ def event_sub_processes_of(scope: Element, view: View) -> Iterator[Node]:
 
 
 def event_node(node: Node, element: Element, view: View) -> Node:
-    """The node that says what is caught: of an event sub-process its start event."""
+    """The node with the event definition: `node` itself, or the start event of an event sub-process."""
     if node.host is not None or node.start is None:
         return node
     return view.model(element.instance.definition_key).nodes[node.start]

@@ -1,7 +1,7 @@
-"""Scopes that can never go on, and saying so.
+"""Incidents for scopes that can never continue.
 
-BPMN 2.0.2 §13.3.4: a scope ends when no token remains in it. One whose tokens all wait before joins, with no child and
-no event sub-process to wait for, keeps them for ever: its model is wrong, and nobody would notice.
+BPMN 2.0.2 §13.3.4: a scope ends when no token remains in it. If all its tokens wait at joins, and it has neither
+children nor event sub-processes, it never ends. The model is wrong, and without an incident nobody would notice.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from vivero.engine.core.state.instance_tree import Element, Subscription, Timer
 from vivero.engine.core.view import View
 
 
-def look(scope: Element, view: View) -> Effects:
-    """Raise the incident of an active scope that is quiet and can never go on; resolve that of one that can again.
+def check(scope: Element, view: View) -> Effects:
+    """Raise an incident if the quiet active scope can never continue; resolve it if the scope can continue again.
 
-    A scope that has another incident already is looked at once that is resolved.
+    A scope with another incident is checked after that one has been resolved.
     """
     if not _is_stuck(scope):
         yield from (IncidentResolved(i.key) for i in scope.open_incidents.values() if i.stage == DEADLOCK_STAGE)
@@ -28,7 +28,7 @@ def look(scope: Element, view: View) -> Effects:
 
 
 def _is_stuck(scope: Element) -> bool:
-    """Its boundary events are no reason to hope: they end the scope, and go on elsewhere. What was deferred is one."""
+    """Boundary events do not count: they end the scope. Deferred work counts, because it can move a token."""
     if scope.live or not scope.tokens:
         return False
     waits: tuple[Timer | Subscription, ...] = (*scope.timers.values(), *scope.subscriptions.values())

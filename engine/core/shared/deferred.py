@@ -1,4 +1,4 @@
-"""Work that was put off, and that a later command goes on with (docs/design/execution.md §5)."""
+"""Deferred work, which a later command continues (docs/design/execution.md §5)."""
 
 from __future__ import annotations
 
@@ -6,26 +6,27 @@ from typing import Any
 
 from vivero.engine.core.state.instance_tree import ACTIVATED, MISSING, Element, Instance
 
-AT_ONCE = 100
-"""So much work of a tree is taken up by a slice as a whole."""
-OF_MUCH = 50
-"""Of more than that so much, what was put off last: each slice writes what it has taken up and puts off again."""
+ITEMS_RESUMED = 100
+"""A quantum takes up all items of an instance tree if they are no more than this."""
+ITEMS_RESUMED_OF_MANY = 50
+"""Of more items a quantum takes up the last ones deferred. It writes again what it defers again, so it takes few."""
 
 
 def next_work(root: Instance) -> tuple[tuple[int, str, Any], ...]:
-    """What the next slice takes up."""
-    return root.work if len(root.work) <= AT_ONCE else root.work[-OF_MUCH:]
+    """The items that the next quantum takes up."""
+    return root.work if len(root.work) <= ITEMS_RESUMED else root.work[-ITEMS_RESUMED_OF_MANY:]
 
 
 def is_deferred(scope: Element, *stages: str) -> bool:
-    """Whether a later command is to do one of these stages of the scope."""
+    """Whether one of these stages of the scope is deferred."""
     work = scope.root.work
     return bool(work) and any(key == scope.key and one in stages for key, one, _ in work)
 
 
 def is_idle(scope: Element, stage: str) -> bool:
-    """A scope that does nothing before something in it ends, which touches it. There are as many as processes that call
-    each other, and each slice would write them again."""
+    """Whether settling the scope would do nothing: it waits for its children, and the end of a child queues it again.
+
+    A chain of calls has many such scopes, and each quantum would write them again."""
     return (
         stage == "settle"
         and bool(scope.live)

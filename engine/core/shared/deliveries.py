@@ -1,5 +1,5 @@
-"""An event is given to those that have been chosen for it: as many at a time as one transaction has room for, because
-each of them gets its own copy of the variables."""
+"""Deliver an event to its receivers. Each receiver gets its own copy of the variables, so a transaction delivers to a
+limited number of them."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from vivero.engine.core.rules import SLICE_CHARACTERS, SLICE_ROWS
 
 
 def page_of(variables: dict[str, str]) -> int:
-    """How many may get these variables (JSON text) in one transaction; one at least."""
+    """The number of receivers that may get these variables (JSON text) in one transaction, at least 1."""
     size = sum(map(len, variables.values()))
     return max(min(SLICE_CHARACTERS // max(size, 1), SLICE_ROWS // max(len(variables), 1)), 1)
 
 
-def tell(
+def distribute(
     triggers: Sequence[TriggerSubscription],
     starts: Sequence[StartInstance],
     variables: dict[str, str],
     thrower: int | None = None,
 ) -> Effects:
-    """What waits is told first, then what starts. `thrower`: the element that goes on when all have been told."""
+    """Send the triggers first, then the starts. The element `thrower` continues after the last one."""
     page = page_of(variables)
-    room = max(page - len(triggers), 0)
+    left = max(page - len(triggers), 0)
     yield from map(Send, triggers[:page])
-    yield from map(Send, starts[:room])
-    if len(triggers) > page or len(starts) > room:
+    yield from map(Send, starts[:left])
+    if len(triggers) > page or len(starts) > left:
         later = tuple(_trigger_with({}, one) for one in triggers[page:])
         yield Send(
-            DeliverEvent(variables, later, tuple(_start_with({}, one) for one in starts[room:]), thrower), later=True
+            DeliverEvent(variables, later, tuple(_start_with({}, one) for one in starts[left:]), thrower), later=True
         )
     elif thrower is not None:
         yield Send(CompleteThrow(thrower))
 
 
-def all_of(command: DeliverEvent) -> tuple[list[TriggerSubscription], list[StartInstance]]:
-    """Those whom the command is for, with the variables."""
+def commands_of(command: DeliverEvent) -> tuple[list[TriggerSubscription], list[StartInstance]]:
+    """The command's triggers and starts, with the variables."""
     triggers = [_trigger_with(command.variables, one) for one in command.triggers]
     return triggers, [_start_with(command.variables, one) for one in command.starts]
 

@@ -1,4 +1,4 @@
-"""Tokens entering elements."""
+"""Enter elements with tokens."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from vivero.engine.core.view import View
 def enter(
     node: Node, scope: Element, view: View, consumes: Sequence[str] = (), occurred: dict[str, str] | None = None
 ) -> Effects:
-    """Activate `node` in `scope`. The decision and what it takes are one event (docs/design/execution.md §3).
+    """Activate `node` in `scope`. One event carries the decision and the consumed tokens (docs/design/execution.md §3).
 
-    `occurred`: the node is an event that has happened, bringing these variables (JSON text).
+    `occurred`: the node is an event that has already occurred, with these variables (JSON text).
     """
     key = view.key()
     return (ElementActivating(key, scope.key, node.id, node.entered_as, tuple(consumes), -1, node.name, occurred),)

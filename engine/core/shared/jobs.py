@@ -1,4 +1,4 @@
-"""What creating a job evaluates."""
+"""Create jobs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FAILURE = IncidentType.EXTRACT_VALUE_ERROR
 INT32 = 2**31 - 1
 _WHOLE = re.compile(r"[+-]?[0-9]{1,10}")
 MAX_TYPE_BYTES = 1024
-"""Job types stand in an index, whose rows PostgreSQL limits to a third of a page."""
+"""Job types are indexed, and PostgreSQL limits an index row to a third of a page."""
 
 
 ELEMENT, EXECUTION_LISTENER = "BPMN_ELEMENT", "EXECUTION_LISTENER"
@@ -34,8 +34,9 @@ def create_job(
     event: str = "UNSPECIFIED",
     index: int = 0,
 ) -> Effects:
-    """Type, retries and priority are evaluated with the element's variables. `headers`: more of them than the model
-    has. `kind`, `event`, `index`: the job is the listener's that stands at `index` of those of `event`."""
+    """Evaluate type, retries and priority with the element's variables. `headers` are added to those of the model.
+
+    `kind`, `event` and `index` are for the job of a listener: the one at `index` among the listeners of `event`."""
     type_ = view.text(job.type, element)
     size = len(type_.encode())
     if not 0 < size <= MAX_TYPE_BYTES:
@@ -44,8 +45,8 @@ def create_job(
         view.key(),
         element.key,
         type_,
-        whole(job.retries, element, view),
-        0 if job.priority is None else whole(job.priority, element, view),
+        int32_of(job.retries, element, view),
+        0 if job.priority is None else int32_of(job.priority, element, view),
         {**job.headers, **headers},
         kind,
         event,
@@ -54,8 +55,8 @@ def create_job(
     return (created,)
 
 
-def whole(expression: Expression, element: Element, view: View) -> int:
-    """A whole number that fits 32 bits; text that holds one is taken, too."""
+def int32_of(expression: Expression, element: Element, view: View) -> int:
+    """The value as a 32-bit integer. A text that contains one is accepted."""
     given = value = view.evaluate(expression, element)
     if isinstance(value, str):
         if (len(value) < 9 and value.isascii() and value.isdigit()) or _WHOLE.fullmatch(value.strip()):

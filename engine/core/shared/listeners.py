@@ -1,8 +1,7 @@
-"""Listeners: workers that are told what happens to an element, before it goes on. Each is a job, and the element rests
-until that is done; then the next one has its turn, in the order of the file.
+"""Execution listeners: each is a job at the START or END of an element. The element waits until the job is completed;
+then the next listener follows, in the order of the file.
 
-Those of a loop are its inner instances'. Execution listeners hear START and END; user-task listeners will be other
-events, with stages and jobs of their own.
+In a loop the inner instances have the listeners. Not here: task listeners.
 """
 
 from __future__ import annotations
@@ -10,22 +9,22 @@ from __future__ import annotations
 from vivero.engine.core.records.base import Variables
 from vivero.engine.core.records.effects import Effects
 from vivero.engine.core.shared.jobs import EXECUTION_LISTENER, create_job
-from vivero.engine.core.shared.variables import merge_upwards, outside, set_locally
+from vivero.engine.core.shared.variables import merge_upwards, output_scope, set_locally
 from vivero.engine.core.state.instance_tree import Element, Job
 from vivero.engine.core.view import View
 
 START, END = "START", "END"
 
 
-def tell(element: Element, event: str, index: int, view: View) -> Effects:
-    """A job for the listener at `index`; nothing when all have been told."""
+def create_listener_job(element: Element, event: str, index: int, view: View) -> Effects:
+    """Create the job of the listener at `index`; nothing after the last one."""
     listeners = view.node(element).listeners[event]
     if index < len(listeners):
         yield from create_job(element, listeners[index], view, {}, EXECUTION_LISTENER, event, index)
 
 
-def take_in(job: Job, variables: Variables, view: View) -> Effects:
-    """What a listener brings: at the start for the element alone; at the end it leaves like its output mappings."""
+def merge_result(job: Job, variables: Variables, view: View) -> Effects:
+    """Set the listener's variables: at START in the element, at END in the scope that gets its output mappings."""
     if job.listener_event == START:
         return set_locally(job.element, variables, view)
-    return merge_upwards(outside(job.element), variables, view)
+    return merge_upwards(output_scope(job.element), variables, view)

@@ -8,24 +8,25 @@ from typing import Any
 from vivero.engine.bpmn.model import Mapping
 from vivero.engine.core.records.effects import Effects, Fail, IncidentType
 from vivero.engine.core.rules import MAX_STAGE_CHARACTERS
-from vivero.engine.core.shared.variables import outside, owner_of, set_in
+from vivero.engine.core.shared.variables import output_scope, owner_of, set_in
 from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import VariableScope, View
 
 
-def take_inputs(element: Element, view: View) -> Effects:
-    """The mapped values become local variables of the element."""
+def map_inputs(element: Element, view: View) -> Effects:
+    """Set the mapped values as local variables of the element."""
     seen = _loop_variables(element, view)
     for mapping in view.node(element).inputs:
         value = view.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR, seen)
-        seen[mapping.root] = placed(mapping, seen.get(mapping.root), value)
+        seen[mapping.root] = updated(mapping, seen.get(mapping.root), value)
     for name, text in _texts_of(seen, view):
         yield set_in(element, name, text, view)
 
 
 def _loop_variables(element: Element, view: View) -> dict[str, Any]:
-    """Of an inner instance: the number of its turn, from 1, its item, and null for its result, so that what sets the
-    result sets its own, and nobody collects that of another turn."""
+    """The variables of an inner instance: its number from 1, its item, and null for its result.
+
+    With a result variable of its own, an instance neither sets nor collects the result of another one."""
     body = element.scope
     if not element.is_inner or body is None:
         return {}
@@ -37,23 +38,24 @@ def _loop_variables(element: Element, view: View) -> dict[str, Any]:
     return variables
 
 
-def give_outputs(element: Element, view: View) -> Effects:
-    """The mapped values are merged into the scopes around the element; those at a place inside of a variable into what
-    the element sees under that name, its own result first."""
-    around = outside(element)
+def map_outputs(element: Element, view: View) -> Effects:
+    """Merge the mapped values into the scopes around the element.
+
+    A target with a path inside a variable changes the value that the element sees, its own variable first."""
+    around = output_scope(element)
     seen: dict[str, Any] = {}
     for mapping in view.node(element).outputs:
         value = view.evaluate(mapping.source, element, IncidentType.IO_MAPPING_ERROR, seen)
         before = seen.get(mapping.root)
         if before is None and len(mapping.target) > 1:
             before = VariableScope(element, {}, view).get(mapping.root)
-        seen[mapping.root] = placed(mapping, before, value)
+        seen[mapping.root] = updated(mapping, before, value)
     for name, text in _texts_of(seen, view):
         yield set_in(owner_of(name, around), name, text, view)
 
 
 def _texts_of(values: dict[str, Any], view: View) -> Iterator[tuple[str, str]]:
-    """The values as JSON text. Raises Fail as soon as they are too large together."""
+    """The values as JSON text. Raises Fail if they exceed the limit together."""
     characters = 0
     for name, value in values.items():
         text = view.json_of(value, IncidentType.IO_MAPPING_ERROR)
@@ -66,8 +68,8 @@ def _texts_of(values: dict[str, Any], view: View) -> Iterator[tuple[str, str]]:
         yield name, text
 
 
-def placed(mapping: Mapping, before: Any, value: Any) -> Any:
-    """`before` with `value` at the path of the mapping's target, missing contexts made."""
+def updated(mapping: Mapping, before: Any, value: Any) -> Any:
+    """A copy of `before` with `value` at the target's path. Missing contexts are created."""
     path = mapping.target[1:]
     if not path:
         return value

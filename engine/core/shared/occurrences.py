@@ -1,4 +1,4 @@
-"""An event happens to an element that waits for it: at its boundary, in an event sub-process in it, or to itself.
+"""An awaited event occurs: at the boundary of an element, in an event sub-process in it, or for the element itself.
 BPMN 2.0.2 §10.5.6, §13.5.4."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from vivero.engine.core.view import View
 
 
 class Catcher(NamedTuple):
-    """`node` is a boundary event at `host`, or an event sub-process in it."""
+    """`node` is a boundary event of `host`, or an event sub-process in it."""
 
     host: Element
     node: Node
@@ -31,7 +31,7 @@ def is_interrupting(catcher: Catcher, view: View) -> bool:
 
 
 def catch(catcher: Catcher, variables: dict[str, str], view: View) -> Effects:
-    """What the catcher caught happens now: `variables` (JSON text) come with it."""
+    """The catcher catches an event with these `variables` (JSON text)."""
     host, node = catcher
     yield EventTriggered(host.key, node.id)
     then = ("enter", node.id, variables)
@@ -47,12 +47,12 @@ def catch(catcher: Catcher, variables: dict[str, str], view: View) -> Effects:
 
 
 def target_interrupts(element: Element, target: str, view: View) -> bool:
-    """Whether the event at `target`, a boundary event or event sub-process of `element`, interrupts."""
+    """Whether `target`, a boundary event or event sub-process of `element`, is interrupting."""
     return is_interrupting(Catcher(element, view.model(element.instance.definition_key).nodes[target]), view)
 
 
 def happens(element: Element, target: str, variables: dict[str, str], view: View) -> Effects:
-    """What `element` waits for at the node `target` has happened, bringing `variables` (JSON text)."""
+    """The event that `element` awaits at the node `target` has occurred with `variables` (JSON text)."""
     node = view.model(element.instance.definition_key).nodes[target]
     if node.host == element.element or target in view.node(element).event_sub_processes:
         yield from catch(Catcher(element, node), variables, view)
@@ -61,7 +61,7 @@ def happens(element: Element, target: str, variables: dict[str, str], view: View
 
 
 def can_happen(type_: str, element: Element) -> bool:
-    """Whether the element still catches what it waits for: `type_` as of its timers and subscriptions."""
+    """Whether the element can still catch an event of this wait type (the `type` of timers and subscriptions)."""
     if type_ == "BOUNDARY":
         return element.state in (ACTIVATED, COMPLETING)
     return element.is_open if type_ == "EVENT_SUB_PROCESS" else element.state is ACTIVATED

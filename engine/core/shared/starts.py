@@ -1,4 +1,4 @@
-"""Start events of processes that wait for something: what the catalogue keeps of them."""
+"""Metadata of start events that wait for an event, for the catalogue."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from vivero.engine.core.records.catalogue import ProcessMetadata, StartMetadata
 
 
 def metadata_of(process: Process) -> ProcessMetadata:
-    """What the catalogue needs to know of a process.
+    """The metadata of a process.
 
     Raises:
-        InvalidStart: see there.
+        InvalidStart: a start event cannot be evaluated.
     """
     return ProcessMetadata(process.id, process.name, process.version_tag, tuple(starts_of(process)))
 
 
 def starts_of(process: Process) -> Iterator[StartMetadata]:
-    """Names are evaluated now, without variables: there is no instance yet. Raises as `metadata_of` does."""
+    """Evaluate the names of start events without variables, as there is no instance yet. Raises like `metadata_of`."""
     for node in process.nodes.values():
         if node.type == "START_EVENT" and node.scope == process.id and node.event is not None:
             start = EVENTS[type(node.event)].start

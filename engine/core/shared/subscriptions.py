@@ -1,7 +1,7 @@
-"""What an element waits for is opened when the element is activated. `shared/waits.py` closes it.
+"""Subscribe to the events that an element waits for, at its activation. `shared/waits.py` closes the waits.
 
-An element waits for its boundary events, for the start events of event sub-processes in it, and, where its behaviour
-says so, for events of its own. The table of events says what that means for each.
+An element waits for its boundary events, for the start events of its event sub-processes, and for the events that
+`awaits` of its behaviour gives. The table of events has the function `subscribe` of each event definition.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from vivero.engine.bpmn.model import Node, Process
 from vivero.engine.core.events.behaviour import VariableChange, Wait
-from vivero.engine.core.events.table import CONCERNED, EVENTS
+from vivero.engine.core.events.table import AFFECTED, EVENTS
 from vivero.engine.core.records.effects import Effects
 from vivero.engine.core.shared.catching import boundaries_of, event_node, event_sub_processes_of
 from vivero.engine.core.state.instance_tree import Element, Subscription
@@ -20,9 +20,9 @@ Awaits = Callable[[Node, Process], Iterator[Node]] | None
 
 
 def subscribe_own(element: Element, awaits: Awaits, view: View) -> Effects:
-    """Wait for boundary events and the element's own.
+    """Subscribe to the boundary events and the element's own events.
 
-    Expressions of events are evaluated now, here and below; one that fails is an incident of this stage.
+    The expressions of events are evaluated now. A failure is an incident of this stage.
     """
     node = view.node(element)
     if node.boundaries:
@@ -34,20 +34,20 @@ def subscribe_own(element: Element, awaits: Awaits, view: View) -> Effects:
 
 
 def subscribe_event_sub_processes(scope: Element, view: View) -> Effects:
-    """Wait for what starts the event sub-processes of a scope."""
+    """Subscribe to the start events of the scope's event sub-processes."""
     if view.node(scope).event_sub_processes:
         for sub_process in event_sub_processes_of(scope, view):
             yield from _subscribe(scope, sub_process, "EVENT_SUB_PROCESS", view)
 
 
-def concerned(changes: Sequence[VariableChange], view: View) -> Iterator[Subscription]:
-    """Those that changes of variables concern, in the order of their turns."""
-    for of_event in CONCERNED:
+def affected(changes: Sequence[VariableChange], view: View) -> Iterator[Subscription]:
+    """The subscriptions that the variable changes affect, in the order of evaluation."""
+    for of_event in AFFECTED:
         yield from of_event(changes, view)
 
 
 def check(subscription: Subscription, view: View) -> Effects:
-    """Whether what it waits for has happened is for its event to say."""
+    """Let the event definition decide whether the awaited event has occurred."""
     element = subscription.element
     nodes = view.model(element.instance.definition_key).nodes
     definition = event_node(nodes[subscription.target], element, view).event

@@ -1,4 +1,4 @@
-"""Where variables go: into a scope, or upwards to the scope that has them."""
+"""Set variables in a scope, or merge them upwards into the scopes that have them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vivero.engine.core.view import View
 
 
 def set_in(scope: Element, name: str, value: str, view: View) -> VariableSet:
-    """`name` becomes `value` (JSON text) in exactly this scope."""
+    """Set `name` to `value` (JSON text) in exactly this scope."""
     known = scope.variables.get(name)
     return VariableSet(known.key if known is not None else view.key(), scope.key, name, value)
 
@@ -30,8 +30,8 @@ def owner_of(name: str, seen_from: Element) -> Element:
     return scope
 
 
-def outside(element: Element) -> Element:
-    """Where what leaves an element is merged from on: of an instance of a loop its own scope, else the one around."""
+def output_scope(element: Element) -> Element:
+    """The scope from which the element's output is merged upwards: the outer one, or itself for an inner instance."""
     return element if element.is_inner else element.outer() or element
 
 
@@ -53,15 +53,15 @@ def merge_upwards(seen_from: Element, variables: Variables, view: View) -> Effec
     return merge_texts(seen_from, texts_of(variables), view)
 
 
-def take_in(element: Element, variables: Variables, view: View) -> Effects:
-    """The result of an element's work: local when its output mappings choose what leaves, else merged upwards."""
+def merge_result(element: Element, variables: Variables, view: View) -> Effects:
+    """Set the result of the element's work: local if it has output mappings, else merged upwards."""
     if view.node(element).outputs:
         return set_locally(element, variables, view)
     return merge_upwards(element, variables, view)
 
 
 def texts_of(variables: Variables) -> dict[str, str]:
-    """Variables of a command as JSON text."""
+    """The variables of a command as JSON text."""
     return {name: str(value, "utf-8") for name, value in variables.items()}
 
 
@@ -71,7 +71,7 @@ def locals_of(element: Element) -> Variables:
 
 
 def visible(element: Element) -> dict[str, str]:
-    """All variables that are seen from an element, inner ones before outer ones."""
+    """All variables that the element sees. Inner ones hide outer ones."""
     seen: dict[str, str] = {}
     scope: Element | None = element
     while scope is not None:

@@ -1,4 +1,4 @@
-"""What an element waits for ends: each wait hangs on the element's row and names its target node."""
+"""Close the waits of an element: its timers and subscriptions, each with its target node."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from vivero.engine.core.state.instance_tree import Element
 
 
 def close(element: Element, targets: Collection[str] | None = None, happened: str | None = None) -> Effects:
-    """Wait no longer: for anything, or for what these nodes wait for. A timer of the node that has `happened` has
-    ended by that, in the same stage."""
+    """Close all waits, or those for the nodes in `targets`.
+
+    `happened`: the node whose event has occurred. Its timer has already ended in the same stage."""
     for timer in element.timers.values():
         if timer.target != happened and (targets is None or timer.target in targets):
             yield TimerCanceled(timer.key)

@@ -5,7 +5,7 @@ import pytest
 from tests.core.bench import Bench, raw
 from tests.core.message_models import boundary, catch, event_sub, inputs, model, signal, starts, throw
 from tests.core.models import end, start, task
-from vivero.engine.core.commands.signal import SUBSCRIPTIONS_A_PAGE
+from vivero.engine.core.commands.signal import SUBSCRIPTIONS_PER_PAGE
 from vivero.engine.core.records.messages import SubscriptionTriggered
 from vivero.engine.core.records.signals import BroadcastSignal, DeliverSignal
 
@@ -41,7 +41,7 @@ def test_another_name_or_tenant_reaches_nobody(bench):
 
 def test_more_than_a_page(bench):
     bench.deploy(WAITS)
-    keys = [bench.start() for _ in range(SUBSCRIPTIONS_A_PAGE * 2 + 1)]
+    keys = [bench.start() for _ in range(SUBSCRIPTIONS_PER_PAGE * 2 + 1)]
     shout(bench)
     assert {bench.state_of(key) for key in keys} == {"COMPLETED"}
     pages = [logged for logged in bench.engine.log if isinstance(logged.command, DeliverSignal)]
@@ -74,9 +74,9 @@ def triggered(bench):
 
 
 def test_who_waits_on_is_told_once_whatever_page_it_is_on(bench):
-    keys = waiting_on(bench, SUBSCRIPTIONS_A_PAGE * 2 + 1)
+    keys = waiting_on(bench, SUBSCRIPTIONS_PER_PAGE * 2 + 1)
     shout(bench)
-    pages = [SUBSCRIPTIONS_A_PAGE, SUBSCRIPTIONS_A_PAGE * 2]
+    pages = [SUBSCRIPTIONS_PER_PAGE, SUBSCRIPTIONS_PER_PAGE * 2]
     assert triggered(bench) == [keys[: pages[0]], keys[pages[0] : pages[1]], keys[pages[1] :]]
     assert bench.jobs == ["each"] * len(keys) + ["work"] * len(keys)
 
@@ -104,7 +104,7 @@ def test_a_loop_that_waits_again_is_not_hit_twice(items):
 
     bench = Bench(Limits(items))
     bench.deploy(model(start(), catch("wait", "signal"), "start > wait", "wait > wait"))
-    keys = [bench.start() for _ in range(SUBSCRIPTIONS_A_PAGE + 5)]
+    keys = [bench.start() for _ in range(SUBSCRIPTIONS_PER_PAGE + 5)]
     shout(bench)
     triggered = [line for line in bench.trace if "SubscriptionTriggered" in line]
     assert len(triggered) == len(keys)

@@ -160,7 +160,7 @@ def test_who_throws_what_cannot_be_handled_goes_on(bench, thrower, command, monk
     from vivero.engine.core import dispatch
 
     handler = dispatch.COMMANDS[command]
-    monkeypatch.setitem(dispatch.COMMANDS, command, dispatch.Handler(handler.needs, explode, handler.refused))
+    monkeypatch.setitem(dispatch.COMMANDS, command, dispatch.Handler(handler.needs, explode, handler.rejected))
     bench.deploy(model(*throwing(thrower[0])))
     assert bench.state_of(bench.start(k="x")) == "COMPLETED"
 

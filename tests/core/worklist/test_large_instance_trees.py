@@ -180,8 +180,8 @@ def test_only_the_end_of_the_root_is_told():
 
 
 def test_a_slice_writes_what_it_has_taken_up_however_much_there_is(monkeypatch):
-    monkeypatch.setattr(deferred, "AT_ONCE", 30)
-    monkeypatch.setattr(deferred, "OF_MUCH", 10)
+    monkeypatch.setattr(deferred, "ITEMS_RESUMED", 30)
+    monkeypatch.setattr(deferred, "ITEMS_RESUMED_OF_MANY", 10)
     bench, root = begun(GROWING["two calls"], id="twice", slices=400)
     assert len(bench.state.trees[root].work) > 200
     assert put_off(bench) < 60
@@ -192,8 +192,8 @@ def test_a_slice_writes_what_it_has_taken_up_however_much_there_is(monkeypatch):
 @pytest.mark.parametrize("slice_items", [3, SLICE, 25])
 def test_what_waits_ends_with_its_element_in_whatever_order_work_is_taken_up(monkeypatch, slice_items):
     """The last of much work are scopes that settle; that they are to be terminated was put off before that."""
-    monkeypatch.setattr(deferred, "AT_ONCE", 6)
-    monkeypatch.setattr(deferred, "OF_MUCH", 3)
+    monkeypatch.setattr(deferred, "ITEMS_RESUMED", 6)
+    monkeypatch.setattr(deferred, "ITEMS_RESUMED_OF_MANY", 3)
     inner = loop(sub("inner", start("in"), task("work"), "in > work", WAITS), "=items")
     bench, root = begun(
         model(start(), inner, "start > inner"), slices=MOST_SLICES, slice_items=slice_items, items=[1] * 40
@@ -206,8 +206,8 @@ def test_what_waits_ends_with_its_element_in_whatever_order_work_is_taken_up(mon
 
 def test_all_of_much_work_is_done(monkeypatch):
     """A slice that does all that it has taken up leaves the rest to the next one."""
-    monkeypatch.setattr(deferred, "AT_ONCE", 3)
-    monkeypatch.setattr(deferred, "OF_MUCH", 2)
+    monkeypatch.setattr(deferred, "ITEMS_RESUMED", 3)
+    monkeypatch.setattr(deferred, "ITEMS_RESUMED_OF_MANY", 2)
     tasks = [task(f"t{number}") for number in range(40)]
     bench, _ = begun(model(start(), *tasks, *(f"start > t{number}" for number in range(40))), slices=MOST_SLICES)
     assert len(bench.jobs) == 40

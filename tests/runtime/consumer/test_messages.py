@@ -31,7 +31,7 @@ from tests.runtime.consumer.bench import (
     save_serially,
     work_off,
 )
-from vivero.engine.core.commands.signal import SUBSCRIPTIONS_A_PAGE
+from vivero.engine.core.commands.signal import SUBSCRIPTIONS_PER_PAGE
 from vivero.engine.core.records.codec import decode_command, decode_events
 from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.core.records.messages import CorrelateMessage, Offer, PublishMessage, RejectCorrelation
@@ -241,14 +241,16 @@ async def test_a_channel_too_large_for_memory_still_knows_who_waits(migrated, co
 
 async def test_a_signal_for_more_than_a_page(worked, connection, consumer_of_many):
     _, consumer, _ = consumer_of_many
-    count = 2 * SUBSCRIPTIONS_A_PAGE + 3
+    count = 2 * SUBSCRIPTIONS_PER_PAGE + 3
     await worked(*(CreateInstance("many", variables=raw({"k": str(number)})) for number in range(count)))
     await worked(*(published("hello", str(number)) for number in range(count)))
     assert (await worked(BroadcastSignal("alarm", raw({"level": 1})))).rejection is None
     told = "SELECT count(*) FROM subscriptions WHERE kind = 'SIGNAL' AND state = 'CORRELATED'"
     pages = (await connection.execute("SELECT intent, tenant_id, payload FROM inbox ORDER BY id")).rows
     lacking = consumer.stats.not_loaded
-    assert 10 < (await connection.execute(told)).rows[0][0] <= SUBSCRIPTIONS_A_PAGE, "the answer comes before the rest"
+    assert 10 < (await connection.execute(told)).rows[0][0] <= SUBSCRIPTIONS_PER_PAGE, (
+        "the answer comes before the rest"
+    )
     while pages:
         await connection.execute("DELETE FROM inbox")
         await worked(*(decode_command(intent, bytes(payload)) for intent, _, payload in pages))
@@ -259,7 +261,7 @@ async def test_a_signal_for_more_than_a_page(worked, connection, consumer_of_man
 
 async def test_a_process_hears_its_own_signal_before_it_goes_on(worked, connection):
     """Also when nothing of it was in memory, and more than a page of others have waited longer."""
-    count = SUBSCRIPTIONS_A_PAGE + 3
+    count = SUBSCRIPTIONS_PER_PAGE + 3
     await worked(*(CreateInstance("many", variables=raw({"k": str(number)})) for number in range(count)))
     await worked(*(published("hello", str(number)) for number in range(count)))
     await worked(CreateInstance("echo", variables=raw({"k": "e"})))

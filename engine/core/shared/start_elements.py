@@ -1,4 +1,4 @@
-"""Beginning a process before given elements, instead of at a start event."""
+"""Start a process at given elements instead of at a start event."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from vivero.engine.core.state.instance_tree import Element
 from vivero.engine.core.view import View
 
 
-def begin_at(scope: Element, targets: Sequence[str], view: View) -> Effects:
-    """Activate elements somewhere below the scope. Scopes between are entered once, without start event and inputs."""
+def activate_elements(scope: Element, targets: Sequence[str], view: View) -> Effects:
+    """Activate elements below the scope. Scopes in between are entered once, without start event and input mappings."""
     nodes = view.model(scope.instance.definition_key).nodes
     between: dict[str, list[str]] = {}
     for target in targets:
