@@ -82,9 +82,11 @@ class _Engine:
         self.pool = Pool(lambda deadline: driver.connect(dsn, name="benchmark", deadline=deadline), 2)
         self.definitions = DefinitionCache(self.pool.connection)
         self.consumer = Consumer(lambda name: driver.connect(dsn, name=name), "benchmark", self.definitions, self)
-        self.appender = Appender(lambda: driver.connect(dsn, name="appender"), appended=lambda *_: self.consumer.wake())
+        self.appender = Appender(
+            lambda: driver.connect(dsn, name="appender"), appended=lambda *_: self.consumer.handover.wake()
+        )
         self.expiry = Expiry(
-            lambda: driver.connect(dsn, name="expiry", settings=CHORES), leads=lambda: self.consumer.leads
+            lambda: driver.connect(dsn, name="expiry", settings=CHORES), leads=lambda: self.consumer.handover.leads
         )
 
     def committed(self, partition: int, watermark: int, outcomes: list[CommandOutcome], ended: list[Ended]) -> None:

@@ -10,7 +10,7 @@ from vivero.api.long_polls import LongPolls
 from vivero.engine.core.outcomes import Ended
 from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.completions import Completions
-from vivero.engine.runtime.consumer.leadership import Consumer
+from vivero.engine.runtime.consumer.handover import Handover
 from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subject
 from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.timers.task import Changes, Timers
@@ -27,46 +27,43 @@ CHANNELS = (APPENDED, PROCESSED, AVAILABLE, DEFINITIONS, CLOCK)
 """The channels of NOTIFY between nodes."""
 
 
-class NodeEvents:
-    """Passes events on, to the tasks of this node at once and to other nodes through the announcer. Never waits.
+def announce_append(handover: Handover, announcer: Announcer, partition: int, position: int) -> None:
+    """Tell the consumer of a partition that its log has new rows, on this node or on another."""
+    if handover.leads:
+        handover.wake()
+    else:
+        announcer.announce(APPENDED, str(partition), position)
 
-    The consumer, the appender and the timers take this object when they are built, so its attributes are set after it.
-    """
+
+class NodeEvents:
+    """Passes events on, to the tasks of this node at once and to other nodes through the announcer. Never waits."""
 
     def __init__(
-        self, completions: Completions, definitions: DefinitionCache, long_polls: LongPolls, announcer: Announcer
+        self,
+        completions: Completions,
+        definitions: DefinitionCache,
+        long_polls: LongPolls,
+        announcer: Announcer,
+        handover: Handover,
+        appender: Appender,
+        timers: Timers,
     ) -> None:
         self._completions = completions
         self._definitions = definitions
         self._long_polls = long_polls
         self._announcer = announcer
+        self._handover = handover
+        self._appender = appender
+        self._timers = timers
         self._unreadable = 0
-        self.consumer: Consumer | None = None
-        self.appender: Appender | None = None
-        self.timers: Timers | None = None
 
-    # ---- from the appender
-
-    def appended(self, partition: int, position: int) -> None:
-        """The log has commands up to `position`: wake the consumer, or the node that leads the partition."""
-        if self.consumer is not None and self.consumer.leads:
-            self.consumer.wake()
-        else:
-            self._announcer.announce(APPENDED, str(partition), position)
-
-    def coming(self) -> bool:
-        """True while the appender is about to append commands."""
-        return self.appender is not None and self.appender.busy
-
-    # ---- from the consumer
+    # -- from the consumer
 
     def committed(self, partition: int, watermark: int, outcomes: list[CommandOutcome], ended: list[Ended]) -> None:
         self._completions.committed(partition, watermark, outcomes, ended)
         self._announcer.announce(PROCESSED, str(partition), watermark)
-        if self.appender is not None:
-            self.appender.processed(partition)
-        if self.timers is not None:
-            self.timers.committed(watermark)
+        self._appender.processed(partition)
+        self._timers.committed(watermark)
 
     def available(self, type: str, tenant: str, count: int) -> None:
         self._long_polls.available(type, tenant, count)
@@ -76,26 +73,22 @@ class NodeEvents:
         return self._long_polls.piggybacked(available)
 
     def spilled(self, partition: int) -> None:
-        if self.appender is not None:
-            self.appender.spilled(partition)
+        self._appender.spilled(partition)
 
     def timers_changed(self, partition: int, changes: Changes) -> None:
-        if self.timers is not None:
-            self.timers.changed(changes)
+        self._timers.changed(changes)
 
     def leads(self, partition: int, epoch: int) -> None:
         self._completions.sweep_soon()
-        if self.timers is not None:
-            self.timers.term(epoch)
+        self._timers.term(epoch)
 
-    # ---- from the API of this or another node
+    # -- from the API of this or another node
 
     def clock_changed(self) -> None:
         self._long_polls.wake_all()
-        if self.timers is not None:
-            self.timers.clock_changed()
+        self._timers.clock_changed()
 
-    # ---- from other nodes
+    # -- from other nodes
 
     def heard(self, channel: str, payload: str) -> None:
         """Pass on a notification of another node."""
@@ -112,8 +105,8 @@ class NodeEvents:
             self._count_unreadable(payload)
             return
         for key, value in announced.items():
-            if channel == APPENDED and self.consumer is not None:
-                self.consumer.wake()
+            if channel == APPENDED:
+                self._handover.wake()
             elif channel == PROCESSED:
                 self._completions.processed(int(key), value)
             elif channel == AVAILABLE:
@@ -131,5 +124,4 @@ class NodeEvents:
             self._definitions.forget()
             self._completions.sweep_soon()
             self.clock_changed()
-            if self.consumer is not None:
-                self.consumer.wake()
+            self._handover.wake()

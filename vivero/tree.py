@@ -28,6 +28,7 @@ from vivero.engine.bpmn.xml import LIMITS
 from vivero.engine.core.records.base import PARTITION
 from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.completions import Completions
+from vivero.engine.runtime.consumer.handover import Handover
 from vivero.engine.runtime.consumer.leadership import Consumer
 from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.expiry import Expiry
@@ -39,7 +40,7 @@ from vivero.engine.runtime.supervision.loop_probe import LoopProbe
 from vivero.engine.runtime.supervision.supervisor import Supervisor
 from vivero.engine.runtime.supervision.watchdog import Watchdog
 from vivero.engine.runtime.timers.task import Timers
-from vivero.node_events import CHANNELS, NodeEvents
+from vivero.node_events import CHANNELS, NodeEvents, announce_append
 from vivero.storage import attempts
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.announcer import Announcer
@@ -117,8 +118,14 @@ def build(
     max_waiting = min(config.api.max_waiting, config.http.max_connections * 3 // 4)
     long_polls = LongPolls(max_waiting, config.api.slow_poll_s, config.api.activations_bytes)
     announcer = Announcer(before("announcer"), needed=lambda: not listener.alone)
-    events = NodeEvents(completions, definitions, long_polls, announcer)
-    consumer, appender, timers = _engine(config, dsn, node, definitions, events)
+    handover = Handover()
+    appender = _appender(config, connection, handover, announcer)
+    timers = Timers(connection("timers"), appender, config.timers, PARTITION, lambda: handover.leads)
+    events = NodeEvents(completions, definitions, long_polls, announcer, handover, appender, timers)
+    consumer = Consumer(
+        lambda name: driver.connect(dsn, name=name), node, definitions, events, config.consumer, PARTITION,
+        config.timers.rules, lambda: appender.busy, handover,
+    )  # fmt: skip
     listener = Listener(before("listener"), CHANNELS, events.heard, events.connected)
 
     def services() -> Services:
@@ -138,7 +145,7 @@ def build(
             Child("appender", appender.run, appender.close, appender.drain),
             Child("consumer", consumer.run, consumer.close),
             Child("timers", timers.run, timers.close),
-            *_chores(config, connection, lambda: consumer.leads),
+            *_chores(config, connection, lambda: handover.leads),
             Child("completions", completions.run, completions.close),
             Child("listener", listener.run, listener.abort),
             Child("announcer", announcer.run, announcer.abort),
@@ -149,31 +156,15 @@ def build(
     return Tree(supervisor, appender, consumer, completions, definitions, pools, long_polls, timers)
 
 
-def _engine(
-    config: Config, dsn: str, node: str, definitions: DefinitionCache, events: NodeEvents
-) -> tuple[Consumer, Appender, Timers]:
-    """The tasks that append and process commands, connected with each other and with `events`."""
-    consumer = Consumer(
-        lambda name: driver.connect(dsn, name=name),
-        node,
-        definitions,
-        events,
-        config.consumer,
-        PARTITION,
-        config.timers.rules,
-        events.coming,
-    )
-    appender = Appender(
-        _connection(dsn, "appender"),
+def _appender(config: Config, connection: Connect, handover: Handover, announcer: Announcer) -> Appender:
+    return Appender(
+        connection("appender"),
         config.appender,
-        appended=events.appended,
-        handed=lambda _partition, tail: consumer.take(tail),
-        consumed=lambda _partition: consumer.consumed(),
-        owned=lambda: (PARTITION,) if consumer.leads else (),
+        appended=partial(announce_append, handover, announcer),
+        handed=lambda _partition, segment: handover.take(segment),
+        consumed=lambda _partition: handover.consumed(),
+        owned=lambda: (PARTITION,) if handover.leads else (),
     )
-    timers = Timers(_connection(dsn, "timers"), appender, config.timers, PARTITION, lambda: consumer.leads)
-    events.consumer, events.appender, events.timers = consumer, appender, timers
-    return consumer, appender, timers
 
 
 def _api(
@@ -214,7 +205,7 @@ async def run(
     tree = build(config, dsn, node, listeners, others)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_stop, tree, stop, config.drain_s, nursery.cancel_scope)
-        note = partial(tree.consumer.accuse, partial(attempts.leave_note, dsn))
+        note = partial(tree.consumer.handover.accuse, partial(attempts.leave_note, dsn))
         watchdog = Watchdog(config.supervision.blocked_after_s, last_words=note)
         with watchdog.thread(), tree.probe.watching():
             nursery.start_soon(watchdog.run)

@@ -128,7 +128,7 @@ BATCH: tuple[Mutant, ...] = (
         "a slice does not wait for what is being appended",
         f"{BETWEEN_TESTS}::test_a_slice_waits_for_commands_that_are_being_appended",
         "engine/runtime/consumer/term.py",
-        ("            if not (waited or self._commands_wait):\n", "            if False:\n"),
+        ("            if not (waited or self._commands_wait) and self._owner.coming():\n", "            if False:\n"),
     ),
     mutant(
         "slices make each other longer",

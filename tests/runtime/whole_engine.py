@@ -78,13 +78,13 @@ class EngineBench:
         )
         self.appender = Appender(
             lambda: connect(name="vivero test appender"),
-            appended=lambda *_: self.consumer.wake(),
-            handed=lambda _partition, segment: self.consumer.take(segment),
-            consumed=lambda _partition: self.consumer.consumed(),
-            owned=lambda: (1,) if self.consumer.leads else (),
+            appended=lambda *_: self.consumer.handover.wake(),
+            handed=lambda _partition, segment: self.consumer.handover.take(segment),
+            consumed=lambda _partition: self.consumer.handover.consumed(),
+            owned=lambda: (1,) if self.consumer.handover.leads else (),
         )
         self.timers = Timers(
-            lambda: connect(name="vivero test timers"), self.appender, settings, 1, lambda: self.consumer.leads
+            lambda: connect(name="vivero test timers"), self.appender, settings, 1, lambda: self.consumer.handover.leads
         )
         self.connection: driver.Connection | None = None
 

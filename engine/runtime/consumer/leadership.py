@@ -13,8 +13,8 @@ import structlog
 import trio
 
 from vivero.engine.core.rules import TIMER_RULES, TimerRules
-from vivero.engine.runtime.appender.forwarding import Consumed
 from vivero.engine.runtime.consumer.attempts import DATA, Trials, symptom
+from vivero.engine.runtime.consumer.handover import Handover
 from vivero.engine.runtime.consumer.observers import CommitObserver, Models
 from vivero.engine.runtime.consumer.refusals import Refusals, Suspected
 from vivero.engine.runtime.consumer.settings import ConsumerSettings, ConsumerStats
@@ -23,14 +23,10 @@ from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.failures import leaves
 from vivero.storage import attempts, partitions
 from vivero.storage.attempts import Suspicion
-from vivero.storage.log import AppendedSegment
 from vivero.storage.partitions import Claim
 from vivero.storage.postgres.driver import Connection
 
 log = structlog.get_logger(__name__)
-
-EXPECT_S = 0.005
-"""How long a slice of deferred work waits for commands that are being appended, so that they need not wait for it."""
 
 
 class Consumer:
@@ -46,6 +42,7 @@ class Consumer:
         partition: int = 1,
         timer_rules: TimerRules = TIMER_RULES,
         coming: Callable[[], bool] = lambda: False,
+        handover: Handover | None = None,
     ) -> None:
         """`connect(name)` makes a connection. `node` is unique to this process. `coming()` tells of appends."""
         self.partition = partition
@@ -55,49 +52,13 @@ class Consumer:
         self._connect = connect
         self._node = node
         self.definitions = definitions
-        self._coming = coming
+        self.coming = coming
+        self.handover = Handover() if handover is None else handover
         self.observer = observer
-        self._wake_up = trio.Event()
         self._connections: list[Connection] = []
-        self._term: Term | None = None
-        self.look = True
-        """Whether the log may have rows that were not handed over in memory."""
         self.refusals = Refusals()
         self._verdict: tuple[Suspicion, str] | None = None
         """The attempt that ended the last term, with the cause. The next term records it."""
-
-    def wake(self) -> None:
-        """The log may have new rows."""
-        self.look = True
-        self._wake_up.set()
-
-    def take(self, segment: AppendedSegment) -> bool:
-        """Take over a segment that this node appended, so that it need not be read. False if it cannot be used."""
-        if self._term is None or not self._term.leading:
-            return False
-        self._term.take(segment)
-        self._wake_up.set()
-        return True
-
-    def accuse(self, note: Callable[[Suspicion], None]) -> None:
-        """Tell what blocked the event loop. The watchdog's thread calls this before it ends the process.
-
-        An attempt is accused only if it computes now. A batch only makes the next term try its commands one by one.
-        """
-        term = self._term
-        suspicion = term.suspicion if term is not None and term.leading else None
-        if term is not None and suspicion is not None and (term.computes or not suspicion.attempt):
-            note(suspicion)
-
-    @property
-    def leads(self) -> bool:
-        """Whether this node leads the partition."""
-        return self._term is not None and self._term.leading
-
-    def consumed(self) -> Consumed | None:
-        """How far the term is; None if this node does not lead the partition."""
-        term = self._term
-        return Consumed(term.last, term.per_second) if term is not None and term.leading else None
 
     def close(self) -> None:
         """Shut the sockets, so that a call that gets no answer ends."""
@@ -176,8 +137,8 @@ class Consumer:
         self.stats.terms += 1
         sessions = [writer.backend_pid, reader.backend_pid]
         trials = Trials(claim.partition, claim.epoch, self._connect, sessions, self.settings.call_timeout_s)
-        self._term = term = Term(self, writer, reader, claim, beat, trials)
-        self.look = True
+        self.handover.term = term = Term(self, writer, reader, claim, beat, trials)
+        self.handover.look = True
         beat.report_progress(term.progressing)
         log.info("leading the partition", partition=claim.partition, epoch=claim.epoch, position=claim.position)
         self.observer.leads(claim.partition, claim.epoch)
@@ -189,21 +150,6 @@ class Consumer:
         finally:
             term.leading = False
             self._judge(term, trials, sys.exception(), beat)
-
-    async def expect(self, beat: Beat) -> None:
-        """Wait for a moment if commands are being appended."""
-        if self._coming():
-            self._wake_up = trio.Event()
-            with trio.move_on_after(EXPECT_S):
-                await beat.idle(self._wake_up.wait)
-
-    async def wait(self, beat: Beat, seconds: float) -> None:
-        """Wait until somebody calls `wake` or `take`, or until it is time to poll."""
-        with trio.move_on_after(seconds) as scope:
-            await beat.idle(self._wake_up.wait)
-        self.look |= scope.cancelled_caught
-        self._wake_up = trio.Event()
-        beat.beat()
 
 
 def _cause(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -12,6 +12,7 @@ from typing import Protocol
 import trio
 
 from vivero.engine.runtime.consumer.appended_segments import AppendedSegments
+from vivero.engine.runtime.consumer.handover import Handover
 from vivero.engine.runtime.consumer.read_ahead import ReadAhead
 from vivero.engine.runtime.consumer.settings import ConsumerStats
 from vivero.storage.log import AppendedSegment
@@ -23,19 +24,18 @@ LOOK_EVERY_S = 0.1
 """While slices of deferred work follow each other, the log is read this often: others may append, and time passes."""
 
 
-class Wakeup(Protocol):
+class Owner(Protocol):
     """The part of the consumer that survives terms: `engine.runtime.consumer.leadership.Consumer`."""
 
     stats: ConsumerStats
-    look: bool
-    """Whether the database may have rows that this node did not append."""
+    handover: Handover
 
 
 class LogReader:
     """The log of a partition, read in order on one connection."""
 
-    def __init__(self, consumer: Wakeup, connection: Connection, partition: int) -> None:
-        self._consumer = consumer
+    def __init__(self, owner: Owner, connection: Connection, partition: int) -> None:
+        self._stats, self._handover = owner.stats, owner.handover
         self._connection = connection
         self._partition = partition
         self._segments = AppendedSegments()
@@ -44,12 +44,12 @@ class LogReader:
 
     def take(self, segment: AppendedSegment) -> None:
         """Keep a segment that this node appended. Without room for it the rows are read from the database."""
-        self._consumer.look |= not self._segments.add(segment)
+        self._handover.look |= not self._segments.add(segment)
 
     @property
     def may_have_more(self) -> bool:
         """Whether there are unread rows, as far as this node knows."""
-        return bool(self._segments or self._consumer.look)
+        return bool(self._segments or self._handover.look)
 
     async def read(self, behind: int, limit: int, working: bool) -> Batch | None:
         """Up to `limit` rows behind a position; None when nothing suggests that there are any.
@@ -62,9 +62,9 @@ class LogReader:
         overdue = working and trio.current_time() - self._looked_at > LOOK_EVERY_S
         if appended is not None or not (self.may_have_more or overdue):
             return appended
-        self._consumer.look, self._looked_at = False, trio.current_time()
+        self._handover.look, self._looked_at = False, trio.current_time()
         read = await self._query(behind, limit)
-        self._consumer.look |= bool(read.rows)
+        self._handover.look |= bool(read.rows)
         return read
 
     def start_read_ahead(self, nursery: trio.Nursery, behind: int, limit: int) -> None:
@@ -85,9 +85,9 @@ class LogReader:
         ahead = await reading.wait()
         if ahead is None or not ahead.rows:
             return None
-        self._consumer.look = True
+        self._handover.look = True
         return ahead
 
     async def _query(self, behind: int, limit: int) -> Batch:
-        self._consumer.stats.reads += 1
+        self._stats.reads += 1
         return await load.read_batch(self._connection, self._partition, behind, limit)

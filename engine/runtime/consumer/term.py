@@ -6,7 +6,7 @@ hear of a batch after its commit, with no checkpoint in between.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from time import thread_time
 from typing import Protocol
@@ -26,6 +26,7 @@ from vivero.engine.runtime.consumer.batch import Decoded, Work
 from vivero.engine.runtime.consumer.cache_eviction import CacheEviction
 from vivero.engine.runtime.consumer.committer import Committer
 from vivero.engine.runtime.consumer.engine_time import EngineTime
+from vivero.engine.runtime.consumer.handover import Handover
 from vivero.engine.runtime.consumer.loader import Loader
 from vivero.engine.runtime.consumer.log_reader import LogReader
 from vivero.engine.runtime.consumer.observers import CommitObserver, Models
@@ -53,11 +54,9 @@ class Owner(Protocol):
     definitions: Models
     observer: CommitObserver
     refusals: Refusals
-    look: bool
-
-    async def expect(self, beat: Beat) -> None: ...
-
-    async def wait(self, beat: Beat, seconds: float) -> None: ...
+    handover: Handover
+    coming: Callable[[], bool]
+    """Whether commands are being appended."""
 
 
 class Term:
@@ -134,7 +133,7 @@ class Term:
                 worked = await (self._trials.meter.run(turn) if self._committer.careful else turn)
             if not worked:
                 self._progress.idle = True
-                await self._owner.wait(self._beat, self._settings.poll_s)
+                await self._owner.handover.wait(self._beat, self._settings.poll_s)
             await self._committer.renew_lease()
 
     async def run_once(self, nursery: trio.Nursery) -> bool:
@@ -249,8 +248,8 @@ class Term:
         self._processor.cut(self._slices.items)
         try:
             await self._loader.fill(batch.needs_of_work(root))
-            if not (waited or self._commands_wait):
-                await self._owner.expect(self._beat)
+            if not (waited or self._commands_wait) and self._owner.coming():
+                await self._owner.handover.expect(self._beat)
             if self._commands_wait and not waited:
                 return True
             began_s = thread_time()  # reading does not count: a shorter slice reads no less

@@ -586,7 +586,7 @@ async def test_what_the_watchdog_ends_is_known_to_the_next_process(migrated, con
     async def blocked():
         """The loop stands still, the watchdog's thread writes, and the process ends."""
         monkeypatch.setattr("vivero.engine.runtime.consumer.term.LONG_S", -1.0)
-        note = partial(program.consumer.accuse, partial(attempts.leave_note, migrated))
+        note = partial(program.consumer.handover.accuse, partial(attempts.leave_note, migrated))
         thread = threading.Thread(target=note)
         thread.start()
         thread.join()
@@ -613,7 +613,7 @@ async def test_the_watchdog_accuses_no_attempt_that_does_not_compute(migrated, c
 
     async def wait():
         await trio.lowlevel.checkpoint()
-        program.consumer.accuse(notes.append)
+        program.consumer.handover.accuse(notes.append)
         raise Ended
 
     slow = Slow(monkeypatch, wait)
@@ -641,7 +641,7 @@ async def test_normal_operation_and_idle_restarts_cost_nothing(migrated, connect
         nursery.start_soon(program.consumer.run, Beat(SupervisionSettings()))
         await program.ears.until(lambda: program.ears.terms)
         last = await append(connection, [(TENANT, CreateInstance("p")) for _ in range(5)])
-        program.consumer.wake()
+        program.consumer.handover.wake()
         await program.ears.reached(last)
         nursery.cancel_scope.cancel()
     assert program.consumer.stats.batches == 1

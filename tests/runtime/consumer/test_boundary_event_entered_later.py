@@ -37,7 +37,7 @@ async def until(connection, consumer, ears, last, is_done):
             if await is_done():
                 break
             last = await log.forward(connection, 1, 1)
-            consumer.wake()
+            consumer.handover.wake()
         nursery.cancel_scope.cancel()
 
 

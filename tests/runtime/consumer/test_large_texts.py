@@ -41,7 +41,7 @@ async def working(migrated, connection):
 
             async def work(*commands):
                 last = await append(connection, [(TENANT, command) for command in commands])
-                consumer.wake()
+                consumer.handover.wake()
                 await ears.reached(last)
                 assert ears.outcomes[last].rejection is None
 

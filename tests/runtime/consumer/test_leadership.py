@@ -261,13 +261,13 @@ async def test_a_term_that_was_overtaken_steps_down_and_changes_nothing(migrated
         await ears.until(lambda: ears.terms)
         await connection.execute("UPDATE partitions SET epoch = epoch + 1, owner_node = 'other'")
         await append(connection, serial.commands)
-        consumer.wake()
+        consumer.handover.wake()
         await wait_for(lambda: stepped_down)
     assert ears.told == []
     assert len(await batches(connection)) == 1
     for table in ("event_log", "process_definitions", "process_instances"):
         assert (await connection.execute(f"SELECT count(*) FROM {table}")).rows == [(0,)]
-    assert not consumer.leads
+    assert not consumer.handover.leads
 
 
 async def wait_for(condition, seconds=10):
@@ -291,7 +291,7 @@ async def test_a_loser_steps_down_and_rejects_nobody(migrated, connect, connecti
                 " version, processed_at) VALUES (1, (1::bigint << 51) + 1, 0, NULL, NULL, '[]', NULL, 'null', 1, now())"
             )
         last = await append(connection, serial.commands[:1] + serial.commands)
-        consumer.wake()
+        consumer.handover.wake()
         await ears.reached(last)
         nursery.cancel_scope.cancel()
     assert consumer.stats.poisoned == 0
@@ -311,8 +311,8 @@ async def test_of_two_consumers_one_leads_and_the_other_takes_over_at_once(migra
         await ears_of_one.until(lambda: ears_of_one.terms)
         nursery.start_soon(keep_leading, other)
         await ears_of_one.reached(await append(connection, first))
-        assert one.leads
-        assert not other.leads
+        assert one.handover.leads
+        assert not other.handover.leads
         scope.cancel()
         took = trio.current_time()
         await ears_of_other.until(lambda: ears_of_other.terms)
@@ -367,10 +367,10 @@ async def test_a_cancelled_term_releases_its_claim(migrated, connection, serial)
     async with trio.open_nursery() as nursery:
         scope = await nursery.start(in_a_scope, consumer)
         await ears.until(lambda: ears.terms)
-        assert consumer.consumed().position == ZERO
+        assert consumer.handover.consumed().position == ZERO
         scope.cancel()
-    assert not consumer.leads
-    assert consumer.consumed() is None
+    assert not consumer.handover.leads
+    assert consumer.handover.consumed() is None
     _, _, pid = await owner(connection)
     await gone(connection, pid)
     other, ears = make_consumer(migrated, serial.resources, "node-b")

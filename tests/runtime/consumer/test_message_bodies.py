@@ -34,7 +34,7 @@ async def worked(migrated, connection):
 
     async def work(*commands):
         last = await append(connection, [(DEFAULT_TENANT, command) for command in commands])
-        consumer.wake()
+        consumer.handover.wake()
         await ears.reached(last)
         assert ears.outcomes[last].rejection is None
 

@@ -36,10 +36,10 @@ async def worked(migrated, connection):
 
         async def __call__(self, *commands) -> Any:
             last = await append(connection, [(DEFAULT_TENANT, command) for command in commands])
-            consumer.wake()
+            consumer.handover.wake()
             await ears.reached(last)
             while sent := await _sent(connection):
-                consumer.wake()
+                consumer.handover.wake()
                 await ears.reached(await _append_sent(connection, sent))
             return ears.outcomes.get(last)
 

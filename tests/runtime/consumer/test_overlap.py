@@ -49,7 +49,7 @@ async def gate(connection):
 async def computed(consumer, position):
     """Wait until the command at `position` has been handled, whether or not anything is committed."""
     with trio.fail_after(10):
-        while consumer._term is None or consumer._term._state.position < position:
+        while consumer.handover.term is None or consumer.handover.term._state.position < position:
             await trio.lowlevel.checkpoint()
 
 
@@ -63,7 +63,7 @@ async def run(migrated, connection, serial, first, second):
         await ears.reached(base)
         async with gate(connection):
             last = await append(connection, [(TENANT, first), (TENANT, second)])
-            consumer.wake()
+            consumer.handover.wake()
             await computed(consumer, last)
             assert ears.watermark == base, "nothing was committed meanwhile"
         await ears.reached(last)
@@ -126,11 +126,11 @@ async def test_a_batch_is_computed_while_the_one_before_it_commits(migrated, con
         await ears.reached(base)
         async with gate(connection):
             last = await append(connection, [(TENANT, CreateInstance("p"))] * 3)
-            consumer.wake()
+            consumer.handover.wake()
             await computed(consumer, last - 1)
             with trio.move_on_after(0.05):
                 await computed(consumer, last)
-            assert consumer._term._state.position == last - 1
+            assert consumer.handover.term._state.position == last - 1
         await ears.reached(last)
         nursery.cancel_scope.cancel()
     assert (await connection.execute("SELECT count(*) FROM process_instances")).rows == [(4,)]

@@ -45,12 +45,12 @@ async def test_commands_of_this_node_are_not_read_back(migrated, connection):
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         await appended(connection, serial, 0, 1)
-        consumer.wake()
+        consumer.handover.wake()
         await ears.reached(ZERO + 1)
         reads = consumer.stats.reads + 1  # the one that finds nothing more
         for number in range(1, len(serial.commands)):
             segment = await appended(connection, serial, number, number + 1)
-            assert consumer.take(segment)
+            assert consumer.handover.take(segment)
             await ears.reached(segment.batch.rows[-1].position)
         assert consumer.stats.reads <= reads
         assert consumer.stats.commands == 21
@@ -70,9 +70,9 @@ async def test_nothing_of_others_is_missed_or_overtaken(migrated, connection, se
             last = min(first + random.randrange(1, 10), len(serial.commands))
             segment = await appended(connection, serial, first, last)
             if random.random() < 0.6 and last < len(serial.commands):
-                consumer.take(segment)
+                consumer.handover.take(segment)
             elif random.random() < 0.5 or last == len(serial.commands):
-                consumer.wake()
+                consumer.handover.wake()
             first = last
         await ears.reached(segment.batch.rows[-1].position)
         nursery.cancel_scope.cancel()
@@ -89,9 +89,9 @@ async def test_what_is_read_ahead_may_end_within_a_segment(migrated, connection)
         nursery.start_soon(consumer.run, beat())
         await appended(connection, serial, 0, 1)
         await ears.until(lambda: ears.terms)
-        consumer.wake()
+        consumer.handover.wake()
         with trio.fail_after(20):
-            while ears.watermark < ZERO + 1 or consumer.look:  # it knows that there is nothing more
+            while ears.watermark < ZERO + 1 or consumer.handover.look:  # it knows that there is nothing more
                 await trio.testing.wait_all_tasks_blocked(0.01)
         sizes = [7, 4, 4]
         firsts = [1 + sum(sizes[:number]) for number in range(len(sizes))]
@@ -99,7 +99,7 @@ async def test_what_is_read_ahead_may_end_within_a_segment(migrated, connection)
             await appended(connection, serial, first, first + size) for first, size in zip(firsts, sizes, strict=True)
         ]
         for segment in segments:
-            assert consumer.take(segment)
+            assert consumer.handover.take(segment)
         await ears.reached(ZERO + 16)
         nursery.cancel_scope.cancel()
 
@@ -107,7 +107,7 @@ async def test_what_is_read_ahead_may_end_within_a_segment(migrated, connection)
 async def test_a_consumer_that_does_not_lead_takes_nothing(migrated, connection):
     serial = serial_run(1)
     consumer, _ = make_consumer(migrated, serial.resources)
-    assert not consumer.take(await appended(connection, serial, 0, 1))
+    assert not consumer.handover.take(await appended(connection, serial, 0, 1))
 
 
 async def test_a_tail_tells_what_is_new_and_behind_what_it_stands(migrated, connection):

@@ -99,7 +99,7 @@ async def worked(dsn, connection, serial, commands, **settings):
         for first in range(0, len(asked), commands):
             last = await append(connection, asked[first : first + commands])
             while last is not None:
-                consumer.wake()
+                consumer.handover.wake()
                 await ears.reached(last)
                 last = await log.forward(connection, 1, 100)
         nursery.cancel_scope.cancel()
@@ -521,7 +521,7 @@ async def test_a_loop_over_a_million_items_is_an_incident_and_no_term_ends(migra
         big, small = (CreateInstance("p", variables={"items": each}) for each in (items, msgspec.Raw(b"[1]")))
         await append(connection, serial.commands)
         last = await append(connection, [(DEFAULT_TENANT, big), (DEFAULT_TENANT, small)])
-        consumer.wake()
+        consumer.handover.wake()
         await ears.reached(last)
         nursery.cancel_scope.cancel()
     assert (consumer.stats.terms, ears.outcomes[last].rejection) == (1, None)

@@ -27,11 +27,10 @@ from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.engine.core.records.codec import decode_events
 from vivero.engine.core.records.instances import CancelInstance, ContinueWork, CreateInstance
 from vivero.engine.core.replay import Recorded, replay
-from vivero.engine.core.state import batches, loop_rows
+from vivero.engine.core.state import batches, eviction, loop_rows
 from vivero.engine.core.state.state import State
 from vivero.engine.core.step import Limits, Processor
-from vivero.engine.runtime.consumer import committer, term
-from vivero.engine.runtime.consumer import leadership as consumer_module
+from vivero.engine.runtime.consumer import committer, handover, term
 from vivero.engine.runtime.consumer.slices import Slices
 from vivero.storage import log, partitions
 from vivero.storage.postgres import driver
@@ -102,7 +101,7 @@ async def until(condition):
 
 async def test_a_slice_waits_for_commands_that_are_being_appended(migrated, connection, monkeypatch):
     """And for no others: the loop goes on as soon as nothing is coming."""
-    monkeypatch.setattr(consumer_module, "EXPECT_S", 30)
+    monkeypatch.setattr(handover, "EXPECT_S", 30)
     serial = long_loop()
     consumer, ears = consuming(migrated, serial)
     appended, committed = [], {}
@@ -117,16 +116,16 @@ async def test_a_slice_waits_for_commands_that_are_being_appended(migrated, conn
         position = await append(own, [(DEFAULT_TENANT, CreateInstance("small"))])
         own.close()
         appended.append(position)
-        consumer.wake()
+        consumer.handover.wake()
 
     def coming():
-        under_way = not consumer._term._committer._under_way.is_set()
+        under_way = not consumer.handover.term._committer._under_way.is_set()
         asked_for.append(consumer.stats.slices + under_way)
         if len(asked_for) == 3:  # what is under way then is a slice
             nursery.start_soon(add)
         return len(asked_for) == 3
 
-    asked_for, ears.committed, consumer._coming = [], note, coming
+    asked_for, ears.committed, consumer.coming = [], note, coming
     await append(connection, asked(serial))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
@@ -151,10 +150,10 @@ async def test_a_loop_begins_and_ends_without_a_further_command(migrated, connec
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         last = await append(connection, before)
-        consumer.wake()
+        consumer.handover.wake()
         await ears.until(lambda: ears.jobs.get("work") == len(ITEMS))
         last = await append(connection, [(tenant, cancel)])
-        consumer.wake()
+        consumer.handover.wake()
         await ears.until(lambda: last in ears.outcomes)
         nursery.cancel_scope.cancel()
     assert ears.watermark == last
@@ -176,7 +175,7 @@ async def test_their_rows_stand_behind_those_of_the_last_command(migrated, conne
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         last = await append(connection, asked(serial))
-        consumer.wake()
+        consumer.handover.wake()
         await ears.until(lambda: ears.jobs.get("work") == len(ITEMS))
         nursery.cancel_scope.cancel()
     rows = await connection.execute("SELECT seq, request FROM event_log WHERE position = $1 ORDER BY seq", (last,))
@@ -196,17 +195,17 @@ async def test_whoever_fails_each_slice_is_done_once(migrated, connection, secon
 
     async def worked_off():
         if await log.forward(connection, 1, 100):
-            consumer.wake()
+            consumer.handover.wake()
         return await count(connection, "process_instances WHERE ended_at IS NULL") == 0
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(keep_leading, consumer, errors)
         commands = asked(serial)
         await append(connection, commands[:-1])
-        consumer.wake()
+        consumer.handover.wake()
         await until(lambda: jobs_made(connection))
         last = await append(connection, commands[-1:])
-        consumer.wake()
+        consumer.handover.wake()
         await until(worked_off)
         await ears.until(lambda: last in ears.outcomes)
         nursery.cancel_scope.cancel()
@@ -242,16 +241,16 @@ async def test_a_slice_that_cannot_be_saved_is_found_and_harms_nobody_else(migra
 
     async def rejected():
         if consumer.stats.poisoned and await log.forward(connection, 1, 100):
-            consumer.wake()
+            consumer.handover.wake()
         return await count(connection, "event_log WHERE rejection IS NOT NULL") == 1
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         await append(connection, asked(serial))
-        consumer.wake()
+        consumer.handover.wake()
         await until(rejected)
         last = await append(connection, create)
-        consumer.wake()
+        consumer.handover.wake()
         await ears.until(lambda: last in ears.outcomes)
         nursery.cancel_scope.cancel()
     assert ears.outcomes[last].rejection is None
@@ -270,18 +269,18 @@ async def test_commands_are_done_while_a_loop_without_end_goes_on(migrated, conn
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         last = await append(connection, [*asked(serial), (DEFAULT_TENANT, CreateInstance("endless"))])
-        consumer.wake()
+        consumer.handover.wake()
         await ears.reached(last)
         for _ in range(10):
             slices = consumer.stats.slices
             last = await append(connection, [(DEFAULT_TENANT, CreateInstance("small"))])
-            consumer.wake()
+            consumer.handover.wake()
             await ears.until(lambda last=last: last in ears.outcomes)
             await until(lambda slices=slices: more_slices(consumer, slices))
         query = "SELECT process_instance_key FROM process_instances WHERE process_id = 'endless'"
         (key,) = (await connection.execute(query)).rows[0]
         last = await append(connection, [(DEFAULT_TENANT, CancelInstance(key))])
-        consumer.wake()
+        consumer.handover.wake()
         await ears.until(lambda: last in ears.outcomes)
         nursery.cancel_scope.cancel()
     assert await count(connection, "command_log WHERE intent = $1", ContinueWork.intent) == 0
@@ -310,7 +309,7 @@ async def test_what_commands_take_counts_while_work_waits_and_their_commits_alon
         nursery.start_soon(consumer.run, beat())
         *deployments, create = asked(serial)
         await append(connection, [*deployments, create])
-        consumer.wake()
+        consumer.handover.wake()
         await ears.until(lambda: ears.jobs.get("work") == len(ITEMS))
         nursery.cancel_scope.cancel()
     assert consumer.stats.slices > 10
@@ -345,7 +344,7 @@ async def test_what_is_read_for_a_slice_does_not_make_the_next_one_shorter(migra
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         await append(connection, asked(serial))
-        consumer.wake()
+        consumer.handover.wake()
         await ears.until(lambda: ears.jobs.get("work") == len(ITEMS))
         nursery.cancel_scope.cancel()
     assert used[0] > consumer.stats.slices > 10
@@ -362,7 +361,7 @@ async def test_no_keys_are_given_out_between_commands_that_were_not_set_aside(mi
         nursery.start_soon(consumer.run, beat())
         last = await append(connection, asked(serial))
         while last is not None:
-            consumer.wake()
+            consumer.handover.wake()
             await ears.reached(last)
             last = await log.forward(connection, 1, 100)
         nursery.cancel_scope.cancel()
@@ -460,6 +459,6 @@ async def test_a_child_that_was_forgotten_is_read_again(connection, terminating)
     batches.close(state)
     state.begin_batch()
     for key in first[1:]:
-        state._forget_part(state.parts[key])
+        eviction._evict_part(state, state.parts[key])
     await load.fill(connection, state, batch_needs(ContinueWork(serial.key)))
     assert set(first) < set(body.children)

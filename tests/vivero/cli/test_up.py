@@ -106,7 +106,10 @@ def test_a_port_that_is_taken(vivero, database):
         program = vivero("up", "--port", port, "--database-url", database)
         assert one_line(program) == (
             1,
-            [f"Error: cannot listen on port {port} of 127.0.0.1: another program is already listening there"],
+            [
+                f"Error: cannot listen on port {port} of 127.0.0.1: another program is already listening there; "
+                "stop it, or choose another port"
+            ],
         )
     assert "Traceback" not in program.logged
 
