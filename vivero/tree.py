@@ -45,7 +45,7 @@ from vivero.storage import attempts
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.announcer import Announcer
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.postgres.listener import Listener
+from vivero.storage.postgres.notification_listener import NotificationListener
 from vivero.storage.postgres.plans import BY_INDEX, CHORES, ONCE
 from vivero.storage.postgres.pool import Pool
 
@@ -126,7 +126,7 @@ def build(
         lambda name: driver.connect(dsn, name=name), node, definitions, events, config.consumer, PARTITION,
         config.timers.rules, lambda: appender.busy, handover,
     )  # fmt: skip
-    listener = Listener(before("listener"), CHANNELS, events.heard, events.connected)
+    listener = NotificationListener(before("listener"), CHANNELS, events.heard, events.connected)
 
     def services() -> Services:
         return Services(

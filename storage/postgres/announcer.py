@@ -1,8 +1,8 @@
-"""The sending side of NOTIFY: what other nodes should look at, said rarely and in autocommit.
+"""The sending side of NOTIFY: tells other nodes where to look, rarely and in autocommit.
 
-A NOTIFY takes a database-wide lock until its transaction has committed, flush included, so none stands in an append or
-a batch. What is to be said is collected here after the commit, and goes out in one statement of its own at most every
-2 ms: of each key only the highest value. An announcement that is lost is made up for by polling.
+A NOTIFY holds a database-wide lock until its transaction has committed and flushed. Appends and batches therefore send
+none. The announcer collects announcements after the commit and sends them in one statement, at most every 2 ms, with
+only the highest value of each key. Polling makes up for a lost announcement.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -12,9 +12,9 @@ import msgspec
 import structlog
 import trio
 
-from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.driver import Connect, Connection
 from vivero.storage.postgres.errors import DataPoison
-from vivero.storage.postgres.reconnect import Backoff, Beats, Connect, keep_connected
+from vivero.storage.postgres.reconnect import Backoff, Beats, keep_connected
 from vivero.storage.postgres.sql_files import statement
 
 log = structlog.get_logger(__name__)
@@ -22,10 +22,10 @@ log = structlog.get_logger(__name__)
 GAP_S = 0.002
 SEND_TIMEOUT_S = 2.0
 IDLE_S = 0.2
-"""The longest the task waits without a sign of life."""
+"""The longest wait without a beat."""
 
 PENDING_KEYS = 10_000
-"""Keys that may wait to be announced; what comes on top is left to polling."""
+"""Keys that may wait to be announced. Further ones are dropped and left to polling."""
 
 PAYLOAD_BYTES = 7_900
 """PostgreSQL's limit is 7,999."""
@@ -39,7 +39,7 @@ _values_decoder = msgspec.json.Decoder(dict[str, int])
 
 
 class Announcer:
-    """Collects (channel, key, value) and announces the highest value of each key."""
+    """Collects (channel, key, value); announces the highest value of each key."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Announcer:
         gap_s: float = GAP_S,
         backoff: Backoff | None = None,
     ) -> None:
-        """`needed()`: whether there is anybody to tell."""
+        """`needed()`: whether another node may be listening."""
         self._needed = needed
         self._connect = connect
         self._gap_s = gap_s
@@ -61,10 +61,10 @@ class Announcer:
         self.sent = 0
         """Statements sent."""
         self.dropped = 0
-        """Announcements that found no room."""
+        """Announcements dropped."""
 
     def announce(self, channel: str, key: str, value: int) -> None:
-        """Has the others told; never waits, never fails."""
+        """Queues an announcement. Never waits, never fails."""
         if not self._needed():
             return
         place = (channel, key)
@@ -75,7 +75,7 @@ class Announcer:
         self._wake.set()
 
     async def run(self, beats: Beats) -> Never:
-        """Announces for ever, on one connection after the other."""
+        """Announces forever, on one connection after the other."""
 
         async def send(connection: Connection) -> None:
             self._connection = connection
@@ -88,9 +88,9 @@ class Announcer:
         await keep_connected("announcer", self._connect, send, beats, self._backoff)
 
     async def run_once(self, connection: Connection, beats: Beats) -> bool:
-        """Waits a moment for something to say, and says it; False if there was nothing.
+        """Waits a moment for announcements and sends them; False if there was none.
 
-        What could not be sent stays for the next connection.
+        Announcements that could not be sent wait for the next connection.
         """
         beats.beat()
         with trio.move_on_after(IDLE_S):
@@ -120,7 +120,7 @@ class Announcer:
         try:
             with beats.waiting(SEND_TIMEOUT_S):
                 await connection.execute(_NOTIFY, arguments, deadline=trio.current_time() + SEND_TIMEOUT_S)
-        except DataPoison as error:  # the server's queue is full, because some other listener does not read
+        except DataPoison as error:  # the server's queue is full, because another session does not read
             self.dropped += len(pending)
             log.warning("announcements dropped", count=len(pending), error=str(error))
         else:
@@ -128,9 +128,9 @@ class Announcer:
 
 
 def encode(pending: Mapping[tuple[str, str], int]) -> Iterator[tuple[str, str, int]]:
-    """(channel, payload, how many values are in it), each payload a JSON object short enough for a NOTIFY.
+    """(channel, payload, number of values in it); each payload is a JSON object short enough for a NOTIFY.
 
-    A key that is too long for one is left out.
+    It omits a key that is too long for one payload.
     """
     by_channel: dict[str, list[str]] = {}
     for (channel, key), value in pending.items():
@@ -157,7 +157,7 @@ def _chunks(entries: list[str]) -> Iterator[list[str]]:
 
 
 def decode(payload: str) -> dict[str, int] | None:
-    """The values of an announcement by key; None if somebody else's words came that way."""
+    """The values of an announcement by key; None if the payload is not an announcement."""
     try:
         return _values_decoder.decode(payload)
     except msgspec.DecodeError:

@@ -1,24 +1,24 @@
 """PostgreSQL connections on Trio: psycopg's own protocol generators, waited for by Trio.
 
-psycopg writes the protocol as generators that yield what they wait for; `waiting` lets Trio do the waiting.
+psycopg implements the protocol as generators that yield when they must wait; in `waiting` Trio does the waiting.
 A connection is a thin layer over libpq (`psycopg.pq`): no cursors, no adaptation of large values, results as lists of
-tuples; half the CPU of a query through psycopg's own connection class. Names of psycopg used beyond its documented API,
-held by tests/storage/postgres/test_driver.py and by the exact version pin: `psycopg.generators` (connect, cancel,
-send, execute, fetch_many, notifies), `psycopg.waiting` (Ready, Wait).
+tuples. It needs half the CPU of psycopg's own connection class. It uses names beyond psycopg's documented API:
+`psycopg.generators` (connect, cancel, send, execute, fetch_many, notifies) and `psycopg.waiting` (Ready, Wait). The
+exact version pin and tests/storage/postgres/test_driver.py guard against changes.
 
 Rules that hold for every call:
 
-- It has a deadline, a point on Trio's clock (seconds, `trio.current_time()`); by default `call_timeout_s` from now. A
-  deadline that passes closes the connection (shutdown of the socket: neither TCP keepalive nor statement_timeout
-  frees a call behind a black hole) and raises `DeadlineExceeded`.
-- A cancelled call leaves no dirty connection: its query is given a moment to end, then cancelled on the server, all
-  within `SETTLE_S`; otherwise, and always for a pipeline, the connection is closed.
-- Errors are those of `errors`. After `ConnectionLost` the connection is closed, after any other it is usable
+- A call has a deadline, a point on Trio's clock (seconds, `trio.current_time()`); by default `call_timeout_s` from now.
+  A deadline that passes closes the connection and raises `DeadlineExceeded`. It shuts the socket down: neither TCP
+  keepalive nor statement_timeout frees a call on a broken network path.
+- A cancelled call leaves no dirty connection. Its query gets a moment to end, and then a cancel request, all within
+  `SETTLE_S`. Otherwise, and always for a pipeline, the connection is closed.
+- `errors` lists the errors. After `ConnectionLost` the connection is closed; after other errors it is usable
   (within an explicit transaction: for a rollback).
-- One task uses a connection at a time; a second one is told so by `StorageBug`. `abort()` may come from any task.
+- One task uses a connection at a time; a second one gets `StorageBug`. Any task may call `abort()`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 import psycopg
 import trio
@@ -33,7 +33,10 @@ from vivero.storage.postgres.results import QueryResult
 from vivero.storage.postgres.values import Params
 from vivero.storage.postgres.waiting import drive_pairs
 
-__all__ = ["Call", "Connection", "Notification", "Params", "Query", "QueryResult", "connect"]
+__all__ = ["Call", "Connect", "Connection", "Notification", "Params", "Query", "QueryResult", "connect"]
+
+Connect = Callable[[float], Awaitable[Connection]]
+"""Opens a connection before a deadline (a point on Trio's clock)."""
 
 CALL_TIMEOUT_S = 5.0
 CONNECT_TIMEOUT_S = 5.0
@@ -49,11 +52,11 @@ async def connect(
     deadline: float | None = None,
     call_timeout_s: float = CALL_TIMEOUT_S,
 ) -> Connection:
-    """A new connection, from the first host of the DSN that gives one.
+    """A new connection to the first host of the DSN that accepts one.
 
-    `name` is its `application_name`, `settings` are server settings for its whole session. Each address gets its share
-    of the time that is left, so that a silent host does not use up the others' (or the DSN's `connect_timeout`, if
-    that is less). Raises `ConnectFailed` with what each host said, `InvalidDsn`.
+    `name` is its `application_name`; `settings` are server settings for its whole session. Each address gets an equal
+    share of the remaining time (or the DSN's `connect_timeout`, if that is less): a silent host does not use up the
+    time of the others. Raises `InvalidDsn`, and `ConnectFailed` with the error of each host.
     """
     parameters = conninfo.with_session(conninfo.parse(dsn), name, {**SESSION_SETTINGS, **(settings or {})})
     limit_s = conninfo.connect_timeout_s(parameters)
@@ -70,7 +73,7 @@ async def connect(
             failures.append(str(error).strip())
         except trio.TooSlowError:
             failures.append(f"no answer from {conninfo.address(attempt)} within {share_s:.1f} s")
-    raise ConnectFailed("; ".join(failures) or "host names were not resolved before the deadline")
+    raise ConnectFailed("; ".join(failures) or "the host names could not be resolved before the deadline")
 
 
 async def _open(attempt: str, timeout_s: float) -> PGconn:

@@ -1,14 +1,14 @@
-"""What went wrong in storage, by what the caller has to do about it.
+"""The errors of storage, by what the caller must do about them.
 
-One table maps SQLSTATE to these kinds (`SQLSTATES`); nothing else in the program looks at a SQLSTATE. The kinds:
+One table (`SQLSTATES`) maps a SQLSTATE to a kind; no other code looks at a SQLSTATE. The kinds:
 
-- `SteppedDown`: somebody else leads this partition. The term ends, nobody counts it as a failure.
-- `Retry`: the same call, on a fresh connection and (for the consumer) in a new term, may well succeed.
-  `Conflict` is a collision with other transactions, `ConnectionLost` a connection that is gone, `DeadlineExceeded`
-  our own deadline, which closed the connection.
-- `Outage`: PostgreSQL cannot serve at present. Back off, and say "not ready".
-- `DataPoison`: a value that PostgreSQL refuses. Trying again is useless; find the culprit and reject it.
-- `StorageBug`: all else. Ours: a statement that is wrong, a table that is missing, a right that was not granted.
+- `SteppedDown`: another node leads this partition. The term ends; this is not a failure.
+- `Retry`: the same call may succeed on a new connection and (for the consumer) in a new term. `Conflict` is a collision
+  with other transactions, `ConnectionLost` a connection that has ended, `DeadlineExceeded` our own deadline, which
+  closed the connection.
+- `Outage`: PostgreSQL cannot serve now. Back off, and report "not ready".
+- `DataPoison`: a value that PostgreSQL rejects. Another try is useless: find the value and reject its command.
+- `StorageBug`: all other errors. The fault is ours: a wrong statement, a missing table, a missing right.
 
 Source: docs/design/log.md §5; SQLSTATEs: PostgreSQL documentation, appendix A.
 """
@@ -19,22 +19,22 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What the server said about an error, as far as it said it."""
+    """The fields of the server's error, as far as it sent them."""
 
     sqlstate: str | None = None
     detail: str | None = None
     hint: str | None = None
     constraint: str | None = None
     position: int | None = None
-    """Where in the statement's text, in characters from 1."""
+    """The place in the statement's text, in characters from 1."""
 
 
 class StorageError(Exception):
-    """Base of everything that a storage call raises on purpose.
+    """Base of all errors that a storage call raises on purpose.
 
     `statement` names the statement that failed, `index` its place in a pipeline (from 0, None outside of one).
-    `in_doubt` is true when the call may nevertheless have been committed: the connection went away after the request
-    (or a part of it) had left. Whoever must know asks again by key; nobody repeats the call blindly.
+    `in_doubt` is true if the call may have been committed: the connection ended after the request (or a part of it) had
+    left. A caller that must know looks the result up by key; it never just repeats the call.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class StorageError(Exception):
 
     @property
     def sqlstate(self) -> str | None:
-        """The five characters that PostgreSQL gave, or None if the error did not come from the server."""
+        """The server's SQLSTATE, None if the error did not come from the server."""
         return self.diagnosis.sqlstate
 
     def __str__(self) -> str:
@@ -69,15 +69,15 @@ class StorageError(Exception):
 
 
 class SteppedDown(StorageError):
-    """The fence refused the batch: this term's epoch or position is not the partition's any more."""
+    """The fence rejected the batch: the partition has another epoch or position than this term."""
 
 
 class Retry(StorageError):
-    """May succeed when it is tried again on another connection."""
+    """The call may succeed on another connection."""
 
 
 class Conflict(Retry):
-    """Collided with other transactions (serialization, deadlock, lock not available, plan outdated)."""
+    """A collision with other transactions (serialization, deadlock, lock not available, outdated plan)."""
 
 
 class ConnectionLost(Retry):
@@ -85,30 +85,30 @@ class ConnectionLost(Retry):
 
 
 class DeadlineExceeded(ConnectionLost):
-    """The call's own deadline passed; the connection was closed to be free at once."""
+    """The call's own deadline passed, which closed the connection."""
 
 
 class Outage(StorageError):
-    """PostgreSQL cannot serve now: no room, no resources, read-only, not reachable."""
+    """PostgreSQL cannot serve now: disk full, no resources, read-only, not reachable."""
 
 
 class ConnectFailed(Outage):
-    """No connection could be made. `diagnosis` is empty: libpq keeps the SQLSTATE of a refused start to itself."""
+    """All attempts to connect failed. `diagnosis` is empty, because libpq hides the SQLSTATE of a rejected start."""
 
 
 class InvalidDsn(StorageError):
-    """The connection string cannot be read; no retry helps."""
+    """The connection string is not valid; a retry is useless."""
 
 
 class DataPoison(StorageError):
-    """PostgreSQL refuses a value: trying again is useless."""
+    """PostgreSQL rejects a value; a retry is useless."""
 
 
 class StorageBug(StorageError):
-    """Our fault: the statement, the schema or the rights are not what the program expects."""
+    """Our fault: the statement, the schema or the rights differ from what the program expects."""
 
 
-# SQLSTATE, or the beginning of one → what to do. The longest entry that fits decides.
+# SQLSTATE, or its beginning → kind. The longest entry that fits decides.
 SQLSTATES: Mapping[str, type[StorageError]] = {
     "VV001": SteppedDown,  # raised by our own fence
     "VV002": Retry,  # raised by our own append: the appender has another connection
@@ -121,7 +121,7 @@ SQLSTATES: Mapping[str, type[StorageError]] = {
     "57014": Conflict,  # cancelled, by statement_timeout or by an administrator
     "26000": Conflict,  # a prepared statement is gone (DISCARD ALL, or a pooler in between): a new connection has it
     "53": Outage,  # insufficient resources: disk full, out of memory, too many connections
-    "25006": Outage,  # read-only: a standby, or a server that was told so
+    "25006": Outage,  # read-only: a standby, or default_transaction_read_only
     "58": Outage,  # system error: I/O, missing file
     "22": DataPoison,  # data exception
     "23": DataPoison,  # integrity constraint violation
@@ -131,13 +131,13 @@ SQLSTATES: Mapping[str, type[StorageError]] = {
 
 ROUTINES: Mapping[str, type[StorageError]] = {
     "RevalidateCachedQuery": Conflict,
-    "ExecFindPartition": Outage,  # a log has no partition for a row: it was not made in time
+    "ExecFindPartition": Outage,  # the row's log partition does not exist: maintenance is late
 }
-"""Functions in the server's source that raise what a SQLSTATE does not tell apart."""
+"""Functions in the server's source whose errors share a SQLSTATE with others."""
 
 
 def kind_of(sqlstate: str | None) -> type[StorageError]:
-    """The kind of an error with this SQLSTATE. An error without one is made by libpq: the connection is lost."""
+    """The kind of an error with this SQLSTATE. An error without one comes from libpq: the connection is lost."""
     if not sqlstate:
         return ConnectionLost
     for length in (5, 4, 2):
@@ -151,10 +151,10 @@ def from_server(
 ) -> StorageError:
     """The error to raise for an ErrorResponse of the server.
 
-    `routine` is the function in the server's source that raised it: "cached plan must not change result type" shares
-    its SQLSTATE with every missing feature, and only its place of origin is free of translations. A new connection
-    plans anew, so it is a conflict (with a migration), not a bug.
+    `routine` is the function in the server's source that raised it. "cached plan must not change result type" shares
+    its SQLSTATE with every missing feature, and its text may be translated; only the routine identifies it. That error
+    is a conflict (with a migration), not a bug, because a new connection plans anew.
     """
     kind = ROUTINES.get(routine or "") or kind_of(diagnosis.sqlstate)
-    # A server that closes the session (or its closing) tells nothing about a COMMIT that was on its way.
+    # The end of a session says nothing about a COMMIT that was on its way.
     return kind(message, diagnosis, statement=statement, index=index, in_doubt=issubclass(kind, ConnectionLost))

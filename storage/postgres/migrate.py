@@ -20,10 +20,10 @@ from vivero.storage.postgres.errors import Conflict, Outage, Retry, StorageError
 MIGRATIONS_DIRECTORY = Path(__file__).parent / "migrations"
 
 MIGRATION_TIMEOUT_S = 600.0
-"""How long one migration may take: it may rewrite a large table."""
+"""Time for one migration, which may rewrite a large table."""
 
 LOCK_WAIT_S = 120.0
-"""How long to wait for another program that is migrating, and for each table lock within a migration."""
+"""Time to wait for another program that is migrating, and for each table lock within a migration."""
 
 LOCK_KEY = int.from_bytes(b"Vivero")
 
@@ -43,12 +43,12 @@ CREATE TABLE IF NOT EXISTS schema_migrations (
 
 
 class MigrationError(Exception):
-    """The database cannot be brought to this program's schema; the message says what to do."""
+    """The database cannot be migrated to this program's schema. The message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One file. `sha256` is of its text with plain line ends, so that a checkout does not change it."""
+    """One file. `sha256` covers its text with plain line ends, which a checkout may change."""
 
     version: int
     name: str
@@ -60,15 +60,15 @@ class Migration:
 
 
 Progress = Callable[[Migration, int, int], None]
-"""Called before each migration: it, its number among those to do (from 1), and how many there are."""
+"""Called before each migration with the migration, its number (from 1) among those to run, and their count."""
 
 
 def read_migrations(directory: Path = MIGRATIONS_DIRECTORY) -> tuple[Migration, ...]:
-    """All migrations in order; raises `MigrationError` when the files break the rules."""
+    """All migrations in order. Raises `MigrationError` if the files break the rules."""
     migrations = tuple(_read(path) for path in sorted(directory.glob("*.sql")))
     for expected, migration in enumerate(migrations, 1):
         if migration.version != expected:
-            raise MigrationError(f"{migration}.sql: expected number {expected:04d}; there are no gaps and no doubles")
+            raise MigrationError(f"{migration}.sql: its number must be {expected:04d}, without gaps or duplicates")
     if not migrations:
         raise MigrationError(f"no migrations in {directory}")
     return migrations
@@ -77,18 +77,18 @@ def read_migrations(directory: Path = MIGRATIONS_DIRECTORY) -> tuple[Migration, 
 def _read(path: Path) -> Migration:
     name = _FILE_NAME.fullmatch(path.name)
     if name is None:
-        raise MigrationError(f"{path.name}: migrations are named like 0001_name.sql")
+        raise MigrationError(f"{path.name}: rename the migration to the pattern 0001_name.sql")
     sql = path.read_text(encoding="utf-8")  # universal newlines
     if control := _TRANSACTION_CONTROL.search(sql):
         line = sql.count("\n", 0, control.start()) + 1
-        raise MigrationError(f"{path.name}:{line}: {control[1]} is not for migrations, each runs in one transaction")
+        raise MigrationError(f"{path.name}:{line}: remove {control[1]}: each migration runs in one transaction")
     return Migration(int(name["version"]), name["name"], sql, hashlib.sha256(sql.encode()).hexdigest())
 
 
 async def pending(connection: Connection, migrations: Sequence[Migration] | None = None) -> list[Migration]:
-    """What is still to be run. Changes nothing, waits for no lock.
+    """The migrations that have not run. Changes nothing, waits for no lock.
 
-    Raises `MigrationError` for a database that is newer than the program or whose migrations were others.
+    Raises `MigrationError` if the database is newer than the program, or ran other migrations.
     """
     known = read_migrations() if migrations is None else migrations
     exists = await connection.execute("SELECT to_regclass('schema_migrations') IS NOT NULL")
@@ -101,21 +101,21 @@ async def pending(connection: Connection, migrations: Sequence[Migration] | None
 def _compare(applied: Sequence[Migration], known: Sequence[Migration]) -> list[Migration]:
     if applied and applied[0].name == UNRELEASED_FIRST:
         raise MigrationError(
-            f"this database was made by a development version from before the first release (its first migration is"
-            f" {applied[0]}), and cannot be migrated: use an empty database (--database-url), or another data directory"
-            " for the embedded PostgreSQL (--data-dir); if the data is not needed, delete the old one"
+            f"a development version from before the first release created this database (its first migration is"
+            f" {applied[0]}). It cannot be migrated: use an empty database (--database-url), or another data directory"
+            " for the embedded PostgreSQL (--data-dir); if you do not need the data, delete the old one"
         )
     if len(applied) > len(known):
         raise MigrationError(
-            f"the database has schema version {applied[-1]}, this program knows only {known[-1]}:"
-            " start a newer version of the program, or give it another database"
+            f"the database has schema version {applied[-1]}, but this program knows only {known[-1]}:"
+            " start a newer version of the program, or use another database"
         )
     for done, migration in zip(applied, known, strict=False):
         if (done.version, done.sha256) != (migration.version, migration.sha256):
             raise MigrationError(
-                f"migration {migration} is not the one that ran in this database (there it is {done}, checksum"
-                f" {done.sha256[:12]}, here {migration.sha256[:12]}): a released migration must never change;"
-                " restore the file, or start with a new database"
+                f"migration {migration} is not the one that ran in this database (the database has {done}, checksum"
+                f" {done.sha256[:12]}; the program has checksum {migration.sha256[:12]}): a released migration must"
+                " never change. Restore the file, or start with a new database"
             )
     return list(known[len(applied) :])
 
@@ -128,10 +128,10 @@ async def migrate(
     lock_wait_s: float = LOCK_WAIT_S,
     timeout_s: float = MIGRATION_TIMEOUT_S,
 ) -> list[Migration]:
-    """Runs what is pending and gives the list of it; each migration is there as a whole or not at all.
+    """Runs the pending migrations and returns them. Each runs in one transaction: as a whole or not at all.
 
-    Raises `MigrationError` when a migration fails or another program has held the lock for `lock_wait_s`; `Retry` and
-    `Outage` pass through: after them, call it again on another connection.
+    Raises `MigrationError` if a migration fails, or if another program has held the lock for `lock_wait_s`. `Retry` and
+    `Outage` pass through: call it again on another connection.
     """
     known = read_migrations() if migrations is None else migrations
     async with _locked(connection, lock_wait_s):
@@ -147,14 +147,15 @@ async def migrate(
 
 @asynccontextmanager
 async def _locked(connection: Connection, wait_s: float) -> AsyncGenerator[None]:
-    """Holds the migration lock; lock_timeout bounds the wait for it, and for the locks of the migrations themselves."""
+    """Holds the migration lock. `lock_timeout` bounds the wait for it, and for the locks within migrations."""
     await connection.execute("SELECT set_config('lock_timeout', $1, false)", (f"{int(wait_s * 1000)}ms",))
     try:
         deadline = trio.current_time() + wait_s + connection.call_timeout_s
         await connection.execute("SELECT pg_advisory_lock($1)", (LOCK_KEY,), deadline=deadline)
     except Conflict as error:
         raise MigrationError(
-            f"another program has been migrating this database for more than {wait_s:g} s: wait for it, or end it"
+            f"another program has been migrating this database for more than {wait_s:g} s:"
+            " wait until it has finished, or end it"
         ) from error
     try:
         yield
@@ -163,7 +164,7 @@ async def _locked(connection: Connection, wait_s: float) -> AsyncGenerator[None]
 
 
 async def _unlock(connection: Connection) -> None:
-    """Gives the lock back; if that fails, closing the connection does it."""
+    """Releases the lock, if necessary by closing the connection."""
     if connection.closed:
         return
     with trio.CancelScope(shield=True):
@@ -186,7 +187,7 @@ async def _apply(connection: Connection, migration: Migration, timeout_s: float)
             )
     except Conflict as error:
         raise MigrationError(
-            f"migration {migration} found a table in use: end what uses it ({error.message})"
+            f"migration {migration} could not lock a table: end the sessions that use it ({error.message})"
         ) from error
     except (Retry, Outage):
         raise

@@ -1,6 +1,7 @@
-"""Many statements in one round trip, with one Sync: what libpq is told, and the reading of its answers.
+"""Pipelines: many statements in one round trip with one Sync.
 
-The connection sends and waits in between, so that it can say when everything has left.
+`enqueue` hands the statements to libpq, `collect` reads the answers. The connection sends in between, because it
+reports when the last byte has left.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from vivero.storage.postgres.waiting import drive
 
 
 class Step(NamedTuple):
-    """One answer that is awaited: of the call at that place, or of preparing its statement under `name`."""
+    """One expected answer: to the call with index `call`, or to the preparation of its statement under `name`."""
 
     call: int
     query: Query
@@ -28,9 +29,9 @@ class Step(NamedTuple):
 
 
 def enqueue(pgconn: PGconn, prepared: Prepared, calls: Sequence[Call]) -> list[Step]:
-    """Hands every statement to libpq, new ones with their preparation before them, and one Sync.
+    """Hands all statements to libpq, each new one after its preparation, and one Sync.
 
-    Raises `DataPoison` with the index of a call whose parameters cannot be sent, before anything was handed over.
+    Raises `DataPoison`, with the index of a call whose parameters cannot be sent. libpq has nothing then.
     """
     encoded = [_encode(index, params) for index, (_, params) in enumerate(calls)]
     pgconn.enter_pipeline_mode()
@@ -54,10 +55,10 @@ def enqueue(pgconn: PGconn, prepared: Prepared, calls: Sequence[Call]) -> list[S
 async def collect(
     pgconn: PGconn, fd: int, reader: Transformer, prepared: Prepared, steps: Sequence[Step]
 ) -> list[QueryResult]:
-    """Reads every answer up to the Sync's, and leaves pipeline mode.
+    """Reads the answers up to the Sync's; leaves pipeline mode.
 
-    Raises the first error, with the index of its call; the server skipped what came after it. An error without one is
-    that of the commit, which comes with the Sync where there is no BEGIN.
+    Raises the first error, with the index of its call; the server skipped the calls after it. An error without an index
+    belongs to the commit: without BEGIN the commit comes with the Sync.
     """
     results: list[QueryResult] = []
     failure: StorageError | None = None

@@ -1,25 +1,25 @@
-"""How PostgreSQL is to get at rows: by index.
+"""Settings that make PostgreSQL access rows by index.
 
-Statements are planned once for a connection, often while the tables are empty, and a join by hash, or a look-up that
-reads the whole table, is the cheapest way into an empty table. Such a plan stays in use until statistics come, however
-large the table has become meanwhile: each batch, each activation then reads all of it. All our statements ask for few
-rows by their keys, so we say so instead of leaving it to guesses. Compiling them costs more than running them.
+PostgreSQL plans a statement once for a connection, often while the tables are empty. For an empty table a hash join or
+a sequential scan is cheapest. Such a plan stays in use until new statistics arrive, however large the table becomes:
+each batch and each activation then reads the whole table. All our statements ask for few rows by their keys, so these
+settings rule such plans out. JIT compilation is off because it costs more than it saves for such statements.
 """
 
 from vivero.storage.postgres.driver import Connection
 
 BY_INDEX = dict.fromkeys(("enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"), "off")
-"""Settings of a session. A table is still read as a whole where there is no other way."""
+"""Settings for all sessions. PostgreSQL still scans a table where there is no other way."""
 
 ONCE = {**BY_INDEX, "plan_cache_mode": "force_generic_plan"}
-"""Of a session whose statements are all prepared: planned once. Left to itself PostgreSQL may plan a statement with an
-array of keys for each call anew, which costs more than running it."""
+"""Settings for a session that prepares all its statements: each is planned once. By default PostgreSQL may plan a
+statement with an array of keys anew for each call, which costs more than running it."""
 
 CHORES = {**BY_INDEX, "synchronous_commit": "off"}
-"""Of a session that deletes what is no longer needed: what a crash undoes is deleted again."""
+"""Settings for a session that only deletes old rows. After a crash it deletes them again."""
 
 
 async def use_indexes(connection: Connection) -> None:
-    """Have a session plan its prepared statements by index, and once."""
+    """Makes a session plan its prepared statements by index, and once."""
     query = "SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS x(name, value)"
     await connection.execute(query, (list(ONCE), list(ONCE.values())))

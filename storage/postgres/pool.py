@@ -1,27 +1,24 @@
 """A bounded pool of connections, first come, first served.
 
-It has no task of its own: connections are made by whoever needs one, and what comes back dirty, broken or inside a
-transaction is closed instead of kept. Nobody waits in here while holding a connection for something else: a request
-that waits for the engine returns its connection first (a pool of two must survive 500 long polls).
+The pool has no task of its own: callers open the connections. It closes a connection that comes back dirty, broken or
+inside a transaction. Callers hold a connection only for database work: a request that waits for the engine returns its
+connection first (a pool of two must survive 500 long polls).
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import trio
 
-from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.driver import Connect, Connection
 from vivero.storage.postgres.errors import DeadlineExceeded, Outage
 
 ACQUIRE_TIMEOUT_S = 5.0
 
-Connect = Callable[[float], Awaitable[Connection]]
-"""Makes a connection before a deadline (a point on Trio's clock)."""
-
 
 class PoolClosed(Outage):
-    """The pool is shut: the program is stopping."""
+    """The pool is closed: the program is stopping."""
 
 
 class PoolExhausted(Outage):
@@ -30,7 +27,7 @@ class PoolExhausted(Outage):
 
 @dataclass(frozen=True, slots=True)
 class PoolStats:
-    """How a pool stands, for metrics and the status page. The counters only grow."""
+    """The state of a pool, for metrics and the status page. The counters only grow."""
 
     size: int
     idle: int
@@ -42,11 +39,11 @@ class PoolStats:
 
 
 class Pool:
-    """At most `size` connections, made by `connect` when they are needed."""
+    """At most `size` connections. `connect` opens them on demand."""
 
     def __init__(self, connect: Connect, size: int) -> None:
         if size < 1:
-            raise ValueError(f"a pool of {size} connections")
+            raise ValueError(f"a pool needs at least one connection, not {size}")
         self._connect = connect
         self._size = size
         self._slots = trio.Semaphore(size, max_value=size)  # wakes its waiters in their order
@@ -57,7 +54,6 @@ class Pool:
 
     @property
     def stats(self) -> PoolStats:
-        """A snapshot."""
         return PoolStats(
             size=self._size,
             idle=len(self._idle),
@@ -70,9 +66,9 @@ class Pool:
 
     @asynccontextmanager
     async def connection(self, *, deadline: float | None = None) -> AsyncGenerator[Connection]:
-        """A connection for the length of a block; waits for one until `deadline` (by default 5 s from now).
+        """A connection for the length of a block. Waits for one until `deadline` (by default 5 s from now).
 
-        Raises `PoolExhausted`, `ConnectFailed`, `PoolClosed`: all are outages, and nothing was sent.
+        Raises `PoolExhausted`, `ConnectFailed`, `PoolClosed`. All are outages, before anything was sent.
         """
         end = trio.current_time() + ACQUIRE_TIMEOUT_S if deadline is None else deadline
         await self._take_slot(end)
@@ -91,21 +87,21 @@ class Pool:
             self._slots.release()
 
     def close(self) -> None:
-        """Closes what is idle at once and what is in use when it comes back; nobody gets a connection any more."""
+        """Closes idle connections now and the others when they come back. Later calls raise `PoolClosed`."""
         self._closed = True
         self._discard_idle()
 
     def abort(self) -> None:
-        """Closes everything at once: calls in progress raise `ConnectionLost`. The pool itself stays usable.
+        """Closes all connections at once: calls in progress raise `ConnectionLost`. The pool stays usable.
 
-        This is how a child that hangs is freed: its sockets are closed before it is cancelled.
+        The supervisor frees a hanging child this way: it closes the child's sockets before it cancels the child.
         """
         self._discard_idle()
         for connection in self._in_use:
             connection.abort()
 
     async def _take_slot(self, end: float) -> None:
-        """One that is free costs no turn of the others: whoever takes it is about to wait for PostgreSQL."""
+        """Takes a free slot without a checkpoint: the caller waits for PostgreSQL next anyway."""
         try:
             self._slots.acquire_nowait()
         except trio.WouldBlock:
@@ -119,10 +115,10 @@ class Pool:
             await self._slots.acquire()
             return
         self._exhausted += 1
-        raise PoolExhausted(f"all {self._size} connections are in use")
+        raise PoolExhausted(f"all {self._size} connections of the pool are in use")
 
     def _pop_idle(self) -> Connection | None:
-        """The connection used last, which is the warmest; those whose end has come meanwhile are thrown away."""
+        """The connection that was used last. Discards those that the server has ended."""
         while self._idle:
             connection = self._idle.pop()
             if not connection.has_input:
@@ -142,7 +138,7 @@ class Pool:
             self._discard(connection)
 
     def _discard_idle(self) -> None:
-        """After a deadline the others, unused meanwhile, may well lie behind the same black hole."""
+        """After a deadline: idle connections may go through the same broken network path."""
         while self._idle:
             self._discard(self._idle.pop())
 

@@ -1,4 +1,4 @@
-"""What a connection can be asked to run."""
+"""Queries, their names in errors, and the statements that a connection has prepared."""
 
 from vivero.storage.postgres.sql_files import Statement
 from vivero.storage.postgres.values import Params
@@ -10,17 +10,17 @@ Call = tuple[Query, Params]
 
 
 def label(query: Query) -> str:
-    """How a statement is called in an error: by its name, or by its beginning."""
+    """The name of a query in errors: the statement's name, or the beginning of its SQL."""
     return " ".join(query[:80].split()) if isinstance(query, str) else query.name
 
 
 def text(query: Query) -> bytes:
-    """Its SQL, as it goes to the server."""
+    """The SQL of a query, encoded for the server."""
     return (query if isinstance(query, str) else query.text).encode()
 
 
 class Prepared:
-    """The statements that a connection has prepared, by the names they have on the server."""
+    """The statements that a connection has prepared, with their names on the server."""
 
     __slots__ = ("_count", "_names")
 
@@ -29,14 +29,14 @@ class Prepared:
         self._count = 0
 
     def get(self, query: Statement) -> bytes | None:
-        """Its name, if it is prepared."""
+        """The name of a prepared statement, None if it is not prepared."""
         return self._names.get(query)
 
     def new_name(self, query: Statement) -> bytes:
-        """A name that was never used on this connection: a preparation that was cancelled may have happened."""
+        """A name that this connection never used: the server may have done a preparation that was cancelled."""
         self._count += 1
         return f"{query.name}_{self._count}".encode()
 
     def add(self, query: Statement, name: bytes) -> None:
-        """The server has it now."""
+        """Records that the server has prepared a statement."""
         self._names[query] = name

@@ -1,4 +1,4 @@
-"""A task that owns one connection for as long as it lasts, and then makes another one."""
+"""The loop of a task that owns one connection: when the connection ends, the task opens another one."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
@@ -8,34 +8,31 @@ from typing import Never, Protocol
 import structlog
 import trio
 
-from vivero.storage.postgres.driver import CONNECT_TIMEOUT_S, Connection
+from vivero.storage.postgres.driver import CONNECT_TIMEOUT_S, Connect, Connection
 from vivero.storage.postgres.errors import Outage, Retry
 
 log = structlog.get_logger(__name__)
 
-Connect = Callable[[float], Awaitable[Connection]]
-"""Makes a connection before a deadline (a point on Trio's clock)."""
-
 
 class Beats(Protocol):
-    """How a task proves that it lives; `engine.runtime.supervision.beat.Beat` is one."""
+    """Signs of life of a task; `engine.runtime.supervision.beat.Beat` implements it."""
 
     def beat(self) -> None:
-        """The task made a turn."""
+        """Reports that the task made a turn."""
 
     def report_progress(self, progress: Callable[[], bool], /) -> None:
-        """Whether the task, though alive, can do its work is asked for here."""
+        """Registers a function that says whether the task can do its work."""
 
     def waiting(self, deadline_s: float, /) -> AbstractContextManager[None]:
-        """PostgreSQL is waited for, at most for so long: silence until then is no hang."""
+        """Allows silence of up to `deadline_s` seconds during a block that waits for PostgreSQL."""
 
     async def sleep(self, seconds: float, /) -> None:
-        """Sleeps, beating."""
+        """Sleeps with beats."""
 
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """Seconds before another connection is tried: at first, and, doubling, at most."""
+    """The pause before the next connection, in seconds: the first one, and the longest. Each pause doubles."""
 
     first_s: float = 0.1
     most_s: float = 2.0
@@ -44,10 +41,11 @@ class Backoff:
 async def keep_connected(
     name: str, connect: Connect, use: Callable[[Connection], Awaitable[None]], beats: Beats, backoff: Backoff
 ) -> Never:
-    """Runs `use` on a connection again and again, closing it when `use` ends or the connection is lost.
+    """Runs `use` on one connection after the other, and closes each connection when `use` ends.
 
-    `Retry` and `Outage` lead to the next connection, after a pause that starts anew once a connection has lasted longer
-    than the longest pause. Everything else is raised. Without a connection the task reports no progress.
+    After `Retry` and `Outage` it opens the next connection, after a pause. The pauses start anew after a connection
+    that lasted longer than the longest pause. Other errors propagate. Without a connection the task reports no
+    progress.
     """
     link = _Link()
     beats.report_progress(lambda: link.up)

@@ -1,4 +1,4 @@
-"""What libpq hands back for a statement: a `QueryResult`, or the error of `storage.postgres.errors` that it means."""
+"""libpq's result of a statement as a `QueryResult`, or as an error of `storage.postgres.errors`."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _FIELD = pq.DiagnosticField
 
 
 class QueryResult(msgspec.Struct, frozen=True):
-    """What a statement gave: its rows, how many it returned or changed, and its tag (`INSERT 0 3`)."""
+    """The rows of a statement, the number of rows that it returned or changed, and its tag (`INSERT 0 3`)."""
 
     rows: list[tuple[Any, ...]]
     count: int
@@ -22,7 +22,7 @@ class QueryResult(msgspec.Struct, frozen=True):
 
 
 def read(reader: Transformer, result: PGresult, statement: str, index: int | None = None) -> QueryResult:
-    """The rows of a result as tuples; raises what the server's error means."""
+    """The rows of a result as tuples. Raises the server's error."""
     if result.status not in _OK:
         raise _failure(result, statement, index)
     rows: list[tuple[Any, ...]] = []

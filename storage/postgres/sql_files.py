@@ -1,12 +1,12 @@
 """Loads the named statements of a .sql file.
 
-A file looks like this; every statement has a name and, below it, a comment that says why it is as it is:
+Each statement has a name and, below it, a comment that says why it is written that way:
 
     -- name: read_batch
     -- Ordered by position because the cursor moves to the last row.
     SELECT position, command FROM command_log WHERE partition_id = $1 AND position > $2 ORDER BY position LIMIT $3;
 
-Parameters are PostgreSQL's own `$1`, `$2`: the text goes to the server as it stands.
+Parameters are PostgreSQL's own `$1`, `$2`: the text goes to the server unchanged.
 """
 
 import re
@@ -27,33 +27,33 @@ class Statement:
     """One named statement. Compared by identity: a connection prepares each of these objects once."""
 
     name: str
-    """Its file and its name there: `log.append`. It stands in errors, and before a number in pg_prepared_statements."""
+    """File and name, as in `log.append`. Errors show it; pg_prepared_statements shows it with a number."""
 
     text: str
     why: str
-    """Its comment, for the documentation and for whoever reads a plan."""
+    """The comment below the name."""
 
 
 def statement(name: str, text: str, why: str) -> Statement:
-    """A statement that is not in a file (tests, or SQL that is put together)."""
+    """A statement that is not in a file (tests, or generated SQL)."""
     return Statement(name, text, why)
 
 
 def load(path: Path) -> Mapping[str, Statement]:
-    """All statements of a file by name, in the order of the file; raises `SqlFileError`."""
+    """All statements of a file by name, in the order of the file. Raises `SqlFileError`."""
     text = path.read_text(encoding="utf-8")
     found: dict[str, Statement] = {}
     for name, line, body in _sections(text, path):
         if name in found:
-            raise SqlFileError(f"{path.name}:{line}: a second statement named {name!r}")
+            raise SqlFileError(f"{path.name}:{line}: a second statement is named {name!r}: names are unique in a file")
         found[name] = _parse(path.stem, name, body, f"{path.name}:{line}")
     if not found:
-        raise SqlFileError(f"{path.name}: no '-- name:' heading")
+        raise SqlFileError(f"{path.name}: the file has no '-- name:' heading")
     return found
 
 
 def _sections(text: str, path: Path) -> Iterator[tuple[str, int, str]]:
-    """(name, line of the heading, what follows it up to the next heading)."""
+    """(name, line of the heading, text up to the next heading)."""
     headings = list(_HEADING.finditer(text))
     before = text[: headings[0].start()] if headings else text
     if stray := [line for line in before.splitlines() if line.strip() and not line.lstrip().startswith("--")]:
@@ -63,7 +63,9 @@ def _sections(text: str, path: Path) -> Iterator[tuple[str, int, str]]:
         line = text.count("\n", 0, heading.start()) + 1
         name = heading["name"].strip()
         if not _NAME.fullmatch(name):
-            raise SqlFileError(f"{path.name}:{line}: {name!r} is no name (lower case, digits, underscores)")
+            raise SqlFileError(
+                f"{path.name}:{line}: {name!r} is not a valid name: use lower case letters, digits and underscores"
+            )
         yield name, line, text[heading.end() : end]
 
 
@@ -75,12 +77,12 @@ def _parse(file: str, name: str, body: str, place: str) -> Statement:
     why = " ".join(part for part in comments if part)
     sql = "\n".join(lines).strip().removesuffix(";").rstrip()
     if not why:
-        raise SqlFileError(f"{place}: {name!r} lacks a comment line below its name that says why it is so")
+        raise SqlFileError(f"{place}: {name!r} needs a comment below its name that says why it is written that way")
     if not sql:
         raise SqlFileError(f"{place}: {name!r} has no statement")
     return Statement(f"{file}.{name}", sql, why)
 
 
 def beside(module_file: str) -> Mapping[str, Statement]:
-    """The statements of the .sql file that has the name of a module and stands beside it (pass `__file__`)."""
+    """The statements of the .sql file beside a module, with the same name (pass `__file__`)."""
     return load(Path(module_file).with_suffix(".sql"))

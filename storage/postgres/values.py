@@ -1,7 +1,7 @@
 """Python values to PostgreSQL parameters, and result columns to Python values.
 
-Adapting each value on its own is what costs: the large ones (JSON documents as str or bytes) go through untouched,
-and results come in binary format, decoded by psycopg's compiled loaders.
+The adaptation of values costs CPU. Large values (JSON documents as str or bytes) therefore go through untouched, and
+results come in binary format, which psycopg's compiled loaders decode.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,19 +25,19 @@ TEXT, BINARY = int(pq.Format.TEXT), int(pq.Format.BINARY)
 
 Params = Sequence[Any]
 Encoded = tuple[list[bytes | None], list[int] | None]
-"""Values and their formats; no formats when all are text."""
+"""Values and their formats; None instead of formats if all values are text."""
 
 
 class Texts(tuple[bytes | None, ...]):
-    """An array of texts that are encoded already (no NUL in them): goes through untouched."""
+    """An array of texts that are already encoded, without NUL. It goes through untouched."""
 
 
 def encode(params: Params) -> Encoded:
-    """The parameters as libpq takes them.
+    """The parameters in libpq's formats.
 
-    - str, int, float, bool, Decimal, UUID, datetime (with a zone) and None: in text format, the type is what the
-      statement makes of it;
-    - bytes: in binary format, which is what `bytea`, `json` and `text` (not `jsonb`) take without looking;
+    - str, int, float, bool, Decimal, UUID, datetime (with a zone) and None: text format; the statement decides the
+      type;
+    - bytes: binary format, which `bytea`, `json` and `text` (not `jsonb`) take as it is;
     - a list or tuple of int or str (None allowed): an array;
     - Texts: an array in binary format.
 
@@ -47,7 +47,7 @@ def encode(params: Params) -> Encoded:
         values = [_ENCODERS[type(value)](value) for value in params]
     except KeyError:
         unknown = next(type(value).__name__ for value in params if type(value) not in _ENCODERS)
-        raise TypeError(f"no PostgreSQL parameter for {unknown}") from None
+        raise TypeError(f"a parameter of type {unknown} is not supported") from None
     if not _BINARY.isdisjoint(map(type, params)):
         return values, [BINARY if type(value) in _BINARY else TEXT for value in params]
     return values, None
@@ -58,19 +58,19 @@ def _encode_text(value: str) -> bytes:
         data = value.encode()
     except UnicodeEncodeError as error:
         raise DataPoison(f"text with a lone surrogate at character {error.start}") from error
-    if b"\0" in data:  # libpq would end the value here without a word
+    if b"\0" in data:  # libpq would silently cut the value off here
         raise DataPoison(f"text with a NUL at character {value.index(chr(0))}")
     return data
 
 
 def _encode_time(value: datetime) -> bytes:
     if value.tzinfo is None:
-        raise TypeError("a datetime without a time zone means nothing to the database")
+        raise TypeError("a datetime parameter needs a time zone")
     return value.isoformat().encode()
 
 
 def whole_numbers(values: Iterable[Any]) -> str:
-    """An array of whole numbers as text: what several statements take is made so once."""
+    """An array of whole numbers as text. Callers encode an array once that several statements take."""
     return f"{{{repr([*values])[1:-1]}}}"
 
 
@@ -87,11 +87,11 @@ def _encode_element(value: int | str | None) -> bytes:
         return b"%d" % value
     if type(value) is str:
         return b'"%s"' % _encode_text(value).replace(b"\\", b"\\\\").replace(b'"', b'\\"')
-    raise TypeError(f"no PostgreSQL array of {type(value).__name__}")
+    raise TypeError(f"an array of {type(value).__name__} is not supported")
 
 
 def _encode_texts(values: Texts) -> bytes:
-    """What `array_recv` takes: dimensions, whether there are NULLs, the type; length and lower bound; the elements."""
+    """The format of `array_recv`: dimensions, whether there are NULLs, type; length and lower bound; elements."""
     if not values:
         return _ARRAY_HEAD.pack(0, 0, _TEXT_OID)
     parts = [_ARRAY_HEAD.pack(1, None in values, _TEXT_OID), _DIMENSION.pack(len(values), 1)]
@@ -124,7 +124,7 @@ _ENCODERS: Mapping[type, Callable[[Any], bytes | None]] = {
 
 
 class _JsonbBytes(Loader):
-    """jsonb in binary format is one byte of version, then the text."""
+    """jsonb in binary format: one version byte, then the text."""
 
     format = pq.Format.BINARY
 
@@ -133,7 +133,7 @@ class _JsonbBytes(Loader):
 
 
 class _Adapters:
-    """JSON comes as bytes: who needs it decoded knows the type to decode it to. (psycopg's AdaptContext.)"""
+    """JSON arrives as bytes: the callers know the type to decode it to. (psycopg's AdaptContext.)"""
 
     connection = None
 

@@ -1,4 +1,4 @@
-"""Trio waits for what psycopg's protocol generators ask for, directly on libpq's socket."""
+"""Runs psycopg's protocol generators: Trio waits directly on libpq's socket."""
 
 import select
 import socket
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 async def drive(protocol: Generator[Wait, Ready, T], fd: int) -> T:
-    """Runs a generator whose socket stays the same: everything but connecting and cancelling."""
+    """Runs a generator whose socket stays the same: all but connecting and cancelling."""
     try:
         want = next(protocol)
         while True:
@@ -29,7 +29,7 @@ async def drive(protocol: Generator[Wait, Ready, T], fd: int) -> T:
 
 
 async def drive_pairs(protocol: Generator[tuple[int, Wait], Ready, T]) -> T:
-    """Runs a generator whose socket may change on the way: connecting and cancelling."""
+    """Runs a generator whose socket may change: connecting and cancelling."""
     try:
         fd, want = next(protocol)
         while True:
@@ -52,7 +52,7 @@ async def _ready(fd: int, want: Wait) -> Ready:
 async def _either_ready(fd: int) -> Ready:
     """Waits for readable or writable, whichever comes first.
 
-    In pipeline mode one direction is not enough: a server that cannot write its results stops reading our statements.
+    In pipeline mode one direction is not enough: a server that cannot send its results stops reading our statements.
     """
     ready = 0
     closed = False
@@ -76,7 +76,7 @@ async def _either_ready(fd: int) -> Ready:
 
 
 async def request_cancel(pgconn: PGconn) -> None:
-    """Asks the server, over a connection of its own, to cancel what `pgconn` runs."""
+    """Asks the server, over another connection, to cancel the query of `pgconn`."""
     canceller = pgconn.cancel_conn()
     canceller.start()
     try:
@@ -86,18 +86,18 @@ async def request_cancel(pgconn: PGconn) -> None:
 
 
 def readable_now(fd: int) -> bool:
-    """True if a read would not wait: there is data, or the end of it."""
+    """True if a read would not wait: there is data, or the end of the stream."""
     poll = select.poll()
     poll.register(fd, select.POLLIN)
     return bool(poll.poll(0))
 
 
 def shut_down(fd: int) -> None:
-    """Ends both directions of a socket that belongs to libpq, without closing the descriptor."""
+    """Ends both directions of libpq's socket, without closing the descriptor."""
     borrowed = socket.socket(fileno=fd)
     try:
         borrowed.shutdown(socket.SHUT_RDWR)
     except OSError:
-        pass  # the other side was faster; the descriptor is closed next either way
+        pass  # the other side was faster; the caller closes the descriptor next either way
     finally:
         borrowed.detach()

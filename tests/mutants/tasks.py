@@ -5,7 +5,7 @@ from tests.mutants.mutant import Mutant, mutant
 PIGGYBACK_TESTS = "tests/runtime/consumer/test_piggyback.py"
 COMPLETIONS_TESTS = "tests/runtime/test_completions.py"
 SUPERVISION_TESTS = "tests/runtime/supervision/test_supervisor.py"
-LISTENER_TESTS = "tests/storage/postgres/test_listener.py"
+LISTENER_TESTS = "tests/storage/postgres/test_notification_listener.py"
 CHAOS_TESTS = "tests/process/test_chaos.py"
 TWO_TESTS = "tests/process/test_two_programs.py"
 LATE_TESTS = "tests/storage/test_late_calls.py"

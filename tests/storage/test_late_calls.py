@@ -18,7 +18,7 @@ import trio
 from vivero.storage import activation, attempts, clock, log, maintenance, partitions, timers
 from vivero.storage.activation import Ask
 from vivero.storage.attempts import Suspicion
-from vivero.storage.postgres import announcer, driver, listener, migrate
+from vivero.storage.postgres import announcer, driver, migrate, notification_listener
 from vivero.storage.postgres.errors import ConnectionLost
 from vivero.storage.postgres.migrate import Migration, MigrationError
 from vivero.storage.postgres.queries import label
@@ -212,7 +212,7 @@ async def notified(connection):
 
 
 async def pinged(connection):
-    await connection.execute(listener._PING, ("channel", "name"))
+    await connection.execute(notification_listener._PING, ("channel", "name"))
 
 
 async def take_back_of(connection):

@@ -15,9 +15,10 @@ from vivero.api.http1.listeners import ListenError
 from vivero.cli.failures import Failure, GaveUp, run
 from vivero.config import Config, ConfigError
 from vivero.engine.runtime.supervision.failures import Escalated
-from vivero.storage.postgres.checks import Server, StartupProblem
+from vivero.storage.postgres.checks import Server
 from vivero.storage.postgres.errors import Outage, Retry
 from vivero.storage.postgres.migrate import Migration, MigrationError
+from vivero.storage.postgres.startup_problems import StartupProblem
 
 log = structlog.get_logger(__name__)
 

@@ -8,14 +8,16 @@ import trio
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from vivero.storage.postgres import checks
-from vivero.storage.postgres.checks import (
+from vivero.storage.postgres import checks, pooling, startup_connections
+from vivero.storage.postgres.checks import Server, check
+from vivero.storage.postgres.driver import QueryResult, connect
+from vivero.storage.postgres.errors import Retry
+from vivero.storage.postgres.startup_problems import (
     CannotEndOwnSessions,
     CommitsNotDurable,
     NotPermitted,
     PooledConnections,
     ReadOnlyServer,
-    Server,
     ServerTooOld,
     SeveralProblems,
     StartupProblem,
@@ -24,10 +26,7 @@ from vivero.storage.postgres.checks import (
     UnreadableUrl,
     WrongCredentials,
     WrongEncoding,
-    check,
 )
-from vivero.storage.postgres.driver import QueryResult, connect
-from vivero.storage.postgres.errors import Retry
 
 SAFE = Server("18.4", 180004, "on", True, "db as user at host port 5432")
 
@@ -69,7 +68,7 @@ async def test_malformed_url(dsn):
 
 async def test_nobody_there(tmp_path):
     text = await refused(f"host={tmp_path} user=u password=secret dbname=d", Unreachable)
-    assert text.startswith(f"d as u at {tmp_path} port 5432: no connection. Check host and port")
+    assert text.startswith(f"d as u at {tmp_path} port 5432: cannot connect. Check host and port")
 
 
 async def test_unknown_host():
@@ -124,7 +123,7 @@ def test_which_problems_may_pass():
 async def test_commits_that_can_be_lost_are_refused_unless_allowed(empty_database, value):
     dsn = with_options(empty_database, f"-c synchronous_commit={value}")
     with pytest.raises(
-        StartupProblem, match=f"synchronous_commit is {value}; a command is acknowledged when it is safe"
+        StartupProblem, match=f"synchronous_commit is {value}; a crash could lose acknowledged commands"
     ):
         await check(dsn)
     assert (await check(dsn, allow_unsafe_commits=True)).synchronous_commit == value
@@ -146,7 +145,7 @@ def test_safe_commits(commit):
 def test_an_old_server():
     (problem,) = checks._judge(Server("14.9", 140009, "on", True, "here"), "UTF8", None, False)
     assert isinstance(problem, ServerTooOld)
-    assert str(problem) == "here: PostgreSQL 14.9 is too old, 15 is the oldest"
+    assert str(problem) == "here: PostgreSQL 14.9 is too old. Use PostgreSQL 15 or a newer one"
 
 
 async def test_a_standby():
@@ -203,7 +202,7 @@ async def test_who_may_make_no_tables(empty_database, stranger):
 
 async def test_who_may_not_work_with_the_tables(database, stranger):
     text = await refused(make_conninfo(database, user=stranger), NotPermitted)
-    assert f"which are postgres's. Give the database URL of that user, or GRANT postgres TO {stranger}" in text
+    assert f"which postgres owns. Use the database URL of that user, or run: GRANT postgres TO {stranger}" in text
 
 
 async def test_who_was_granted_the_tables_may(database, stranger):
@@ -242,7 +241,7 @@ async def test_who_may_not_end_its_own_sessions(empty_database):
 async def test_a_pooler_that_reuses_the_last_session_is_found(pooler, empty_database):
     text = await refused(await pooler(empty_database), PooledConnections)
     assert "one connection was backend" in text
-    assert "give the address of PostgreSQL itself" in text
+    assert "use the address of PostgreSQL itself" in text
 
 
 async def test_a_pooler_that_takes_turns_is_found(pooler, empty_database):
@@ -250,20 +249,20 @@ async def test_a_pooler_that_takes_turns_is_found(pooler, empty_database):
 
 
 async def test_a_pooler_with_a_single_session_is_found(pooler, empty_database, monkeypatch):
-    monkeypatch.setattr(checks, "PROBE_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(startup_connections, "PROBE_TIMEOUT_S", 0.1)
     text = await refused(await pooler(empty_database, size=1), PooledConnections)
     assert "no answer while another one was in a transaction" in text
 
 
 @pytest.mark.parametrize(
     ("probe", "evidence"),
-    [("_keeps_settings", "a setting of the session was lost"), ("_hears_itself", "a notification did not come")],
+    [("_keeps_settings", "a setting of the session was lost"), ("_hears_itself", "a notification did not arrive")],
 )
 async def test_each_probe_finds_a_pooler_by_itself(pooler, empty_database, monkeypatch, probe, evidence):
-    monkeypatch.setattr(checks, "PROBE_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(startup_connections, "PROBE_TIMEOUT_S", 0.2)
     dsn = await pooler(empty_database)
     first, second = await connect(dsn), await connect(dsn)
-    assert await checks._evidence(getattr(checks, probe), first, second) == evidence
+    assert await pooling._evidence(getattr(pooling, probe), first, second) == evidence
     first.close()
     second.close()
 

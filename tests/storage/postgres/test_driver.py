@@ -12,8 +12,7 @@ import trio
 from psycopg import generators, waiting
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from vivero.storage.postgres import connection as connection_module
-from vivero.storage.postgres import driver
+from vivero.storage.postgres import driver, session
 from vivero.storage.postgres.driver import connect
 from vivero.storage.postgres.errors import (
     ConnectFailed,
@@ -426,7 +425,7 @@ async def test_a_call_in_a_cancelled_scope_sends_nothing(connection):
 async def test_cancelled_query_is_cancelled_on_the_server_and_the_connection_reused(
     connection, other, cancelled, monkeypatch
 ):
-    monkeypatch.setattr(connection_module, "SETTLE_S", 10)
+    monkeypatch.setattr(session, "SETTLE_S", 10)
     ended = await cancelled(
         partial(connection.execute, SLEEP, (60,), deadline=trio.current_time() + 100),
         partial(until_sleeping, other, connection),
@@ -440,8 +439,8 @@ async def test_cancelled_query_is_cancelled_on_the_server_and_the_connection_reu
 async def test_cancelled_query_that_ends_by_itself_had_its_effect_and_the_connection_is_reused(
     connection, other, cancelled, monkeypatch
 ):
-    monkeypatch.setattr(connection_module, "SETTLE_GRACE_S", 10)
-    monkeypatch.setattr(connection_module, "SETTLE_S", 10)
+    monkeypatch.setattr(session, "SETTLE_GRACE_S", 10)
+    monkeypatch.setattr(session, "SETTLE_S", 10)
     await connection.script("CREATE TABLE t (n int)")
     await other.execute("SELECT pg_advisory_lock(1)")
     ended = await cancelled(
@@ -464,7 +463,7 @@ async def test_cancelled_query_that_cannot_be_cancelled_closes_the_connection(da
     began = trio.current_time()
     await ended.wait()
     assert connection.closed
-    assert connection_module.SETTLE_S <= trio.current_time() - began < connection_module.SETTLE_S + 2
+    assert session.SETTLE_S <= trio.current_time() - began < session.SETTLE_S + 2
 
 
 async def test_cancelled_inside_a_transaction_leaves_a_connection_that_says_so(connection, other, cancelled):
@@ -818,7 +817,16 @@ async def test_cancelled_at_any_step_a_connection_is_clean_or_closed(database, k
 
 def test_the_public_names_of_the_driver():
     assert inspect.iscoroutinefunction(driver.connect)
-    assert set(driver.__all__) == {"Call", "Connection", "Notification", "Params", "Query", "Result", "connect"}
+    assert set(driver.__all__) == {
+        "Call",
+        "Connect",
+        "Connection",
+        "Notification",
+        "Params",
+        "Query",
+        "QueryResult",
+        "connect",
+    }
 
 
 def unused_port():

@@ -56,12 +56,12 @@ def test_the_projects_own_migrations_keep_the_rules():
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("v0003_late", "SELECT 1", "0003_late.sql: expected number 0002"),
-        ("v0001_again", "SELECT 1", "0001_first.sql: expected number 0002"),
-        ("v2_short", "SELECT 1", "2_short.sql: migrations are named like 0001_name.sql"),
-        ("v0002_Name", "SELECT 1", "0002_Name.sql: migrations are named"),
-        ("v0002_commits", "SELECT 1;\ncommit;\n", "0002_commits.sql:2: commit is not for migrations"),
-        ("v0002_begins", "BEGIN;\nSELECT 1;", "0002_begins.sql:1: BEGIN is not for migrations"),
+        ("v0003_late", "SELECT 1", "0003_late.sql: its number must be 0002"),
+        ("v0001_again", "SELECT 1", "0001_first.sql: its number must be 0002"),
+        ("v2_short", "SELECT 1", "2_short.sql: rename the migration to the pattern 0001_name.sql"),
+        ("v0002_Name", "SELECT 1", "0002_Name.sql: rename the migration"),
+        ("v0002_commits", "SELECT 1;\ncommit;\n", "0002_commits.sql:2: remove commit: each migration"),
+        ("v0002_begins", "BEGIN;\nSELECT 1;", "0002_begins.sql:1: remove BEGIN: each migration"),
     ],
 )
 def test_files_that_break_the_rules(files, name, text, message):
@@ -128,7 +128,7 @@ async def test_a_failing_migration_leaves_nothing_of_itself_and_says_where(conne
 
 async def test_a_database_that_is_newer_is_refused(connection, two):
     await migrate(connection, two)
-    expected = "the database has schema version 0002_second, this program knows only 0001_first"
+    expected = "the database has schema version 0002_second, but this program knows only 0001_first"
     with pytest.raises(MigrationError, match=expected):
         await pending(connection, two[:1])
     with pytest.raises(MigrationError, match=expected):
@@ -144,7 +144,7 @@ async def test_a_migration_that_was_changed_after_it_ran_is_refused(connection, 
 
 async def test_a_database_from_before_the_first_release_is_refused_with_what_to_do(connection, two):
     await migrate(connection, [replace(two[0], name="kernel")])
-    expected = r"first migration is 0001_kernel\), and cannot be migrated: use an empty database"
+    expected = r"first migration is 0001_kernel\)\. It cannot be migrated: use an empty database"
     for known in two, two[:1]:
         with pytest.raises(MigrationError, match=expected):
             await pending(connection, known)
@@ -190,7 +190,7 @@ async def test_a_table_in_use_is_named_as_the_cause(connection, empty_database, 
     await user.execute("BEGIN")
     await user.execute("SELECT * FROM a")
     more = files(v0003_alter="ALTER TABLE a ADD COLUMN m int;")
-    with pytest.raises(MigrationError, match="migration 0003_alter found a table in use"):
+    with pytest.raises(MigrationError, match="migration 0003_alter could not lock a table"):
         await migrate(connection, more, lock_wait_s=0.05)
     user.close()
     assert [str(m) for m in await migrate(connection, more)] == ["0003_alter"]

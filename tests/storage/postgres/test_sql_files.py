@@ -44,15 +44,18 @@ def test_statements_by_name_with_their_reasons(file):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "log.sql: no '-- name:' heading"),
+        ("", "log.sql: the file has no '-- name:' heading"),
         ("SELECT 1;\n-- name: a\n-- Why.\nSELECT 1", "SQL before the first heading: 'SELECT 1;'"),
-        ("-- name: a\n-- Why.\nSELECT 1;\n\n-- name: a\n-- Why.\nSELECT 2;", "log.sql:5: a second statement named 'a'"),
-        ("\n-- name: a\nSELECT 1;", "log.sql:2: 'a' lacks a comment"),
-        ("-- name: a\n--\nSELECT 1;", "log.sql:1: 'a' lacks a comment"),
+        (
+            "-- name: a\n-- Why.\nSELECT 1;\n\n-- name: a\n-- Why.\nSELECT 2;",
+            "log.sql:5: a second statement is named 'a'",
+        ),
+        ("\n-- name: a\nSELECT 1;", "log.sql:2: 'a' needs a comment"),
+        ("-- name: a\n--\nSELECT 1;", "log.sql:1: 'a' needs a comment"),
         ("-- name: a\n-- Why.\n", "log.sql:1: 'a' has no statement"),
         ("-- name: a\n-- Why.\n;", "log.sql:1: 'a' has no statement"),
-        ("-- name: A b\n-- Why.\nSELECT 1", "log.sql:1: 'A b' is no name"),
-        ("-- name:\n-- Why.\nSELECT 1", "log.sql:1: '' is no name"),
+        ("-- name: A b\n-- Why.\nSELECT 1", "log.sql:1: 'A b' is not a valid name"),
+        ("-- name:\n-- Why.\nSELECT 1", "log.sql:1: '' is not a valid name"),
     ],
 )
 def test_a_broken_rule_is_told_with_its_place(file, text, message):

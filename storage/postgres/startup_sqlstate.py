@@ -1,7 +1,7 @@
-"""Why a server refuses a connection, as a SQLSTATE.
+"""The SQLSTATE with which a server rejects a new connection.
 
-libpq keeps the SQLSTATE of a refused start to itself and hands out only a text, in the server's language. Its protocol
-trace has it, though. For the start-up checks alone: libpq leaks the trace's FILE (a few kB) at each use.
+libpq hides that SQLSTATE: it returns only a text in the server's language. Its protocol trace has the SQLSTATE. Only
+the start-up checks use the trace, because libpq leaks its FILE (a few kB) each time.
 """
 
 import os
@@ -18,11 +18,11 @@ _ERROR_RESPONSE = re.compile(rb"\tErrorResponse\t.* C \"(?P<sqlstate>[0-9A-Z]{5}
 _TRACE_LIMIT = 1_000_000
 
 
-async def sqlstate_of_refusal(dsn: str, *, deadline: float) -> str | None:
-    """Connects once more and gives the SQLSTATE with which the last host refuses.
+async def startup_sqlstate(dsn: str, *, deadline: float) -> str | None:
+    """Connects once more; returns the SQLSTATE with which the last host rejects the connection.
 
-    None if it does not refuse, says nothing of the kind before `deadline`, cannot be reached, or libpq cannot trace
-    here (it can on Linux).
+    None if the host accepts it, cannot be reached, or sends no SQLSTATE before `deadline`; and on systems other than
+    Linux, where libpq cannot trace.
     """
     if sys.platform != "linux":
         return None
@@ -46,8 +46,8 @@ async def _sqlstate(attempt: str) -> str | None:
             reading = state == pq.PollingStatus.READING
             await (trio.lowlevel.wait_readable if reading else trio.lowlevel.wait_writable)(connection.socket)
         connection.untrace()
-        refusals = _ERROR_RESPONSE.findall(os.pread(trace, _TRACE_LIMIT, 0))
-        return refusals[-1].decode() if refusals else None
+        sqlstates = _ERROR_RESPONSE.findall(os.pread(trace, _TRACE_LIMIT, 0))
+        return sqlstates[-1].decode() if sqlstates else None
     finally:
         connection.finish()
         os.close(trace)

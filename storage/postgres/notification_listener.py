@@ -1,11 +1,11 @@
-"""The task that hears NOTIFY, and knows when it no longer does.
+"""The task that receives notifications (NOTIFY), and notices when it no longer does.
 
-A half-open connection hears nothing and raises nothing. So the listener notifies itself twice a second, and takes its
-connection for broken when its own echo fails to come. Notifications are hints: whoever is told of a new connection
-looks into the database once, for what was said in between is lost.
+A half-open connection receives nothing and raises nothing. Therefore the listener notifies itself twice a second. If
+its own echo fails to arrive, it closes the connection. Notifications are hints. Those between two connections are lost,
+so `connected` tells the receivers to look into the database once.
 
-All listeners ping on one channel, each by its name: so each knows whether it is alone in its database, and a program
-that is need not announce anything.
+All notification listeners ping on one channel, each with its own name. Each thus knows whether it is alone in its
+database. A program that is alone announces nothing.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,9 +15,9 @@ from typing import Never
 import structlog
 import trio
 
-from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.driver import Connect, Connection
 from vivero.storage.postgres.errors import ConnectionLost, DataPoison
-from vivero.storage.postgres.reconnect import Backoff, Beats, Connect, keep_connected
+from vivero.storage.postgres.reconnect import Backoff, Beats, keep_connected
 from vivero.storage.postgres.sql_files import statement
 
 log = structlog.get_logger(__name__)
@@ -30,35 +30,35 @@ Deliver = Callable[[str, str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class ListenerSettings:
-    """Seconds."""
+class NotificationListenerSettings:
+    """The intervals of the listener, in seconds."""
 
     ping_every_s: float = 0.5
     echo_within_s: float = 2.0
     turn_s: float = 0.2
-    """The longest a turn waits, so that there is a sign of life in between."""
+    """The longest wait of a turn, which begins with a beat."""
     alone_after_s: float = 3.0
-    """So long nobody else must have been heard. Who could not ping for so long misses what is said, and polls."""
+    """After this long without another's ping the listener is alone. A node that cannot ping for this long polls."""
     backoff: Backoff = field(default_factory=Backoff)
 
 
 @dataclass(slots=True)
-class Session:
+class ListenSession:
     """One connection of the listener, from its LISTEN to its end."""
 
     connection: Connection
     name: str
-    """What its pings say: unique in the server."""
+    """The payload of its pings: unique in the server."""
     next_ping_at: float
     others_at: float
-    """When somebody else was heard last, or may have been before this session could hear."""
+    """The time of another's last ping; at first the time of the LISTEN, because earlier pings went unheard."""
     unanswered_since: float | None = None
 
 
-class Listener:
-    """Hears `channels` and hands on what comes.
+class NotificationListener:
+    """Listens on `channels` and delivers the notifications.
 
-    `deliver` gets each notification, `connected` gets True after each LISTEN and False when the connection is lost.
+    `deliver` gets each notification; `connected` gets True after each LISTEN and False when the connection is lost.
     """
 
     def __init__(
@@ -67,25 +67,25 @@ class Listener:
         channels: Sequence[str],
         deliver: Deliver,
         connected: Callable[[bool], None],
-        settings: ListenerSettings | None = None,
+        settings: NotificationListenerSettings | None = None,
     ) -> None:
         if wrong := [channel for channel in channels if not (channel.isascii() and channel.isidentifier())]:
-            raise ValueError(f"{wrong[0]!r} is no name for a channel")
+            raise ValueError(f"{wrong[0]!r} is not a valid channel name: use ASCII letters, digits and underscores")
         self._connect = connect
         self._channels = tuple(channels)
         self._deliver = deliver
         self._connected = connected
-        self._settings = settings or ListenerSettings()
-        self._session: Session | None = None
+        self._settings = settings or NotificationListenerSettings()
+        self._session: ListenSession | None = None
 
     @property
     def alone(self) -> bool:
-        """Whether it listens, and nobody else has been heard in this database for some seconds."""
+        """Whether it listens, and no other listener in this database has pinged for some seconds."""
         session = self._session
         return session is not None and trio.current_time() - session.others_at > self._settings.alone_after_s
 
     async def run(self, beats: Beats) -> Never:
-        """Listens for ever, on one connection after the other."""
+        """Listens forever, on one connection after the other."""
 
         async def listen(connection: Connection) -> None:
             session = await self.open(connection, beats)
@@ -98,21 +98,21 @@ class Listener:
 
         await keep_connected("listener", self._connect, listen, beats, self._settings.backoff)
 
-    async def open(self, connection: Connection, beats: Beats) -> Session:
+    async def open(self, connection: Connection, beats: Beats) -> ListenSession:
         """Begins to listen on a connection."""
         with beats.waiting(self._settings.echo_within_s):
             deadline = trio.current_time() + self._settings.echo_within_s
             names = (*self._channels, PING_CHANNEL)
             await connection.script("; ".join(f'LISTEN "{name}"' for name in names), deadline=deadline)
         now = trio.current_time()
-        self._session = Session(connection, str(connection.backend_pid), now, now)
+        self._session = ListenSession(connection, str(connection.backend_pid), now, now)
         self._connected(True)
         return self._session
 
-    async def run_once(self, session: Session, beats: Beats) -> None:
-        """One turn: a ping if it is time, what has arrived, and whether the echo is overdue.
+    async def run_once(self, session: ListenSession, beats: Beats) -> None:
+        """One turn: pings if it is time, delivers notifications, and checks the echo.
 
-        Raises `ConnectionLost`.
+        Raises `ConnectionLost` if the echo is overdue.
         """
         beats.beat()
         if trio.current_time() >= session.next_ping_at:
@@ -130,13 +130,13 @@ class Listener:
         if self._session is not None:
             self._session.connection.abort()
 
-    def _heard_ping(self, session: Session, name: str) -> None:
+    def _heard_ping(self, session: ListenSession, name: str) -> None:
         if name == session.name:
             session.unanswered_since = None
         else:
             session.others_at = trio.current_time()
 
-    async def _ping(self, session: Session, beats: Beats) -> None:
+    async def _ping(self, session: ListenSession, beats: Beats) -> None:
         now = trio.current_time()
         session.next_ping_at = now + self._settings.ping_every_s
         session.unanswered_since = session.unanswered_since or now
@@ -144,11 +144,11 @@ class Listener:
         try:
             with beats.waiting(self._settings.echo_within_s):
                 await session.connection.execute(_PING, (PING_CHANNEL, session.name), deadline=deadline)
-        except DataPoison as error:  # the server's queue is full; without an echo the connection is given up soon
+        except DataPoison as error:  # the server's queue is full; without an echo the connection ends soon
             log.warning("cannot ping", error=str(error))
 
-    def _check_echo(self, session: Session) -> None:
+    def _check_echo(self, session: ListenSession) -> None:
         since, limit_s = session.unanswered_since, self._settings.echo_within_s
         if since is not None and trio.current_time() - since > limit_s:
             session.connection.abort()
-            raise ConnectionLost(f"the listener did not hear its own notification within {limit_s:g} s")
+            raise ConnectionLost(f"the listener did not receive its own notification within {limit_s:g} s")

@@ -9,10 +9,10 @@ import trio
 
 from vivero.storage.postgres.driver import connect
 from vivero.storage.postgres.errors import ConnectFailed, ConnectionLost
-from vivero.storage.postgres.listener import Listener, ListenerSettings
+from vivero.storage.postgres.notification_listener import NotificationListener, NotificationListenerSettings
 from vivero.storage.postgres.reconnect import Backoff
 
-QUICK = ListenerSettings(ping_every_s=0.05, echo_within_s=0.2, turn_s=0.02, backoff=Backoff(0.01, 0.05))
+QUICK = NotificationListenerSettings(ping_every_s=0.05, echo_within_s=0.2, turn_s=0.02, backoff=Backoff(0.01, 0.05))
 
 
 class Beats:
@@ -78,7 +78,9 @@ async def other(database):
 
 
 def listener(dsn, heard, settings=QUICK):
-    return Listener(partial(open_connection, dsn), ["news", "other_news"], heard.deliver, heard.connect, settings)
+    return NotificationListener(
+        partial(open_connection, dsn), ["news", "other_news"], heard.deliver, heard.connect, settings
+    )
 
 
 async def open_connection(dsn, deadline):
@@ -119,7 +121,7 @@ async def turn_until(own, session, condition):
 
 
 async def test_it_knows_whether_it_is_alone(database, heard):
-    settings = ListenerSettings(ping_every_s=0.05, turn_s=0.02, alone_after_s=0.3)
+    settings = NotificationListenerSettings(ping_every_s=0.05, turn_s=0.02, alone_after_s=0.3)
     one, two = (listener(database, heard, settings) for _ in range(2))
     assert not one.alone
     first = await one.open(await connect(database), Beats())
@@ -136,7 +138,7 @@ async def test_it_knows_whether_it_is_alone(database, heard):
 
 
 async def test_a_turn_never_waits_longer_than_it_may(database, heard):
-    settings = ListenerSettings(ping_every_s=60, turn_s=0.02)
+    settings = NotificationListenerSettings(ping_every_s=60, turn_s=0.02)
     own = listener(database, heard, settings)
     connection = await connect(database)
     session = await own.open(connection, Beats())
@@ -153,7 +155,7 @@ async def test_a_connection_that_answers_but_has_gone_deaf_is_given_up(database,
     session = await own.open(connection, Beats())
     await connection.execute("UNLISTEN *")
     began = trio.current_time()
-    with pytest.raises(ConnectionLost, match=r"did not hear its own notification within 0\.2 s"):
+    with pytest.raises(ConnectionLost, match=r"did not receive its own notification within 0\.2 s"):
         await turn_for_ever(own, session)
     assert QUICK.echo_within_s <= trio.current_time() - began < 3
     assert connection.closed
@@ -199,7 +201,7 @@ async def test_it_waits_for_a_server_that_is_not_there_yet_and_shows_life_but_no
             raise ConnectFailed("not yet")
         return await connect(database, deadline=deadline)
 
-    nursery.start_soon(Listener(late, ["news"], heard.deliver, heard.connect, QUICK).run, beats)
+    nursery.start_soon(NotificationListener(late, ["news"], heard.deliver, heard.connect, QUICK).run, beats)
     await heard.until(lambda: heard.connected == [True])
     assert beats.count >= 6
     assert beats.progressing()
@@ -230,7 +232,7 @@ async def test_a_receiver_that_raises_is_not_taken_for_a_lost_connection(databas
     def fail(channel, payload):
         raise KeyError(payload)
 
-    own = Listener(partial(open_connection, database), ["news"], fail, heard.connect, QUICK)
+    own = NotificationListener(partial(open_connection, database), ["news"], fail, heard.connect, QUICK)
     connection = await connect(database)
     session = await own.open(connection, Beats())
     await other.execute("NOTIFY news, 'x'")
@@ -242,7 +244,7 @@ async def test_a_receiver_that_raises_is_not_taken_for_a_lost_connection(databas
 async def test_a_full_notification_queue_makes_it_deaf_not_broken(heard):
     """PostgreSQL refuses a NOTIFY with 54000 when a listener elsewhere does not read; ours must survive that."""
     from vivero.storage.postgres.errors import DataPoison
-    from vivero.storage.postgres.listener import Session
+    from vivero.storage.postgres.notification_listener import ListenSession
 
     class Full:
         closed = False
@@ -257,12 +259,12 @@ async def test_a_full_notification_queue_makes_it_deaf_not_broken(heard):
         def abort(self):
             self.closed = True
 
-    session = Session(Full(), "ping", trio.current_time(), trio.current_time())
-    with pytest.raises(ConnectionLost, match="did not hear"):
+    session = ListenSession(Full(), "ping", trio.current_time(), trio.current_time())
+    with pytest.raises(ConnectionLost, match="did not receive"):
         await turn_for_ever(listener("", heard), session)
 
 
 @pytest.mark.parametrize("name", ["", "two words", 'quote"', "ü"])
 def test_a_channel_that_is_no_name_is_refused(name):
-    with pytest.raises(ValueError, match="no name for a channel"):
-        Listener(None, ["news", name], print, print)
+    with pytest.raises(ValueError, match="not a valid channel name"):
+        NotificationListener(None, ["news", name], print, print)
