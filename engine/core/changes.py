@@ -1,4 +1,4 @@
-"""How much a stage changes at once, which is charged to its slice and bounded."""
+"""How much a stage changes at once, which is charged to its quantum and bounded."""
 
 from __future__ import annotations
 

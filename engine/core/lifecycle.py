@@ -46,7 +46,7 @@ TRANSITIONS: dict[ElementState, tuple[ElementState, ...]] = {
 CHILDREN_PER_STAGE = 100
 """A scope that ends early tells at most so many of its children in one stage."""
 PARTS_PER_STAGE = 8
-"""And a paged loop so many: few that were told are left to the next slice, which would write them again."""
+"""And a paged loop so many: few that were told are left to the next quantum, which would write them again."""
 
 Stage = Callable[[Element, View, Any], Effects]
 

@@ -55,13 +55,13 @@ STAGE_CHANGES = 20_000
 """What one stage, or a command, may change at once: a row counts for one, a follow-up for `SEND_CHANGES`."""
 SEND_CHANGES = 8
 
-SLICE_CHARACTERS = 4_500_000
-"""A slice of work ends when the texts (variables, items, results) that it has written are longer: what it does is saved
-in one transaction, whose commit has a deadline. What a client may send in one request is less."""
-SLICE_STEPS = 128_000
-"""And when its expressions have taken more steps, which is some 10 ms. What it writes and what they take are charged to
-the same budget as its items: a slice that has used up half of each has used up all of it."""
-SLICE_ROWS = 2_000
+QUANTUM_CHARACTERS = 4_500_000
+"""Limit of the texts (variables, items, results) that a quantum writes: one transaction saves them, and its commit has
+a deadline. A client can send less than this in one request."""
+QUANTUM_STEPS = 128_000
+"""Limit of the steps that the expressions of a quantum take, about 10 ms. Texts and steps are charged to the same
+budget as items: a quantum that has used half of the texts and half of the steps has used all of its budget."""
+QUANTUM_ROWS = 2_000
 """Of variables, that those who hear of a signal at once get together."""
 STAGE_VALUES = 500_000
 """Of lists, contexts and fractions, with what stands beside them, that become JSON in one stage. Of a large variable in

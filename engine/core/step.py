@@ -1,8 +1,8 @@
 """Commands with what belongs to them: the frame around the loop of `worklist`. Pure: state in, state and rows out.
 
-A command is a unit: all of it happens, or nothing. Its follow-ups come next, in the same transaction, as far as the
-slice and what is loaded allow; the rest is spilled, and comes back through the log. What a slice has left to do goes on
-between commands.
+A command is a unit: all of it happens, or nothing. Its follow-ups run next, in the same transaction, as far as the
+quantum and the loaded rows allow. The others are deferred to the inbox, and return through the log. Deferred work
+continues between commands.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ from vivero.engine.core.view import View
 from vivero.engine.core.worklist import ITEM_COST, Worklist
 
 PROMPT = (OpenSubscription, CloseSubscription)
-"""Follow-ups that are never put off, also when the slice is used up: otherwise the tree could go on, and throw what it
-waits for, before its channel knows. Each is soon done."""
+"""Follow-ups that run even if the quantum is used up. Otherwise the tree could continue, and throw what it waits for,
+before its message channel knows of the wait. Each takes little time."""
 JOB_REPORTS = (CompleteJob, FailJob, ThrowJobError)
 """Commands of workers about a job that they were given."""
 TAKEN_UP_AND_PUT_OFF = 2
-"""So many events has a slice that got no further."""
+"""So many events has a quantum that got no further."""
 MOST_ROWS = 5_000
-"""Slices between commands write no more rows of the event log for one position: a page of a trace has room for it."""
+"""Quanta between commands write no more rows of the event log for one position: a page of a trace has room for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much one command may do before the rest is deferred."""
 
-    slice_items: int = 500
+    quantum_items: int = 500
     timers: TimerRules = TIMER_RULES
     paged_from: int = TREE_RULES.paged_from
     stage_steps: int = STAGE_STEPS
@@ -102,7 +102,7 @@ class Processor:
         trees = TreeRules(limits.paged_from, limits.max_part_rows, limits.max_tree_rows)
         self.view = View(state, find_model, limits.timers, trees, limits.stage_steps)
         self.notices = Notices()
-        self._whole = limits.slice_items * ITEM_COST
+        self._whole = limits.quantum_items * ITEM_COST
         self._under_way: dict[int, UnderWay] = {}
         """By root, as far as this processor has sent them itself."""
         self._deferred: dict[int, None] = {}
@@ -111,7 +111,7 @@ class Processor:
         self._inline = limits.inline_follow_ups
         self._work = Worklist(state, self.view, self._whole)
         self.used_up = False
-        """Whether the last slice between commands had as many items as it may."""
+        """Whether the last quantum between commands had as many items as it may."""
         self._last = self._seq = 0
         """The last position that was processed, and how many rows it has."""
         self.parked: list[Parked] = []
@@ -129,7 +129,7 @@ class Processor:
         """
         self._take_up_entry(entry, now)
         self.view.leases = leases
-        self._work.begin_slice()
+        self._work.begin_quantum()
         follow_ups: deque[Command] = deque()
         if type(entry.command) is ContinueWork:
             rows = self._continue(entry.command, entry.request, follow_ups)
@@ -143,9 +143,9 @@ class Processor:
         return rows
 
     def _continue(self, command: ContinueWork, request: int | None, follow_ups: deque[Command]) -> list[Handled]:
-        """The next slice of deferred work, by its own command."""
+        """The next quantum of deferred work, by its own command."""
         known = self._arrived(command)
-        self._work.limit = self._work.slice
+        self._work.limit = self._work.quantum
         try:
             return self._handle(command, 0, request, follow_ups)
         except NotLoaded:
@@ -165,9 +165,9 @@ class Processor:
                 del self._under_way[command.key]
         return known
 
-    def cut(self, items: int) -> None:
+    def set_quantum(self, items: int) -> None:
         """How much deferred work is done at once from now on: so many items, and no more than a command may do."""
-        self._work.slice = min(items * ITEM_COST, self._whole)
+        self._work.quantum = min(items * ITEM_COST, self._whole)
 
     def deferred(self) -> int | None:
         """The root of a tree whose deferred work may go on now; None when there is none."""
@@ -182,7 +182,7 @@ class Processor:
         self._last, self._seq = position, 1
 
     def go_on_between(self, root: int, now: int) -> list[Handled]:
-        """A slice of a tree's deferred work between commands: behind the rows of the last one, and with its position.
+        """A quantum of a tree's deferred work between commands: behind the rows of the last one, and with its position.
 
         What it needs has been loaded. The command that is under way will find what is left then, or nothing; no other
         is sent. Where nothing can be done now (no row, or a bug), that command decides.
@@ -193,8 +193,8 @@ class Processor:
             return []
         work = tree.work
         self._take_up(self._last, known.tenant, known.request, now)
-        self._work.begin_slice()
-        self._work.limit, self._besides = self._work.slice, True
+        self._work.begin_quantum()
+        self._work.limit, self._besides = self._work.quantum, True
         follow_ups: deque[Command] = deque()
         try:
             rows = self._handle(ContinueWork(root), self._seq, known.request, follow_ups)
@@ -202,7 +202,7 @@ class Processor:
             return []
         else:
             self._seq += len(rows)
-            self.used_up = self._work.used >= self._work.slice
+            self.used_up = self._work.used >= self._work.quantum
             if tree.work and (tree.work != work or len(rows[0].events) > TAKEN_UP_AND_PUT_OFF):
                 self._deferred[root] = None  # others have their turn next time
             return rows + self._follow_up(follow_ups)
@@ -222,7 +222,7 @@ class Processor:
                 self.parked.append(one)
                 continue
             self._take_up(self._last, one.tenant, one.request, self.view.now)
-            self._work.begin_slice()
+            self._work.begin_quantum()
             yield self._follow_up(deque(one.commands), loaded=len(one.commands))
 
     def is_full(self) -> bool:

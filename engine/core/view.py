@@ -143,7 +143,7 @@ class View:
         self.steps_left = stage_steps
         """Of that."""
         self.steps = 0
-        """What the slice has taken so far: for evaluations, and for JSON that was read or made for them."""
+        """What the quantum has taken so far: for evaluations, and for JSON that was read or made for them."""
         self.spent = False
         """Whether the stage has taken any."""
         self._read: dict[int, int] = {}
@@ -280,7 +280,7 @@ class View:
             node = element.node = self.model(element.instance.definition_key).nodes[element.element]
         return node
 
-    # ---- what a stage and its slice may take
+    # ---- what a stage and its quantum may take
 
     def begin_stage(self) -> None:
         """What a stage may take is counted from here on."""
@@ -388,13 +388,13 @@ class View:
         return column_text(expression, value, failure)
 
     def value_of(self, text: str) -> Any:
-        """The value of JSON text that may be large: it is charged to the slice."""
+        """The value of JSON text that may be large: it is charged to the quantum."""
         if len(text) > LARGE:
             self.charge(len(text))
         return from_json(text)
 
     def json_of(self, value: Any, failure: IncidentType = IncidentType.EXTRACT_VALUE_ERROR) -> str:
-        """Like the function, of a text that may be large: it is charged to the slice, and bounded for the stage."""
+        """Like the function, of a text that may be large: it is charged to the quantum, and bounded for the stage."""
         text = self.uncharged_json_of(value, failure)
         if len(text) > LARGE:
             self.charge(len(text))

@@ -1,8 +1,8 @@
-"""The loop of one command, to quiescence or to the end of its slice.
+"""The loop of one command, to quiescence or to the end of its quantum.
 
 Its work is a queue of items `(element key, stage, argument)`. A stage's effects are collected, then applied;
 `FOLLOW` says what each event puts into the queue. When the queue is empty, touched scopes settle, innermost
-first. When the slice is used up, what is left is saved in the tree and goes on as a later command.
+first. When the quantum is used up, what is left is saved in the tree and goes on as a later command.
 docs/design/execution.md §2, §4 and §5.
 """
 
@@ -52,7 +52,7 @@ from vivero.engine.core.records.instances import (
 from vivero.engine.core.records.jobs import JobCompleted, JobCreated, JobFailed, JobReleased
 from vivero.engine.core.records.messages import ReleaseStart
 from vivero.engine.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
-from vivero.engine.core.rules import SLICE_CHARACTERS, SLICE_STEPS
+from vivero.engine.core.rules import QUANTUM_CHARACTERS, QUANTUM_STEPS
 from vivero.engine.core.settle_queue import SettleQueue
 from vivero.engine.core.shared import deadlocks, subscriptions
 from vivero.engine.core.shared.deferred import is_deferred, is_idle
@@ -74,7 +74,7 @@ from vivero.engine.core.view import View
 
 ITEM_COST = 4
 TERMINATION_COST = 1
-"""Ending an element is cheap: a slice holds four times as many of these."""
+"""Ending an element is cheap: a quantum holds four times as many of these."""
 LOOKS_PER_COST = 32
 """Such a join looks at each place that has a token."""
 
@@ -85,10 +85,10 @@ class Worklist:
     def __init__(self, state: State, view: View, limit: int) -> None:
         self.state = state
         self.view = view
-        self.limit = self.slice = self._whole = limit
+        self.limit = self.quantum = self._whole = limit
         """What one command and its follow-ups may cost before the rest is deferred, and what deferred work may."""
         self.used = 0
-        """Of that, by the slice: for items, rows, characters that are written, and steps of expressions."""
+        """Of that, by the quantum: for items, rows, characters that are written, and steps of expressions."""
         self.events: list[Event] = []
         self.replies: list[Reply] = []
         self.later = False
@@ -107,23 +107,23 @@ class Worklist:
         self._charged = 0
         """Of `used`: for characters and steps."""
         self._written = 0
-        """`State.written` when the slice began."""
+        """`State.written` when the quantum began."""
         self._next_written = 0
         """When there are more of them to be charged."""
 
-    def begin_slice(self) -> None:
+    def begin_quantum(self) -> None:
         self.used = self._charged = self.view.steps = 0
         self._written = self.state.written
-        self._next_written = self._written + SLICE_CHARACTERS // self._whole
+        self._next_written = self._written + QUANTUM_CHARACTERS // self._whole
 
     def _charge(self) -> None:
         """Characters that were written, and steps that expressions took."""
         written = self.state.written
-        of_characters = (written - self._written) * self._whole // SLICE_CHARACTERS
-        cost = of_characters + self.view.steps * self._whole // SLICE_STEPS
+        of_characters = (written - self._written) * self._whole // QUANTUM_CHARACTERS
+        cost = of_characters + self.view.steps * self._whole // QUANTUM_STEPS
         self.used += cost - self._charged
         self._charged = cost
-        self._next_written = written + SLICE_CHARACTERS // self._whole
+        self._next_written = written + QUANTUM_CHARACTERS // self._whole
 
     def begin(self) -> None:
         if self.view.spent:
@@ -244,14 +244,14 @@ class Worklist:
 
     def _settle(self, scope: Element | None) -> None:
         """What follows in a scope that is quiet. Not while a boundary event whose host has ended is to be entered by a
-        later slice: till then no place holds its token. One in a scope that is to end has its turn when it is told.
+        later quantum: till then no place holds its token. One in a scope that is to end has its turn when it is told.
         """
         if scope is None:
             return
         if scope.scope is not None and scope.state is not TERMINATING and self._ending.covers(scope.scope):
             return
-        if scope.pages is not None:  # no more of a long loop than a slice, whatever command begins or ends it
-            self.used = max(self.used, self.limit - self.slice)
+        if scope.pages is not None:  # no more of a long loop than a quantum, whatever command begins or ends it
+            self.used = max(self.used, self.limit - self.quantum)
         before = len(self.events)
         if scope.then is not None or scope.state is TERMINATING:
             self._empty(scope)
@@ -292,7 +292,7 @@ class Worklist:
             nodes = self.view.model(scope.instance.definition_key).nodes
             yield from enter(nodes[node], scope, self.view, occurred=variables)
 
-    # ---- what is left when the slice is used up
+    # ---- what is left when the quantum is used up
 
     def _defer(self) -> None:
         """Save what is left in the trees it belongs to; a later command goes on with it."""
@@ -430,7 +430,7 @@ class Worklist:
             self.sends.append(following)
 
     def _resumed(self, row: Instance, event: WorkResumed) -> None:
-        """Scopes are touched at no cost: otherwise a slice full of them would defer them again, for ever."""
+        """Scopes are touched at no cost: otherwise a quantum full of them would defer them again, for ever."""
         self._goes_on(row, event)
         for item in event.items:
             if item[1] == "settle":

@@ -32,7 +32,7 @@ from vivero.storage.postgres.sql_files import load
 _sql = load(Path(__file__).with_name("load.sql"))
 
 CHILDREN_A_PAGE = 100
-"""Inner instances that are loaded so that slices may end them: commands wait while a page is loaded."""
+"""Inner instances that are loaded so that quanta may end them: commands wait while a page is loaded."""
 ROWS_A_PAGE = 1_000
 """And so many live rows, about: an inner instance that calls others may have thousands."""
 LARGE_PART = 100

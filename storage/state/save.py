@@ -46,7 +46,7 @@ _encode = msgspec.json.Encoder().encode
 Document = documents.Document | msgspec.Struct
 
 LARGE_EVENTS = 400_000
-"""Bytes of events, from which on a row has them in a column of their own (migration 0022): more than a slice makes."""
+"""From this many bytes of events on, a row has them in a column of their own. One quantum makes fewer."""
 
 DEFINITIONS_CHANNEL = "vivero_definitions"
 """The caches of all nodes listen here."""

@@ -8,8 +8,8 @@ from xml.sax.saxutils import quoteattr
 from tests.core.models import chain, file, process_element
 from vivero.engine.core.step import Limits
 
-LIMITS = {"whole": Limits(slice_items=500), "sliced": Limits(slice_items=1)}
-"""Tests run with both: cut into slices of one item, everything must come to the same."""
+LIMITS = {"whole": Limits(quantum_items=500), "quanta": Limits(quantum_items=1)}
+"""Tests run with both: cut into quanta of one item, everything must come to the same."""
 
 
 def run(bench, *files, **variables):

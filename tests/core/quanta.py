@@ -1,13 +1,13 @@
-"""A command whose slices are run one by one, so that a test can let others come in between."""
+"""A command whose quanta are run one by one, so that a test can let others come in between."""
 
 from vivero.engine.core.records.instances import ContinueWork
 
 ITEM = 4
-"""What a work item counts for in a slice."""
+"""What a work item counts for in a quantum."""
 
 
 def run_until(bench, command, until):
-    """Run a command, and of all deferred work only as many slices as it takes until `until()`."""
+    """Run a command, and of all deferred work only as many quanta as it takes until `until()`."""
     bench.engine._handle(command, "<default>", None)
     while not until():
         run_next(bench)
@@ -35,8 +35,8 @@ def run_rest(bench):
         run_next(bench)
 
 
-def set_slice(bench, items):
-    """Slices hold so many work items from now on."""
+def set_quantum(bench, items):
+    """Quanta hold so many work items from now on."""
     processor = bench.engine.processor
     processor._work.limit = processor._whole = items * ITEM
-    processor.cut(items)
+    processor.set_quantum(items)

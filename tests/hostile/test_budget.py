@@ -1,6 +1,6 @@
 """What computes for long: expressions times mappings, conditions, events, turns of a loop and variables.
 
-Whatever is too much for one slice is cut, and ends right; whatever cannot be cut is an incident of its element.
+Whatever is too much for one quantum is cut, and ends right; whatever cannot be cut is an incident of its element.
 """
 
 import json

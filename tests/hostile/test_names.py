@@ -185,7 +185,7 @@ async def test_a_dozen_creations_a_second_that_make_nul(target):
 
 
 async def test_large_headers_times_a_wide_loop(target):
-    """400 jobs of 200 kB of headers each: 80 MB that no slice may write at once."""
+    """400 jobs of 200 kB of headers each: 80 MB that no quantum may write at once."""
     headers = "".join(f'<zeebe:header key="h{n}" value="{"v" * 50_000}"/>' for n in range(4))
     more = f"<zeebe:taskHeaders>{headers}</zeebe:taskHeaders>"
     activity = JOB.format(id="headers", more=more, loop=LOOP.format(turns=400))

@@ -12,7 +12,7 @@ PAGED_TESTS = "tests/runtime/consumer/test_paged_loops.py"
 _OWNER = "BEGIN\n    PERFORM FROM partitions WHERE id = p AND epoch = e FOR SHARE;\n"
 _FENCE_OWNER, _BETWEEN_OWNER = "    last bigint;\n" + _OWNER, "    last batches;\n" + _OWNER
 BETWEEN_TESTS = "tests/runtime/consumer/test_quanta_between_commands.py"
-WRONG_TEST = f"{BETWEEN_TESTS}::test_a_slice_of_another_owner_or_place_writes_nothing_and_steps_down"
+WRONG_TEST = f"{BETWEEN_TESTS}::test_a_quantum_of_another_owner_or_place_writes_nothing_and_steps_down"
 
 BATCH: tuple[Mutant, ...] = (
     # Paged loops (docs/adr/0006)
@@ -46,7 +46,7 @@ BATCH: tuple[Mutant, ...] = (
     ),
     mutant(
         "what put-off work is about is not loaded",
-        f"{PAGED_TESTS}::test_it_begins_in_slices",
+        f"{PAGED_TESTS}::test_it_begins_in_quanta",
         "storage/state/load.py",
         ("    keys = pages.work_of(state, roots)\n", "    keys: set[int] = set()\n"),
     ),
@@ -62,44 +62,44 @@ BATCH: tuple[Mutant, ...] = (
         "storage/state/bulk_end.py",
         ('return "ended_jobs", row.state, row.retries, ', 'return "ended_jobs", row.state, 0, '),
     ),
-    # Slices between commands (docs/adr/0009)
+    # Quanta between commands (docs/adr/0009)
     mutant(
-        "what is read for a slice counts as its work",
-        "tests/runtime/consumer/test_quanta_between_commands.py::test_what_is_read_for_a_slice_does_not_make_the_next_one_shorter",
+        "what is read for a quantum counts as its work",
+        "tests/runtime/consumer/test_quanta_between_commands.py::test_what_is_read_for_a_quantum_does_not_make_the_next_one_shorter",
         "engine/runtime/consumer/term.py",
-        ("            began_s = thread_time()  # reading does not count: a shorter slice reads no less\n", ""),
+        ("            began_s = thread_time()  # reading does not count: a shorter quantum reads no less\n", ""),
         (
             "            await self._loader.fill(batch.needs_of_work(root))\n",
             "            began_s = thread_time()\n            await self._loader.fill(batch.needs_of_work(root))\n",
         ),
     ),
     mutant(
-        "a slice of an old epoch is let through",
+        "a quantum of an old epoch is let through",
         WRONG_TEST,
         FENCES,
         (_BETWEEN_OWNER + "    IF NOT FOUND THEN\n", _BETWEEN_OWNER + "    IF false THEN\n"),
     ),
     mutant(
-        "a slice is let through wherever the cursor stands",
+        "a quantum is let through wherever the cursor stands",
         WRONG_TEST,
         FENCES,
         ("last.to_pos IS DISTINCT FROM pos OR ", ""),
     ),
     mutant(
-        "a slice gives out keys that a new term gives out again",
+        "a quantum gives out keys that a new term gives out again",
         WRONG_TEST,
         FENCES,
         (" OR last.next_key < used_to", ""),
     ),
     mutant(
-        "no keys are set aside for slices",
+        "no keys are set aside for quanta",
         f"{BETWEEN_TESTS}::test_a_loop_begins_and_ends_without_a_further_command",
         "engine/runtime/consumer/committer.py",
         ("work.next_key + (RESERVED_KEYS if deferred else 0)", "work.next_key"),
     ),
     mutant(
         "the command in the inbox that goes on after a crash is not written",
-        f"{BETWEEN_TESTS}::test_whoever_fails_each_slice_is_done_once",
+        f"{BETWEEN_TESTS}::test_whoever_fails_each_quantum_is_done_once",
         "engine/core/step.py",
         (
             "            self._deferred[command.key] = None\n",
@@ -107,36 +107,36 @@ BATCH: tuple[Mutant, ...] = (
         ),
     ),
     mutant(
-        "a slice that stands still is tried again at once",
+        "a quantum that stands still is tried again at once",
         "tests/core/worklist/test_between_quanta.py::test_work_that_gets_no_further_is_left_to_its_command",
         "engine/core/step.py",
         ("tree.work and (tree.work != work or len(rows[0].events) > TAKEN_UP_AND_PUT_OFF)", "tree.work"),
     ),
     mutant(
-        "slices follow each other for what commands took before there was work",
+        "quanta follow each other for what commands took before there was work",
         "tests/runtime/consumer/test_quanta.py::test_commands_that_no_work_has_waited_for_give_it_no_turn",
-        "engine/runtime/consumer/slices.py",
+        "engine/runtime/consumer/quanta.py",
         (" if deferred else 0.0\n", "\n"),
     ),
     mutant(
-        "commands wait for many slices in a row",
-        "tests/runtime/consumer/test_quanta.py::test_commands_wait_for_few_slices_in_a_row_whatever_others_took",
-        "engine/runtime/consumer/slices.py",
+        "commands wait for many quanta in a row",
+        "tests/runtime/consumer/test_quanta.py::test_commands_wait_for_few_quanta_in_a_row_whatever_others_took",
+        "engine/runtime/consumer/quanta.py",
         ("min(self._credit_s + SHARE * (now - began), MOST_CREDIT_S)", "self._credit_s + SHARE * (now - began)"),
     ),
     mutant(
-        "a slice does not wait for what is being appended",
-        f"{BETWEEN_TESTS}::test_a_slice_waits_for_commands_that_are_being_appended",
+        "a quantum does not wait for what is being appended",
+        f"{BETWEEN_TESTS}::test_a_quantum_waits_for_commands_that_are_being_appended",
         "engine/runtime/consumer/term.py",
         ("            if not (waited or self._commands_wait) and self._owner.coming():\n", "            if False:\n"),
     ),
     mutant(
-        "slices make each other longer",
+        "quanta make each other longer",
         f"{BETWEEN_TESTS}::test_what_commands_take_counts_while_work_waits_and_their_commits_alone",
         "engine/runtime/consumer/committer.py",
         (
-            "            if work.commands:\n                self._slices.note_commit",
-            "            if True:\n                self._slices.note_commit",
+            "            if work.commands:\n                self._quanta.note_commit",
+            "            if True:\n                self._quanta.note_commit",
         ),
     ),
     mutant(

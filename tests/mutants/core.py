@@ -71,7 +71,7 @@ CORE: tuple[Mutant, ...] = (
     ),
     mutant(
         "core: deferred scopes are forgotten",
-        "tests/core/randomised/test_metamorphic.py::test_slices_come_to_the_same_end",
+        "tests/core/randomised/test_metamorphic.py::test_quanta_come_to_the_same_end",
         "engine/core/worklist.py",
         ("for item in (*self._queue, *settles):", "for item in (*self._queue,):"),
     ),
@@ -138,7 +138,7 @@ CORE: tuple[Mutant, ...] = (
     ),
     mutant(
         "core: scopes settle before their boundary event is entered",
-        "tests/core/worklist/test_between_quanta.py::test_a_scope_does_not_end_while_a_later_slice_is_to_enter_a_boundary_event",
+        "tests/core/worklist/test_between_quanta.py::test_a_scope_does_not_end_while_a_later_quantum_is_to_enter_a_boundary_event",
         "engine/core/worklist.py",
         ('ACTIVATED and not is_deferred(scope, "enter"):', "ACTIVATED:"),
     ),
@@ -362,7 +362,7 @@ CORE: tuple[Mutant, ...] = (
     ),
     mutant(
         "core: a scope that does nothing before its children end is put off",
-        "tests/core/worklist/test_large_instance_trees.py::test_a_deep_tree_ends_in_few_slices_that_put_little_off",
+        "tests/core/worklist/test_large_instance_trees.py::test_a_deep_tree_ends_in_few_quanta_that_put_little_off",
         "engine/core/worklist.py",
         (" and not is_idle(element, item[1])", ""),
     ),
@@ -373,7 +373,7 @@ CORE: tuple[Mutant, ...] = (
         ("scope.state is not TERMINATING and self._ending.covers(scope.scope)", "False"),
     ),
     mutant(
-        "core: an inclusive join does not wait for a boundary event that a later slice is to enter",
+        "core: an inclusive join does not wait for a boundary event that a later quantum is to enter",
         "tests/core/elements/test_boundary_event_entered_later.py::test_an_inclusive_join_waits_for_it",
         "engine/core/worklist.py",
         (
@@ -384,7 +384,7 @@ CORE: tuple[Mutant, ...] = (
         ),
     ),
     mutant(
-        "core: a boundary event that a later slice is to enter outlives the interruption of its scope",
+        "core: a boundary event that a later quantum is to enter outlives the interruption of its scope",
         "tests/core/elements/test_boundary_event_entered_later.py::test_an_interruption_of_its_scope_drops_it",
         "engine/core/apply/elements.py",
         ('stage in ("arrive", "enter") and scope is not', 'stage == "arrive" and scope is not'),

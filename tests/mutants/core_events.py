@@ -20,7 +20,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
     ),
     mutant(
         "core: an interrupting event sub-process leaves the other waits open",
-        "tests/core/randomised/test_found.py::test_a_token_that_a_later_slice_was_to_move_is_gone_when_its_scope_is_interrupted",
+        "tests/core/randomised/test_found.py::test_a_token_that_a_later_quantum_was_to_move_is_gone_when_its_scope_is_interrupted",
         "engine/core/shared/occurrences.py",
         ("yield from waits.close(host, {child.id", "yield from () and waits.close(host, {child.id"),
     ),
@@ -195,7 +195,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
     ),
     mutant(
         "core: a channel hears of a wait when there is time for it",
-        "tests/core/events/test_throws.py::test_a_slice_that_ends_between_wait_and_throw_loses_nothing",
+        "tests/core/events/test_throws.py::test_a_quantum_that_ends_between_wait_and_throw_loses_nothing",
         "engine/core/step.py",
         (" and not isinstance(command, PROMPT))", ")"),
     ),
@@ -272,19 +272,19 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         ("collected=body.loop.collected + len(event.value)", "collected=body.loop.collected"),
     ),
     mutant(
-        "core: what a slice writes is not charged to it",
-        "tests/core/worklist/test_large_texts.py::test_a_slice_ends_when_it_has_written_enough",
+        "core: what a quantum writes is not charged to it",
+        "tests/core/worklist/test_large_texts.py::test_a_quantum_ends_when_it_has_written_enough",
         "engine/core/worklist.py",
         ("cost = of_characters + self.view.steps", "cost = self.view.steps"),
     ),
     mutant(
-        "core: what expressions take is not charged to the slice",
+        "core: what expressions take is not charged to the quantum",
         "tests/core/worklist/test_budget.py::test_a_loop_whose_mappings_take_many_steps_is_cut",
         "engine/core/worklist.py",
-        ("cost = of_characters + self.view.steps * self._whole // SLICE_STEPS", "cost = of_characters"),
+        ("cost = of_characters + self.view.steps * self._whole // QUANTUM_STEPS", "cost = of_characters"),
     ),
     mutant(
-        "core: rows are not charged to the slice",
+        "core: rows are not charged to the quantum",
         "tests/core/worklist/test_budget.py::test_rows_are_charged",
         "engine/core/worklist.py",
         ("self.used += cost_of(collected, stage)", "cost_of(collected, stage)"),
@@ -371,7 +371,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "events: large variables are copied for all in one transaction",
         "tests/core/events/test_large_events.py::test_all_that_wait_get_it_some_at_a_time",
         "engine/core/shared/deliveries.py",
-        ("    return max(min(SLICE_CHARACTERS", "    return 10**6 + max(min(SLICE_CHARACTERS"),
+        ("    return max(min(QUANTUM_CHARACTERS", "    return 10**6 + max(min(QUANTUM_CHARACTERS"),
     ),
     mutant(
         "conditions: a variable concerns those who see another of its name",

@@ -15,7 +15,7 @@ def needs(command: CompleteThrow, tenant: str) -> Needs:
 
 
 def complete(command: CompleteThrow, view: View) -> Effects:
-    """Nothing, if what was thrown has ended its thrower, or is about to: that may take several slices."""
+    """Nothing, if what was thrown has ended its thrower, or is about to: that may take several quanta."""
     thrower = view.element(command.key)
     if thrower is not None and thrower.state is ACTIVATED and not _ends(thrower):
         yield ElementCompleting(thrower.key)

@@ -35,7 +35,7 @@ class CancelInstance(Command, frozen=True):
 
 
 class ContinueWork(Command, frozen=True):
-    """Internal: the next slice of a tree's deferred work."""
+    """Internal: the next quantum of a tree's deferred work."""
 
     intent: ClassVar[str] = "PROCESS_INSTANCE:CONTINUE"
     key: int
@@ -176,7 +176,7 @@ class LoopResultSet(Event, frozen=True):
 
 
 class WorkDeferred(Event, frozen=True):
-    """The slice is used up: these work items of the tree (key, stage, argument) go on in a later command."""
+    """The quantum is used up: these work items of the tree (key, stage, argument) go on in a later command."""
 
     root: int
     items: tuple[tuple[int, str, Any], ...]

@@ -9,13 +9,13 @@ import msgspec
 
 from vivero.engine.core.records.effects import Effects, Send
 from vivero.engine.core.records.messages import CompleteThrow, DeliverEvent, Offer, StartInstance, TriggerSubscription
-from vivero.engine.core.rules import SLICE_CHARACTERS, SLICE_ROWS
+from vivero.engine.core.rules import QUANTUM_CHARACTERS, QUANTUM_ROWS
 
 
 def page_of(variables: dict[str, str]) -> int:
     """The number of receivers that may get these variables (JSON text) in one transaction, at least 1."""
     size = sum(map(len, variables.values()))
-    return max(min(SLICE_CHARACTERS // max(size, 1), SLICE_ROWS // max(len(variables), 1)), 1)
+    return max(min(QUANTUM_CHARACTERS // max(size, 1), QUANTUM_ROWS // max(len(variables), 1)), 1)
 
 
 def distribute(

@@ -63,7 +63,7 @@ Fill = Callable[[list[Need]], Awaitable[None]]
 
 @dataclass(slots=True)
 class Work:
-    """What a batch did: to be committed, and then to be told. Without a command it is a slice of deferred work."""
+    """What a batch did: to be committed, and then to be told. Without a command it is a quantum of deferred work."""
 
     last: int
     next_key: int
@@ -156,12 +156,12 @@ async def compute(
 
 
 def needs_of_work(root: int) -> list[Need]:
-    """What the next slice of a tree's deferred work needs."""
+    """What the next quantum of a tree's deferred work needs."""
     return list(COMMANDS[ContinueWork].needs(ContinueWork(root), ""))
 
 
 async def go_on(processor: Processor, root: int, last: int, now: int, fill: Fill) -> Work | None:
-    """A slice of a tree's deferred work, as a batch without a command: it adds to what came of the one at `last`."""
+    """A quantum of a tree's deferred work, as a batch without a command: it adds to what came of the one at `last`."""
     collected = _Collected(last=last)
     _collect_more(collected, processor.go_on_between(root, now))
     if not collected.log_rows:

@@ -13,9 +13,9 @@ from vivero.engine.runtime.consumer.batch import Work
 from vivero.engine.runtime.consumer.observers import CommitObserver, tell
 from vivero.engine.runtime.consumer.piggyback import PiggybackedStatements
 from vivero.engine.runtime.consumer.progress import Progress
+from vivero.engine.runtime.consumer.quanta import Quanta
 from vivero.engine.runtime.consumer.refusals import Refusals, Suspected
 from vivero.engine.runtime.consumer.settings import ConsumerSettings, ConsumerStats
-from vivero.engine.runtime.consumer.slices import Slices
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage import attempts, partitions
 from vivero.storage.partitions import Claim
@@ -25,9 +25,9 @@ from vivero.storage.state import save
 
 COMMIT_DEADLINE_S = 4.0
 RESERVED_KEYS = 1_000_000
-"""Keys that a batch with commands reserves, while work is deferred, for the slices between commands."""
-MAX_KEYS_OF_A_SLICE = 100_000
-"""More keys than one slice gives out. The fence refuses a slice that exceeds the reservation."""
+"""Keys that a batch with commands reserves, while work is deferred, for the quanta between commands."""
+MAX_KEYS_PER_QUANTUM = 100_000
+"""More keys than one quantum gives out. The fence refuses a quantum that exceeds the reservation."""
 
 
 class Owner(Protocol):
@@ -49,7 +49,7 @@ class Committer:
         claim: Claim,
         beat: Beat,
         state: State,
-        slices: Slices,
+        quanta: Quanta,
         trials: Trials,
     ) -> None:
         self._owner = owner
@@ -57,7 +57,7 @@ class Committer:
         self._claim = claim
         self._beat = beat
         self._state = state
-        self._slices = slices
+        self._quanta = quanta
         self._trials = trials
         self.progress = Progress(claim.position)
         self._under_way: trio.Event | None = None
@@ -70,9 +70,9 @@ class Committer:
         return self.progress.last < self._owner.refusals.careful_until
 
     @property
-    def has_keys_for_a_slice(self) -> bool:
-        """Whether enough keys are reserved for a slice between commands."""
-        return self._state.next_key + MAX_KEYS_OF_A_SLICE <= self._reserved_up_to
+    def has_keys_for_quantum(self) -> bool:
+        """Whether enough keys are reserved for a quantum between commands."""
+        return self._state.next_key + MAX_KEYS_PER_QUANTUM <= self._reserved_up_to
 
     async def settled(self) -> None:
         """Wait until no commit is under way."""
@@ -85,7 +85,7 @@ class Committer:
 
         A sibling task waits for its end, and the next batch begins at once: the pipeline sends what does not fit into
         the socket at its own checkpoints, while PostgreSQL works on what it has (docs/adr/0003). `deferred` tells
-        whether work remains for slices.
+        whether work remains for quanta.
         """
         piggybacked = self._piggybacked(work)
         calls = [self._fence(work, deferred), *work.calls, *piggybacked.calls]
@@ -125,7 +125,7 @@ class Committer:
         return PiggybackedStatements(statements)
 
     def _fence(self, work: Work, deferred: bool) -> Call:
-        """The first statement. While work is deferred, it reserves keys for the slices between commands."""
+        """The first statement. While work is deferred, it reserves keys for the quanta between commands."""
         claim = self._claim
         if not work.commands:
             told = bool(work.outcomes or work.notices.ended)
@@ -143,7 +143,7 @@ class Committer:
             except DataPoison as poison:
                 raise Suspected(first, work.last, work.commands, poison) from poison
             if work.commands:
-                self._slices.note_commit(trio.current_time() - started)
+                self._quanta.note_commit(trio.current_time() - started)
             self._note_commit(work, statements)
             left = piggybacked.left(results, work.notices.available)
             tell(self._owner.observer, self._claim.partition, work, left)  # no checkpoint up to here
@@ -157,6 +157,6 @@ class Committer:
         stats = self._owner.stats
         stats.batches += 1
         stats.commands += work.commands
-        stats.slices += not work.commands
+        stats.quanta += not work.commands
         stats.statements += statements
         self._owner.refusals.committed(work.last)

@@ -21,7 +21,7 @@ from vivero.storage.state import load
 from vivero.storage.state.load import Batch
 
 LOOK_EVERY_S = 0.1
-"""While slices of deferred work follow each other, the log is read this often: others may append, and time passes."""
+"""While quanta of deferred work follow each other, the log is read this often: others may append, and time passes."""
 
 
 class Owner(Protocol):

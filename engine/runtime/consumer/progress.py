@@ -18,7 +18,7 @@ class Progress:
         self.committed = position
         self.decoded = position
         self.between = False
-        """Whether the latest work was a slice of deferred work between commands."""
+        """Whether the latest work was a quantum of deferred work between commands."""
         self.idle = True
         self._moved_at = trio.current_time()
 

@@ -27,8 +27,8 @@ log = structlog.get_logger(__name__)
 MAX_TIMERS = 1_000
 MOST_ATTEMPTS = 3
 """Attempts that count, after which a command is rejected; the next one only says so where it belongs."""
-SLICES_AWAY = 100
-"""Work between commands comes back as a command: no further away, as a rule."""
+CONTINUATION_DISTANCE = 100
+"""Positions within which deferred work normally returns as a command."""
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ class ConsumerSettings:
     max_definitions: int = 20_000
     poll_s: float = 1.0
     call_timeout_s: float = 5.0
-    slice_items: int = 500
+    quantum_items: int = 500
     paged_from: int = TREE_RULES.paged_from
     """A loop with more rows than this, together with those loaded with it, is loaded in pages."""
     max_part_rows: int = TREE_RULES.most_together
@@ -36,7 +36,7 @@ class ConsumerStats:
     reads: int = 0
     """Reads of the log. Most commands of this node are handed over in memory instead."""
     batches: int = 0
-    slices: int = 0
+    quanta: int = 0
     """Batches without commands, which do deferred work between commands."""
     commands: int = 0
     statements: int = 0

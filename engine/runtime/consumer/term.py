@@ -30,9 +30,9 @@ from vivero.engine.runtime.consumer.handover import Handover
 from vivero.engine.runtime.consumer.loader import Loader
 from vivero.engine.runtime.consumer.log_reader import LogReader
 from vivero.engine.runtime.consumer.observers import CommitObserver, Models
-from vivero.engine.runtime.consumer.refusals import SLICES_AWAY, Refusals, Suspected
+from vivero.engine.runtime.consumer.quanta import Quanta
+from vivero.engine.runtime.consumer.refusals import CONTINUATION_DISTANCE, Refusals, Suspected
 from vivero.engine.runtime.consumer.settings import ConsumerSettings, ConsumerStats
-from vivero.engine.runtime.consumer.slices import Slices
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage.attempts import Suspicion
 from vivero.storage.log import AppendedSegment
@@ -81,8 +81,8 @@ class Term:
         self._log = LogReader(owner, reader, claim.partition)
         self._loader = Loader(owner, state, self._log, beat)
         self._processor = Processor(state, _limits(settings, owner.timer_rules), self._loader.find_model)
-        self._slices = Slices(settings.slice_items)
-        self._committer = Committer(owner, writer, claim, beat, state, self._slices, trials)
+        self._quanta = Quanta(settings.quantum_items)
+        self._committer = Committer(owner, writer, claim, beat, state, self._quanta, trials)
         self._progress = self._committer.progress
         self._time = EngineTime()
         self._waiting: list[Decoded] = []
@@ -114,7 +114,7 @@ class Term:
         progress = self._progress
         first, last = progress.committed + 1, progress.decoded
         if progress.between:
-            last = max(last, first + SLICES_AWAY)
+            last = max(last, first + CONTINUATION_DISTANCE)
         if self._trials.under_way is not None or progress.idle or last < first:
             return self._trials.under_way
         return Suspicion(self._claim.partition, self._claim.epoch, first, last, False)
@@ -140,7 +140,7 @@ class Term:
         """Process at most one batch, and start its commit. False when there is nothing to do."""
         self._owner.stats.evicted += self._eviction.run()
         careful = self._committer.careful
-        if self._slices.due and not careful and await self._run_slice(nursery, waited=True):
+        if self._quanta.due and not careful and await self._run_quantum(nursery, waited=True):
             return True
         limit = 1 if careful else self._settings.batch_commands
         read = await self._read(limit) if 2 * len(self._waiting) < limit else None
@@ -149,7 +149,7 @@ class Term:
         fresh = [] if read is None else batch.decode(read.rows, self._owner.refusals)
         commands = self._waiting + fresh
         if not commands:
-            return not careful and await self._run_slice(nursery, waited=False)
+            return not careful and await self._run_quantum(nursery, waited=False)
         await self._run_commands(commands, careful, nursery, more=len(fresh) == limit)
         return True
 
@@ -165,7 +165,7 @@ class Term:
             if more and not careful:
                 self._log.start_read_ahead(nursery, commands[-1].row.position, self._settings.batch_commands)
             self._processor.set_inline(not careful)
-            self._processor.cut(self._slices.items)
+            self._processor.set_quantum(self._quanta.items)
             work, missing = await batch.compute(self._processor, commands, self._time.ms, leases, self._loader.fill)
         except DataPoison as poison:
             await self._committer.settled()
@@ -176,7 +176,7 @@ class Term:
             self._note_speed(work, trio.current_time() - started)
             await self._commit(work, nursery)
             if not all(isinstance(one.command, ContinueWork) for one in commands[: work.commands]):
-                self._slices.note_commands(started, trio.current_time(), self._is_deferred)
+                self._quanta.note_commands(started, trio.current_time(), self._is_deferred)
 
     async def _load(self, commands: list[Decoded]) -> dict[int, str | None]:
         missing = [] if self._missing is None else [self._missing]
@@ -234,33 +234,33 @@ class Term:
         """Whether there are unprocessed commands, as far as this node knows."""
         return bool(self._waiting) or self._log.may_have_more
 
-    async def _run_slice(self, nursery: trio.Nursery, waited: bool) -> bool:
-        """Run a slice of deferred work between commands; False when there is none that can run now.
+    async def _run_quantum(self, nursery: trio.Nursery, waited: bool) -> bool:
+        """Run a quantum of deferred work between commands; False when there is none that can run now.
 
-        `waited` tells that it is the slice's turn although commands may wait.
+        `waited` tells that it is the quantum's turn although commands may wait.
         """
         root = self._processor.deferred()
-        if root is None or not self._committer.has_keys_for_a_slice:
+        if root is None or not self._committer.has_keys_for_quantum:
             return False
         self._progress.begin()
         self._progress.between = True
         started = trio.current_time()
-        self._processor.cut(self._slices.items)
+        self._processor.set_quantum(self._quanta.items)
         try:
             await self._loader.fill(batch.needs_of_work(root))
             if not (waited or self._commands_wait) and self._owner.coming():
                 await self._owner.handover.expect(self._beat)
             if self._commands_wait and not waited:
                 return True
-            began_s = thread_time()  # reading does not count: a shorter slice reads no less
+            began_s = thread_time()  # reading does not count: a shorter quantum reads no less
             work = await batch.go_on(self._processor, root, self.last, self._time.ms, self._loader.fill)
         except DataPoison as poison:
             await self._committer.settled()
             raise Suspected(self.last + 1, self.last, 0, poison) from poison
-        self._slices.fit(trio.current_time(), thread_time() - began_s, self._processor.used_up)
+        self._quanta.fit(trio.current_time(), thread_time() - began_s, self._processor.used_up)
         if work is not None:
             await self._commit(work, nursery)
-        self._slices.note_slice(trio.current_time() - started, waited)
+        self._quanta.note_quantum(trio.current_time() - started, waited)
         return True
 
     async def _commit(self, work: Work, nursery: trio.Nursery) -> None:
@@ -272,7 +272,7 @@ class Term:
 
 def _limits(settings: ConsumerSettings, timer_rules: TimerRules) -> Limits:
     return Limits(
-        settings.slice_items,
+        settings.quantum_items,
         timer_rules,
         settings.paged_from,
         stage_steps=settings.stage_steps,

@@ -1,4 +1,4 @@
-"""Cancelling an instance: at every point where it can be quiet, in slices, and what is rejected."""
+"""Cancelling an instance: at every point where it can be quiet, in quanta, and what is rejected."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from vivero.engine.core.records.effects import RejectionCode
 from vivero.engine.core.records.instances import CancelInstance, ContinueWork
 from vivero.engine.core.step import Limits
 
-SLICES = [1, 7, 500]
+QUANTA = [1, 7, 500]
 ENDED = {"COMPLETED", "TERMINATED"}
 
 
@@ -43,10 +43,10 @@ def is_over(bench, key):
     return (live, jobs, incidents, [len(part) for part in held], state.weight) == ([], [], [], [0] * 6, 0)
 
 
-@pytest.mark.parametrize("limit", SLICES)
+@pytest.mark.parametrize("limit", QUANTA)
 @pytest.mark.parametrize("path", prefixes(), ids="-".join)
 def test_an_instance_can_be_cancelled_at_every_quiet_point(path, limit):
-    bench = Bench(Limits(slice_items=limit))
+    bench = Bench(Limits(quantum_items=limit))
     bench.deploy(everything())
     key = bench.start()
     for name in path:
@@ -83,15 +83,15 @@ def test_a_cancelled_job_and_a_cancelled_incident_are_over(bench):
 
 
 def test_two_thousand_children_are_ended_in_pages(bench):
-    """More than a slice: the rest is deferred, and other commands come in between."""
+    """More than a quantum: the rest is deferred, and other commands come in between."""
     wide = sub("s", start("s1"), *[task(f"t{n}") for n in range(50)], *[flow("s1", f"t{n}") for n in range(50)])
     bench.deploy(process(start(), wide, *[flow("start", "s", id=f"f{n}") for n in range(50)]))
     key = bench.start()
     assert len(bench.jobs) == 2_500
     bench.cancel(key)
     assert is_over(bench, key)
-    slices = [logged for logged in bench.engine.log if type(logged.command).__name__ == "ContinueWork"]
-    assert len(slices) >= 2
+    quanta = [logged for logged in bench.engine.log if type(logged.command).__name__ == "ContinueWork"]
+    assert len(quanta) >= 2
     told = [
         sum(type(event).__name__ == "ElementTerminated" for event in row.events)
         for logged in bench.engine.log
@@ -101,7 +101,7 @@ def test_two_thousand_children_are_ended_in_pages(bench):
 
 
 def test_cancelling_twice_answers_the_second_at_once():
-    bench = Bench(Limits(slice_items=1))
+    bench = Bench(Limits(quantum_items=1))
     bench.deploy(everything())
     key = bench.start()
     first = bench.engine._handle(CancelInstance(key), "<default>", None)

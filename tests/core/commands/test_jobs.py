@@ -204,8 +204,8 @@ def test_a_report_without_a_lease_is_taken_from_anybody(working):
 
 
 def test_a_job_of_an_element_that_is_ending_is_not_found():
-    """A slice of one item: the cancelled instance is told first, its task later."""
-    slow = Bench(Limits(slice_items=1))
+    """A quantum of one item: the cancelled instance is told first, its task later."""
+    slow = Bench(Limits(quantum_items=1))
     slow.deploy(process(start(), task("work"), "start > work"))
     key = slow.start()
     job = slow.job("work").key

@@ -1,4 +1,4 @@
-"""Instances that are terminated when an element has ended; whole and in slices of one item."""
+"""Instances that are terminated when an element has ended; whole and in quanta of one item."""
 
 import pytest
 

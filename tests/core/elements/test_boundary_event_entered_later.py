@@ -1,4 +1,4 @@
-"""A boundary event whose host has ended, and that a later slice is to enter: till then no place holds its token.
+"""A boundary event whose host has ended, and that a later quantum is to enter: till then no place holds its token.
 
 What comes in between must neither take its scope for done or stuck nor join past it, and may interrupt it.
 """
@@ -9,14 +9,14 @@ from tests.core.bench import Bench, raw, rebuilt
 from tests.core.event_models import inc
 from tests.core.message_models import boundary, event_sub, model
 from tests.core.models import end, par, start, sub, task
-from tests.core.quanta import run_rest, run_until, set_slice
+from tests.core.quanta import run_rest, run_until, set_quantum
 from vivero.engine.core.records.instances import CancelInstance, SetVariables
 from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.core.records.messages import PublishMessage
 from vivero.engine.core.records.signals import BroadcastSignal
 
 HOST = sub("host", start("i"), par("f"), task("a1"), task("a2"), "i > f > a1", "f > a2")
-"""Its end takes several slices."""
+"""Its end takes several quanta."""
 EVENT = (HOST, boundary("host", "event", "signal"), task("late"), "event > late")
 FLOWS = ("start > fork > host", "fork > beside")
 ASIDE = event_sub("aside", task("instead"), "aside-start > instead")
@@ -26,7 +26,7 @@ ASIDE = event_sub("aside", task("instead"), "aside-start > instead")
 @pytest.fixture(params=["at once", "after a stop"])
 def told(request):
     """A function that starts a model, and lets its boundary event happen as far as it takes for its host to have
-    ended: the bench, with large slices from now on. After a stop the engine knows what its events tell, and nothing
+    ended: the bench, with large quanta from now on. After a stop the engine knows what its events tell, and nothing
     else."""
 
     def tell(*parts):
@@ -39,14 +39,14 @@ def told(request):
             spilled = bench.engine.processor.notices.spilled
             rebuilt(bench)
             bench.engine.processor.notices.spilled += spilled
-        set_slice(bench, 500)
+        set_quantum(bench, 500)
         return bench
 
     return tell
 
 
 def happen(bench):
-    set_slice(bench, 1)
+    set_quantum(bench, 1)
     run_until(bench, BroadcastSignal("alarm", raw({"n": 1})), lambda: is_pending(bench))
 
 
@@ -136,10 +136,10 @@ def test_an_interruption_around_its_scope_drops_it():
     assert bench.state_of(key) == "COMPLETED"
 
 
-@pytest.mark.parametrize("slices", [1, 500])
-def test_a_cancellation_drops_it(told, slices):
+@pytest.mark.parametrize("quanta", [1, 500])
+def test_a_cancellation_drops_it(told, quanta):
     bench = told(task("beside"))
-    set_slice(bench, slices)
+    set_quantum(bench, quanta)
     in_between(bench, CancelInstance(bench.key))
     run_rest(bench)
     assert bench.state_of(bench.key) == "TERMINATED"

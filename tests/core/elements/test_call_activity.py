@@ -1,4 +1,4 @@
-"""Call activities: which process, which variables, and what if it is not there; whole and in slices of one item."""
+"""Call activities: which process, which variables, and what if it is not there; whole and in quanta of one item."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Inclusive gateways: which flows fork, and when a join goes on (BPMN 2.0.2 §13.4.3); whole and in slices of one item.
+"""Inclusive gateways: which flows fork, and when a join goes on (BPMN 2.0.2 §13.4.3); whole and in quanta of one item.
 
 Others test a join only when a token arrives, and stick when what they wait for ends elsewhere.
 """

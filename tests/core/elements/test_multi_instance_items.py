@@ -90,9 +90,9 @@ def test_the_events_of_a_short_loop_say_all(bench):
     assert (event.variable, list(event.items), texts) == (None, ["1", "2", "3"], ["1", "2", "3"])
 
 
-@pytest.mark.parametrize("slice_items", [1, 7, 500])
-def test_replay_gives_each_row(slice_items):
-    bench = Bench(Limits(slice_items, paged_from=0))
+@pytest.mark.parametrize("quantum_items", [1, 7, 500])
+def test_replay_gives_each_row(quantum_items):
+    bench = Bench(Limits(quantum_items, paged_from=0))
     event, _ = begun(bench, compact({"items": list(range(20))}))
     assert event.variable is not None
     for _ in range(20):

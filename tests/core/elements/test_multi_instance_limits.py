@@ -10,7 +10,7 @@ from vivero.engine.core.elements import multi_instance
 from vivero.engine.core.rules import MAX_LOOP_CHARACTERS, MAX_LOOP_ITEMS
 from vivero.engine.core.step import Limits
 
-LIMITS = {"whole": Limits(), "sliced": Limits(slice_items=1), "paged": Limits(paged_from=0)}
+LIMITS = {"whole": Limits(), "quanta": Limits(quantum_items=1), "paged": Limits(paged_from=0)}
 
 
 @pytest.fixture(params=LIMITS)

@@ -343,7 +343,7 @@ def test_what_has_ended_waits_no_more(bench):
 
 def test_a_condition_in_a_scope_that_is_cancelled_starts_nothing():
     """Cut into quanta of one item: children are told after the parent, and nothing begins in between."""
-    bench = Bench(LIMITS["sliced"])
+    bench = Bench(LIMITS["quanta"])
     inner = sub("s", start("i"), task("work"), boundary("in", "work", when("=x > 10")), end("j"), "i > work > j")
     bench.deploy(model(start(), inner, end(), "start > s > end"))
     key = bench.start()
@@ -353,7 +353,7 @@ def test_a_condition_in_a_scope_that_is_cancelled_starts_nothing():
 
 
 def test_many_subscriptions_of_one_variable_take_several_quanta():
-    bench = Bench(Limits(slice_items=20))
+    bench = Bench(Limits(quantum_items=20))
     inner = sub("s", start("i"), catch("wait", when("=x > 10")), end("j"), "i > wait > j")
     bench.deploy(model(start(), loop(inner, "=for i in 1..100 return i"), end(), "start > s > end"))
     key = bench.start()
@@ -365,7 +365,7 @@ def test_many_subscriptions_of_one_variable_take_several_quanta():
 
 
 def test_an_event_that_makes_its_own_condition_true_again_goes_on_in_later_quanta():
-    bench = Bench(Limits(slice_items=20))
+    bench = Bench(Limits(quantum_items=20))
     again = [boundary("b", "work", when("=x < 100"), interrupting=False), script("more", "=x + 1", "x")]
     bench.deploy(model(start(), task("work"), *again, end(), "start > work > end", "b > more"))
     key = bench.start(x=0)

@@ -1,4 +1,4 @@
-"""Errors: who catches them, what ends, where their variables go; whole and in slices of one item."""
+"""Errors: who catches them, what ends, where their variables go; whole and in quanta of one item."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Escalations: who hears them, and who goes on; whole and in slices of one item."""
+"""Escalations: who hears them, and who goes on; whole and in quanta of one item."""
 
 import pytest
 

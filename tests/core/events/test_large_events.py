@@ -20,7 +20,7 @@ LARGE = "v" * 1_000
 
 @pytest.fixture(autouse=True)
 def room_for_two(monkeypatch):
-    monkeypatch.setattr(deliveries, "SLICE_CHARACTERS", PAGE * (len(LARGE) + 2) + 1)
+    monkeypatch.setattr(deliveries, "QUANTUM_CHARACTERS", PAGE * (len(LARGE) + 2) + 1)
 
 
 def copies(bench):

@@ -449,7 +449,7 @@ def test_correlating_to_a_stale_subscription_is_refused_later(bench):
 
 
 def test_deferred_work_keeps_the_order_of_a_channel():
-    """With one work item a slice, everything that can wait does; in the end it is the same."""
+    """With one work item a quantum, everything that can wait does; in the end it is the same."""
     ends = []
     for items in (1, 7, 500):
         bench = Bench(Limits(items))

@@ -1,4 +1,4 @@
-"""A message or signal comes between the slices of another command: for what is still open, and waits no longer."""
+"""A message or signal comes between the quanta of another command: for what is still open, and waits no longer."""
 
 from functools import partial
 
@@ -37,9 +37,9 @@ however_far = pytest.mark.parametrize("how_far", ["told", "closed"])
 
 @pytest.fixture
 def bench():
-    """Every item of work is a slice of its own, and follow-ups go through the log and come first: so others come
+    """Every item of work is a quantum of its own, and follow-ups go through the log and come first: so others come
     between. And nothing is a bug."""
-    bench = Bench(Limits(slice_items=1, inline_follow_ups=False))
+    bench = Bench(Limits(quantum_items=1, inline_follow_ups=False))
     bench.run = partial(run_first, bench)
     yield bench
     assert bench.engine.processor.notices.poisoned == []
@@ -150,7 +150,7 @@ def test_what_waits_beside_another_message_takes_one_that_is_not_kept_at_once(be
 
 
 def test_a_message_goes_past_what_another_has_reached(bench):
-    """It has been triggered, and a later slice is to close what it waited for."""
+    """It has been triggered, and a later quantum is to close what it waited for."""
     bench.deploy(WAITS["receive"])
     first, second = bench.start(k="x"), bench.start(k="x")
     (key,) = bench.at(first, "p/host").subscriptions

@@ -114,9 +114,9 @@ def test_each_turn_of_a_loop_throws_for_itself(bench):
 
 
 @pytest.mark.parametrize("items", [500, 7, 3, 1])
-def test_a_slice_that_ends_between_wait_and_throw_loses_nothing(thrower, items):
+def test_a_quantum_that_ends_between_wait_and_throw_loses_nothing(thrower, items):
     """The channel knows of a wait before the tree goes on, however the work is cut."""
-    bench = Bench(Limits(slice_items=items))
+    bench = Bench(Limits(quantum_items=items))
     aside = event_sub("aside", task("after"), "aside-start > after", on=thrower[1])
     inner = loop(sub("s", *throwing(thrower[0], aside)), "=[1, 2]", sequential=True)
     outer = loop(sub("o", start("ob"), inner, "ob > s"), "=[1, 2]", sequential=True)
@@ -130,7 +130,7 @@ def test_a_slice_that_ends_between_wait_and_throw_loses_nothing(thrower, items):
 
 
 def test_who_is_about_to_be_ended_by_it_does_not_go_on(bench, thrower):
-    """The end comes from the outside in, and may take several slices to come to the thrower."""
+    """The end comes from the outside in, and may take several quanta to come to the thrower."""
     content = throwing(thrower[0])
     for depth in range(8):
         content = [start(f"b{depth}"), sub(f"s{depth}", *content), f"b{depth} > s{depth}"]

@@ -31,7 +31,7 @@ def test_every_golden_trace_is_of_a_variant_or_has_its_own_test():
         "incidents",
         "one_task",
         "order",
-        "sliced",
+        "in_quanta",
         "surplus",
         "waits_user_task_life",
     }

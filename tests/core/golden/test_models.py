@@ -91,19 +91,19 @@ def deadlock(bench):
     bench.fire_at(key, "p/s", "late")
 
 
-def sliced(bench):
-    """One work item a slice: what is left is deferred and goes on in a later command."""
+def in_quanta(bench):
+    """One work item a quantum: what is left is deferred and goes on in a later command."""
     inner = sub("s", start("i"), task("deep"), "i > deep")
     bench.deploy(process(start(), inner, task("beside"), "start > s", "start > beside"))
     bench.cancel(bench.start())
 
 
-RUNS = [one_task, order, surplus, incidents, cancelled, deadlock, sliced]
+RUNS = [one_task, order, surplus, incidents, cancelled, deadlock, in_quanta]
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.__name__)
 def test_the_trace_is_the_golden_one(run, golden):
-    bench = Bench(Limits(slice_items=1)) if run is sliced else Bench()
+    bench = Bench(Limits(quantum_items=1)) if run is in_quanta else Bench()
     run(bench)
     lines = bench.trace
     begin = next(number for number, line in enumerate(lines) if line.startswith("> CreateInstance"))

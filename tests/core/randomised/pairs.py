@@ -46,8 +46,8 @@ def check_model(seed, alone=False):
 
 
 def limits_of(seed):
-    """Half of all seeds cut the work of commands into slices."""
-    return Limits(slice_items=Random(seed).choice((500, 500, 1, 7)))
+    """Half of all seeds cut the work of commands into quanta."""
+    return Limits(quantum_items=Random(seed).choice((500, 500, 1, 7)))
 
 
 def is_cut(block):
@@ -118,7 +118,7 @@ def told(seed, block, limits, differs):
     lines = [f"seed {seed}", *difference(seen, should)]
     lines += ["", "def test_…():", f"    block = {block!r}", f"    check_path(block, {variables}, ["]
     lines += [f"        {action!r}," for action in actions]
-    lines += [f"    ], Limits(slice_items={limits.slice_items}))", "", to_bpmn(block).decode()]
+    lines += [f"    ], Limits(quantum_items={limits.quantum_items}))", "", to_bpmn(block).decode()]
     return "\n".join(lines)
 
 

@@ -21,8 +21,8 @@ def test_a_timer_that_starts_an_interrupting_event_sub_process_is_not_cancelled_
 
 
 @limits
-def test_a_token_that_a_later_slice_was_to_move_is_gone_when_its_scope_is_interrupted(limits):
-    """The scope throws the message that interrupts it, and its own token goes on in another slice, or not at all."""
+def test_a_token_that_a_later_quantum_was_to_move_is_gone_when_its_scope_is_interrupted(limits):
+    """The scope throws the message that interrupts it, and its own token goes on in another quantum, or not at all."""
     body = Seq((Task("t1"), Shout("e1", "message", "h1"), Task("t2")))
     block = Sub("s1", Guard(body, (("h1", "message", True, Task("t3")),)))
     actions = [("complete", "p/s1/t1", {"v1": 2}), ("complete", "p/s1/h1/t3", {})]

@@ -38,16 +38,16 @@ def _throws_at_once(block):
 
 
 @pytest.mark.parametrize("limit", [1, 7])
-def test_slices_come_to_the_same_end(seeds, limit):
+def test_quanta_come_to_the_same_end(seeds, limit):
     """Follow-ups included: whatever was deferred has been done."""
     deferred = 0
     for seed in seeds:
         run = recorded(seed)
         if is_cut(run.block):
             continue
-        whole, sliced = play(run), play(run, Bench(Limits(slice_items=limit)))
-        assert left_by(run, sliced) == left_by(run, whole), f"seed {seed}"
-        deferred += len(sliced.engine.log) - len(whole.engine.log)
+        whole, in_quanta = play(run), play(run, Bench(Limits(quantum_items=limit)))
+        assert left_by(run, in_quanta) == left_by(run, whole), f"seed {seed}"
+        deferred += len(in_quanta.engine.log) - len(whole.engine.log)
     assert deferred > 10, "nothing was ever deferred"
 
 

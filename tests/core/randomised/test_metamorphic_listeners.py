@@ -33,7 +33,9 @@ def check(seed, alone=False):
         return found
     _, actions, seen, should = found
     lines = difference(seen, should)
-    raise AssertionError("\n".join([f"seed {seed}, {limits.slice_items} items a slice", *map(str, actions), *lines]))
+    raise AssertionError(
+        "\n".join([f"seed {seed}, {limits.quantum_items} items a quantum", *map(str, actions), *lines])
+    )
 
 
 @pytest.mark.parametrize("alone", [False, True])
@@ -46,8 +48,8 @@ def runs(seed):
     return {one: recorded(one) for one in range(seed, seed + MODELS // 2)}
 
 
-@pytest.mark.parametrize("limits", [Limits(slice_items=1), Limits(slice_items=7), Limits(paged_from=0)])
-def test_slices_and_pages_come_to_the_same_end_with_listeners(runs, limits):
+@pytest.mark.parametrize("limits", [Limits(quantum_items=1), Limits(quantum_items=7), Limits(paged_from=0)])
+def test_quanta_and_pages_come_to_the_same_end_with_listeners(runs, limits):
     told = 0
     for seed, run in runs.items():
         if is_cut(run.block) or hurries(run.block):
@@ -59,7 +61,7 @@ def test_slices_and_pages_come_to_the_same_end_with_listeners(runs, limits):
 
 
 def hurries(block):
-    """Whether it throws to what waits, or while others are on their way: how far those come depends on the slices."""
+    """Whether it throws to what waits, or while others are on their way: how far those come depends on the quanta."""
     blocks = list(inside(block))
     ways = [way for one in blocks if isinstance(one, Fork) for way in one.ways if not waits(way)]
     return any(isinstance(one, Shout) for one in blocks) or any(isinstance(f, Final) for w in ways for f in inside(w))
@@ -78,7 +80,7 @@ def _plain(row):
 @pytest.mark.parametrize("limit", [1, 500])
 def test_replay_gives_every_row_of_what_has_listeners(runs, limit):
     for seed, run in runs.items():
-        bench = play(run, Attended(Limits(slice_items=limit)))
+        bench = play(run, Attended(Limits(quantum_items=limit)))
         state = State(1, bench.state.next_key)
         rows = keep_rows(state)
         replay(state, recorded_batches(bench))

@@ -18,8 +18,8 @@ from vivero.engine.core.step import Limits
 
 LIMITS = {
     "whole": Limits(),
-    "items": Limits(slice_items=1),
-    "slices": Limits(slice_items=3),
+    "items": Limits(quantum_items=1),
+    "quanta": Limits(quantum_items=3),
     "paged": Limits(paged_from=0),
 }
 COUNT = 25

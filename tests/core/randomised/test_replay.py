@@ -40,7 +40,7 @@ def encoded(rows):
 @pytest.mark.parametrize("limit", [1, 500])
 def test_replay_gives_every_row_that_was_ever_written(seeds, limit):
     for seed in seeds:
-        bench = play(recorded(seed), Bench(Limits(slice_items=limit)))
+        bench = play(recorded(seed), Bench(Limits(quantum_items=limit)))
         state, rows = replayed(bench)
         assert encoded(rows) == encoded(bench.rows), f"seed {seed}"
         assert list(rows) == list(bench.rows), f"seed {seed}: rows were changed in another order"

@@ -1,4 +1,4 @@
-"""Scopes that can never go on tell it by an incident; whole and in slices of one item. Others are silent there."""
+"""Scopes that can never go on tell it by an incident; whole and in quanta of one item. Others are silent there."""
 
 import pytest
 
@@ -277,7 +277,7 @@ def test_no_incident_is_open_in_an_instance_that_has_completed(bench, monkeypatc
     assert closed(bench)
 
 
-# ---- slices and replay
+# ---- quanta and replay
 
 
 def played(bench):
@@ -308,7 +308,7 @@ def test_replay_gives_the_same_incidents(bench):
 
 
 def test_a_scope_whose_work_was_deferred_is_not_stuck():
-    """Between two slices another command may end the last child: what was deferred still brings its token."""
+    """Between two quanta another command may end the last child: what was deferred still brings its token."""
     bench = Bench()
     parts = (start(), task("a"), task("b"), task("c"), par("j"), task("after"))
     run(bench, model(*parts, "start > a > j > after", "start > b > j", "start > c"))
@@ -326,9 +326,9 @@ def test_a_scope_whose_work_was_deferred_is_not_stuck():
     assert (bench.jobs, bench.incidents) == (["after"], [])
 
 
-def test_slices_come_to_the_same_end():
-    whole, sliced = (told(played(Bench(LIMITS[name]))) for name in ("whole", "sliced"))
-    assert whole == sliced
+def test_quanta_come_to_the_same_end():
+    whole, in_quanta = (told(played(Bench(LIMITS[name]))) for name in ("whole", "quanta"))
+    assert whole == in_quanta
 
 
 def told(bench):

@@ -19,7 +19,7 @@ from tests.core.event_models import (
 )
 from tests.core.listener_models import listeners_of, listening, tell_all
 from tests.core.models import ONE_TASK, end, file, flow, process, process_element, start, sub, task, xor
-from tests.core.quanta import run_rest, run_until, set_slice
+from tests.core.quanta import run_rest, run_until, set_quantum
 from vivero.engine.core.records.effects import RejectionCode
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance
 from vivero.engine.core.records.jobs import CompleteJob, ThrowJobError
@@ -92,7 +92,7 @@ def test_nothing_is_evaluated_or_awaited_before_the_last_start_listener(bench):
 
 
 def test_the_next_one_comes_before_anything_else(bench):
-    """In one slice: the listener's variables are what the next stage sees, whoever else works meanwhile."""
+    """In one quantum: the listener's variables are what the next stage sees, whoever else works meanwhile."""
     run(bench, BOTH)
     handled = tell(bench, "a", n=1)
     assert kinds(handled) == ["JobCompleted", "VariableSet", "JobCreated"]
@@ -240,12 +240,12 @@ def test_a_cancelled_element_tells_nobody_any_more(bench, before):
 
 
 def test_a_listener_of_what_is_about_to_end_reports_in_vain():
-    bench = Bench(Limits(slice_items=1))
+    bench = Bench(Limits(quantum_items=1))
     key = run(bench, BOTH)
     (listener,) = bench.state.jobs
     work = bench.element("work")
     run_until(bench, CancelInstance(key), lambda: work.state is ElementState.TERMINATING)
-    assert listener in bench.state.jobs, "its slice has not come"
+    assert listener in bench.state.jobs, "its quantum has not come"
     bench.engine._handle(CompleteJob(listener), "<default>", None)
     assert bench.engine.log[-1].handled[0].rejection.code is RejectionCode.NOT_FOUND
     run_rest(bench)
@@ -260,11 +260,11 @@ def test_a_turn_that_was_put_off_comes_unless_the_element_ends(bench, before, st
     for _ in range(before):
         bench.run(CompleteJob(next(iter(bench.state.jobs))))
     (job,) = bench.state.jobs
-    set_slice(bench, 0)
+    set_quantum(bench, 0)
     run_until(bench, CompleteJob(job), lambda: True)
     assert bench.state.trees[key].work == ((bench.element("work").key, stage, 1),)
     assert not bench.jobs
-    set_slice(bench, 500)
+    set_quantum(bench, 500)
     if cancelled:
         bench.cancel(key)
     run_rest(bench)

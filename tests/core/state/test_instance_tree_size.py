@@ -34,23 +34,23 @@ def assert_counted(bench):
         assert part.rows == len(inside) + sum(map(still_to_come, inside))
 
 
-def grown(file, most_slices=5_000, **limits):
+def grown(file, most_quanta=5_000, **limits):
     """An engine with an instance of the process that has gone on until nothing was left to do."""
     bench = Bench(Limits(**limits), keeps_rows=False)
     bench.deploy(file)
     bench.engine._handle(CreateInstance("twice"), "<default>", None)
-    slices = 0
+    quanta = 0
     while bench.engine.processor.notices.spilled:
         run_next(bench)
-        slices += 1
-        assert slices < most_slices, "it grows for ever"
+        quanta += 1
+        assert quanta < most_quanta, "it grows for ever"
     assert_counted(bench)
     return bench
 
 
-@pytest.mark.parametrize("slice_items", [1, 25])
-def test_calls_stop_where_what_is_loaded_together_is_full(slice_items):
-    bench = grown(TWICE, max_part_rows=100, slice_items=slice_items)
+@pytest.mark.parametrize("quantum_items", [1, 25])
+def test_calls_stop_where_what_is_loaded_together_is_full(quantum_items):
+    bench = grown(TWICE, max_part_rows=100, quantum_items=quantum_items)
     assert 100 <= len(bench.state.elements) < 200
     told = {
         (element, type_, message.partition("(")[2].partition(")")[0]) for element, type_, message in bench.incidents

@@ -1,4 +1,4 @@
-"""A command that comes between the slices of another: whatever was deferred belongs to a state that is no more."""
+"""A command that comes between the quanta of another: whatever was deferred belongs to a state that is no more."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from tests.core.bench import Bench, raw
 from tests.core.event_models import loop
 from tests.core.message_models import event_sub, model
 from tests.core.models import par, start, task
-from tests.core.quanta import run_rest, run_until, set_slice
+from tests.core.quanta import run_rest, run_until, set_quantum
 from tests.core.randomised.blocks import Edge, Fork, Par, Sub, Task
 from tests.core.randomised.blocks_bpmn import to_bpmn
 from vivero.engine.core.records.instances import CreateInstance
@@ -18,16 +18,16 @@ from vivero.engine.core.step import Limits
 VARIABLES = {"v0": 0, "v1": 1, "v2": 2, "v3": 0}
 
 
-@pytest.mark.parametrize("slices", range(1, 8))
-def test_a_scope_does_not_end_while_a_later_slice_is_to_enter_a_boundary_event(slices):
+@pytest.mark.parametrize("quanta", range(1, 8))
+def test_a_scope_does_not_end_while_a_later_quantum_is_to_enter_a_boundary_event(quanta):
     """The host of the event has ended, and nothing else is left in the scope when another command lets it settle."""
     host = Sub("s", Par("p1", (Task("a1"), Task("a2"))))
     ways = (Edge(host, (("b1", "timer", Task("late")),)), Task("b"))
-    bench = Bench(Limits(slice_items=1))
+    bench = Bench(Limits(quantum_items=1))
     bench.deploy(to_bpmn(Fork(Task("f"), ways)))
     key = bench.start(**VARIABLES)
     bench.complete("f")
-    only_first_slices(bench, FireTimer(next(iter(bench.state.timers))), slices)
+    only_first_quanta(bench, FireTimer(next(iter(bench.state.timers))), quanta)
     bench.engine.processor._work.limit = 1_000  # as if the first command had been large, and this one small
     bench.complete("b")
     assert bench.jobs == ["late"]
@@ -35,23 +35,23 @@ def test_a_scope_does_not_end_while_a_later_slice_is_to_enter_a_boundary_event(s
     assert bench.state_of(key) == "COMPLETED"
 
 
-def only_first_slices(bench, command, slices):
-    """Run a command; but of its deferred work only so many slices: the next command comes in between."""
+def only_first_quanta(bench, command, quanta):
+    """Run a command; but of its deferred work only so many quanta: the next command comes in between."""
     engine = bench.engine
     spilled = engine.processor.notices.spilled
     engine._handle(command, "<default>", None)
-    for _ in range(slices - 1):
+    for _ in range(quanta - 1):
         if spilled:
             following = spilled.pop(0)
             engine._handle(following.command, following.tenant, following.request)
 
 
-@pytest.mark.parametrize("slices", range(1, 24))
-def test_what_is_to_end_takes_no_further_step(slices):
+@pytest.mark.parametrize("quanta", range(1, 24))
+def test_what_is_to_end_takes_no_further_step(quanta):
     """Whichever stage of an element was deferred when its instance is cancelled: it does not run."""
-    bench = Bench(Limits(slice_items=1))
+    bench = Bench(Limits(quantum_items=1))
     bench.deploy(to_bpmn(Par("p1", (Task("a", mapped="v0"), Sub("s", Task("b"), local="v1")))))
-    only_first_slices(bench, CreateInstance("p", variables=raw(VARIABLES)), slices)
+    only_first_quanta(bench, CreateInstance("p", variables=raw(VARIABLES)), quanta)
     (key,) = bench.state.trees
     jobs = bench.jobs
     bench.cancel(key)
@@ -62,14 +62,14 @@ def test_what_is_to_end_takes_no_further_step(slices):
 
 
 def test_a_token_on_its_way_is_gone_when_its_scope_is_interrupted(bench):
-    """The scope is interrupted and emptied before the slice comes that was to move the token."""
+    """The scope is interrupted and emptied before the quantum comes that was to move the token."""
     ways = ("start > before > fork > one", "fork > two")
     aside = event_sub("aside", task("instead"), "aside-start > instead")
     bench.deploy(model(start(), task("before"), par("fork"), task("one"), task("two"), aside, *ways))
     key = bench.start(k="x")
-    set_slice(bench, 1)
+    set_quantum(bench, 1)
     run_until(bench, CompleteJob(bench.job("before").key), lambda: len(arrivals(bench)) == 2)
-    set_slice(bench, 500)
+    set_quantum(bench, 500)
     bench.engine._handle(PublishMessage("hello", "x"), "<default>", None)
     assert arrivals(bench) == []
     assert bench.element("p").then is None, "the scope is open again"
@@ -80,13 +80,13 @@ def test_a_token_on_its_way_is_gone_when_its_scope_is_interrupted(bench):
 
 
 def arrivals(bench):
-    """The flows whose tokens a later slice is to move."""
+    """The flows whose tokens a later quantum is to move."""
     return [flow for root in bench.state.trees.values() for _, stage, flow in root.work if stage == "arrive"]
 
 
 def test_work_that_gets_no_further_is_left_to_its_command():
-    """A paged loop of which nothing more is in memory: one slice finds that out, and the next is not tried."""
-    bench = Bench(Limits(slice_items=12, paged_from=0))
+    """A paged loop of which nothing more is in memory: one quantum finds that out, and the next is not tried."""
+    bench = Bench(Limits(quantum_items=12, paged_from=0))
     bench.deploy(model(start(), loop(task("work")), "start > work"))
     processor, spilled = bench.engine.processor, bench.engine.processor.notices.spilled
     bench.engine._handle(CreateInstance("p", variables=raw({"items": list(range(50))})), "<default>", None)

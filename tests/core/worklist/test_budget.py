@@ -1,4 +1,4 @@
-"""One budget for a slice: items, rows, characters and steps of expressions together; what is left over is put off.
+"""One budget for a quantum: items, rows, characters and steps of expressions together; what is left over is put off.
 
 A stage has a budget, too, as it cannot be cut: beyond it the element gets an incident, and all others go on.
 """
@@ -12,7 +12,7 @@ from tests.core.models import end, flow, start, task, xor
 from vivero.engine.core import step, view, worklist
 from vivero.engine.core.records.instances import ContinueWork, VariableSet
 from vivero.engine.core.records.messages import Offer, SubscriptionTriggered, TriggerSubscription
-from vivero.engine.core.rules import SLICE_STEPS, STAGE_CHANGES, STAGE_STEPS
+from vivero.engine.core.rules import QUANTUM_STEPS, STAGE_CHANGES, STAGE_STEPS
 from vivero.engine.core.step import Limits, Parked
 
 HEAVY = "every x in 1..30000 satisfies x > 0"
@@ -20,8 +20,8 @@ HEAVY = "every x in 1..30000 satisfies x > 0"
 MEASURED = {"heavy": HEAVY, "light": "1 + 1"}
 
 
-def slices_of(bench):
-    """The rows of the event log that each slice of deferred work came to."""
+def quanta_of(bench):
+    """The rows of the event log that each quantum of deferred work came to."""
     return [one.handled for one in bench.engine.log if isinstance(one.command, ContinueWork)]
 
 
@@ -31,14 +31,14 @@ def variables_in(rows):
 
 @pytest.fixture
 def spent(monkeypatch):
-    """The steps that were taken between the beginnings of two slices."""
-    seen, begin = [], worklist.Worklist.begin_slice
+    """The steps that were taken between the beginnings of two quanta."""
+    seen, begin = [], worklist.Worklist.begin_quantum
 
     def note(work):
         seen.append(work.view.steps)
         begin(work)
 
-    monkeypatch.setattr(worklist.Worklist, "begin_slice", note)
+    monkeypatch.setattr(worklist.Worklist, "begin_quantum", note)
     return seen
 
 
@@ -55,8 +55,8 @@ def test_a_loop_whose_mappings_take_many_steps_is_cut(spent):
     key = run(bench, looped(manual(inputs=[(f"={HEAVY}", "found")])), items=list(range(20)))
     assert bench.state_of(key) == "COMPLETED"
     one = max(step for step in spent if step)
-    assert len(slices_of(bench)) >= 20 * 180_000 // (SLICE_STEPS + one)
-    assert max(spent) < 2 * SLICE_STEPS
+    assert len(quanta_of(bench)) >= 20 * 180_000 // (QUANTUM_STEPS + one)
+    assert max(spent) < 2 * QUANTUM_STEPS
 
 
 def test_a_loop_that_filters_a_large_variable_is_cut(spent):
@@ -65,8 +65,8 @@ def test_a_loop_that_filters_a_large_variable_is_cut(spent):
     mapping = manual(inputs=[("=count(orders[amount > turn])", "found")])
     key = run(bench, looped(mapping), items=list(range(30)), orders=orders)
     assert bench.state_of(key) == "COMPLETED"
-    assert len(slices_of(bench)) >= 5
-    assert max(spent) < 2 * SLICE_STEPS
+    assert len(quanta_of(bench)) >= 5
+    assert max(spent) < 2 * QUANTUM_STEPS
 
 
 @pytest.mark.parametrize("expression", MEASURED.values(), ids=MEASURED)
@@ -74,8 +74,8 @@ def test_cut_or_not_the_end_is_the_same(monkeypatch, expression):
     activity = script("m", f"=if {expression} = null then 0 else item * 2", "r")
     body = loop(activity, item="item", output="=r", into="results")
     ends = []
-    for whole in (SLICE_STEPS, SLICE_STEPS * 1_000):
-        monkeypatch.setattr(worklist, "SLICE_STEPS", whole)
+    for whole in (QUANTUM_STEPS, QUANTUM_STEPS * 1_000):
+        monkeypatch.setattr(worklist, "QUANTUM_STEPS", whole)
         bench = Bench()
         run(bench, model(start(), body, end(), "start > m > end"), items=[3, 1, 2])
         ends.append(bench.ended)
@@ -83,13 +83,13 @@ def test_cut_or_not_the_end_is_the_same(monkeypatch, expression):
 
 
 def test_rows_are_charged():
-    """A job's result of many variables, into which the next task's mapping looks: that is for the next slice."""
+    """A job's result of many variables, into which the next task's mapping looks: that is for the next quantum."""
     bench = Bench()
     chain = model(start(), task("work"), script("after", "=v1", "r"), end(), "start > work > after > end")
     key = run(bench, chain)
     bench.complete("work", **{f"v{number}": number for number in range(2_500)})
     assert bench.state_of(key) == "COMPLETED"
-    (rows,) = slices_of(bench)
+    (rows,) = quanta_of(bench)
     assert variables_in(rows) == 1
 
 
@@ -97,7 +97,7 @@ def test_few_rows_are_paid_by_their_item():
     bench = Bench()
     run(bench, model(start(), task("work"), end(), "start > work > end"))
     bench.complete("work", a=1, b=2, c=3)
-    assert not slices_of(bench)
+    assert not quanta_of(bench)
 
 
 @pytest.mark.parametrize("rows", [10, 1_000])
@@ -110,29 +110,29 @@ def test_loops_whose_turns_make_many_rows_are_cut(rows):
         bench, called, looped(call("m", "q", propagateAllChildVariables="false")), items=list(range(8)), **variables
     )
     assert bench.state_of(key) == "COMPLETED"
-    assert max([variables_in(handled) for handled in slices_of(bench)] or [0]) <= 2_000 + rows
-    assert (len(slices_of(bench)) >= 3) == (rows == 1_000)
+    assert max([variables_in(handled) for handled in quanta_of(bench)] or [0]) <= 2_000 + rows
+    assert (len(quanta_of(bench)) >= 3) == (rows == 1_000)
 
 
 def test_characters_and_steps_share_the_budget(monkeypatch):
-    """Neither of them fills a slice alone."""
+    """Neither of them fills a quantum alone."""
     activity = manual(inputs=[("=text", "copy"), (f"={HEAVY}", "found")])
 
-    def slices(characters, steps):
-        monkeypatch.setattr(worklist, "SLICE_CHARACTERS", characters)
-        monkeypatch.setattr(worklist, "SLICE_STEPS", steps)
+    def quanta(characters, steps):
+        monkeypatch.setattr(worklist, "QUANTUM_CHARACTERS", characters)
+        monkeypatch.setattr(worklist, "QUANTUM_STEPS", steps)
         bench = Bench()
         key = run(bench, looped(activity), items=[1, 2, 3, 4], text="x" * 1_000)
         assert bench.state_of(key) == "COMPLETED"
-        return len(slices_of(bench))
+        return len(quanta_of(bench))
 
     much, little = 10_000_000, (6_000, 900_000)
-    assert (slices(little[0], much), slices(much, little[1])) == (0, 0)
-    assert slices(*little) == 1
+    assert (quanta(little[0], much), quanta(much, little[1])) == (0, 0)
+    assert quanta(*little) == 1
 
 
-def test_a_slice_takes_at_least_one_item_whatever_that_costs(monkeypatch):
-    monkeypatch.setattr(worklist, "SLICE_STEPS", 1)
+def test_a_quantum_takes_at_least_one_item_whatever_that_costs(monkeypatch):
+    monkeypatch.setattr(worklist, "QUANTUM_STEPS", 1)
     bench = Bench()
     key = run(bench, looped(manual(inputs=[(f"={HEAVY}", "found")])), items=[1, 2])
     assert bench.state_of(key) == "COMPLETED"

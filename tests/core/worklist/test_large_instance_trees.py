@@ -20,8 +20,8 @@ from vivero.engine.core.shared import deferred
 from vivero.engine.core.state.state import State
 from vivero.engine.core.step import Limits
 
-SLICE = 10
-MOST_SLICES = 10_000
+QUANTUM = 10
+MOST_QUANTA = 10_000
 
 
 def twice(*calls):
@@ -63,13 +63,13 @@ def chain(depth, *bottom):
     return model(*parts, *bottom, "in > x", id="chain")
 
 
-def begun(*files, id="p", slices, slice_items=SLICE, **variables):
-    """An engine in which an instance has begun and was gone on with for at most so many slices; the root's key."""
-    bench = Bench(Limits(slice_items=slice_items), keeps_rows=False)
+def begun(*files, id="p", quanta, quantum_items=QUANTUM, **variables):
+    """An engine in which an instance has begun and was gone on with for at most so many quanta; the root's key."""
+    bench = Bench(Limits(quantum_items=quantum_items), keeps_rows=False)
     for file in files:
         bench.deploy(file)
     bench.engine._handle(CreateInstance(id, variables=raw(variables)), "<default>", None)
-    for _ in range(slices):
+    for _ in range(quanta):
         if bench.engine.processor.notices.spilled:
             run_next(bench)
     (root,) = bench.state.trees
@@ -77,14 +77,14 @@ def begun(*files, id="p", slices, slice_items=SLICE, **variables):
 
 
 def finish(bench, command):
-    """Run a command, and what is put off until nothing is; how many slices that took, and all events."""
-    position, slices = len(bench.engine.log), 0
+    """Run a command, and what is put off until nothing is; how many quanta that took, and all events."""
+    position, quanta = len(bench.engine.log), 0
     assert bench.engine._handle(command, "<default>", None)[0].rejection is None
     while bench.engine.processor.notices.spilled:
         run_next(bench)
-        slices += 1
-        assert slices < MOST_SLICES, "it goes on for ever"
-    return slices, [event for one in bench.engine.log[position:] for row in one.handled for event in row.events]
+        quanta += 1
+        assert quanta < MOST_QUANTA, "it goes on for ever"
+    return quanta, [event for one in bench.engine.log[position:] for row in one.handled for event in row.events]
 
 
 def entered(events):
@@ -97,13 +97,13 @@ BEGUN = (ElementActivating, InstanceCreated)
 
 @pytest.mark.parametrize("growing", GROWING)
 def test_a_tree_that_grows_for_ever_is_cancelled_and_begins_nothing_more(growing):
-    bench, root = begun(GROWING[growing], id="twice", slices=80)
+    bench, root = begun(GROWING[growing], id="twice", quanta=80)
     alive = len(bench.state.elements)
     assert alive > 100
-    slices, events = finish(bench, CancelInstance(root))
+    quanta, events = finish(bench, CancelInstance(root))
     assert bench.ended[root][0] == "TERMINATED"
     assert entered(events) == []
-    assert slices < alive
+    assert quanta < alive
 
 
 INTERRUPTIONS = {
@@ -123,7 +123,7 @@ INTERRUPTIONS = {
 def test_what_interrupts_it_from_above_ends_it(how, growing):
     inside, around = INTERRUPTIONS[how]
     host = sub("host", start("h"), task("alarm"), call("run", "twice"), "h > alarm", "h > run", *inside)
-    bench, _ = begun(GROWING[growing], model(start(), host, "start > host", *around), slices=80)
+    bench, _ = begun(GROWING[growing], model(start(), host, "start > host", *around), quanta=80)
     job = bench.job("alarm").key
     _, events = finish(bench, CompleteJob(job) if "over" in "".join(inside) else ThrowJobError(job, "A"))
     assert bench.jobs == ["after"]
@@ -134,7 +134,7 @@ def test_what_others_do_below_a_cancelled_ancestor_begins_nothing():
     """A job there is completed, and an incident resolved, before their turn to end has come."""
     inner = process(start("in"), task("work"), task("next"), xor("x"), flow("x", "no", "=false"), task("no"),
                     "in > work > next", "in > x", id="inner")  # fmt: skip
-    bench, root = begun(inner, process(start(), loop(call("run", "inner")), "start > run"), slices=500, items=[1] * 60)
+    bench, root = begun(inner, process(start(), loop(call("run", "inner")), "start > run"), quanta=500, items=[1] * 60)
     assert (len(bench.state.jobs), len(bench.state.incidents)) == (60, 60)
     bench.engine._handle(CancelInstance(root), "<default>", None)
     job, incident = list(bench.state.jobs)[-1], list(bench.state.incidents)[-1]
@@ -163,40 +163,40 @@ def put_off(bench):
     )
 
 
-def test_a_deep_tree_ends_in_few_slices_that_put_little_off():
-    bench, root = begun(chain(DEPTH), id="chain", slices=MOST_SLICES, n=1)
+def test_a_deep_tree_ends_in_few_quanta_that_put_little_off():
+    bench, root = begun(chain(DEPTH), id="chain", quanta=MOST_QUANTA, n=1)
     assert bench.state.elements[bench.job("bottom").element.key].instance.depth == DEPTH
-    slices, _ = finish(bench, CancelInstance(root))
+    quanta, _ = finish(bench, CancelInstance(root))
     assert bench.ended[root][0] == "TERMINATED"
-    assert slices * SLICE < DEPTH * 10
-    assert put_off(bench) < SLICE
+    assert quanta * QUANTUM < DEPTH * 10
+    assert put_off(bench) < QUANTUM
 
 
 def test_only_the_end_of_the_root_is_told():
     """Nobody waits for the end of a called instance, and what is told must be flushed first."""
-    bench, root = begun(chain(DEPTH), id="chain", slices=MOST_SLICES, n=1)
+    bench, root = begun(chain(DEPTH), id="chain", quanta=MOST_QUANTA, n=1)
     finish(bench, CancelInstance(root))
     assert [end.key for end in bench.engine.processor.notices.ended] == [root]
 
 
-def test_a_slice_writes_what_it_has_taken_up_however_much_there_is(monkeypatch):
+def test_a_quantum_writes_what_it_has_taken_up_however_much_there_is(monkeypatch):
     monkeypatch.setattr(deferred, "ITEMS_RESUMED", 30)
     monkeypatch.setattr(deferred, "ITEMS_RESUMED_OF_MANY", 10)
-    bench, root = begun(GROWING["two calls"], id="twice", slices=400)
+    bench, root = begun(GROWING["two calls"], id="twice", quanta=400)
     assert len(bench.state.trees[root].work) > 200
     assert put_off(bench) < 60
     finish(bench, CancelInstance(root))
     assert bench.ended[root][0] == "TERMINATED"
 
 
-@pytest.mark.parametrize("slice_items", [3, SLICE, 25])
-def test_what_waits_ends_with_its_element_in_whatever_order_work_is_taken_up(monkeypatch, slice_items):
+@pytest.mark.parametrize("quantum_items", [3, QUANTUM, 25])
+def test_what_waits_ends_with_its_element_in_whatever_order_work_is_taken_up(monkeypatch, quantum_items):
     """The last of much work are scopes that settle; that they are to be terminated was put off before that."""
     monkeypatch.setattr(deferred, "ITEMS_RESUMED", 6)
     monkeypatch.setattr(deferred, "ITEMS_RESUMED_OF_MANY", 3)
     inner = loop(sub("inner", start("in"), task("work"), "in > work", WAITS), "=items")
     bench, root = begun(
-        model(start(), inner, "start > inner"), slices=MOST_SLICES, slice_items=slice_items, items=[1] * 40
+        model(start(), inner, "start > inner"), quanta=MOST_QUANTA, quantum_items=quantum_items, items=[1] * 40
     )
     assert len(bench.state.timers) == 40
     finish(bench, CancelInstance(root))
@@ -205,25 +205,25 @@ def test_what_waits_ends_with_its_element_in_whatever_order_work_is_taken_up(mon
 
 
 def test_all_of_much_work_is_done(monkeypatch):
-    """A slice that does all that it has taken up leaves the rest to the next one."""
+    """A quantum that does all that it has taken up leaves the rest to the next one."""
     monkeypatch.setattr(deferred, "ITEMS_RESUMED", 3)
     monkeypatch.setattr(deferred, "ITEMS_RESUMED_OF_MANY", 2)
     tasks = [task(f"t{number}") for number in range(40)]
-    bench, _ = begun(model(start(), *tasks, *(f"start > t{number}" for number in range(40))), slices=MOST_SLICES)
+    bench, _ = begun(model(start(), *tasks, *(f"start > t{number}" for number in range(40))), quanta=MOST_QUANTA)
     assert len(bench.jobs) == 40
 
 
 def test_an_error_from_the_depth_is_caught_at_the_top():
     parts = (call("run", "chain"), boundary("caught", "run", error("A")), task("after"))
     top = model(start(), *parts, "start > run", "caught > after")
-    bench, _ = begun(chain(DEPTH, final("bottom", error("A"))), top, slices=MOST_SLICES, n=1)
+    bench, _ = begun(chain(DEPTH, final("bottom", error("A"))), top, quanta=MOST_QUANTA, n=1)
     assert bench.jobs == ["after"]
-    assert put_off(bench) < SLICE
+    assert put_off(bench) < QUANTUM
 
 
-@pytest.mark.parametrize("slice_items", [1, SLICE, 500])
-def test_a_replay_comes_to_the_same(slice_items):
-    bench, root = begun(GROWING["two calls"], id="twice", slices=100 // slice_items, slice_items=slice_items)
+@pytest.mark.parametrize("quantum_items", [1, QUANTUM, 500])
+def test_a_replay_comes_to_the_same(quantum_items):
+    bench, root = begun(GROWING["two calls"], id="twice", quanta=100 // quantum_items, quantum_items=quantum_items)
     bench.engine._handle(CancelInstance(root), "<default>", None)
     for _ in range(3):
         if bench.engine.processor.notices.spilled:

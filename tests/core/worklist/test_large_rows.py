@@ -1,4 +1,4 @@
-"""Rows may be large without variables: slices count headers, candidates, names and messages of incidents, too."""
+"""Rows may be large without variables: quanta count headers, candidates, names and messages of incidents, too."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.core.event_models import loop
 from tests.core.message_models import message
 from tests.core.models import end, file, process_element, start, task
 from vivero.engine.core.records.codec import encode_events
-from vivero.engine.core.rules import SLICE_CHARACTERS
+from vivero.engine.core.rules import QUANTUM_CHARACTERS
 from vivero.engine.core.step import Limits
 
 TURNS = 400
@@ -29,9 +29,9 @@ CASES = {
 
 
 @pytest.mark.parametrize("activity", CASES.values(), ids=CASES)
-def test_a_slice_ends_when_its_rows_have_written_enough(activity):
-    """All turns come; but a slice takes only as many as fit its characters."""
-    bench = Bench(Limits(slice_items=500))
+def test_a_quantum_ends_when_its_rows_have_written_enough(activity):
+    """All turns come; but a quantum takes only as many as fit its characters."""
+    bench = Bench(Limits(quantum_items=500))
     parts = (start(), loop(activity), end(), "start > work > end")
     bench.deploy(file(*ROOTS, process_element(*parts)))
     names = ["n" * 1000 + str(n) for n in range(95)]
@@ -39,4 +39,4 @@ def test_a_slice_ends_when_its_rows_have_written_enough(activity):
     made = [one for one in bench.state.elements.values() if one.element == "work" and one.is_inner]
     assert len(made) == TURNS
     sizes = [sum(len(encode_events(row.events)) for row in logged.handled) for logged in bench.engine.log[1:]]
-    assert max(sizes) < 2 * SLICE_CHARACTERS, sizes
+    assert max(sizes) < 2 * QUANTUM_CHARACTERS, sizes

@@ -31,23 +31,23 @@ def loop_of_calls():
 
 
 @pytest.mark.parametrize("paged_from", [0, 500])
-def test_a_slice_ends_when_it_has_written_enough(monkeypatch, paged_from):
+def test_a_quantum_ends_when_it_has_written_enough(monkeypatch, paged_from):
     """Each called process gets its own copy of the variables."""
-    monkeypatch.setattr(worklist, "SLICE_CHARACTERS", 200)
+    monkeypatch.setattr(worklist, "QUANTUM_CHARACTERS", 200)
     bench = Bench(Limits(paged_from=paged_from))
     key = run(bench, CALLED, loop_of_calls(), items=list(range(20)), text=LARGE)
-    slices = [sum(written(one.handled)) for one in bench.engine.log if isinstance(one.command, ContinueWork)]
-    assert len(slices) >= 5
+    quanta = [sum(written(one.handled)) for one in bench.engine.log if isinstance(one.command, ContinueWork)]
+    assert len(quanta) >= 5
     one_call = len(LARGE) + 2 + len(str(list(range(20)))) + len("20")
-    assert max(slices) <= 200 + one_call
+    assert max(quanta) <= 200 + one_call
     assert bench.jobs == ["inner"] * 20
     for _ in range(20):
         bench.complete("inner")
     assert bench.state_of(key) == "COMPLETED"
 
 
-def test_a_slice_goes_on_however_large_its_first_step_is(monkeypatch):
-    monkeypatch.setattr(worklist, "SLICE_CHARACTERS", 1)
+def test_a_quantum_goes_on_however_large_its_first_step_is(monkeypatch):
+    monkeypatch.setattr(worklist, "QUANTUM_CHARACTERS", 1)
     bench = Bench()
     key = run(bench, CALLED, loop_of_calls(), items=[1, 2, 3], text=LARGE)
     for _ in range(3):
@@ -67,7 +67,7 @@ def test_what_was_undone_does_not_end_the_next_batch(monkeypatch):
 
 @pytest.mark.parametrize(("size", "pages"), [(60, [3, 3, 1]), (200, [1] * 7), (1_000, [1] * 7), (0, [7])])
 def test_a_page_of_a_signal_holds_fewer_when_its_variables_are_large(monkeypatch, bench, size, pages):
-    monkeypatch.setattr(deliveries, "SLICE_CHARACTERS", 200)
+    monkeypatch.setattr(deliveries, "QUANTUM_CHARACTERS", 200)
     bench.deploy(model(start(), catch("wait", "signal"), task("work"), "start > wait > work"))
     for _ in range(7):
         bench.start()

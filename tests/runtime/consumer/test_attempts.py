@@ -289,7 +289,7 @@ async def test_slow_deferred_work_is_parked_and_goes_on_when_its_incident_is_res
     serial = Serial()
     serial.deploy(DEFERRED)
     _, last = await prepared(connection, serial, CreateInstance("p"))
-    program = Program(migrated, serial, slice_items=1)
+    program = Program(migrated, serial, quantum_items=1)
     slow = Slow(monkeypatch, program.give_up)
     slow.intents = {ContinueWork.intent}
     monkeypatch.setattr(batch, "go_on", forbidden_between(program))
@@ -309,7 +309,7 @@ async def test_slow_deferred_work_is_parked_and_goes_on_when_its_incident_is_res
 
 
 def forbidden_between(program):
-    """A slice between commands is too slow, too."""
+    """A quantum between commands is too slow, too."""
 
     async def go_on(*_):
         await program.give_up()

@@ -1,4 +1,4 @@
-"""A stop between the end of a host and its boundary event, which a later slice enters: the tables have its token."""
+"""A stop between the end of a host and its boundary event, which a later quantum enters: the tables have its token."""
 
 import trio
 
@@ -63,7 +63,7 @@ async def test_it_is_entered_after_a_stop_and_its_scope_is_not_stuck_meanwhile(m
     consumer, ears = make_consumer(migrated, serial.resources)
     await until(connection, consumer, ears, first, never)
     happened = await append(connection, [("<default>", happen)])
-    consumer, ears = make_consumer(migrated, serial.resources, slice_items=1)
+    consumer, ears = make_consumer(migrated, serial.resources, quantum_items=1)
     await until(connection, consumer, ears, happened, is_pending)
     assert await is_pending()
     beside = (await jobs(connection))["beside"]

@@ -42,9 +42,9 @@ from vivero.storage import log
 from vivero.storage.postgres import driver
 from vivero.storage.state import load, pages
 
-OF_SLICES = {"version", "created_position", "request", "work"}
+OF_QUANTA = {"version", "created_position", "request", "work"}
 """Depends on how the work was cut into commands."""
-KEYS = OF_SLICES | {
+KEYS = OF_QUANTA | {
     *("element_instance_key", "scope_key", "part_key", "root_key", "path", "variable_key", "process_instance_key"),
     *("definition_key", "process_definition_key", "body_key", "job_key"),
 }
@@ -74,8 +74,8 @@ async def second(connection, postgres_dsn):
 def same_end(request, migrated, connection, second):
     """Checks that a consumer comes to what a serial run has come to; its statistics."""
 
-    async def check(serial, commands=1, without=OF_SLICES, **settings):
-        limits = {"slice_items": serial.limits.slice_items, "paged_from": serial.limits.paged_from}
+    async def check(serial, commands=1, without=OF_QUANTA, **settings):
+        limits = {"quantum_items": serial.limits.quantum_items, "paged_from": serial.limits.paged_from}
         cache = CACHES[request.param]
         consumer = await worked(
             migrated, connection, serial, commands, cache_bytes=cache, poll_s=5, **(limits | settings)
@@ -106,8 +106,8 @@ async def worked(dsn, connection, serial, commands, **settings):
     return consumer
 
 
-def paged(slice_items=500):
-    return Serial(Limits(slice_items, paged_from=0))
+def paged(quantum_items=500):
+    return Serial(Limits(quantum_items, paged_from=0))
 
 
 def looped(activity=None, *rest, **settings):
@@ -115,8 +115,8 @@ def looped(activity=None, *rest, **settings):
     return model(start(), loop(activity or task("work"), **given), task("after"), "start > work > after", *rest)
 
 
-def begun(file, *others, slice_items=500, **variables):
-    serial = paged(slice_items)
+def begun(file, *others, quantum_items=500, **variables):
+    serial = paged(quantum_items)
     serial.deploy(*others, file)
     serial.key = serial.start("p", **(variables or ITEMS))
     return serial
@@ -139,10 +139,10 @@ async def test_in_batches_of_several_commands(same_end):
     await same_end(serial, commands=3)
 
 
-@pytest.mark.parametrize("slice_items", [1, 3, 500])
-async def test_it_begins_in_slices(same_end, slice_items):
+@pytest.mark.parametrize("quantum_items", [1, 3, 500])
+async def test_it_begins_in_quanta(same_end, quantum_items):
     """Work that was put off is about inner instances, which are loaded with it."""
-    serial = begun(looped(), slice_items=slice_items)
+    serial = begun(looped(), quantum_items=quantum_items)
     serial.complete("work")
     await same_end(serial)
 
@@ -174,20 +174,20 @@ async def test_one_after_the_other(same_end):
     await same_end(serial)
 
 
-@pytest.mark.parametrize("slice_items", [1, 500])
+@pytest.mark.parametrize("quantum_items", [1, 500])
 @pytest.mark.parametrize("sequential", [False, True])
-async def test_scripts_wait_for_nothing(same_end, monkeypatch, slice_items, sequential):
+async def test_scripts_wait_for_nothing(same_end, monkeypatch, quantum_items, sequential):
     """Items are loaded in pages, and inner instances made page by page."""
     monkeypatch.setattr(loop_rows, "ITEMS_A_ROW", 2)
     file = looped(script("work", "=item + 1", "r"), output="=r", sequential=sequential)
-    serial = begun(file, slice_items=slice_items)
+    serial = begun(file, quantum_items=quantum_items)
     assert serial.variables("p")["results"] == [2, 3, 4, 5, 6, 7, 8]
     await same_end(serial, without=KEYS)
 
 
-@pytest.mark.parametrize("slice_items", [1, 500])
-async def test_a_cancelled_instance_ends_page_by_page(same_end, slice_items):
-    serial = begun(looped(sub("work", start("in"), task("deep"), "in > deep")), slice_items=slice_items)
+@pytest.mark.parametrize("quantum_items", [1, 500])
+async def test_a_cancelled_instance_ends_page_by_page(same_end, quantum_items):
+    serial = begun(looped(sub("work", start("in"), task("deep"), "in > deep")), quantum_items=quantum_items)
     serial.complete("deep")
     serial.cancel(serial.key)
     assert not serial.state.elements
@@ -260,10 +260,10 @@ async def test_a_loop_in_a_loop_is_cancelled(same_end):
     await same_end(serial)
 
 
-@pytest.mark.parametrize("slice_items", [3, 500])
-async def test_loops_in_a_loop_are_paged_by_what_is_loaded_with_them(same_end, slice_items):
+@pytest.mark.parametrize("quantum_items", [3, 500])
+async def test_loops_in_a_loop_are_paged_by_what_is_loaded_with_them(same_end, quantum_items):
     """What the database gives is counted like what has happened in memory: the same loops are paged."""
-    serial = Serial(Limits(slice_items, paged_from=20))
+    serial = Serial(Limits(quantum_items, paged_from=20))
     inner = loop(task("deep"), collection="=[item, item, item]", item="twice")
     serial.deploy(looped(sub("work", start("in"), inner, task("then"), "in > deep > then")))
     serial.key = serial.start("p", **ITEMS)

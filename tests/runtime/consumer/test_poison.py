@@ -213,7 +213,7 @@ async def test_deferred_work_that_cannot_be_saved_is_an_incident_and_goes_on_whe
     await connection.execute(REFUSES)
     await pin_clock(connection)
     await append(connection, serial.commands)
-    consumer, ears = make_consumer(migrated, serial.resources, slice_items=1)
+    consumer, ears = make_consumer(migrated, serial.resources, quantum_items=1)
     kinds = [{"kind": "bad", "n": 1}, {"kind": "good", "n": 2}]
     async with trio.open_nursery() as nursery:
         nursery.start_soon(keep_leading, consumer, [])
@@ -244,7 +244,7 @@ async def test_deferred_work_that_cannot_be_saved_does_not_keep_its_instance_fro
     await connection.execute(REFUSES)
     await pin_clock(connection)
     await append(connection, serial.commands)
-    consumer, ears = make_consumer(migrated, serial.resources, slice_items=1)
+    consumer, ears = make_consumer(migrated, serial.resources, quantum_items=1)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(keep_leading, consumer, [])
         work_off = partial(appended, connection, consumer, ears)

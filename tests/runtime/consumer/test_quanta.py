@@ -1,8 +1,8 @@
-"""Lengths and turns of slices. Times are given, so that nothing here depends on the machine."""
+"""Lengths and turns of quanta. Times are given, so that nothing here depends on the machine."""
 
 import pytest
 
-from vivero.engine.runtime.consumer.slices import (
+from vivero.engine.runtime.consumer.quanta import (
     ALONE_S,
     COMPANY_S,
     FASTER,
@@ -13,106 +13,106 @@ from vivero.engine.runtime.consumer.slices import (
     SHARE,
     SHARED_S,
     SLOWER,
-    Slices,
+    Quanta,
 )
 
 
-def settled(slices, now, per_item_s, overhead_s=0.0):
-    """The length that slices come to when each item takes so long."""
+def settled(quanta, now, per_item_s, overhead_s=0.0):
+    """The length that quanta come to when each item takes so long."""
     for _ in range(60):
-        slices.fit(now, overhead_s + slices.items * per_item_s, full=True)
-    return slices.items
+        quanta.fit(now, overhead_s + quanta.items * per_item_s, full=True)
+    return quanta.items
 
 
 def test_they_are_long_while_nobody_has_commands_and_short_while_others_have():
-    slices = Slices(500)
-    assert settled(slices, now=100.0, per_item_s=0.0002) == pytest.approx(ALONE_S / 0.0002, rel=0.3)
-    slices.note_commands(99.998, 100.0, deferred=True)
-    assert settled(slices, now=100.5, per_item_s=0.0002) == pytest.approx(SHARED_S / 0.0002, rel=0.3)
-    assert settled(slices, now=100.1 + COMPANY_S, per_item_s=0.0002) == pytest.approx(ALONE_S / 0.0002, rel=0.3)
+    quanta = Quanta(500)
+    assert settled(quanta, now=100.0, per_item_s=0.0002) == pytest.approx(ALONE_S / 0.0002, rel=0.3)
+    quanta.note_commands(99.998, 100.0, deferred=True)
+    assert settled(quanta, now=100.5, per_item_s=0.0002) == pytest.approx(SHARED_S / 0.0002, rel=0.3)
+    assert settled(quanta, now=100.1 + COMPANY_S, per_item_s=0.0002) == pytest.approx(ALONE_S / 0.0002, rel=0.3)
 
 
 def test_they_are_never_longer_than_a_command_nor_empty():
-    slices = Slices(500)
-    assert settled(slices, now=0.0, per_item_s=1e-9) == 500
-    assert settled(slices, now=0.0, per_item_s=1.0) == LEAST_ITEMS
-    small = Slices(1)
+    quanta = Quanta(500)
+    assert settled(quanta, now=0.0, per_item_s=1e-9) == 500
+    assert settled(quanta, now=0.0, per_item_s=1.0) == LEAST_ITEMS
+    small = Quanta(1)
     assert small.items == settled(small, now=0.0, per_item_s=1.0) == settled(small, now=0.0, per_item_s=1e-9) == 1
 
 
 def test_one_that_took_long_for_another_reason_makes_the_next_half_as_long_at_most():
-    slices = Slices(500)
-    slices.fit(0.0, 10.0, full=True)
-    assert slices.items == int(FIRST_ITEMS * SLOWER)
-    slices.fit(0.0, 0.0, full=True)
-    assert slices.items == int(FIRST_ITEMS * SLOWER * FASTER)
+    quanta = Quanta(500)
+    quanta.fit(0.0, 10.0, full=True)
+    assert quanta.items == int(FIRST_ITEMS * SLOWER)
+    quanta.fit(0.0, 0.0, full=True)
+    assert quanta.items == int(FIRST_ITEMS * SLOWER * FASTER)
 
 
 def test_one_that_had_less_to_do_says_nothing_of_longer_ones():
-    slices = Slices(500)
-    slices.fit(0.0, 1e-6, full=False)
-    assert slices.items == FIRST_ITEMS
+    quanta = Quanta(500)
+    quanta.fit(0.0, 1e-6, full=False)
+    assert quanta.items == FIRST_ITEMS
 
 
 def test_commands_come_first_until_they_have_taken_their_part_of_the_time():
-    slices = Slices(500)
-    slices.note_slice(0.004, waited=False)
-    assert not slices.due
+    quanta = Quanta(500)
+    quanta.note_quantum(0.004, waited=False)
+    assert not quanta.due
     turns = 0
     for _ in range(100):
-        slices.note_commands(0.0, 0.002, deferred=True)
-        if slices.due:
+        quanta.note_commands(0.0, 0.002, deferred=True)
+        if quanta.due:
             turns += 1
-            slices.note_slice(0.004, waited=True)
+            quanta.note_quantum(0.004, waited=True)
     assert turns * 0.004 == pytest.approx(SHARE * 100 * 0.002, rel=0.1)
 
 
 @pytest.mark.parametrize("took_s", [2 * MOST_CREDIT_S, 20 * MOST_CREDIT_S])
-def test_slices_that_are_longer_than_any_credit_have_their_part_all_the_same(took_s):
+def test_quanta_that_are_longer_than_any_credit_have_their_part_all_the_same(took_s):
     """One item may take longer than that. What it takes beyond is owed."""
-    slices = Slices(500)
-    slices.note_slice(took_s, waited=False)
+    quanta = Quanta(500)
+    quanta.note_quantum(took_s, waited=False)
     turns = 0
     for _ in range(10_000):
-        slices.note_commands(0.0, 0.002, deferred=True)
-        if slices.due:
+        quanta.note_commands(0.0, 0.002, deferred=True)
+        if quanta.due:
             turns += 1
-            slices.note_slice(took_s, waited=True)
+            quanta.note_quantum(took_s, waited=True)
     assert turns * took_s == pytest.approx(SHARE * 10_000 * 0.002, rel=0.1)
 
 
 def test_what_commands_took_long_ago_is_forgotten_when_there_are_none():
-    slices = Slices(500)
-    slices.note_commands(0.0, 10.0, deferred=True)
-    assert slices.due
-    slices.note_slice(0.001, waited=False)
-    assert not slices.due
+    quanta = Quanta(500)
+    quanta.note_commands(0.0, 10.0, deferred=True)
+    assert quanta.due
+    quanta.note_quantum(0.001, waited=False)
+    assert not quanta.due
 
 
 def test_commands_that_no_work_has_waited_for_give_it_no_turn():
-    """Otherwise all commands that come while it begins would wait for slices."""
-    slices = Slices(500)
-    slices.note_commands(0.0, 10.0, deferred=True)
-    slices.note_commands(10.0, 20.0, deferred=False)
-    assert not slices.due
+    """Otherwise all commands that come while it begins would wait for quanta."""
+    quanta = Quanta(500)
+    quanta.note_commands(0.0, 10.0, deferred=True)
+    quanta.note_commands(10.0, 20.0, deferred=False)
+    assert not quanta.due
 
 
-def test_commands_wait_for_few_slices_in_a_row_whatever_others_took():
-    slices = Slices(500)
-    slices.note_commands(0.0, 1000.0, deferred=True)
+def test_commands_wait_for_few_quanta_in_a_row_whatever_others_took():
+    quanta = Quanta(500)
+    quanta.note_commands(0.0, 1000.0, deferred=True)
     turns = 0
-    while slices.due:
-        slices.note_slice(MOST_CREDIT_S / 3, waited=True)
+    while quanta.due:
+        quanta.note_quantum(MOST_CREDIT_S / 3, waited=True)
         turns += 1
     assert 1 <= turns <= 3
 
 
 def test_where_commits_take_long_anyway_they_are_longer():
-    slices = Slices(500)
-    slices.note_commands(0.0, 0.0, deferred=True)
+    quanta = Quanta(500)
+    quanta.note_commands(0.0, 0.0, deferred=True)
     for _ in range(60):
-        slices.note_commit(0.03)
-    assert settled(slices, now=0.0, per_item_s=0.0002) == pytest.approx(PART_OF_COMMIT * 0.03 / 0.0002, rel=0.3)
+        quanta.note_commit(0.03)
+    assert settled(quanta, now=0.0, per_item_s=0.0002) == pytest.approx(PART_OF_COMMIT * 0.03 / 0.0002, rel=0.3)
     for _ in range(60):
-        slices.note_commit(10.0)
-    assert settled(slices, now=0.0, per_item_s=0.0002) == pytest.approx(ALONE_S / 0.0002, rel=0.3)
+        quanta.note_commit(10.0)
+    assert settled(quanta, now=0.0, per_item_s=0.0002) == pytest.approx(ALONE_S / 0.0002, rel=0.3)

@@ -31,7 +31,7 @@ from vivero.engine.core.state import batches, eviction, loop_rows
 from vivero.engine.core.state.state import State
 from vivero.engine.core.step import Limits, Processor
 from vivero.engine.runtime.consumer import committer, handover, term
-from vivero.engine.runtime.consumer.slices import Slices
+from vivero.engine.runtime.consumer.quanta import Quanta
 from vivero.storage import log, partitions
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import SteppedDown
@@ -63,7 +63,7 @@ CREATE TRIGGER refused BEFORE INSERT ON element_instances FOR EACH ROW EXECUTE F
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch):
-    """Pages and rows of a few items, so that a loop of thirty takes many slices."""
+    """Pages and rows of a few items, so that a loop of thirty takes many quanta."""
     monkeypatch.setattr(pages, "CHILDREN_A_PAGE", 4)
     monkeypatch.setattr(pages, "CHILDREN_AHEAD", 10)
     monkeypatch.setattr(loop_rows, "ITEMS_A_ROW", 4)
@@ -71,7 +71,7 @@ def short(monkeypatch):
 
 def long_loop(activity=None):
     """A serial run of a paged loop that has begun, and of a small process."""
-    serial = Serial(Limits(slice_items=6, paged_from=0))
+    serial = Serial(Limits(quantum_items=6, paged_from=0))
     body = loop(activity or task("work"), item="item", output="=item * 2", into="results")
     serial.deploy(model(start(), body, task("after"), "start > work > after"))
     serial.deploy(process(start("s"), script("once", "=1", "r"), "s > once", id="small"))
@@ -84,8 +84,8 @@ def asked(serial):
 
 
 def consuming(dsn, serial, **settings):
-    """Slices of as many items as the serial run's; nothing looks into the log by itself."""
-    return make_consumer(dsn, serial.resources, slice_items=6, paged_from=0, **{"poll_s": 60} | settings)
+    """Quanta of as many items as the serial run's; nothing looks into the log by itself."""
+    return make_consumer(dsn, serial.resources, quantum_items=6, paged_from=0, **{"poll_s": 60} | settings)
 
 
 async def count(connection, what, *parameters):
@@ -99,7 +99,7 @@ async def until(condition):
             await trio.lowlevel.checkpoint()
 
 
-async def test_a_slice_waits_for_commands_that_are_being_appended(migrated, connection, monkeypatch):
+async def test_a_quantum_waits_for_commands_that_are_being_appended(migrated, connection, monkeypatch):
     """And for no others: the loop goes on as soon as nothing is coming."""
     monkeypatch.setattr(handover, "EXPECT_S", 30)
     serial = long_loop()
@@ -108,7 +108,7 @@ async def test_a_slice_waits_for_commands_that_are_being_appended(migrated, conn
     tell = ears.committed
 
     def note(partition, watermark, outcomes, ended):
-        committed.setdefault(watermark, consumer.stats.slices)
+        committed.setdefault(watermark, consumer.stats.quanta)
         tell(partition, watermark, outcomes, ended)
 
     async def add():
@@ -120,8 +120,8 @@ async def test_a_slice_waits_for_commands_that_are_being_appended(migrated, conn
 
     def coming():
         under_way = not consumer.handover.term._committer._under_way.is_set()
-        asked_for.append(consumer.stats.slices + under_way)
-        if len(asked_for) == 3:  # what is under way then is a slice
+        asked_for.append(consumer.stats.quanta + under_way)
+        if len(asked_for) == 3:  # what is under way then is a quantum
             nursery.start_soon(add)
         return len(asked_for) == 3
 
@@ -133,7 +133,7 @@ async def test_a_slice_waits_for_commands_that_are_being_appended(migrated, conn
         nursery.cancel_scope.cancel()
     (position,) = appended
     assert committed[position] == asked_for[2]
-    assert consumer.stats.slices > asked_for[2]
+    assert consumer.stats.quanta > asked_for[2]
 
 
 async def count_is(connection, number, what):
@@ -157,7 +157,7 @@ async def test_a_loop_begins_and_ends_without_a_further_command(migrated, connec
         await ears.until(lambda: last in ears.outcomes)
         nursery.cancel_scope.cancel()
     assert ears.watermark == last
-    assert consumer.stats.slices > 10
+    assert consumer.stats.quanta > 10
     assert ears.spills == 0, "nobody is told to hurry"
     assert await count(connection, "command_log WHERE intent = $1", ContinueWork.intent) == 0
     assert await count(connection, "inbox WHERE intent = $1", ContinueWork.intent) == 2
@@ -184,7 +184,7 @@ async def test_their_rows_stand_behind_those_of_the_last_command(migrated, conne
     assert {request for _, request in rows.rows[1:]} == {last}, "what they go back to"
 
 
-async def test_whoever_fails_each_slice_is_done_once(migrated, connection, second):
+async def test_whoever_fails_each_quantum_is_done_once(migrated, connection, second):
     """Commits fail, terms end; the command in the inbox goes on. The events give the tables again."""
     serial = long_loop()
     serial.cancel(serial.key)
@@ -232,7 +232,7 @@ async def events_give_the_tables(connection):
     assert set(state.elements) - ended == {key for (key,) in known.rows}
 
 
-async def test_a_slice_that_cannot_be_saved_is_found_and_harms_nobody_else(migrated, connection):
+async def test_a_quantum_that_cannot_be_saved_is_found_and_harms_nobody_else(migrated, connection):
     serial = long_loop()
     await pin_clock(connection)
     await connection.script(REFUSED)
@@ -254,7 +254,7 @@ async def test_a_slice_that_cannot_be_saved_is_found_and_harms_nobody_else(migra
         await ears.until(lambda: last in ears.outcomes)
         nursery.cancel_scope.cancel()
     assert ears.outcomes[last].rejection is None
-    assert consumer.stats.poisoned > 2, "a slice, and the command that goes on with it in company and alone"
+    assert consumer.stats.poisoned > 2, "a quantum, and the command that goes on with it in company and alone"
     assert await count(connection, "element_instances WHERE loop_index > 16") == 0
     assert await count(connection, "jobs") > 10
 
@@ -272,11 +272,11 @@ async def test_commands_are_done_while_a_loop_without_end_goes_on(migrated, conn
         consumer.handover.wake()
         await ears.reached(last)
         for _ in range(10):
-            slices = consumer.stats.slices
+            quanta = consumer.stats.quanta
             last = await append(connection, [(DEFAULT_TENANT, CreateInstance("small"))])
             consumer.handover.wake()
             await ears.until(lambda last=last: last in ears.outcomes)
-            await until(lambda slices=slices: more_slices(consumer, slices))
+            await until(lambda quanta=quanta: more_quanta(consumer, quanta))
         query = "SELECT process_instance_key FROM process_instances WHERE process_id = 'endless'"
         (key,) = (await connection.execute(query)).rows[0]
         last = await append(connection, [(DEFAULT_TENANT, CancelInstance(key))])
@@ -287,11 +287,11 @@ async def test_commands_are_done_while_a_loop_without_end_goes_on(migrated, conn
 
 
 async def test_what_commands_take_counts_while_work_waits_and_their_commits_alone(migrated, connection, monkeypatch):
-    """What they took before would let slices follow each other while commands wait; slices are not to make each other
+    """What they took before would let quanta follow each other while commands wait; quanta are not to make each other
     longer."""
     noted = []
 
-    class Noting(Slices):
+    class Noting(Quanta):
         def note_commands(self, began, now, deferred):
             assert began <= now
             noted.append(deferred)
@@ -301,7 +301,7 @@ async def test_what_commands_take_counts_while_work_waits_and_their_commits_alon
             noted.append("commit")
             super().note_commit(took_s)
 
-    monkeypatch.setattr(term, "Slices", Noting)
+    monkeypatch.setattr(term, "Quanta", Noting)
     serial = long_loop()
     await pin_clock(connection)
     consumer, ears = consuming(migrated, serial, batch_commands=1)
@@ -312,21 +312,21 @@ async def test_what_commands_take_counts_while_work_waits_and_their_commits_alon
         consumer.handover.wake()
         await ears.until(lambda: ears.jobs.get("work") == len(ITEMS))
         nursery.cancel_scope.cancel()
-    assert consumer.stats.slices > 10
+    assert consumer.stats.quanta > 10
     assert noted.count("commit") == len(deployments) + 1
     assert [one for one in noted if one != "commit"] == [False] * len(deployments) + [True]
 
 
-async def more_slices(consumer, than):
-    return consumer.stats.slices > than
+async def more_quanta(consumer, than):
+    return consumer.stats.quanta > than
 
 
-async def test_what_is_read_for_a_slice_does_not_make_the_next_one_shorter(migrated, connection, monkeypatch):
+async def test_what_is_read_for_a_quantum_does_not_make_the_next_one_shorter(migrated, connection, monkeypatch):
     """On a clock of the processor that only reading moves."""
     used, worked = [0.0], []
     fill = load.fill
 
-    class Noting(Slices):
+    class Noting(Quanta):
         def fit(self, now, worked_s, full):
             worked.append(worked_s)
             super().fit(now, worked_s, full)
@@ -335,7 +335,7 @@ async def test_what_is_read_for_a_slice_does_not_make_the_next_one_shorter(migra
         used[0] += 1.0
         return await fill(*given)
 
-    monkeypatch.setattr(term, "Slices", Noting)
+    monkeypatch.setattr(term, "Quanta", Noting)
     monkeypatch.setattr(term, "thread_time", lambda: used[0])
     monkeypatch.setattr(load, "fill", read)
     serial = long_loop()
@@ -347,7 +347,7 @@ async def test_what_is_read_for_a_slice_does_not_make_the_next_one_shorter(migra
         consumer.handover.wake()
         await ears.until(lambda: ears.jobs.get("work") == len(ITEMS))
         nursery.cancel_scope.cancel()
-    assert used[0] > consumer.stats.slices > 10
+    assert used[0] > consumer.stats.quanta > 10
     assert set(worked) == {0.0}
 
 
@@ -365,7 +365,7 @@ async def test_no_keys_are_given_out_between_commands_that_were_not_set_aside(mi
             await ears.reached(last)
             last = await log.forward(connection, 1, 100)
         nursery.cancel_scope.cancel()
-    assert consumer.stats.slices == 0
+    assert consumer.stats.quanta == 0
     assert ears.jobs == {"work": len(ITEMS)}
 
 
@@ -392,7 +392,7 @@ async def test_the_fence_lets_the_owner_through_again_and_again(connect, connect
 
 
 @pytest.mark.parametrize("wrong", ["epoch", "position", "keys"])
-async def test_a_slice_of_another_owner_or_place_writes_nothing_and_steps_down(connect, connection, wrong):
+async def test_a_quantum_of_another_owner_or_place_writes_nothing_and_steps_down(connect, connection, wrong):
     writer = await connect()
     claim = await partitions.claim(writer, 1, "a")
     if wrong == "epoch":

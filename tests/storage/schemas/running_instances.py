@@ -18,7 +18,7 @@ ITEMS = 24
 MANY_ITEMS = 120
 PAGED = ConsumerSettings(paged_from=12)
 """Loops over `ITEMS` items are paged."""
-DEFERRED = ConsumerSettings(slice_items=2)
+DEFERRED = ConsumerSettings(quantum_items=2)
 """A batch processes two items of a loop, and defers the others."""
 
 REMINDER = "<timerEventDefinition><timeCycle>R3/PT1H</timeCycle></timerEventDefinition>"

@@ -1,0 +1,80 @@
+"""How deferred work shares the engine with commands: its turns, and how much it does at once.
+
+A command that arrives while a quantum is computed or committed waits for its end. The size of a quantum therefore
+follows from the time that the last ones took: short while others have commands, long while nobody has. Commands come
+first, but deferred work gets a part of the time even if they never end. Nothing here reads a clock: the consumer passes
+all times.
+"""
+
+from __future__ import annotations
+
+SHARED_S = 0.001
+"""CPU time of a quantum while others have commands. PostgreSQL needs about as much again."""
+ALONE_S = 0.03
+"""CPU time of a quantum while nobody has commands."""
+PART_OF_COMMIT = 0.25
+"""Least CPU time of a quantum, as a part of the time that a commit of commands takes. On a busy machine commits take
+long whatever they contain; shorter quanta would then end much later and save others hardly any waiting. Commits of
+quanta do not count: larger quanta have longer commits, and would grow further."""
+COMPANY_S = 1.0
+"""Others count as having commands for this long after their last one."""
+SHARE = 0.5
+"""Seconds of deferred work for each second that commands take, if those never end."""
+MOST_CREDIT_S = 0.02
+"""Limit of the credit, which is the longest that commands wait for a series of quanta."""
+PAID_BEFORE_S = 0.01
+"""The most credit that a quantum needs before it begins; the rest becomes debt."""
+LEAST_ITEMS = 5
+FIRST_ITEMS = 25
+FASTER, SLOWER = 1.25, 0.5
+"""Bounds of the ratio between the sizes of a quantum and the one before."""
+NEWER = 0.1
+"""Weight of the latest commit in the average."""
+
+
+class Quanta:
+    """The size of the next quantum, and whose turn it is. Times are in seconds."""
+
+    def __init__(self, most: int) -> None:
+        """`most`: the limit of work items per command."""
+        self._most = most
+        self._items = float(min(most, FIRST_ITEMS))
+        self._credit_s = self._took_s = self._commit_s = 0.0
+        self._others_at = float("-inf")
+
+    @property
+    def items(self) -> int:
+        """The size of the next quantum in work items."""
+        return int(self._items)
+
+    @property
+    def due(self) -> bool:
+        """Whether a quantum comes before the waiting commands.
+
+        A quantum whose single item takes longer than the credit limit gets its turn, too, and pays afterwards.
+        """
+        return self._credit_s > min(self._took_s, PAID_BEFORE_S)
+
+    def note_commands(self, began: float, now: float, deferred: bool) -> None:
+        """A batch of commands has run; `deferred` tells whether deferred work waits."""
+        self._others_at = now
+        self._credit_s = min(self._credit_s + SHARE * (now - began), MOST_CREDIT_S) if deferred else 0.0
+
+    def note_quantum(self, took_s: float, waited: bool) -> None:
+        """A quantum has run; `waited` tells whether commands may have waited for it."""
+        self._took_s = took_s
+        self._credit_s = self._credit_s - took_s if waited else 0.0
+
+    def fit(self, now: float, worked_s: float, full: bool) -> None:
+        """Set the size of the next quantum: the last one took `worked_s` of CPU time.
+
+        `full` tells that it did as many items as it was allowed to.
+        """
+        shared_s = min(max(SHARED_S, PART_OF_COMMIT * self._commit_s), ALONE_S)
+        aim_s = shared_s if now - self._others_at < COMPANY_S else ALONE_S
+        change = min(max(aim_s / max(worked_s, 1e-6), SLOWER), FASTER if full else 1.0)
+        self._items = min(max(self._items * change, min(LEAST_ITEMS, self._most)), self._most)
+
+    def note_commit(self, took_s: float) -> None:
+        """A batch of commands has been committed."""
+        self._commit_s += (took_s - self._commit_s) * NEWER
