@@ -51,6 +51,17 @@ def evict_tree(state: State, root: Instance) -> None:
     _remove(state, root)
 
 
+def evict_part(state: State, part: Part) -> None:
+    """Evict an inner instance of a paged loop, with everything below it, that has no changes."""
+    head = part.head
+    assert head.scope is not None, "an inner instance has a body"
+    if head.scope.pages is not None:
+        head.scope.pages.read_again(head.key)
+    _subtract(state, head.root, sum(weight_of(element) for element in descendants(head)))
+    del head.scope.children[head.key]
+    _remove(state, head)
+
+
 def evict_catalogue(state: State) -> None:
     """Evict the catalogue, and the trees that depend on it. No commit may be under way."""
     for root in list(state.trees.values()):
@@ -69,7 +80,7 @@ def _evict_parts(state: State, limit: int) -> int:
     for part in _parts_in_order(state):
         if state.weight <= limit:
             break
-        _evict_part(state, part)
+        evict_part(state, part)
         count += 1
     return count
 
@@ -100,16 +111,6 @@ def _evict_texts(state: State, body: Element) -> None:
     texts += [pages.results.pop(index) for index in pages.results_saved if index in pages.results]
     pages.results_saved.clear()
     _subtract(state, body.root, LOOP_TEXT_WEIGHT * len(texts) + sum(map(len, texts)))
-
-
-def _evict_part(state: State, part: Part) -> None:
-    head = part.head
-    assert head.scope is not None, "an inner instance has a body"
-    if head.scope.pages is not None:
-        head.scope.pages.read_again(head.key)
-    _subtract(state, head.root, sum(weight_of(element) for element in descendants(head)))
-    del head.scope.children[head.key]
-    _remove(state, head)
 
 
 def _subtract(state: State, root: Instance, weight: int) -> None:

@@ -102,7 +102,7 @@ async def test_who_was_forgotten_meanwhile_has_none_to_read(connection, ending):
     part = inner_of(ending)[2].key
     batches.close(ending.state)
     ending.state.begin_batch()
-    eviction._evict_part(ending.state, ending.state.parts[part])
+    eviction.evict_part(ending.state, ending.state.parts[part])
     await load.fill(connection, ending.state, [Need(NeedKind.VARIABLES, part)])
     assert part not in ending.state.elements
 

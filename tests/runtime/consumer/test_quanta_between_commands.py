@@ -459,6 +459,6 @@ async def test_a_child_that_was_forgotten_is_read_again(connection, terminating)
     batches.close(state)
     state.begin_batch()
     for key in first[1:]:
-        eviction._evict_part(state, state.parts[key])
+        eviction.evict_part(state, state.parts[key])
     await load.fill(connection, state, batch_needs(ContinueWork(serial.key)))
     assert set(first) < set(body.children)
