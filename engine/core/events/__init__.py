@@ -1,1 +1,1 @@
-"""One file per BPMN event definition: what it waits for, what it throws, what it starts. `table` lists all of them."""
+"""One file for each BPMN event definition, with its behaviour. `table` lists all of them."""

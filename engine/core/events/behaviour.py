@@ -1,4 +1,4 @@
-"""What the core asks an event definition to do. `events.table` lists the answers; an empty answer means: nothing."""
+"""The behaviour of event definitions: functions that the core calls. `events.table` lists them for each definition."""
 
 from __future__ import annotations
 
@@ -13,58 +13,58 @@ from vivero.engine.core.view import View
 
 
 class InvalidStart(Exception):
-    """What a start event waits for cannot be known without variables, or is invalid; the message says which and why."""
+    """A start event is invalid, or needs variables, which do not exist yet. The message says which event, and why."""
 
 
 VariableChange = tuple[Element, str, bool]
-"""Scope, name, and whether the variable is new."""
+"""(scope, name, whether the variable is new)"""
 
 
 class Wait(NamedTuple):
-    """Where something is awaited: the event definition of `target` decides what."""
+    """An element begins to wait for the event of `target`."""
 
     element: Element
-    """It waits; the wait hangs on its row."""
+    """The waiting element; timers and subscriptions belong to its row."""
     target: Node
-    """The boundary event, the event sub-process, or the node itself, that happens."""
+    """The boundary event, the event sub-process, or the element's own node."""
     type: str
     """BOUNDARY, EVENT_SUB_PROCESS or INTERMEDIATE."""
     interrupting: bool
-    """Whether the wait is over once it has happened: what an element waits for itself happens once."""
+    """Whether the wait ends when the event occurs. An element waits only once for its own events."""
 
 
 class Start(NamedTuple):
-    """The version of a process whose start events are opened, because it is the latest from now on."""
+    """A version of a process that becomes the latest, so that its start events are opened."""
 
     definition: int
     process_id: str
     restored: bool
-    """Whether it was the latest before."""
+    """Whether the version becomes the latest again, because a newer one was deleted."""
 
 
 class EventBehaviour(NamedTuple):
-    """The functions of an event's module. The event definition that they get is of the module's own type."""
+    """The functions of an event's module. They get event definitions of the module's own type."""
 
     subscribe: Callable[[Wait, Any, View], Effects] | None = None
-    """Wait for it. None: it is never awaited by a row; who throws it looks for who catches it."""
+    """Subscribe to it. None: no subscription is needed, because throwing it searches for the catcher."""
     throw: Callable[[Element, Any, View], Effects] | None = None
-    """Throw it from a throwing or end event, or a send task. None: that completes at once."""
+    """Throw it from a throw event, an end event or a send task. None: the element completes at once."""
     follow: Callable[[Element, Any, View], Effects] | None = None
-    """What follows once the event that throws it has completed."""
+    """The effects after the event that throws it has completed."""
     start: Callable[[str, Any], StartMetadata] | None = None
-    """What the catalogue keeps of a start event (its id) of a process. None: no process starts with it.
+    """The metadata of a process's start event, given its id, for the catalogue. None: it starts no process.
 
     Raises InvalidStart.
     """
     start_kinds: tuple[str, ...] = ()
-    """Of what `start` makes."""
+    """The values of `kind` in the metadata that `start` returns."""
     open_start: Callable[[StartMetadata, Start, View], Effects] | None = None
-    """Wait for what starts the process."""
+    """Subscribe to the event that starts the process."""
     affected: Callable[[Sequence[VariableChange], View], Iterable[Subscription]] | None = None
-    """The open subscriptions whose `check` the changes of variables may change, in the order of their turns."""
+    """The open subscriptions to `check` after changes of variables, in the order of evaluation."""
     check: Callable[[Subscription, Any, View], Effects] | None = None
-    """What happens if what a subscription waits for has happened: asked after a `Check`."""
+    """Decide whether the awaited event of a subscription has occurred. Called after the effect `Check`."""
     prevents_paging: bool = False
-    """Whether all its subscriptions must be in memory with their instance: a loop around it has no pages."""
+    """Whether its subscriptions must all be in memory with their instance. A loop around it is never paged."""
     has_local_variables: bool = False
-    """Whether what it brings stays at a boundary event."""
+    """Whether its variables become local variables of the boundary event that catches it."""

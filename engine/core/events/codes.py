@@ -1,7 +1,7 @@
-"""Catching by a code: the nearest boundary event or event sub-process that catches it, from the inside out.
+"""Find the catcher of an error or escalation code: a boundary event or an event sub-process.
 
-BPMN 2.0.2 §10.5.7: the nearest enclosing catcher wins. In one place an exact code beats one that catches all. The walk
-goes through call activities, and past an interrupted scope on to its boundary.
+BPMN 2.0.2 §10.5.7: the nearest enclosing catcher wins. In one scope an exact code beats a catcher without a code. The
+search crosses call activities. It skips the event sub-processes of an interrupted scope, but not its boundary events.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Coded = type[ErrorEvent] | type[EscalationEvent]
 
 
 def catcher_of(kind: Coded, code: str, thrower: Element, view: View, *, from_itself: bool) -> Catcher | None:
-    """Who catches `code`, thrown at `thrower`. `from_itself`: the thrower's own boundary events come first."""
+    """The catcher of `code`, thrown at `thrower`. `from_itself`: begin with the thrower's own boundary events."""
     for host, nodes in _around(thrower, view, from_itself):
         found = _best(kind, code, host, nodes, view)
         if found is not None:
@@ -27,7 +27,7 @@ def catcher_of(kind: Coded, code: str, thrower: Element, view: View, *, from_its
 
 
 def codes_of(kind: Coded, thrower: Element, view: View, *, from_itself: bool) -> Iterator[str]:
-    """The codes that are caught around `thrower`."""
+    """The codes that are caught in the scopes around `thrower`."""
     for host, nodes in _around(thrower, view, from_itself):
         for node in nodes:
             event = event_node(node, host, view).event
@@ -36,9 +36,9 @@ def codes_of(kind: Coded, thrower: Element, view: View, *, from_itself: bool) ->
 
 
 def _around(thrower: Element, view: View, from_itself: bool) -> Iterator[tuple[Element, Iterator[Node]]]:
-    """Where something can be caught that is thrown at `thrower`: from the inside out, hosts and what is there.
+    """The hosts of possible catchers with their nodes, from the inside out.
 
-    An event sub-process that throws what it catches throws it to those around its scope, and does not start again.
+    If an event sub-process throws the code that it catches itself, it does not start again: the search goes on outside.
     """
     level: Element | None = thrower
     inside = ""

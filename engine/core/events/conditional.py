@@ -1,10 +1,10 @@
-"""Conditional event. BPMN 2.0.2 §10.5.5: it happens when its condition is true. The rules are Camunda 8.9's: the
-condition is evaluated once when an element begins to wait for it, and whenever a variable that it reads was created or
+"""Conditional event. BPMN 2.0.2 §10.5.5: it occurs when its condition is true. The rules are Camunda 8.9's: the engine
+evaluates the condition when an element begins to wait, and whenever a variable that the condition reads is created or
 updated in the scope where the waiting element sees it.
 
-The outermost scopes come first, and what an event interrupts is evaluated no more. A condition that cannot be
-evaluated, or gives no boolean, is not true. An event that does not interrupt happens each time that its
-condition is found true; it need not have been false in between.
+Outer scopes come first. The conditions of interrupted elements are not evaluated. A condition counts as false if it
+fails or gives no boolean. A non-interrupting event occurs each time that its condition is true; it need not have been
+false in between.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ START_KINDS = (WATCHING,)
 
 
 def subscribe(wait: Wait, _event: ConditionalEvent, view: View) -> Effects:
-    """The condition is in the model: the row has no name."""
+    """The condition is in the model, so the subscription has no name."""
     element, key = wait.element.key, view.key()
     yield SubscriptionOpened(key, element, wait.target.id, wait.type, WATCHING, "", interrupting=wait.interrupting)
     yield Check(element, key)
 
 
 def start(element: str, event: ConditionalEvent) -> StartMetadata:
-    """Its condition is evaluated by request, with the variables that it brings."""
+    """A request evaluates the condition with its own variables."""
     condition = f"={event.condition.text.removeprefix('=')}"
     if len(condition) > MAX_TEXT:
         raise InvalidStart(f"element '{element}': the condition must have at most {MAX_TEXT} characters")
@@ -44,7 +44,7 @@ def start(element: str, event: ConditionalEvent) -> StartMetadata:
 
 
 def affected(changes: Sequence[VariableChange], view: View) -> Iterable[Subscription]:
-    """The scopes around others come first; in one scope, what has waited longest."""
+    """Outer scopes come first; within one scope, the oldest subscription."""
     found = {}
     for change in changes:
         for subscription in view.state.watching.get(change[0].instance.key, {}).values():
@@ -54,19 +54,19 @@ def affected(changes: Sequence[VariableChange], view: View) -> Iterable[Subscrip
 
 
 def _is_affected(subscription: Subscription, change: VariableChange, view: View) -> bool:
-    """Whether its element sees the variable, and its event asks for this change of it."""
+    """Whether the element sees the variable, and the condition depends on this kind of change."""
     scope, name, is_new = change
     element = subscription.element
     if scope.key not in element.path or owner_of(name, element) is not scope:
         return False
     target = view.model(element.instance.definition_key).nodes[subscription.target]
     event = event_node(target, element, view).event
-    assert isinstance(event, ConditionalEvent), f"a condition is awaited of a conditional event: {target.id}"
+    assert isinstance(event, ConditionalEvent), f"only conditional events watch variables: {target.id}"
     return name in event.variables and ("create" if is_new else "update") in event.changes
 
 
 def check(subscription: Subscription, event: ConditionalEvent, view: View) -> Effects:
-    """What its element brings when it completes comes too late for it."""
+    """Only while the element is active: variables from its completion come too late."""
     element = subscription.element
     if element.state is ACTIVATED and can_happen(subscription.type, element) and not _has_happened(subscription):
         try:
@@ -79,7 +79,7 @@ def check(subscription: Subscription, event: ConditionalEvent, view: View) -> Ef
 
 
 def _has_happened(subscription: Subscription) -> bool:
-    """Of the events that an element itself waits for, the first one wins."""
+    """Whether another event that the element itself awaits has occurred: the first one wins."""
     return any(
         other.state == "CORRELATED" and other.type == subscription.type == "INTERMEDIATE"
         for other in subscription.element.subscriptions.values()

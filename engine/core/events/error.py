@@ -1,5 +1,5 @@
-"""Error event. BPMN 2.0.2 §10.5.5: thrown by an end event or a worker; the nearest catcher of its code takes over, and
-ends what it interrupts. An error that nobody catches is an incident."""
+"""Error event. BPMN 2.0.2 §10.5.5: an end event or a worker throws it. The nearest catcher of its code interrupts its
+scope or host. An uncaught error is an incident."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ HAS_LOCAL_VARIABLES = True
 
 
 def throw(event: Element, error: ErrorEvent, view: View) -> Effects:
-    """The event that throws it never completes."""
-    assert error.code is not None, f"the parser lets no error end event without a code through: {event.element}"
+    """The throwing event never completes."""
+    assert error.code is not None, f"the parser rejects error end events without a code: {event.element}"
     code = view.text(error.code, event)
     caught = caught_error(event, code, {}, view, from_itself=False)
     if caught is None:
@@ -26,7 +26,7 @@ def throw(event: Element, error: ErrorEvent, view: View) -> Effects:
 def caught_error(
     thrower: Element, code: str, variables: dict[str, str], view: View, *, from_itself: bool
 ) -> Effects | None:
-    """The effects of the error being caught; None when nobody catches it."""
+    """The effects of catching the error; None if it is uncaught."""
     catcher = catcher_of(ErrorEvent, code, thrower, view, from_itself=from_itself)
     return None if catcher is None else catch(catcher, variables, view)
 
@@ -34,7 +34,7 @@ def caught_error(
 def unhandled_error(
     thrower: Element, code: str, message: str | None, view: View, *, from_itself: bool
 ) -> tuple[IncidentType, str]:
-    """Type and text of the incident of an error that nobody catches; the text says which errors are caught there."""
+    """Type and message of the incident of an uncaught error. The message lists the codes that are caught there."""
     said = f" with message '{message}'" if message else ""
     text = f"Expected to throw an error event with the code '{code}'{said}, but it was not caught."
     caught = ", ".join(dict.fromkeys(codes_of(ErrorEvent, thrower, view, from_itself=from_itself)))

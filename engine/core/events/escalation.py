@@ -1,5 +1,5 @@
-"""Escalation event. BPMN 2.0.2 §10.5.5: the nearest catcher of its code hears it, if there is one; only an interrupting
-one keeps the token of the event that throws it from going on."""
+"""Escalation event. BPMN 2.0.2 §10.5.5: the nearest catcher of its code catches it. The throwing event completes,
+unless the catcher is interrupting. An uncaught escalation has no effect."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vivero.engine.core.view import View
 
 
 def throw(event: Element, escalation: EscalationEvent, view: View) -> Effects:
-    assert escalation.code is not None, f"the parser lets no escalation without a code be thrown: {event.element}"
+    assert escalation.code is not None, f"the parser rejects thrown escalations without a code: {event.element}"
     code = view.text(escalation.code, event)
     catcher = catcher_of(EscalationEvent, code, event, view, from_itself=False)
     if catcher is not None:

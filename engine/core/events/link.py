@@ -1,5 +1,5 @@
-"""Link event. BPMN 2.0.2 §10.5.5: the token goes on at the catching link event of the same name in the same scope,
-which waits for nothing."""
+"""Link event. BPMN 2.0.2 §10.5.5: the token continues at the link catch event of the same name in the same scope, which
+completes at once."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from vivero.engine.core.view import View
 
 
 def follow(event: Element, link: LinkEvent, view: View) -> Effects:
-    assert link.target is not None, f"the parser lets no link without a target through: {event.element}"
+    assert link.target is not None, f"the parser rejects links without a target: {event.element}"
     assert event.scope is not None, "an event has a scope"
     return enter(view.model(event.instance.definition_key).nodes[link.target], event.scope, view)

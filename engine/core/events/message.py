@@ -1,8 +1,9 @@
 """Message event. BPMN 2.0.2 §10.5.5: elements wait for it by name and correlation key; the start event of a process
-by its name alone.
+waits by name alone.
 
-What throws a message stays until who waits now has been told (`commands/throw.py`): what it ends by going on has heard
-it before, and what begins to wait by its going on does not hear it. §10.5.1: a trigger is for what waits at that time.
+The throwing element completes after the message has been delivered to all current receivers (`commands/throw.py`). So
+an element that its completion ends has got the message before, and an element that its completion starts does not get
+it. §10.5.1: a trigger is for the elements that wait at that time.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ LONGEST_MS = int(timedelta(days=36_500).total_seconds() * 1000)
 
 
 def subscribe(wait: Wait, event: MessageEvent, view: View) -> Effects:
-    """The element's own row, and word to the channel of the correlation key.
+    """Open the element's subscription and tell the message channel of the correlation key.
 
-    The key of a boundary event is evaluated in the scope around its host, as in Camunda before 8.10: what the host maps
-    for its own work must not change who gets a message. All else of a boundary event (names, dates, durations, cycles)
-    sees the host's variables, as in every version of Camunda.
+    The key of a boundary event is evaluated in the scope around its host, as in Camunda before 8.10: the host's input
+    mappings must not change the receiver of a message. All other expressions of a boundary event (names, dates,
+    durations, cycles) see the host's variables, as in every version of Camunda.
     """
     element, target = wait.element, wait.target.id
     name = view.text(event.name, element)
-    assert event.correlation_key is not None, f"the parser lets no message without a key be awaited: {target}"
+    assert event.correlation_key is not None, f"the parser rejects awaited messages without a correlation key: {target}"
     seen_from = element.scope if wait.type == "BOUNDARY" else element
     assert seen_from is not None, "a boundary event has a host, and a host has a scope"
     correlation_key = key_of(event.correlation_key, seen_from, view)
@@ -47,7 +48,7 @@ def subscribe(wait: Wait, event: MessageEvent, view: View) -> Effects:
 
 
 def key_of(expression: Expression, element: Element, view: View, what: str = "correlation key") -> str:
-    """A correlation key is text; a number and its text are one key."""
+    """The correlation key as text. A number and its text are the same key."""
     value = view.evaluate(expression, element)
     if isinstance(value, str):
         return column_text(expression, value)
@@ -61,7 +62,7 @@ def key_of(expression: Expression, element: Element, view: View, what: str = "co
 
 
 def throw(element: Element, message: MessageEvent, view: View) -> Effects:
-    """Publish natively. An id that a kept message has already means: published before, and nothing more happens."""
+    """Publish the message in the engine. If a stored message has the same id, nothing more happens."""
     name = view.text(message.name, element)
     key = "" if message.correlation_key is None else key_of(message.correlation_key, element, view)
     id_ = None if message.message_id is None else key_of(message.message_id, element, view, "message id")
@@ -77,7 +78,7 @@ def start(element: str, event: MessageEvent) -> StartMetadata:
 
 
 def _milliseconds(expression: Expression, element: Element, view: View) -> int:
-    """A duration: ISO 8601 text, or a FEEL value; not negative."""
+    """A duration that is not negative, from ISO 8601 text or a FEEL value."""
     value = view.evaluate(expression, element)
     text = value if isinstance(value, str) else view.json_of(value).strip('"')
     try:

@@ -1,8 +1,8 @@
-"""When timers are due. BPMN 2.0.2 §10.5.5: a date, a duration, or a cycle: a repeating interval or a cron expression.
+"""Due dates of timers. BPMN 2.0.2 §10.5.5: a date, a duration, or a cycle (a repeating interval or a cron expression).
 
-Due dates are epoch milliseconds. The n-th due date of a repeating interval is its anchor plus n intervals, so that
-neither month ends nor late firing make it drift. Months and days are added in the zone that the start names, else in
-UTC. A cron expression is read in the zone of the rules.
+Due dates are epoch milliseconds. The n-th due date of a repeating interval is its anchor plus n intervals, so it does
+not drift at the ends of months or when a timer fires late. Months and days are added in the time zone of the start, or
+in UTC if it has none. A cron expression uses the time zone of the timer rules.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from vivero.engine.feel.temporal.timers import LATEST_MS as LATEST_MS
 from vivero.engine.feel.temporal.timers import Interval, cycle_problem, parse_cycle, parse_date_ms, parse_interval
 
 MAX_TEXT = 1_000
-"""Characters of a date, duration or cycle."""
+"""In characters, for a date, duration or cycle."""
 
 _NAMED_ZONE = re.compile(r"[@\[]([^\]]+)\]?$")
 
 Cycle = tuple[str, str, int, int]
-"""What the next due date is made of: (interval or cron text, zone, anchor in epoch ms, number of this occurrence)."""
+"""Data for the next due date: (interval or cron text, zone, anchor in epoch ms, number of this occurrence)."""
 
 
 class Due(NamedTuple):
-    """A due date (epoch ms), how often the timer will fire (-1: without end), and what the next date is made of."""
+    """A due date (epoch ms), how often the timer will fire (-1: without end), and the data for the next due date."""
 
     at: int
     repetitions: int = 1
@@ -39,14 +39,14 @@ class Due(NamedTuple):
 
 
 class InvalidSchedule(Exception):
-    """A date, duration or cycle that cannot be used; the message says why."""
+    """A date, duration or cycle is invalid. The message gives the reason."""
 
 
 def due_date(event: TimerEvent, element: Element, view: View) -> Due:
-    """When the timer of `element` is due first.
+    """The first due date of the timer of `element`.
 
     Raises:
-        Fail: the expression's value is no date, duration or cycle that can be kept.
+        Fail: the expression gives no valid date, duration or cycle.
     """
     value = view.evaluate(event.expression, element)
     try:
@@ -56,26 +56,26 @@ def due_date(event: TimerEvent, element: Element, view: View) -> Due:
 
 
 def describe(event: TimerEvent, error: InvalidSchedule) -> str:
-    """What is wrong with a timer, for people."""
+    """A message for people about an invalid timer."""
     text = event.expression.text.removeprefix("=").strip()
     return f"Invalid timer {event.kind} expression '{text}': {error}"
 
 
 def due_date_of(kind: str, value: Any, now: int, rules: TimerRules) -> Due:
-    """When a timer of `kind` ("date", "duration", "cycle") with this value (text or a FEEL temporal) is due first.
+    """The first due date of a timer of `kind` ("date", "duration", "cycle") with this value (text or a FEEL temporal).
 
-    What is past is due at once.
+    A date in the past is due at once.
 
     Raises:
-        InvalidSchedule: the value is nothing of this kind, or leads where no timer can be kept.
+        InvalidSchedule: the value is not of this kind, or the due date is out of range.
     """
     text = _text_of(kind, value)
     try:
         due = _FIRST[kind](text, now, rules)
     except (TemporalError, OverflowError) as error:
-        raise InvalidSchedule(str(error) or f"'{text}' leads too far") from error
+        raise InvalidSchedule(str(error) or f"'{text}' is too large") from error
     if not 0 <= due.at <= LATEST_MS:
-        raise InvalidSchedule(f"'{text}' leads out of the years 1970 to 9999")
+        raise InvalidSchedule(f"'{text}' gives a date outside the years 1970 to 9999")
     return due
 
 
@@ -111,9 +111,9 @@ _FIRST = {"date": _first_of_date, "duration": _first_of_duration, "cycle": _firs
 
 
 def next_due(timer: Timer, now: int, rules: TimerRules) -> Due | None:
-    """The occurrence after this one of a cycle, counted from its due date; None when there is none.
+    """The next occurrence of a cycle, counted from the timer's due date; None if there is none.
 
-    Of those that have been missed by `now` the last `missed_limit` fire; the others count as if they had.
+    Of the occurrences that were missed until `now`, the last `missed_limit` fire. The others count as fired.
     """
     if timer.cycle is None or timer.repetitions == 1:
         return None
@@ -136,7 +136,7 @@ def next_due(timer: Timer, now: int, rules: TimerRules) -> Due | None:
 
 
 def _first_of_interval(text: str, now: int) -> Due:
-    """The first firing is the start, or one interval from now. A start in the past keeps its phase."""
+    """The first occurrence is the start, or one interval from now. A start in the past keeps its phase."""
     cycle = parse_cycle(text)
     interval, repetitions = cycle.interval, -1 if cycle.repetitions is None else cycle.repetitions
     head, length = text.rsplit("/", 1)
@@ -154,7 +154,7 @@ def _first_of_interval(text: str, now: int) -> Due:
 def _next_of_interval(
     interval: Interval, zone: str, anchor: int, number: int, now: int, rules: TimerRules
 ) -> tuple[int, int]:
-    """The next due date, and how many before it are skipped."""
+    """(next due date, number of occurrences skipped before it)"""
     following = number + 1
     at = _occurrence(interval, anchor, following, zone)
     if at > now:
@@ -165,7 +165,7 @@ def _next_of_interval(
 
 
 def _first_at_or_after(interval: Interval, anchor: int, moment: int, zone: str) -> int:
-    """The number of the first occurrence at or after a moment; 0 is the anchor. Occurrences rise with their number."""
+    """The number of the first occurrence at or after `moment`. Number 0 is the anchor."""
     if anchor >= moment:
         return 0
     high = 1
@@ -184,7 +184,7 @@ def _occurrence(interval: Interval, anchor: int, number: int, zone: str) -> int:
 
 
 def _zone_of(start: str) -> str:
-    """The zone that a start names, in brackets or behind `@`: months and days are added in it. UTC without one."""
+    """The time zone of a start, in brackets or after `@`; UTC if it has none. Months and days are added in it."""
     named = _NAMED_ZONE.search(start)
     return "Z" if named is None else named[1]
 
@@ -200,7 +200,7 @@ def _first_of_cron(text: str, now: int, rules: TimerRules) -> Due:
 
 
 def _next_of_cron(text: str, zone: str, due_at: int, now: int, rules: TimerRules) -> tuple[int | None, int]:
-    """The next due date; a cron expression has no number of repetitions, so that nobody counts the skipped."""
+    """(next due date, 0). Skipped occurrences need no count: cron expressions have no number of repetitions."""
     cron = parse_cron(text)
     missed = cron.latest(rules.missed_limit, due_at, now, zone) if rules.missed_limit else None
     return (cron.after(max(due_at, now), zone) if missed is None else missed), 0

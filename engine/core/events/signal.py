@@ -1,5 +1,5 @@
-"""Signal event. BPMN 2.0.2 §10.5.5: everybody who waits for its name gets it, and nobody keeps it. What throws it stays
-until who waits now has been told, as with a message."""
+"""Signal event. BPMN 2.0.2 §10.5.5: all elements that wait for its name get it. It is not stored. The throwing element
+completes after all current receivers have got it, as with a message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages and signals that start processes. Their names are evaluated at deployment, without variables."""
+"""Start subscriptions of processes, for messages and signals. Names are evaluated at deployment, without variables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def open_start(event: StartMetadata, start: Start, view: View) -> Effects:
 
 
 def fixed_name(expression: Expression, element: str) -> str:
-    """The name that the start event `element` waits for. Raises InvalidStart when it is no name."""
+    """The message or signal name of the start event `element`. Raises InvalidStart if it is not a valid name."""
     try:
         value = expression.static_value if expression.is_static else expression.evaluate({}, now=0).value
     except EvaluationError as error:

@@ -1,4 +1,5 @@
-"""Timers that start processes: of the latest version only, evaluated when it becomes that, without variables."""
+"""Timers that start processes. Only the latest version has them; they are evaluated when a version becomes the latest,
+without variables."""
 
 from __future__ import annotations
 
@@ -13,30 +14,30 @@ from vivero.engine.core.view import View
 from vivero.engine.feel import EvaluationError, compile_attribute
 
 KINDS = {"TIMER_DATE": "date", "TIMER_CYCLE": "cycle"}
-"""Kind of a start event's metadata → kind of the timer. Its `name` is the text of the expression."""
-SOME_TIME_MS = 1_800_000_000_000
-"""When the catalogue is not asked yet: whether an expression can be evaluated hardly depends on the time."""
+"""`kind` of a start event's metadata → kind of the timer. The `name` is the text of the expression."""
+CHECK_TIME_MS = 1_800_000_000_000
+"""A time for checking expressions before deployment. Whether an expression is valid hardly depends on the time."""
 
 
 def metadata(element: str, event: TimerEvent) -> StartMetadata:
-    """What the catalogue keeps of a start event.
+    """The metadata of a timer start event, for the catalogue.
 
     Raises:
-        InvalidSchedule: the expression is no date or cycle, or needs variables.
+        InvalidSchedule: the expression gives no date or cycle, or needs variables.
     """
     kind = next(name for name, kind in KINDS.items() if kind == event.kind)
     value = event.expression.static_value if event.expression.is_static else None
     text = value if isinstance(value, str) else "=" + event.expression.text.removeprefix("=")
     found = StartMetadata(element, kind, text)
-    _due(found, SOME_TIME_MS, TIMER_RULES)
+    _due(found, CHECK_TIME_MS, TIMER_RULES)
     return found
 
 
 def open_timer(event: StartMetadata, start: Start, view: View) -> Effects:
-    """Schedule the timer of a start event. Of a version that was the latest before, dates had their time.
+    """Schedule the timer of a start event. A version that becomes the latest again does not repeat past dates.
 
     Raises:
-        Reject: the expression has no value that can be kept.
+        Reject: the expression gives no valid date or cycle.
     """
     try:
         due = _due(event, view.now, view.rules)
@@ -55,7 +56,7 @@ def close_timers(process_id: str, view: View) -> Effects:
 
 
 def scheduled(key: int, element: str, due: Due, definition: int, process_id: str, tenant: str) -> TimerScheduled:
-    """The event that a start event's timer is scheduled."""
+    """The log event that schedules the timer of a start event."""
     return TimerScheduled(
         key, None, element, "START_EVENT", due.at, due.repetitions, due.cycle, definition, process_id, tenant
     )

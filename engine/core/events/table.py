@@ -1,4 +1,4 @@
-"""The table of contents of events: event definition → behaviour. `engine.bpmn.events.EVENTS` says how they are read."""
+"""The table of contents of BPMN events: event definition → behaviour. `engine.bpmn.events.EVENTS` reads them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from vivero.engine.core.events.behaviour import EventBehaviour
 
 
 def behaviour(module: ModuleType) -> EventBehaviour:
-    """What the module has of the fields of a behaviour; constants are in capitals there."""
+    """The behaviour that the module defines: functions by their names, constants in capitals."""
     found = {name: getattr(module, name, getattr(module, name.upper(), None)) for name in EventBehaviour._fields}
     return EventBehaviour(**{name: value for name, value in found.items() if value is not None})
 
@@ -38,7 +38,7 @@ EVENTS: Mapping[type[EventDefinition], EventBehaviour] = {
 }
 
 AFFECTED = tuple(event.affected for event in EVENTS.values() if event.affected is not None)
-"""Asked whenever variables have changed that a subscription may watch."""
+"""Called after changes of variables that a subscription may watch."""
 
 START_KINDS = {kind: event for event in EVENTS.values() for kind in event.start_kinds}
-"""Kind of a start event's metadata → the event that it is of."""
+"""`kind` of a start event's metadata → behaviour of its event definition"""

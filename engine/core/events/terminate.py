@@ -1,4 +1,5 @@
-"""Terminate event. BPMN 2.0.2 §10.5.5: everything else in the scope of its end event ends, and the scope completes."""
+"""Terminate event. BPMN 2.0.2 §10.5.5: it terminates everything else in the scope of its end event, and the scope
+completes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Timer event. BPMN 2.0.2 §10.5.5: a date, a duration or a cycle; `schedules` says when it is due, `start_timers` how
-processes start by it."""
+"""Timer event. BPMN 2.0.2 §10.5.5: it occurs at a date, after a duration, or in a cycle. `schedules` computes the due
+dates, `start_timers` has the timers that start processes."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def test_months_end_where_they_end(now, duration, due):
         ("date", 5, "its value is 5, which is no date"),
         ("date", "+99999-01-01T00:00:00Z", "+99999-01-01T00:00:00Z"),
         ("date", "9" * 2_000, "its value has 2000 characters, more than 1000"),
-        ("duration", "P9000Y", "leads out of the years 1970 to 9999"),
+        ("duration", "P9000Y", "gives a date outside the years 1970 to 9999"),
         ("duration", "P999999999Y", ""),
         ("duration", "15 minutes", "Invalid duration '15 minutes'"),
         ("duration", True, "its value is true, which is no duration"),
