@@ -460,6 +460,6 @@ CORE: tuple[Mutant, ...] = (
         "listeners: one reports on what is about to end",
         f"{LISTENER_TESTS}::test_a_listener_of_what_is_about_to_end_reports_in_vain",
         "engine/core/commands/job.py",
-        ("    if job.element.state is not WORKED_IN[job.listener_event]:", "    if False:"),
+        ("    if job.element.state is not WAITING_STATES[job.listener_event]:", "    if False:"),
     ),
 )

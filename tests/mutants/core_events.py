@@ -188,8 +188,8 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "tests/core/events/test_throws.py::test_the_boundary_around_the_thrower_hears_it",
         "engine/core/commands/signal.py",
         (
-            "    told = _own(command, view)[: _page_of(variables)]\n",
-            "    told = _own(command, view)[: _page_of(variables)]\n"
+            "    told = _waiting_in_own_tree(command, view)[: _page_of(variables)]\n",
+            "    told = _waiting_in_own_tree(command, view)[: _page_of(variables)]\n"
             "    if command.thrower:\n        yield Send(CompleteThrow(command.thrower))\n",
         ),
     ),
@@ -248,7 +248,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "core: what is to end takes a message",
         "tests/core/events/test_stale_waits.py::test_a_message_goes_past_what_is_to_end_to_the_next_that_waits",
         "engine/core/commands/subscription.py",
-        ("    if subscription is None or not _takes(subscription):\n", "    if subscription is None:\n"),
+        ("    if subscription is None or not _can_take(subscription):\n", "    if subscription is None:\n"),
     ),
     mutant(
         "core: a kept message is lost whose subscription was closed while it was on its way",

@@ -1,1 +1,1 @@
-"""One file per record family: what a command needs loaded, and what it does. Handlers may `Reject`."""
+"""One file for each family of commands: the rows that a command needs, and its handler. Handlers may raise `Reject`."""

@@ -1,4 +1,4 @@
-"""Deployments and the deletion of definitions. Models were parsed and validated before the command was appended."""
+"""Deployments and the deletion of definitions. The API parses and validates models before it appends the command."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def needs_deploy(command: Deploy, tenant: str) -> Needs:
 
 
 def deploy(command: Deploy, view: View) -> Effects:
-    """All or nothing. Identical to the latest versions: those are the answer. Otherwise each gets a new version."""
+    """Deploy all resources or none. If all equal their latest versions, answer these; else all get new versions."""
     processes = list(_processes(command))
     deployment = view.key()
     existing = [_unchanged(resource, process, view) for resource, process in processes]
@@ -68,13 +68,13 @@ def deploy(command: Deploy, view: View) -> Effects:
 def _move_starts(
     definition: int, process_id: str, starts: Iterable[StartMetadata], view: View, *, restored: bool = False
 ) -> Effects:
-    """What a process starts with is what its latest version starts with."""
+    """Replace the start subscriptions and timers of a process by those of its latest version."""
     for start in view.starts().of_process(view.tenant, process_id):
         yield StartClosed(start.key)
     yield from start_timers.close_timers(process_id, view)
     for new in starts:
         open_start = START_KINDS[new.kind].open_start
-        assert open_start is not None, f"what has kinds of starts opens them: {new.kind}"
+        assert open_start is not None, f"an event definition with start kinds opens them: {new.kind}"
         yield from open_start(new, Start(definition, process_id, restored), view)
 
 
@@ -102,7 +102,7 @@ def needs_delete(command: DeleteResource, tenant: str) -> Needs:
 
 
 def delete(command: DeleteResource, view: View) -> Effects:
-    """Accepted at once. While instances run, the definition drains; the version before is the latest from now on."""
+    """Delete the definition, or let it drain while instances run. The version before it becomes the latest at once."""
     definition = view.definition(command.key)
     if definition is None or definition.tenant != view.tenant or definition.state == "DELETED":
         raise Reject(
@@ -120,7 +120,7 @@ def delete(command: DeleteResource, view: View) -> Effects:
 
 
 def _restore_starts(deleted: Definition, view: View) -> Effects:
-    """The version before starts with what it has started with."""
+    """Open the start events of the version before again."""
     active = [d for d in view.family(deleted.process_id).values() if d.state == "ACTIVE" and d is not deleted]
     before = max(active, key=lambda d: d.version, default=None)
     starts = starts_of(view.model(before.key)) if before is not None else ()

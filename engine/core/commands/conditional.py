@@ -1,4 +1,4 @@
-"""Conditional start events of processes: they are evaluated by request, with the variables that it brings."""
+"""Conditional start events of processes. A request evaluates them with its own variables."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def needs(command: EvaluateConditionals, _tenant: str) -> Needs:
 
 
 def evaluate(command: EvaluateConditionals, view: View) -> Effects:
-    """All conditions together may take as many steps as one stage of an element."""
+    """Start an instance for each condition that is true. All conditions share the step budget of one stage."""
     _check_definition(command.definition_key, view)
     key, variables = view.key(), texts_of(command.variables)
     values = {name: view.value_of(text) for name, text in variables.items()}
@@ -62,7 +62,7 @@ def _candidates(command: EvaluateConditionals, view: View) -> Iterator[Start]:
 
 
 def _is_met(start: Start, values: dict[str, Any], view: View) -> bool:
-    """What cannot be evaluated, or is no boolean, is not true."""
+    """Whether the condition is true. It counts as false if it fails or gives no boolean."""
     try:
         met = view.evaluate(compile_attribute(start.name), None, extra=values) is True
     except Fail:

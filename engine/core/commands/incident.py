@@ -1,4 +1,4 @@
-"""Incidents: resolving one runs exactly the failed stage again, or hands its job out again."""
+"""Resolve incidents: run exactly the failed stage again, or make its job available again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def needs(command: ResolveIncident, tenant: str) -> Needs:
 
 
 def resolve(command: ResolveIncident, view: View) -> Effects:
-    """What runs again follows from `IncidentResolved` in the step's table."""
+    """The worklist runs the failed stage again after `IncidentResolved`."""
     incident = view.incident(command.key)
     if incident is None or incident.element.instance.tenant != view.tenant:
         raise reject_not_found("incident", "resolve", command.key)
@@ -30,5 +30,5 @@ def resolve(command: ResolveIncident, view: View) -> Effects:
     if job is not None:
         yield JobReleased(job.key)
     if incident.stage == COMMAND_STAGE:
-        parked = incident.argument
-        yield Send(decode_command(parked["intent"], parked["command"].encode()), later=True)
+        quarantined = incident.argument
+        yield Send(decode_command(quarantined["intent"], quarantined["command"].encode()), later=True)

@@ -72,29 +72,29 @@ def create(command: CreateInstance, view: View) -> Effects:
 def _definition(command: CreateInstance, view: View) -> Definition:
     if command.definition_key is not None:
         definition = view.definition(command.definition_key)
-        wanted = f"key '{command.definition_key}'"
+        description = f"key '{command.definition_key}'"
         if definition is not None and definition.tenant != view.tenant:
             definition = None
     elif command.version >= 0:
         definition = view.family(command.process_id or "").get(command.version)
-        wanted = f"process ID '{command.process_id}' and version '{command.version}'"
+        description = f"process ID '{command.process_id}' and version '{command.version}'"
     else:
         definition = latest(command.process_id or "", view, command.version_tag)
-        wanted = f"process ID '{command.process_id}'"
+        description = f"process ID '{command.process_id}'"
         if command.version_tag is not None:
-            wanted += f" and version tag '{command.version_tag}'"
+            description += f" and version tag '{command.version_tag}'"
     if definition is None or (definition.state != "ACTIVE" and not _by_version(command, definition)):
-        raise Reject(RejectionCode.NOT_FOUND, f"Expected to find process definition with {wanted}, but none found")
+        raise Reject(RejectionCode.NOT_FOUND, f"Expected to find process definition with {description}, but none found")
     return definition
 
 
 def _by_version(command: CreateInstance, definition: Definition) -> bool:
-    """A draining version may still be started by its number."""
+    """A draining version can still be started by its number."""
     return command.definition_key is None and command.version >= 0 and definition.state == "DRAINING"
 
 
 def latest(process_id: str, view: View, tag: str | None = None) -> Definition | None:
-    """The highest version that may be started; with a `tag`, of those that carry it."""
+    """The highest active version; with `tag`, the highest of those with this version tag."""
     for _, definition in sorted(view.family(process_id).items(), reverse=True):
         if definition.state == "ACTIVE" and tag in (None, definition.version_tag):
             return definition
@@ -106,7 +106,7 @@ def needs_cancel(command: CancelInstance, tenant: str) -> Needs:
 
 
 def cancel(command: CancelInstance, view: View) -> Effects:
-    """Answered when the instance has ended: reads see what was answered."""
+    """Terminate the instance. The answer follows after its end, so that later reads see the end."""
     instance = view.instance(command.key)
     if instance is None or instance.tenant != view.tenant:
         raise Reject(

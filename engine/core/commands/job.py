@@ -1,4 +1,4 @@
-"""Jobs: complete, fail, throw an error, update. Activation does not go through the log (docs/design/log.md §7)."""
+"""Jobs: complete, fail, throw an error, update, withhold. Activation bypasses the log (docs/design/log.md §7)."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ NO_RETRIES = {
     ELEMENT: IncidentType.JOB_NO_RETRIES,
     EXECUTION_LISTENER: IncidentType.EXECUTION_LISTENER_NO_RETRIES,
 }
-WORKED_IN = {"UNSPECIFIED": ACTIVATED, listeners.START: ACTIVATING, listeners.END: COMPLETING}
-"""What the job's listener hears → the state in which its element waits for the job."""
+WAITING_STATES = {"UNSPECIFIED": ACTIVATED, listeners.START: ACTIVATING, listeners.END: COMPLETING}
+"""Listener event of the job → the state in which its element waits for the job"""
 
 
 def needs(command: CompleteJob | FailJob | ThrowJobError, tenant: str) -> Needs:
@@ -39,8 +39,8 @@ def needs(command: CompleteJob | FailJob | ThrowJobError, tenant: str) -> Needs:
 
 
 def complete(command: CompleteJob, view: View) -> Effects:
-    """What follows the job of a listener is in the step's table."""
-    job = _workable(command, "complete", view)
+    """Complete the job, and its element. After a listener's job the worklist runs the next stage instead."""
+    job = _active_job(command, "complete", view)
     yield JobCompleted(job.key)
     if job.kind == ELEMENT:
         if command.variables:
@@ -51,7 +51,7 @@ def complete(command: CompleteJob, view: View) -> Effects:
 
 
 def fail(command: FailJob, view: View) -> Effects:
-    job = _workable(command, "fail", view)
+    job = _active_job(command, "fail", view)
     backoff = command.retries > 0 and command.backoff_ms > 0
     yield JobFailed(job.key, command.retries, view.now + command.backoff_ms if backoff else None, command.message)
     yield from set_locally(job.element, command.variables, view)
@@ -61,8 +61,8 @@ def fail(command: FailJob, view: View) -> Effects:
 
 
 def throw_error(command: ThrowJobError, view: View) -> Effects:
-    """The nearest error event that catches the code takes over; without any, it is an incident of the job."""
-    job = _workable(command, "throw an error for", view)
+    """Let the nearest error event catch the code. An uncaught error becomes an incident of the job."""
+    job = _active_job(command, "throw an error for", view)
     if job.kind != ELEMENT:
         raise Reject(
             RejectionCode.INVALID_STATE,
@@ -85,7 +85,7 @@ def needs_update(command: UpdateJob, tenant: str) -> Needs:
 
 
 def update(command: UpdateJob, view: View) -> Effects:
-    job = _known(command.key, "update", view)
+    job = _find_job(command.key, "update", view)
     yield JobUpdated(job.key, command.retries, command.priority)
 
 
@@ -95,9 +95,10 @@ def needs_withhold(command: WithholdJob, tenant: str) -> Needs:
 
 
 def withhold(command: WithholdJob, view: View) -> Effects:
-    """Otherwise it would be the first that every worker is to be given, for ever. Not if somebody was given it since,
-    who fetches less."""
-    job = _workable(command, "withhold", view)
+    """Raise an incident for a job that is too large to activate. Else it would block its queue for ever.
+
+    The lease must be unchanged: meanwhile a worker that fetches fewer variables may have got the job."""
+    job = _active_job(command, "withhold", view)
     has = f"takes {command.size} bytes, and an answer takes at most {command.most}"
     if command.size is None:
         has = f"sees more than {command.most} variables"
@@ -109,41 +110,41 @@ def withhold(command: WithholdJob, view: View) -> Effects:
     yield IncidentRaised(view.key(), job.element.key, "", IncidentType.MESSAGE_SIZE_EXCEEDED, message, job.key)
 
 
-def _known(key: int, doing: str, view: View) -> Job:
+def _find_job(key: int, verb: str, view: View) -> Job:
     job = view.job(key)
     if job is None or job.element.instance.tenant != view.tenant:
-        raise reject_not_found("job", doing, key)
+        raise reject_not_found("job", verb, key)
     return job
 
 
-def _workable(command: CompleteJob | FailJob | ThrowJobError | WithholdJob, doing: str, view: View) -> Job:
-    """The job, if a worker may report on it: it waits for that, and the lease, where one is named, still holds."""
-    job = _known(command.key, doing, view)
+def _active_job(command: CompleteJob | FailJob | ThrowJobError | WithholdJob, verb: str, view: View) -> Job:
+    """The job, if workers may report on it now: its element waits for it, and the lease of the command still holds."""
+    job = _find_job(command.key, verb, view)
     if any(incident.job == job.key for incident in job.element.open_incidents.values()):
-        raise _in_state(job, doing)
-    if job.element.state is not WORKED_IN[job.listener_event]:
-        raise reject_not_found("job", doing, command.key)
+        raise _wrong_state(job, verb)
+    if job.element.state is not WAITING_STATES[job.listener_event]:
+        raise reject_not_found("job", verb, command.key)
     if _waits_for_backoff(job, view):
-        raise _in_state(job, doing)
+        raise _wrong_state(job, verb)
     asked = command.lease is not None or isinstance(command, WithholdJob)
     if asked and view.leases.get(job.key) != command.lease:
         raise Reject(
             RejectionCode.INVALID_STATE,
-            f"Expected to {doing} job with key '{job.key}', but its lease was lost: the job timed out or was "
+            f"Expected to {verb} job with key '{job.key}', but its lease was lost: the job timed out or was "
             "handed to another worker",
         )
     return job
 
 
-def _in_state(job: Job, doing: str) -> Reject:
-    text = f"Expected to {doing} job with key '{job.key}', but it is in state '{job.state}'"
+def _wrong_state(job: Job, verb: str) -> Reject:
+    text = f"Expected to {verb} job with key '{job.key}', but it is in state '{job.state}'"
     return Reject(RejectionCode.INVALID_STATE, text)
 
 
 def _waits_for_backoff(job: Job, view: View) -> bool:
-    """Whether it has failed, and is not to be tried again yet.
+    """Whether the job has failed and its backoff has not ended yet.
 
-    The clock may have been set back since its backoff ended and a worker was given it: so the lease has the last word.
+    The lease decides: a worker may have got the job after its backoff, before the clock was set back.
     """
     if job.state != "FAILED" or job.available_at is None or job.available_at <= view.now:
         return False

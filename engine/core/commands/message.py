@@ -1,8 +1,8 @@
-"""Channels: messages are published, kept, and given to who waits for them (docs/design/execution.md §11).
+"""Message channels: publish, store and correlate messages (docs/design/execution.md §11).
 
-A message goes once to each process id that waits for it, in whatever version: to the one that waits longest, else to
-a new instance of the latest version, if it starts with the message. What is kept is given, oldest first, to those who
-begin to wait before it expires.
+Each process id gets a message once, whatever its version. The subscription that has waited longest gets it; without
+one, the message starts an instance of the latest version, if it has a start event for it. Stored messages go to new
+subscriptions until they expire, oldest first.
 """
 
 from __future__ import annotations
@@ -70,19 +70,19 @@ def publish(command: PublishMessage, view: View) -> Effects:
     )
     offer = Offer(command.name, variables, key, command.correlation_key, None, command.business_id)
     receivers = _receivers(command.name, channel, view, kept=deadline is not None).values()
-    yield from _give(offer, receivers, command.thrower, view)
+    yield from _offer_to(offer, receivers, command.thrower, view)
     if command.thrower is None:
         yield Reply(MessageReply(view.tenant, key))
 
 
 def publish_rejected(command: PublishMessage, _rejection: Rejection, _view: View) -> Effects:
-    """The process that publishes it goes on without."""
+    """The element that publishes the message completes nevertheless."""
     if command.thrower is not None:
         yield Send(CompleteThrow(command.thrower))
 
 
 def _duplicate(command: PublishMessage) -> Effects:
-    """For a process it has been published before, and that is what it wants."""
+    """Reject a client's duplicate. An element completes: its message has been published before."""
     if command.thrower is None:
         raise Reject(
             RejectionCode.ALREADY_EXISTS,
@@ -93,7 +93,7 @@ def _duplicate(command: PublishMessage) -> Effects:
 
 
 def _is_duplicate(command: PublishMessage, channel: MessageChannel, view: View) -> bool:
-    """An id is unique among the messages of a name and correlation key that are kept."""
+    """Whether a stored message with the same name, correlation key and id exists."""
     if command.message_id is None:
         return False
     if not channel.complete and (command.name, command.message_id) not in channel.asked:
@@ -109,13 +109,13 @@ def _is_duplicate(command: PublishMessage, channel: MessageChannel, view: View) 
 def _receivers(
     name: str, channel: MessageChannel, view: View, *, kept: bool, without: int | None = None
 ) -> dict[str, ChannelSubscription | Start]:
-    """One for each process: the element that waits longest, else a start event whose process no lock holds up.
+    """By process id, one receiver each: the oldest subscription, else a start event of a process without a lock.
 
-    `without`: the key of a subscription that does not count.
+    `without`: the key of a subscription to leave out.
     """
     found: dict[str, ChannelSubscription | Start] = {}
     for subscription in channel.waiting(name):
-        if subscription.key != without and _takes(subscription, kept):
+        if subscription.key != without and _can_take(subscription, kept):
             found.setdefault(subscription.process_id, subscription)
     for start in view.starts().named(view.tenant, KIND, name):
         if start.process_id not in channel.locks:
@@ -123,30 +123,36 @@ def _receivers(
     return found
 
 
-def _takes(subscription: ChannelSubscription, kept: bool) -> bool:
-    """One that has a message on its way takes what is kept in its order, later; what is not kept it takes at once,
-    if it goes on waiting."""
+def _can_take(subscription: ChannelSubscription, kept: bool) -> bool:
+    """Whether the subscription can take a message now.
+
+    While another message is on its way to it, stored messages wait for their turn. A message that is not stored goes
+    to it at once, unless the subscription is interrupting."""
     return subscription.state == OPEN or not (subscription.interrupting or kept)
 
 
-def _give(offer: Offer, receivers: Iterable[ChannelSubscription | Start], thrower: int | None, view: View) -> Effects:
-    """The channel notes at once who gets it, and they are told. A client that waits hears of the first one."""
+def _offer_to(
+    offer: Offer, receivers: Iterable[ChannelSubscription | Start], thrower: int | None, view: View
+) -> Effects:
+    """Record the receivers in the channel and send them the offer. The first one answers a waiting client."""
     triggers: list[TriggerSubscription] = []
     starts: list[StartInstance] = []
     for receiver in receivers:
         if isinstance(receiver, Start):
-            starts.append((yield from _chosen_to_start(offer, receiver, view.key())))
+            starts.append((yield from _correlate_to_start(offer, receiver, view.key())))
         else:
-            triggers.append((yield from _chosen(offer, receiver)))
+            triggers.append((yield from _correlate_to_subscription(offer, receiver)))
         offer = msgspec.structs.replace(offer, request=None)
     yield from distribute(triggers, starts, offer.variables, thrower)
 
 
 def _correlate(offer: Offer, subscription: ChannelSubscription) -> Effects:
-    yield Send((yield from _chosen(offer, subscription)))
+    yield Send((yield from _correlate_to_subscription(offer, subscription)))
 
 
-def _chosen(offer: Offer, subscription: ChannelSubscription) -> Generator[Event, None, TriggerSubscription]:
+def _correlate_to_subscription(
+    offer: Offer, subscription: ChannelSubscription
+) -> Generator[Event, None, TriggerSubscription]:
     assert offer.message is not None
     yield MessageCorrelated(
         offer.message, subscription.channel.tenant, offer.correlation_key, subscription.process_id, subscription.key
@@ -155,11 +161,11 @@ def _chosen(offer: Offer, subscription: ChannelSubscription) -> Generator[Event,
 
 
 def _start(offer: Offer, start: Start, instance: int) -> Effects:
-    yield Send((yield from _chosen_to_start(offer, start, instance)))
+    yield Send((yield from _correlate_to_start(offer, start, instance)))
 
 
-def _chosen_to_start(offer: Offer, start: Start, instance: int) -> Generator[Event, None, StartInstance]:
-    """A new instance. With a correlation key it is the only one of its process until it ends."""
+def _correlate_to_start(offer: Offer, start: Start, instance: int) -> Generator[Event, None, StartInstance]:
+    """Start an instance. With a correlation key it locks its process until it ends: no other one starts meanwhile."""
     assert offer.message is not None
     lock = offer.correlation_key or None
     yield MessageCorrelated(offer.message, start.tenant, offer.correlation_key, start.process_id)
@@ -170,7 +176,7 @@ def _chosen_to_start(offer: Offer, start: Start, instance: int) -> Generator[Eve
 
 
 def correlate(command: CorrelateMessage, view: View) -> Effects:
-    """Like publishing what is not kept; the client is told the first instance that gets it."""
+    """Publish without storing. The answer names the first instance that gets the message."""
     channel = view.channel(view.tenant, command.correlation_key)
     receivers = _receivers(command.name, channel, view, kept=False)
     if not receivers:
@@ -179,12 +185,12 @@ def correlate(command: CorrelateMessage, view: View) -> Effects:
     yield MessagePublished(key, view.tenant, command.name, command.correlation_key, business_id=command.business_id)
     variables, business_id = texts_of(command.variables), command.business_id
     offer = Offer(command.name, variables, key, command.correlation_key, view.request, business_id)
-    yield from _give(offer, receivers.values(), None, view)
+    yield from _offer_to(offer, receivers.values(), None, view)
     yield ReplyLater()
 
 
 def no_subscription(name: str, correlation_key: str) -> Rejection:
-    """The answer to a message that is not kept and that nobody gets."""
+    """The answer to a message that is not stored and has no receiver."""
     return Rejection(
         RejectionCode.NOT_FOUND,
         f"Expected to find subscription for message with name '{name}' and correlation key '{correlation_key}', "
@@ -207,7 +213,9 @@ def needs_channel(
 
 
 def open_subscription(command: OpenSubscription, view: View) -> Effects:
-    """The oldest message that is kept, and that its process has not had, is for it. Nothing if it waits no longer."""
+    """Add the subscription, and correlate the oldest stored message that its process has not got yet.
+
+    Nothing happens if the element does not wait any more."""
     channel = view.channel(command.tenant, command.correlation_key)
     if view.subscription(command.key) is None or command.key in channel.subscriptions:
         return
@@ -232,7 +240,7 @@ def close_subscription(command: CloseSubscription, view: View) -> Effects:
 
 
 def acknowledge(command: AcknowledgeCorrelation, view: View) -> Effects:
-    """The subscription waits on, and takes the next message that is kept."""
+    """The subscription keeps waiting, and takes the next stored message."""
     offer = command.offer
     assert offer.message is not None
     channel = view.channel(command.tenant, offer.correlation_key)
@@ -246,9 +254,9 @@ def acknowledge(command: AcknowledgeCorrelation, view: View) -> Effects:
 
 
 def reject(command: RejectCorrelation, view: View) -> Effects:
-    """The next one of the process gets the message; without any, nobody of that process has had it.
+    """Offer the message to the next receiver of the same process. Without one, the process has not got the message.
 
-    The subscription may have been closed while the message was on its way to it: then only the offer knows the process.
+    If the subscription was closed while the message was on its way, only the offer knows the process.
     """
     offer = command.offer
     assert offer.message is not None
@@ -268,7 +276,7 @@ def reject(command: RejectCorrelation, view: View) -> Effects:
 
 
 def reject_rejected(command: RejectCorrelation, rejection: Rejection, view: View) -> Effects:
-    """Nobody else is offered the message, but what waits no longer is gone, and the client hears of it."""
+    """Remove the subscription and answer the client. Nobody else gets an offer."""
     offer = command.offer
     channel = view.state.channels.get((command.tenant, offer.correlation_key))
     if channel is not None and command.key in channel.subscriptions:
@@ -278,7 +286,7 @@ def reject_rejected(command: RejectCorrelation, rejection: Rejection, view: View
 
 
 def _offer_of(message: Message) -> Offer:
-    """Raises `NotLoaded` when the message is large."""
+    """Raises NotLoaded if the message is large and its variables are not in memory."""
     key = message.channel.correlation_key
     if message.variables is None:
         raise NotLoaded(Need(NeedKind.BODY, (*message.channel.id, message.key)))
@@ -294,7 +302,7 @@ def needs_release(command: ReleaseStart, tenant: str) -> Needs:
 
 
 def release(command: ReleaseStart, view: View) -> Effects:
-    """The oldest kept message that the latest version starts with starts the next instance."""
+    """Remove the lock. The oldest stored message for a start event of the latest version starts the next instance."""
     channel = view.channel(command.tenant, command.correlation_key)
     lock = channel.locks.get(command.process_id)
     if lock is None or lock.key != command.key:
@@ -309,7 +317,7 @@ def release(command: ReleaseStart, view: View) -> Effects:
 
 
 def release_rejected(command: ReleaseStart, _rejection: Rejection, view: View) -> Effects:
-    """No message that is kept starts the next instance; the next one that is published does."""
+    """Remove the lock only. No stored message starts the next instance; the next published one does."""
     channel = view.state.channels.get((command.tenant, command.correlation_key))
     lock = None if channel is None else channel.locks.get(command.process_id)
     if lock is not None and lock.key == command.key:

@@ -1,7 +1,7 @@
-"""Signals: everybody who waits for one now gets it, and what starts with it starts. BPMN 2.0.2 §10.5.5.
+"""Signals: all elements that wait now get the signal, and it starts processes. BPMN 2.0.2 §10.5.5.
 
-Who waits is told in pages, each a command of its own, so that no number of them holds up the log. What a process throws
-its own tree hears first, before it goes on.
+Delivery goes in pages, each a command of its own, so that any number of receivers does not block the log. A signal
+that an element throws goes to the element's own instance tree first, before the element completes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from vivero.engine.core.shared.variables import texts_of
 from vivero.engine.core.view import View
 
 SUBSCRIPTIONS_PER_PAGE = 50
-"""Others wait for a page at most: twice as many took them twice as long, and were done hardly sooner."""
+"""Other commands wait for at most one page. A page twice as large doubled their wait and hardly sped up delivery."""
 
 
 def needs_broadcast(command: BroadcastSignal, tenant: str) -> Needs:
@@ -29,7 +29,7 @@ def needs_broadcast(command: BroadcastSignal, tenant: str) -> Needs:
 def broadcast(command: BroadcastSignal, view: View) -> Effects:
     key, variables = view.key(), texts_of(command.variables)
     yield SignalBroadcast(key, command.name, variables)
-    told = _own(command, view)[: _page_of(variables)]
+    told = _waiting_in_own_tree(command, view)[: _page_of(variables)]
     for subscription in told:
         yield Send(TriggerSubscription(subscription, Offer(command.name, variables)))
     if command.thrower is not None:
@@ -44,13 +44,13 @@ def broadcast(command: BroadcastSignal, view: View) -> Effects:
 
 
 def broadcast_rejected(command: BroadcastSignal, _rejection: Rejection, _view: View) -> Effects:
-    """The process that throws it goes on without."""
+    """The throwing element completes nevertheless."""
     if command.thrower is not None:
         yield Send(CompleteThrow(command.thrower))
 
 
-def _own(command: BroadcastSignal, view: View) -> tuple[int, ...]:
-    """What waits in the thrower's own tree, the oldest first. A page of it; the pages tell the others, later."""
+def _waiting_in_own_tree(command: BroadcastSignal, view: View) -> tuple[int, ...]:
+    """Up to one page of waiting subscriptions in the thrower's own instance tree, oldest first, by key."""
     thrower = None if command.thrower is None else view.element(command.thrower)
     if thrower is None:
         return ()
@@ -64,7 +64,7 @@ def needs_deliver(command: DeliverSignal, tenant: str) -> Needs:
 
 
 def deliver(command: DeliverSignal, view: View) -> Effects:
-    """Those on the page that has been loaded, and those whose trees were in memory already."""
+    """Deliver to the subscriptions of the loaded page, and to those that were in memory already."""
     last = view.signal_page(command.name, command.after)
     waiting = view.state.waiting[KIND].get((view.tenant, command.name), {})
     upto = command.upto if last is None else min(last + 1, command.upto)
@@ -73,16 +73,16 @@ def deliver(command: DeliverSignal, view: View) -> Effects:
     for key in keys[:page]:
         yield Send(TriggerSubscription(key, offer))
     if len(keys) > page:
-        yield Send(_behind(command, keys[page - 1]), later=True)
+        yield Send(_page_after(command, keys[page - 1]), later=True)
     elif last is not None and last < command.upto:
-        yield Send(_behind(command, last), later=True)
+        yield Send(_page_after(command, last), later=True)
 
 
 def _page_of(variables: dict[str, str]) -> int:
-    """How many are told at once."""
+    """The number of receivers in one command."""
     return min(SUBSCRIPTIONS_PER_PAGE, page_of(variables))
 
 
-def _behind(command: DeliverSignal, after: int) -> DeliverSignal:
+def _page_after(command: DeliverSignal, after: int) -> DeliverSignal:
     told = tuple(key for key in command.told if key > after)
     return DeliverSignal(command.key, command.name, after, command.variables, told)

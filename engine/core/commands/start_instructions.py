@@ -1,4 +1,4 @@
-"""Where a process may be begun and ended otherwise than at its events: checked before the instance is made."""
+"""Check the start and runtime instructions of a creation, before the instance is created."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ NOT_SUPPORTED = frozenset({"PROCESS", "START_EVENT", "BOUNDARY_EVENT"})
 
 
 def check(process: Process, targets: Sequence[str]) -> None:
-    """Whether each of `targets` can be begun at.
+    """Check that an instance can start at each of `targets`.
 
     Raises:
-        Reject: one cannot; with what is wrong with the first of them.
+        Reject: it cannot. The reason is about the first wrong target.
     """
     for target in targets:
         node = process.nodes.get(target)
@@ -27,10 +27,10 @@ def check(process: Process, targets: Sequence[str]) -> None:
 
 
 def check_end(process: Process, targets: Sequence[str]) -> None:
-    """Whether there are the elements after which the instance is to be terminated.
+    """Check that the elements exist after which the instance is to be terminated.
 
     Raises:
-        Reject: one is not there; others take it, and wait for ever (camunda/camunda#53526).
+        Reject: an element is missing. Zeebe accepts it, and the instance waits for ever (camunda/camunda#53526).
     """
     for target in targets:
         if target not in process.nodes:

@@ -1,4 +1,4 @@
-"""Trees hear of messages and signals that they wait for, and begin by them."""
+"""Deliver messages and signals to instance trees, or start instances with them."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def needs(command: TriggerSubscription, tenant: str) -> Needs:
 
 
 def trigger(command: TriggerSubscription, view: View) -> Effects:
-    """What waits no longer takes nothing; a message then goes back to its channel."""
+    """Trigger the subscription. If it does not wait any more, a message goes back to its channel."""
     subscription, offer = view.subscription(command.key), command.offer
-    if subscription is None or not _takes(subscription):
+    if subscription is None or not _can_take(subscription):
         if offer.message is not None:
             yield Send(RejectCorrelation(command.key, view.tenant, offer))
         return
@@ -57,7 +57,7 @@ def trigger(command: TriggerSubscription, view: View) -> Effects:
 
 
 def trigger_rejected(command: TriggerSubscription, rejection: Rejection, view: View) -> Effects:
-    """The incident in the tree keeps the command, and the subscription waits for it; without a tree, nobody does."""
+    """Give the message back if the subscription is gone. Else it keeps waiting, and the incident keeps the command."""
     offer = command.offer
     if offer.message is None:
         return
@@ -67,12 +67,12 @@ def trigger_rejected(command: TriggerSubscription, rejection: Rejection, view: V
         yield Reply(to=offer.request, rejection=rejection)
 
 
-def _takes(subscription: Subscription) -> bool:
+def _can_take(subscription: Subscription) -> bool:
     return subscription.state == "CREATED" and occurrences.can_happen(subscription.type, subscription.element)
 
 
 def needs_deliver(_command: DeliverEvent, _tenant: str) -> Needs:
-    """What is told has needs of its own."""
+    """Nothing: the triggers and starts are commands with needs of their own."""
     return iter(())
 
 
@@ -81,7 +81,7 @@ def deliver(command: DeliverEvent, _view: View) -> Effects:
 
 
 def deliver_rejected(command: DeliverEvent, rejection: Rejection, view: View) -> Effects:
-    """Nobody of them gets it: each is dealt with as one that could not be told by itself."""
+    """No receiver gets the event. Handle each like a rejected command of its own."""
     triggers, starts = commands_of(command)
     for trigger_ in triggers:
         if trigger_.offer.message is not None:
@@ -97,9 +97,10 @@ def needs_start(command: StartInstance, tenant: str) -> Needs:
 
 
 def start(command: StartInstance, view: View) -> Effects:
-    """What the event brings is there before anything else is evaluated, unless mappings of the start event choose.
+    """Create the instance and set the event's variables before anything is evaluated.
 
-    A definition that was deleted meanwhile starts nothing any more, and its lock is given back.
+    If the start event has output mappings, they select the variables instead. A definition that was deleted meanwhile
+    starts nothing, and its lock is released.
     """
     definition, offer = view.definition(command.definition_key), command.offer
     if definition is None or definition.state == "DELETED":
@@ -128,7 +129,7 @@ def start(command: StartInstance, view: View) -> Effects:
 
 
 def _received(command: StartInstance, offer: Offer, view: View) -> Effects:
-    """The message has come to the instance that it starts."""
+    """Record that the instance got the message that started it."""
     assert offer.message is not None, "signals are not offered to start events"
     assert command.subscription is not None, "a message starts an instance through a subscription"
     yield MessageReceived(
@@ -145,7 +146,7 @@ def _received(command: StartInstance, offer: Offer, view: View) -> Effects:
 
 
 def start_rejected(command: StartInstance, rejection: Rejection, view: View) -> Effects:
-    """There will be no instance: others with the key may be started, and the client hears of it."""
+    """Release the lock, so that other instances with the key can start, and answer the client."""
     if command.start_lock is not None:
         yield Send(ReleaseStart(command.key, view.tenant, command.process_id, command.start_lock))
     if command.offer is not None and command.offer.request is not None:

@@ -1,4 +1,4 @@
-"""Elements that have thrown a message or a signal go on, once it was given to who waits for it."""
+"""Complete elements that have thrown a message or a signal, after its delivery to all current receivers."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def needs(command: CompleteThrow, tenant: str) -> Needs:
 
 
 def complete(command: CompleteThrow, view: View) -> Effects:
-    """Nothing, if what was thrown has ended its thrower, or is about to: that may take several quanta."""
+    """Complete the thrower, unless the event has ended it or is about to: ending may take several quanta."""
     thrower = view.element(command.key)
     if thrower is not None and thrower.state is ACTIVATED and not _ends(thrower):
         yield ElementCompleting(thrower.key)
 
 
 def _ends(element: Element) -> bool:
-    """Whether a scope around it is to end, or is interrupted."""
+    """Whether a scope around the element is terminating or interrupted."""
     scope = element.scope
     while scope is not None and scope.then is None and scope.state is not TERMINATING:
         scope = scope.scope

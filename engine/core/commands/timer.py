@@ -1,4 +1,4 @@
-"""Timers: due ones are triggered by the timer task; people may fire and move them."""
+"""Timers. The timer task triggers them when they are due; people can fire and move them."""
 
 from __future__ import annotations
 
@@ -28,21 +28,22 @@ def needs(command: TriggerTimer | FireTimer | MoveTimer, tenant: str) -> Needs:
 
 
 def trigger(command: TriggerTimer, view: View) -> Effects:
-    """Duplicates, which a new term of the timer task makes, and those of a due date that was moved do nothing.
+    """Trigger the timer if `due_at` is its due date and has come.
 
-    Nor does one that comes before its due date: somebody has set the clock back. It will come again.
+    Ignored: duplicates after a change of the term, triggers of a due date that was moved, and triggers before the due
+    date because the clock was set back. The timer task sends the last kind again.
     """
     timer = view.timer(command.key)
     if timer is not None and timer.due_at == command.due_at <= view.now and not _is_quarantined(timer):
-        yield from _happens(timer, view)
+        yield from _trigger(timer, view)
 
 
 def fire(command: FireTimer, view: View) -> Effects:
-    yield from _happens(_known(command.key, "fire", view), view)
+    yield from _trigger(_find_timer(command.key, "fire", view), view)
 
 
 def move(command: MoveTimer, view: View) -> Effects:
-    timer = _known(command.key, "move", view)
+    timer = _find_timer(command.key, "move", view)
     if not 0 <= command.due_at <= LATEST_MS:
         raise Reject(
             RejectionCode.INVALID_ARGUMENT,
@@ -51,19 +52,19 @@ def move(command: MoveTimer, view: View) -> Effects:
     yield TimerMoved(timer.key, command.due_at)
 
 
-def _known(key: int, doing: str, view: View) -> Timer:
+def _find_timer(key: int, verb: str, view: View) -> Timer:
     timer = view.timer(key)
     if timer is None or timer.tenant != view.tenant:
-        raise reject_not_found("timer", doing, key)
+        raise reject_not_found("timer", verb, key)
     return timer
 
 
-def _happens(timer: Timer, view: View) -> Effects:
+def _trigger(timer: Timer, view: View) -> Effects:
     element = timer.element
     if element is None:
-        yield from _starts(timer, view)
+        yield from _trigger_start(timer, view)
         return
-    if not occurrences.can_happen(timer.type, element):  # it waits for nothing any more, and never will again
+    if not occurrences.can_happen(timer.type, element):  # the element has stopped waiting for good
         yield TimerCanceled(timer.key)
         return
     yield TimerTriggered(timer.key)
@@ -81,8 +82,8 @@ def _happens(timer: Timer, view: View) -> Effects:
     yield from occurrences.happens(element, timer.target, {}, view)
 
 
-def _starts(timer: Timer, view: View) -> Effects:
-    """A process starts at the start event that the timer belongs to."""
+def _trigger_start(timer: Timer, view: View) -> Effects:
+    """Start a process at the timer's start event."""
     yield TimerTriggered(timer.key)
     following = next_due(timer, view.now, view.rules)
     if following is not None:
@@ -91,11 +92,11 @@ def _starts(timer: Timer, view: View) -> Effects:
 
 
 def _is_quarantined(timer: Timer) -> bool:
-    """Its trigger raised, and nobody has resolved the incident that holds it."""
+    """Whether handling the timer's trigger has raised, and the incident with the command is open."""
     if timer.state != "FAILED" or timer.element is None:
         return timer.state == "FAILED"
-    parked = (i.argument for i in timer.element.open_incidents.values() if i.stage == COMMAND_STAGE)
-    commands = (decode_command(one["intent"], one["command"].encode()) for one in parked)
+    quarantined = (i.argument for i in timer.element.open_incidents.values() if i.stage == COMMAND_STAGE)
+    commands = (decode_command(one["intent"], one["command"].encode()) for one in quarantined)
     return any(isinstance(command, TriggerTimer) and command.key == timer.key for command in commands)
 
 

@@ -25,13 +25,13 @@ def needs(command: UserTaskCommand, tenant: str) -> Needs:
 
 
 def assign(command: AssignUserTask, view: View) -> Effects:
-    task = _open(command, "assign", view)
+    task = _open_task(command, "assign", view)
     yield UserTaskChanged(task.key, {"assignee": command.assignee}, command.action)
 
 
 def claim(command: ClaimUserTask, view: View) -> Effects:
-    """Who has the task already may claim it again."""
-    task = _open(command, "claim", view)
+    """Assign the task, unless it has another assignee."""
+    task = _open_task(command, "claim", view)
     if task.assignee not in (None, command.assignee):
         raise Reject(
             RejectionCode.INVALID_STATE,
@@ -41,25 +41,25 @@ def claim(command: ClaimUserTask, view: View) -> Effects:
 
 
 def update(command: UpdateUserTask, view: View) -> Effects:
-    task = _open(command, "update", view)
+    task = _open_task(command, "update", view)
     yield UserTaskChanged(task.key, command.changes, command.action)
 
 
 def complete(command: CompleteUserTask, view: View) -> Effects:
-    task = _open(command, "complete", view)
+    task = _open_task(command, "complete", view)
     yield UserTaskEnded(task.key, "COMPLETED", command.action)
     yield from merge_result(task.element, command.variables, view)
     yield ElementCompleting(task.element.key)
 
 
-def _open(command: UserTaskCommand, doing: str, view: View) -> UserTask:
-    """The task, if people may still work on it."""
+def _open_task(command: UserTaskCommand, verb: str, view: View) -> UserTask:
+    """The task, if it can still be worked on."""
     task = view.user_task(command.key)
     if task is None or task.element.instance.tenant != view.tenant:
-        raise reject_not_found("user task", doing, command.key)
+        raise reject_not_found("user task", verb, command.key)
     if task.element.state is not ACTIVATED:
         raise Reject(
             RejectionCode.INVALID_STATE,
-            f"Expected to {doing} user task with key '{task.key}', but it is in state 'CANCELING'",
+            f"Expected to {verb} user task with key '{task.key}', but it is in state 'CANCELING'",
         )
     return task

@@ -1,4 +1,4 @@
-"""Setting variables from outside."""
+"""Set variables by request."""
 
 from __future__ import annotations
 

@@ -77,14 +77,14 @@ def _called(call: Element, view: View) -> CalledElement:
 
 def _definition(call: Element, called: CalledElement, process_id: str, view: View) -> Definition:
     candidates = [d for d in view.family(process_id, call.instance.tenant).values() if d.state == "ACTIVE"]
-    wanted = f"process with BPMN process id '{process_id}'"
+    description = f"process with BPMN process id '{process_id}'"
     if called.binding == "deployment":
         caller = view.definition(call.instance.definition_key)
         candidates = [d for d in candidates if caller is not None and d.deployment == caller.deployment]
-        wanted += " in the deployment of the caller"
+        description += " in the deployment of the caller"
     elif called.binding == "versionTag":
         candidates = [d for d in candidates if d.version_tag == called.version_tag]
-        wanted += f" and version tag '{called.version_tag}'"
+        description += f" and version tag '{called.version_tag}'"
     if not candidates:
-        raise Fail(IncidentType.CALLED_ELEMENT_ERROR, f"Expected {wanted} to be deployed, but not found.")
+        raise Fail(IncidentType.CALLED_ELEMENT_ERROR, f"Expected {description} to be deployed, but not found.")
     return max(candidates, key=lambda definition: definition.version)

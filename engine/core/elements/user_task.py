@@ -76,8 +76,8 @@ def _native(task: Element, model: UserTask, view: View) -> Effects:
 def _find_form(form_id: Expression | None, task: Element, view: View) -> None:
     """Fail if the model names a form: forms cannot be deployed."""
     if form_id is not None:
-        wanted = view.text(form_id, task)
-        raise Fail(IncidentType.FORM_NOT_FOUND, f"Expected to find a form with id '{wanted}', but none is found.")
+        form_name = view.text(form_id, task)
+        raise Fail(IncidentType.FORM_NOT_FOUND, f"Expected to find a form with id '{form_name}', but none is found.")
 
 
 def _text(expression: Expression | None, task: Element, view: View) -> str | None:
