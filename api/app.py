@@ -77,6 +77,8 @@ async def _respond(
     route = match.methods.get("GET" if method == "HEAD" else method)
     if route is None:
         raise _not_allowed(method, match)
+    if route.is_new and not services.appender.admits_new():
+        return await services.refusals.answer(path)
     extensions = scope.get("extensions", {})
     releases = send if RELEASE in extensions else None
     body = await _read(receive, route.max_body_bytes(services.settings))

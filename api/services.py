@@ -9,6 +9,7 @@ from typing import Protocol
 
 from vivero.api.long_polls import LongPolls
 from vivero.api.memory_budget import MemoryBudget
+from vivero.api.refusals import Refusals
 from vivero.api.settings import ApiSettings
 from vivero.api.waits import Waits
 from vivero.engine.bpmn.parser import Parsed
@@ -21,6 +22,8 @@ from vivero.storage.postgres.driver import Connection
 
 class CommandAppender(Protocol):
     """`engine.runtime.appender.task.Appender`."""
+
+    def admits_new(self) -> bool: ...
 
     async def append(self, item: Append, *, deadline_s: float) -> Appended: ...
 
@@ -99,3 +102,4 @@ class Services:
     waits: Waits = field(default_factory=lambda: Waits(ApiSettings().max_waiting))
     pages: MemoryBudget = field(default_factory=lambda: MemoryBudget(ApiSettings().pages_bytes))
     """The memory for large pages of searches."""
+    refusals: Refusals = field(default_factory=Refusals)

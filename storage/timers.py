@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.driver import Call, Connection
 from vivero.storage.postgres.sql_files import beside
 
 _sql = beside(__file__)
@@ -37,6 +37,28 @@ async def nearest(connection: Connection, partition: int, limit: int) -> list[Pe
     return [PendingTimer(*row) for row in (await connection.execute(_WINDOW, (partition, limit))).rows]
 
 
+class StuckTimer(msgspec.Struct, frozen=True, gc=False):
+    """A timer that can neither fire nor be marked as failed, and why."""
+
+    key: int
+    due_at: int
+    reason: str
+
+
+def note_stuck(partition: int, timer: StuckTimer) -> Call:
+    """The statement that records a stuck timer, for the batch that rejects its trigger."""
+    return _sql["note_stuck"], (timer.key, timer.due_at, partition, timer.reason)
+
+
+async def stuck(connection: Connection, partition: int, limit: int) -> list[StuckTimer]:
+    """Up to `limit` stuck timers of a partition, the latest first."""
+    return [StuckTimer(*row) for row in (await connection.execute(_sql["stuck"], (partition, limit))).rows]
+
+
 async def purge(connection: Connection, age_ms: int, limit: int) -> int:
-    """Delete up to `limit` timers that ended longer ago than this; how many there were."""
+    """Delete up to `limit` timers that ended longer ago than this; how many there were.
+
+    Stuck timers that are no longer pending are forgotten, too.
+    """
+    await connection.execute(_sql["purge_stuck"])
     return (await connection.execute(_PURGE, (age_ms, limit))).count

@@ -4,10 +4,26 @@ SELECT to_epoch_ms(clock_now()), revision, pinned_at IS NOT NULL FROM clock;
 
 -- name: window
 -- The nearest due dates, overdue ones included: one range of the partial index, however many timers are pending.
-SELECT timer_key, due_at_ms, tenant_id FROM timers
+-- Stuck timers are left out by their primary key, row by row: their table is nearly always empty.
+SELECT timer_key, due_at_ms, tenant_id FROM timers AS t
 WHERE partition_id = $1 AND state = 'PENDING'
+    AND NOT EXISTS (SELECT FROM stuck_timers AS s WHERE s.timer_key = t.timer_key AND s.due_at_ms = t.due_at_ms)
 ORDER BY due_at_ms, timer_key
 LIMIT $2;
+
+-- name: note_stuck
+-- In the batch that rejects the trigger. Later terms and programs skip the timer until somebody moves it.
+INSERT INTO stuck_timers (timer_key, due_at_ms, partition_id, noted_at, reason)
+VALUES ($1, $2, $3, clock_now(), $4) ON CONFLICT DO NOTHING;
+
+-- name: stuck
+-- Read when a term begins. The latest ones: the consumer remembers a bounded number.
+SELECT timer_key, due_at_ms, reason FROM stuck_timers WHERE partition_id = $1 ORDER BY noted_at DESC LIMIT $2;
+
+-- name: purge_stuck
+-- What is about a timer that has ended, was moved or is gone.
+DELETE FROM stuck_timers AS s WHERE NOT EXISTS (
+    SELECT FROM timers AS t WHERE t.timer_key = s.timer_key AND t.due_at_ms = s.due_at_ms AND t.state = 'PENDING');
 
 -- name: purge
 -- Ended ones only, the oldest first, in pieces: by their end, which every ended timer has, however it ended.

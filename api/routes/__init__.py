@@ -53,6 +53,8 @@ class Route:
     handler: Handler
     max_body_bytes: Callable[[ApiSettings], int] = _json_limit
     takes_json: bool = True
+    is_new: bool = False
+    """Whether its command creates work, and is refused while the engine has too much to do."""
 
 
 ROUTES = (
@@ -62,7 +64,7 @@ ROUTES = (
     Route("GET", "/v2/license", cluster.license),
     Route("GET", "/v2/authentication/me", cluster.me),
     # deployments
-    Route("POST", "/v2/deployments", deployments.create, _deployment_limit, takes_json=False),
+    Route("POST", "/v2/deployments", deployments.create, _deployment_limit, takes_json=False, is_new=True),
     Route("POST", "/v2/resources/{resourceKey}/deletion", resources.delete),
     # process definitions
     Route("POST", "/v2/process-definitions/search", process_definitions.search),
@@ -75,7 +77,7 @@ ROUTES = (
         statistics.of_definition,
     ),
     # process instances
-    Route("POST", "/v2/process-instances", process_instances.create),
+    Route("POST", "/v2/process-instances", process_instances.create, is_new=True),
     Route("POST", "/v2/process-instances/search", process_instances.search),
     Route("GET", "/v2/process-instances/{processInstanceKey}", process_instances.get),
     Route("POST", "/v2/process-instances/{processInstanceKey}/cancellation", process_instances.cancel),
@@ -119,12 +121,12 @@ ROUTES = (
     Route("PATCH", "/v2/timers/{timerKey}", timers.move),
     Route("POST", "/v2/timers/{timerKey}/trigger", timers.trigger),
     # messages and signals
-    Route("POST", "/v2/messages/publication", messages.publish),
-    Route("POST", "/v2/messages/correlation", messages.correlate),
+    Route("POST", "/v2/messages/publication", messages.publish, is_new=True),
+    Route("POST", "/v2/messages/correlation", messages.correlate, is_new=True),
     Route("POST", "/v2/message-subscriptions/search", messages.search),
     Route("POST", "/v2/correlated-message-subscriptions/search", messages.search_correlated),
-    Route("POST", "/v2/signals/broadcast", signals.broadcast),
-    Route("POST", "/v2/conditionals/evaluation", conditionals.evaluate),
+    Route("POST", "/v2/signals/broadcast", signals.broadcast, is_new=True),
+    Route("POST", "/v2/conditionals/evaluation", conditionals.evaluate, is_new=True),
     # expressions
     Route("POST", "/v2/expression/evaluation", expressions.evaluate),
     # the clock

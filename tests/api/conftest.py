@@ -118,10 +118,14 @@ class PlayedEngine:
         self.keys = {}
         self.rejection = None
         self.reply = None
+        self.admits = True
         self.silent = False
         self.lost = False
         self.error = None
         self.ends = {}
+
+    def admits_new(self):
+        return self.admits
 
     async def append(self, item, *, deadline_s):
         assert deadline_s > 0

@@ -294,7 +294,7 @@ LOG: tuple[Mutant, ...] = (
         "appender: no refusal when the engine is behind",
         f"{APPENDER_TESTS}::test_new_is_refused_when_the_engine_is_behind",
         "engine/runtime/appender/task.py",
-        ("            self._check_lag(item.partition)\n", "            pass\n"),
+        ("            raise self._overloaded(lag)\n", "            pass\n"),
     ),
     # Completions and definitions
     mutant(

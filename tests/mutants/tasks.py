@@ -281,6 +281,16 @@ TASKS: tuple[Mutant, ...] = (
         ("        if position in self.positions:\n            self.hopeless.add(position)\n", ""),
     ),
     mutant(
+        "timers: a restart tries again what can neither fire nor fail",
+        "tests/runtime/consumer/test_stuck_timers.py"
+        "::test_a_timer_that_can_neither_fire_nor_fail_is_left_alone_by_later_programs",
+        "engine/runtime/consumer/leadership.py",
+        (
+            "        self.refusals.know(reversed(await timers.stuck(writer, claim.partition, MAX_TIMERS)))\n",
+            "",
+        ),
+    ),
+    mutant(
         "timers: cancelled ones are never deleted",
         f"{TIMER_TESTS}::test_old_timers_are_purged_whatever_their_end",
         "storage/timers.sql",

@@ -103,6 +103,16 @@ class Appender:
 
     # -- for requests ---------------------------------------------------------------------------------------------
 
+    def admits_new(self) -> bool:
+        """False if `append` would refuse a new command at once, because there is too much to do."""
+        if self._draining or self._out_since is not None:
+            return True  # `append` says why it is not possible
+        full = self._new.statistics().current_buffer_used >= self._settings.new_channel
+        if full or self._lags(NEW_GO_TO) is not None:
+            self.stats.overloaded += 1
+            return False
+        return True
+
     async def append(self, item: Append, *, deadline_s: float) -> Appended:
         """Append a command, and return its position. Waits up to `deadline_s` seconds.
 
@@ -115,8 +125,8 @@ class Appender:
         """
         self._check_open()
         new = isinstance(item.command, NEW)
-        if new:
-            self._check_lag(item.partition)
+        if new and (lag := self._lags(item.partition)) is not None:
+            raise self._overloaded(lag)
         pending = pending_command(item, new)
         deadline = pending.since + max(deadline_s, 0.0)
         with trio.move_on_at(min(deadline, pending.since + self._settings.new_wait_s) if new else deadline):
@@ -188,16 +198,18 @@ class Appender:
         if out_s > self._settings.outage_patience_s:
             raise Unavailable(f"PostgreSQL has not been available for {out_s:.1f} s")
 
-    def _check_lag(self, partition: int) -> None:
+    def _lags(self, partition: int) -> str | None:
+        """Why the log takes no new command; None if it does."""
         consumed, last = self._consumed(partition), self._last.get(partition, 0)
         if consumed is None:
             backlog = last - self._cursors.get(partition, last)
-            if backlog >= self._settings.backlog:
-                raise self._overloaded(f"{backlog} commands wait for an engine to process them")
-            return
+            return (
+                f"{backlog} commands wait for an engine to process them" if backlog >= self._settings.backlog else None
+            )
         lag = last - consumed.position
         if lag > max(self._settings.lag_commands, consumed.per_second * self._settings.lag_s):
-            raise self._overloaded(f"the engine is {lag} commands behind")
+            return f"the engine is {lag} commands behind"
+        return None
 
     async def _hand_over(self, pending: PendingCommand, new: bool) -> None:
         try:

@@ -17,7 +17,7 @@ from vivero.engine.runtime.consumer.quanta import Quanta
 from vivero.engine.runtime.consumer.refusals import Refusals, Suspected
 from vivero.engine.runtime.consumer.settings import ConsumerSettings, ConsumerStats
 from vivero.engine.runtime.supervision.beat import Beat
-from vivero.storage import attempts, partitions
+from vivero.storage import attempts, partitions, timers
 from vivero.storage.partitions import Claim
 from vivero.storage.postgres.driver import Call, Connection
 from vivero.storage.postgres.errors import DataPoison, StorageError
@@ -91,6 +91,7 @@ class Committer:
         calls = [self._fence(work, deferred), *work.calls, *piggybacked.calls]
         if self.careful:
             calls.insert(1, attempts.clear(self._claim.partition, work.last))
+            calls += [timers.note_stuck(self._claim.partition, timer) for timer in self._owner.refusals.unrecorded]
         first, self.progress.last = self.progress.last + 1, work.last
         self._under_way = trio.Event()
         try:

@@ -16,12 +16,12 @@ from vivero.engine.core.rules import TIMER_RULES, TimerRules
 from vivero.engine.runtime.consumer.attempts import DATA, Trials, symptom
 from vivero.engine.runtime.consumer.handover import Handover
 from vivero.engine.runtime.consumer.observers import CommitObserver, Models
-from vivero.engine.runtime.consumer.refusals import Refusals, Suspected
+from vivero.engine.runtime.consumer.refusals import MAX_TIMERS, Refusals, Suspected
 from vivero.engine.runtime.consumer.settings import ConsumerSettings, ConsumerStats
 from vivero.engine.runtime.consumer.term import Term
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.failures import leaves
-from vivero.storage import attempts, partitions
+from vivero.storage import attempts, partitions, timers
 from vivero.storage.attempts import Suspicion
 from vivero.storage.partitions import Claim
 from vivero.storage.postgres.driver import Connection
@@ -117,6 +117,7 @@ class Consumer:
         if verdict is not None:
             await attempts.end(writer, *verdict)
         self.refusals.learn(claim.position, await attempts.known(writer, claim.partition, claim.position))
+        self.refusals.know(reversed(await timers.stuck(writer, claim.partition, MAX_TIMERS)))
         if claim.stands and self.refusals.careful_until <= claim.position:
             most = self.settings.batch_commands
             last = await attempts.waiting(writer, claim.partition, claim.position, most)

@@ -21,10 +21,13 @@ from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.core.records.timers import TriggerTimer
 from vivero.storage.attempts import Known, Suspicion
 from vivero.storage.postgres.errors import DataPoison
+from vivero.storage.timers import StuckTimer
 
 log = structlog.get_logger(__name__)
 
 MAX_TIMERS = 1_000
+BIGINT = 1 << 63
+"""Beyond every number of PostgreSQL's type."""
 MOST_ATTEMPTS = 3
 """Attempts that count, after which a command is rejected; the next one only says so where it belongs."""
 CONTINUATION_DISTANCE = 100
@@ -43,6 +46,8 @@ class Refusals:
     """Positions among them that were tried too often. What they name can be loaded, or so it seems."""
     timers: dict[tuple[int, int], Rejection] = field(default_factory=dict)
     """(key, due date) of timers that can neither fire nor be marked as failed. The oldest is forgotten first."""
+    unrecorded: list[StuckTimer] = field(default_factory=list)
+    """Those that the next batch records, for later terms and programs."""
     careful_until: int = 0
     """Up to this position commands are committed one by one: one of them cannot be saved, or is too slow."""
     piggybacked_until: int = 0
@@ -83,13 +88,28 @@ class Refusals:
         if position not in self.hopeless:
             return None if timer is None else self.timers.get(timer)
         if timer is not None:
-            self.timers[timer] = self.positions[position]
-            while len(self.timers) > MAX_TIMERS:
-                del self.timers[next(iter(self.timers))]
+            stuck = StuckTimer(*timer, self.positions[position].reason)
+            log.error("a timer can neither fire nor be marked as failed, and stays pending", key=stuck.key)
+            if all(-BIGINT <= number < BIGINT for number in timer):  # others are no timers, but rows of the log
+                self.unrecorded = [*(one for one in self.unrecorded if one.key != stuck.key), stuck]
+            self._remember(stuck)
         return self.positions[position]
+
+    def know(self, stuck: Iterable[StuckTimer]) -> None:
+        """What earlier terms, of whatever node, have recorded of timers."""
+        for timer in stuck:
+            if (timer.key, timer.due_at) not in self.timers:
+                log.warning("a timer is stuck: move or cancel it", key=timer.key, reason=timer.reason)
+                self._remember(timer)
+
+    def _remember(self, timer: StuckTimer) -> None:
+        self.timers[timer.key, timer.due_at] = Rejection(RejectionCode.PROCESSING_ERROR, timer.reason)
+        while len(self.timers) > MAX_TIMERS:
+            del self.timers[next(iter(self.timers))]
 
     def committed(self, last: int) -> None:
         """Everything up to this position is processed."""
+        self.unrecorded = []
         for position in [position for position in self.positions if position <= last]:
             del self.positions[position]
             self.hopeless.discard(position)
