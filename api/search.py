@@ -18,8 +18,11 @@ from vivero.api.response import Response, encode, json_response
 from vivero.api.services import Services
 from vivero.api.settings import ApiSettings
 from vivero.storage.search import statements as storage_search
-from vivero.storage.search.fields import BadQuery, UnexpectedValue, Unparsable
-from vivero.storage.search.statements import OutOfMemory, Page, Prepared, Query, Resource, Sort
+from vivero.storage.search import statistics as storage_statistics
+from vivero.storage.search.problems import BadQuery, UnexpectedValue, Unparsable
+from vivero.storage.search.queries import MAX_SORT, Page, Query, Sort, check_page
+from vivero.storage.search.resources import Resource
+from vivero.storage.search.statements import OutOfMemory, Prepared
 
 Handler = Callable[[Request, Services], Awaitable[Response]]
 
@@ -119,7 +122,7 @@ def prepare_statistics(
     if not body.filter:
         return None
     try:
-        return storage_search.prepare_statistics(resource, body.filter, *extra)
+        return storage_statistics.prepare_statistics(resource, body.filter, *extra)
     except BadQuery as error:
         raise _problem_of(error) from error
 
@@ -129,7 +132,7 @@ def read_query(request: Request, resource: Resource, settings: ApiSettings) -> Q
     body = decode_optional(request, _search_decoder, settings)
     page = body.page or PageBody()
     limit, offset = as_int64(page.limit, "page.limit"), as_int64(page.from_, "page.from")
-    if found := storage_search.check_page(limit, offset, page.after, page.before):
+    if found := check_page(limit, offset, page.after, page.before):
         raise invalid_argument(*found)
     sort = _sorts(body.sort or [], resource)
     limit = 100 if limit is None else limit
@@ -137,8 +140,8 @@ def read_query(request: Request, resource: Resource, settings: ApiSettings) -> Q
 
 
 def _sorts(criteria: list[SortBody], resource: Resource) -> tuple[Sort, ...]:
-    if len(criteria) > storage_search.MAX_SORT:
-        raise invalid_argument(f"The sort has {len(criteria)} criteria but must not have more than 20")
+    if len(criteria) > MAX_SORT:
+        raise invalid_argument(f"The sort has {len(criteria)} criteria but must not have more than {MAX_SORT}")
     return tuple(_sort(criterion, i, resource) for i, criterion in enumerate(criteria))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vivero.api.search import getting, searching
-from vivero.storage.search.resources import ELEMENT_INSTANCES
+from vivero.storage.search.element_instances import ELEMENT_INSTANCES
 
 get = getting(ELEMENT_INSTANCES, "elementInstanceKey")
 search = searching(ELEMENT_INSTANCES)

@@ -12,8 +12,9 @@ from vivero.api.search import getting, prepare, run, searching
 from vivero.api.services import Services
 from vivero.engine.core.records.instances import ResolveIncident
 from vivero.storage import reads
+from vivero.storage.search.element_instances import ELEMENT_INSTANCES
 from vivero.storage.search.incidents import INCIDENTS
-from vivero.storage.search.resources import ELEMENT_INSTANCES, PROCESS_INSTANCES
+from vivero.storage.search.process_instances import PROCESS_INSTANCES
 
 get = getting(INCIDENTS, "incidentKey")
 search = searching(INCIDENTS)

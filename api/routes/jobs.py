@@ -26,7 +26,7 @@ from vivero.api.services import Services
 from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
 from vivero.storage import activation
 from vivero.storage.activation import MAX_TIMEOUT_MS, Refusal
-from vivero.storage.search.resources import JOBS
+from vivero.storage.search.jobs import JOBS
 
 search = searching(JOBS)
 

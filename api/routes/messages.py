@@ -13,7 +13,7 @@ from vivero.api.response import Response, json_response
 from vivero.api.search import searching
 from vivero.api.services import Services
 from vivero.engine.core.records.messages import CorrelateMessage, MessageReply, PublishMessage
-from vivero.storage.search.resources import MESSAGE_CORRELATIONS, MESSAGE_SUBSCRIPTIONS
+from vivero.storage.search.messages import MESSAGE_CORRELATIONS, MESSAGE_SUBSCRIPTIONS
 
 search = searching(MESSAGE_SUBSCRIPTIONS)
 search_correlated = searching(MESSAGE_CORRELATIONS)

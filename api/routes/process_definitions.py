@@ -9,7 +9,7 @@ from vivero.api.response import Response, no_content
 from vivero.api.search import getting, searching
 from vivero.api.services import Services
 from vivero.storage import reads
-from vivero.storage.search.resources import PROCESS_DEFINITIONS
+from vivero.storage.search.process_definitions import PROCESS_DEFINITIONS
 from vivero.storage.search.statements import get as get_one
 
 get = getting(PROCESS_DEFINITIONS, "processDefinitionKey")

@@ -40,7 +40,7 @@ from vivero.engine.runtime.waiters import NotToldHere
 from vivero.storage import reads
 from vivero.storage.postgres.errors import Outage, Retry
 from vivero.storage.reads import StoredAnswer
-from vivero.storage.search.resources import PROCESS_INSTANCES
+from vivero.storage.search.process_instances import PROCESS_INSTANCES
 
 get = getting(PROCESS_INSTANCES, "processInstanceKey")
 search = searching(PROCESS_INSTANCES)

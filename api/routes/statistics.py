@@ -9,8 +9,8 @@ from vivero.api.response import Response, json_response
 from vivero.api.search import prepare_statistics
 from vivero.api.services import Services
 from vivero.storage import reads
-from vivero.storage.search.resources import PROCESS_INSTANCES
-from vivero.storage.search.statements import run_statistics
+from vivero.storage.search.process_instances import PROCESS_INSTANCES
+from vivero.storage.search.statistics import run_statistics
 
 
 async def of_instance(request: Request, services: Services) -> Response:

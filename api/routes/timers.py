@@ -12,7 +12,7 @@ from vivero.api.response import Response
 from vivero.api.search import getting, searching
 from vivero.api.services import Services
 from vivero.engine.core.records.timers import FireTimer, MoveTimer
-from vivero.storage.search.resources import TIMERS
+from vivero.storage.search.timers import TIMERS
 
 get = getting(TIMERS, "timerKey")
 search = searching(TIMERS)

@@ -14,7 +14,7 @@ from vivero.engine.core.records.codec import decode_command, decode_events
 from vivero.engine.core.trace import Trace
 from vivero.storage import log, reads
 from vivero.storage.log import HistoryRow
-from vivero.storage.search.resources import PROCESS_INSTANCES
+from vivero.storage.search.process_instances import PROCESS_INSTANCES
 
 MAX_ROWS = 10_000
 

@@ -24,7 +24,7 @@ from vivero.engine.core.records.user_tasks import (
 from vivero.engine.feel.temporal.calendar import TemporalError
 from vivero.engine.feel.temporal.timers import parse_date_ms
 from vivero.storage import reads
-from vivero.storage.search.statements import Resource
+from vivero.storage.search.resources import Resource
 from vivero.storage.search.user_tasks import USER_TASKS, effective_variables, variables_seen
 
 get = getting(USER_TASKS, "userTaskKey")

@@ -12,7 +12,7 @@ from vivero.api.response import Response
 from vivero.api.search import answer, getting
 from vivero.api.services import Services
 from vivero.engine.core.records.instances import SetVariables
-from vivero.storage.search.resources import VARIABLE, VARIABLE_PREVIEWS, VARIABLES
+from vivero.storage.search.variables import VARIABLE, VARIABLE_PREVIEWS, VARIABLES
 
 get = getting(VARIABLE, "variableKey")
 

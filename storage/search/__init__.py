@@ -1,1 +1,1 @@
-"""Searches: filters, sorting and pages as statements, and the resources that can be searched."""
+"""Searches: filters, sorting and pages as SQL; one file for each resource that can be searched."""

@@ -1,4 +1,4 @@
-"""Where a page of a search begins: the sort values and the key of a row, as base64 of a JSON array."""
+"""Cursors: the sort values and the key of a row, as base64 of a JSON array. A page begins after its cursor."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 
 MAX_CURSOR = 20_000
-"""Characters. A cursor holds whole sort values, and texts of a row may be long."""
+"""Characters of a cursor. It holds whole sort values, and texts may be long."""
 
 
 class BadCursor(Exception):
-    """Not a cursor that this search gave."""
+    """The text is not a cursor of this search."""
 
 
 def encode_cursor(values: bytes) -> str:
@@ -23,7 +23,7 @@ def encode_cursor(values: bytes) -> str:
 
 
 def decode_cursor(cursor: str) -> list[Any]:
-    """The values of a cursor. Raises BadCursor; whether they fit the search is for `check_value` to say."""
+    """The values of a cursor, whose types are not checked. Raises BadCursor."""
     if len(cursor) > MAX_CURSOR:
         raise BadCursor("too long")
     try:
@@ -43,7 +43,7 @@ def check_text(value: Any) -> str:
 
 
 def check_number(value: Any, bits: int) -> int:
-    """A whole number of so many bits. Raises BadCursor."""
+    """A whole number that fits `bits` bits. Raises BadCursor."""
     if type(value) is not int or not -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
         raise BadCursor("a number is expected")
     return value
@@ -65,7 +65,7 @@ def check_time(value: Any) -> datetime:
 
 
 def as_utc(time: datetime) -> datetime:
-    """The same moment in UTC: PostgreSQL knows no zones beyond 16 hours. Raises ValueError without a zone."""
+    """The same moment in UTC: PostgreSQL supports no offsets beyond 16 hours. Raises ValueError without a zone."""
     if time.tzinfo is None:
         raise ValueError("a time needs a zone")
     try:

@@ -1,7 +1,7 @@
-"""What follows from a value of a filter, and an index answers: SQL with places for `= $1` or `= ANY ($1)`.
+"""Conditions that a value of a filter implies and that an index answers: SQL with places for `= $1` or `= ANY ($1)`.
 
-Rows of a process, of an element, of a business id are found by way of their process instances, which every table has an
-index on. An index on the field itself would cost each write. Nothing here changes what is found: `Field.implied`.
+Every table has an index on the process instance. A search by process, element or business id finds its rows through
+their process instances: an index on each field would cost each write. An implied condition never changes the result.
 """
 
 from __future__ import annotations
@@ -17,41 +17,41 @@ _OF_ELEMENT = (
 )
 
 
-def of_process(table: str) -> str:
-    """Of the id of a process."""
+def by_process_id(table: str) -> str:
+    """The condition that the id of a process implies."""
     return _INSTANCES.format(table=table, column="process_id")
 
 
-def of_definition(table: str) -> str:
-    """Of the key of a process definition."""
+def by_definition_key(table: str) -> str:
+    """The condition that the key of a process definition implies."""
     return _INSTANCES.format(table=table, column="process_definition_key")
 
 
-def of_business(table: str) -> str:
-    """Of a business id, which few instances share."""
-    return of_row(table, "process_instances", "business_id")
+def by_business_id(table: str) -> str:
+    """The condition that a business id implies. Few instances share one."""
+    return by_row(table, "process_instances", "business_id")
 
 
-def of_name(table: str) -> str:
-    """Of the name of a process."""
+def by_process_name(table: str) -> str:
+    """The condition that the name of a process implies."""
     return _DEFINITIONS.format(table=table, column="name")
 
 
-def of_version_tag(table: str) -> str:
-    """Of the version tag of a process."""
+def by_version_tag(table: str) -> str:
+    """The condition that the version tag of a process implies."""
     return _DEFINITIONS.format(table=table, column="version_tag")
 
 
-def of_element(table: str) -> str:
-    """Of the key of an element instance; a process instance is one, too."""
+def by_element_key(table: str) -> str:
+    """The condition that the key of an element instance implies. A process instance is an element instance, too."""
     return f"{table}.process_instance_key {_OF_ELEMENT}"
 
 
-def of_parent(table: str) -> str:
-    """Of the key of the element instance that called a process instance."""
+def by_parent_element_key(table: str) -> str:
+    """The condition that the key of the element instance that called a process instance implies."""
     return f"{table}.parent_process_instance_key {_OF_ELEMENT}"
 
 
-def of_row(table: str, other: str, key: str) -> str:
-    """Of what `key`, a column of another table, says of its rows: they belong to the same process instance."""
+def by_row(table: str, other: str, key: str) -> str:
+    """The condition that a column `key` of another table implies: its row belongs to the same process instance."""
     return f"{table}.process_instance_key = ANY (ARRAY(SELECT process_instance_key FROM {other} WHERE {key} {{}}))"

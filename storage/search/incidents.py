@@ -1,12 +1,13 @@
-"""Incidents that can be read and searched: all, or those of a process or element instance and of all that it called."""
+"""Incidents that can be searched: all, or those of an instance and of the instances that it called."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from vivero.storage.search import implied
-from vivero.storage.search.fields import ENUM, KEY, TEXT, TIME, Field, Parameters, filtered
-from vivero.storage.search.statements import Resource
+from vivero.storage.search.fields import ENUM, KEY, TEXT, TIME, Field, filtered
+from vivero.storage.search.parameters import Parameters
+from vivero.storage.search.resources import Resource
 
 INCIDENT_STATES = ("ACTIVE", "MIGRATED", "PENDING", "RESOLVED", "UNKNOWN")
 ERROR_TYPES = (
@@ -41,7 +42,7 @@ _CALLED = """
     )
     SELECT process_instance_key FROM called
 """
-"""Process instances, and all that they called, however deep."""
+"""Process instances, and the process instances that they called, at any depth."""
 
 _CALLED_WITHIN = """
     SELECT p.process_instance_key
@@ -49,14 +50,14 @@ _CALLED_WITHIN = """
     WHERE p.parent_process_instance_key = (SELECT process_instance_key FROM element_instances
         WHERE element_instance_key = {key}) AND {key} = ANY (e.path)
 """
-"""Those that an element instance, or one within it, called."""
+"""The process instances that an element instance, or one within it, called."""
 
 _WITHIN = """
     i.process_instance_key = (SELECT process_instance_key FROM element_instances WHERE element_instance_key = {key})
     AND EXISTS (SELECT FROM element_instances e
         WHERE e.element_instance_key = i.element_instance_key AND {key} = ANY (e.path))
 """
-"""Incidents of an element instance, or of one within it."""
+"""The incidents of an element instance, and of those within it."""
 
 
 def _of_tree(key: int, _path: str, parameters: Parameters) -> str:
@@ -79,7 +80,7 @@ INCIDENTS = Resource(
     "incidents i",
     "i.incident_key",
     (
-        _sorted("processDefinitionId", "i.process_id", TEXT, implied=implied.of_process("i")),
+        _sorted("processDefinitionId", "i.process_id", TEXT, implied=implied.by_process_id("i")),
         _sorted("errorType", "i.type", ENUM, values=ERROR_TYPES),
         filtered("errorMessage", "i.message", TEXT),
         _sorted("elementId", "i.element_id", TEXT),
@@ -87,11 +88,11 @@ INCIDENTS = Resource(
         _sorted("state", "i.state", ENUM, values=INCIDENT_STATES, cases={"ACTIVE": "i.resolved_at IS NULL"}),
         _sorted("tenantId", "i.tenant_id", TEXT),
         _sorted("incidentKey", "i.incident_key", KEY),
-        _sorted("processDefinitionKey", "i.process_definition_key", KEY, implied=implied.of_definition("i")),
+        _sorted("processDefinitionKey", "i.process_definition_key", KEY, implied=implied.by_definition_key("i")),
         _sorted("processInstanceKey", "i.process_instance_key", KEY),
         Field("rootProcessInstanceKey", "i.root_key", KEY),
-        _sorted("elementInstanceKey", "i.element_instance_key", KEY, implied=implied.of_element("i")),
-        _sorted("jobKey", "i.job_key", KEY, implied=implied.of_row("i", "jobs", "job_key")),
+        _sorted("elementInstanceKey", "i.element_instance_key", KEY, implied=implied.by_element_key("i")),
+        _sorted("jobKey", "i.job_key", KEY, implied=implied.by_row("i", "jobs", "job_key")),
     ),
     within={"root": _of_tree, "process instance": _of_called, "element instance": _of_element},
 )

@@ -1,26 +1,16 @@
-"""User tasks that can be read and searched, and the variables that are seen from one."""
+"""User tasks that can be searched, and the variables that a user task sees."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from vivero.storage.search import implied
-from vivero.storage.search.fields import (
-    ENUM,
-    KEY,
-    NUMBER,
-    OTHER,
-    PLAIN,
-    TEXT,
-    TIME,
-    Field,
-    Parameters,
-    condition,
-    filtered,
-    is_said,
-)
-from vivero.storage.search.resources import has_tags, has_variables, variables
-from vivero.storage.search.statements import Resource, Special
+from vivero.storage.search.conditions import condition, is_given
+from vivero.storage.search.fields import ENUM, KEY, NUMBER, OTHER, PLAIN, TEXT, TIME, Field, filtered
+from vivero.storage.search.parameters import Parameters
+from vivero.storage.search.resources import Resource, SpecialFilter
+from vivero.storage.search.shared_filters import has_tags, has_variables
+from vivero.storage.search.variables import variables
 
 USER_TASK_STATES = (
     "ASSIGNING",
@@ -35,14 +25,14 @@ USER_TASK_STATES = (
 )
 
 
-def _candidate(column: str) -> Special:
-    """A filter of texts over a list: of some item it must be true, of none what is negated."""
+def _candidate(column: str) -> SpecialFilter:
+    """A filter over a list of texts: one item must fit. With a negated operator no item may equal the operand."""
     item = filtered("item", "item", TEXT)
 
     def filter(value: Any, path: str, parameters: Parameters) -> str:
-        condition(item, value, path, Parameters())  # it checks the values
+        condition(item, value, path, Parameters())  # checks the values
         operators = value if type(value) is dict else {"$eq": value}
-        parts = [_of_list(name, operand, parameters) for name, operand in operators.items() if is_said(name, operand)]
+        parts = [_of_list(name, operand, parameters) for name, operand in operators.items() if is_given(name, operand)]
         return " AND ".join(parts) or "true"
 
     def _of_list(operator: str, operand: Any, parameters: Parameters) -> str:
@@ -60,7 +50,7 @@ def _candidate(column: str) -> Special:
 
 
 _BY_INDEX = {"$eq": (False, "@>"), "$neq": (True, "@>"), "$in": (False, "&&"), "$notIn": (True, "&&")}
-"""Operators that a GIN index answers: whether they are negated, and PostgreSQL's sign."""
+"""The operators that a GIN index answers: whether they are negated, and PostgreSQL's operator."""
 
 USER_TASKS = Resource(
     "User Task",
@@ -73,7 +63,7 @@ USER_TASKS = Resource(
         Field("elementId", "t.element_id", TEXT, PLAIN),
         Field("candidateGroups", "t.candidate_groups", OTHER),
         Field("candidateUsers", "t.candidate_users", OTHER),
-        filtered("processDefinitionId", "t.process_id", TEXT, implied=implied.of_process("t")),
+        filtered("processDefinitionId", "t.process_id", TEXT, implied=implied.by_process_id("t")),
         filtered("creationDate", "t.created_at", TIME, sort=True),
         filtered("completionDate", "t.ended_at", TIME, sort=True),
         filtered("followUpDate", "t.follow_up_at", TIME, sort=True),
@@ -84,12 +74,12 @@ USER_TASKS = Resource(
         Field("customHeaders", "t.headers", OTHER),
         filtered("priority", "t.priority", NUMBER, sort=True),
         Field("userTaskKey", "t.user_task_key", KEY, PLAIN),
-        Field("elementInstanceKey", "t.element_instance_key", KEY, PLAIN, implied=implied.of_element("t")),
+        Field("elementInstanceKey", "t.element_instance_key", KEY, PLAIN, implied=implied.by_element_key("t")),
         Field("processName", "t.process_name", TEXT),
-        filtered("processDefinitionKey", "t.process_definition_key", KEY, implied=implied.of_definition("t")),
+        filtered("processDefinitionKey", "t.process_definition_key", KEY, implied=implied.by_definition_key("t")),
         filtered("processInstanceKey", "t.process_instance_key", KEY),
         Field("rootProcessInstanceKey", "t.root_key", KEY),
-        filtered("businessId", "t.business_id", TEXT, sort=True, implied=implied.of_business("t")),
+        filtered("businessId", "t.business_id", TEXT, sort=True, implied=implied.by_business_id("t")),
         Field("formKey", "t.form_key", KEY),
         Field("tags", "t.tags", OTHER),
     ),
@@ -113,15 +103,15 @@ _INNERMOST = (
 )
 
 
-def _task(column: str) -> Special:
+def _task(column: str) -> SpecialFilter:
     return lambda key, _path, parameters: f"{column} = {parameters.add(key, 'bigint')}"
 
 
 def variables_seen(preview: bool) -> Resource:
-    """Every variable of the scopes around a user task, hidden ones too; to be searched within a "user task"."""
+    """All variables of the scopes around a user task, also hidden ones. The search needs the condition "user task"."""
     return variables(_SEEN, preview, {"user task": _task("t.user_task_key")})
 
 
 def effective_variables(preview: bool) -> Resource:
-    """Of each name the innermost variable; to be searched within a "user task"."""
+    """The innermost variable of each name. The search needs the condition "user task"."""
     return variables(_INNERMOST, preview, {"user task": _task("v.of_task")})

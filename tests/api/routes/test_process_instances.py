@@ -265,7 +265,7 @@ async def test_a_page_that_is_too_large_is_refused(rows, make_client, stored, se
         rows.variable(KEY + n, f"x{n}", '"' + "v" * 600 + '"')
     problem = (await client("POST", "/v2/variables/search")).problem
     assert (problem["status"], problem["title"]) == (400, "INVALID_ARGUMENT")
-    assert "but must not have more than 1000 together: ask for fewer at a time (page.limit)." in problem["detail"]
+    assert "but must not have more than 1000 together: ask for fewer items at a time (page.limit)." in problem["detail"]
     assert len((await client("POST", "/v2/variables/search", {"page": {"limit": 1}})).json["items"]) == 1
 
 

@@ -10,18 +10,16 @@ import pytest
 
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.plans import BY_INDEX
+from vivero.storage.search.element_instances import ELEMENT_INSTANCES
 from vivero.storage.search.incidents import INCIDENTS
-from vivero.storage.search.resources import (
-    ELEMENT_INSTANCES,
-    JOBS,
-    MESSAGE_CORRELATIONS,
-    MESSAGE_SUBSCRIPTIONS,
-    PROCESS_INSTANCES,
-    TIMERS,
-    VARIABLES,
-)
-from vivero.storage.search.statements import Query, Sort, statement
+from vivero.storage.search.jobs import JOBS
+from vivero.storage.search.messages import MESSAGE_CORRELATIONS, MESSAGE_SUBSCRIPTIONS
+from vivero.storage.search.process_instances import PROCESS_INSTANCES
+from vivero.storage.search.queries import Query, Sort
+from vivero.storage.search.statements import statement
+from vivero.storage.search.timers import TIMERS
 from vivero.storage.search.user_tasks import USER_TASKS
+from vivero.storage.search.variables import VARIABLES
 
 RESOURCES = (
     ELEMENT_INSTANCES,

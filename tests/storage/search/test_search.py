@@ -10,18 +10,15 @@ import psycopg
 import pytest
 
 from vivero.storage.postgres import driver
-from vivero.storage.search.fields import BadQuery, Invalid, UnexpectedValue, Unparsable
+from vivero.storage.search.element_instances import ELEMENT_INSTANCES
 from vivero.storage.search.incidents import INCIDENTS
-from vivero.storage.search.resources import (
-    ELEMENT_INSTANCES,
-    JOBS,
-    PROCESS_DEFINITIONS,
-    PROCESS_INSTANCES,
-    VARIABLE,
-    VARIABLE_PREVIEWS,
-    VARIABLES,
-)
-from vivero.storage.search.statements import MAX_TOTAL, Query, Sort, get, prepare, run, statement
+from vivero.storage.search.jobs import JOBS
+from vivero.storage.search.problems import BadQuery, Invalid, UnexpectedValue, Unparsable
+from vivero.storage.search.process_definitions import PROCESS_DEFINITIONS
+from vivero.storage.search.process_instances import PROCESS_INSTANCES
+from vivero.storage.search.queries import MAX_TOTAL, Query, Sort
+from vivero.storage.search.statements import get, prepare, run, statement
+from vivero.storage.search.variables import VARIABLE, VARIABLE_PREVIEWS, VARIABLES
 
 START = datetime(2026, 11, 21, 1, 2, 3, 456000, tzinfo=UTC)
 RESOURCES = [

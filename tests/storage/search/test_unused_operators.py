@@ -5,20 +5,19 @@ Camunda's Java client sends `{"$eq": "x", "$in": [], "$notIn": []}` for `eq("x")
 
 import pytest
 
-from vivero.storage.search.fields import LISTS, Unparsable
+from vivero.storage.search.element_instances import ELEMENT_INSTANCES
+from vivero.storage.search.fields import LISTS
 from vivero.storage.search.incidents import INCIDENTS
-from vivero.storage.search.resources import (
-    ELEMENT_INSTANCES,
-    JOBS,
-    MESSAGE_CORRELATIONS,
-    MESSAGE_SUBSCRIPTIONS,
-    PROCESS_DEFINITIONS,
-    PROCESS_INSTANCES,
-    TIMERS,
-    VARIABLES,
-)
-from vivero.storage.search.statements import Query, statement
+from vivero.storage.search.jobs import JOBS
+from vivero.storage.search.messages import MESSAGE_CORRELATIONS, MESSAGE_SUBSCRIPTIONS
+from vivero.storage.search.problems import Unparsable
+from vivero.storage.search.process_definitions import PROCESS_DEFINITIONS
+from vivero.storage.search.process_instances import PROCESS_INSTANCES
+from vivero.storage.search.queries import Query
+from vivero.storage.search.statements import statement
+from vivero.storage.search.timers import TIMERS
 from vivero.storage.search.user_tasks import USER_TASKS
+from vivero.storage.search.variables import VARIABLES
 
 RESOURCES = (
     ELEMENT_INSTANCES,

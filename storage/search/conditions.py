@@ -1,0 +1,136 @@
+"""Conditions: the filter of one field as SQL.
+
+An operator on an enumeration selects some of its values; PostgreSQL compares with those values.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vivero.storage.search.fields import FLAG, LISTS, PLAIN, Field
+from vivero.storage.search.parameters import Parameters
+from vivero.storage.search.patterns import like_pattern, matches, pattern_tokens
+from vivero.storage.search.problems import Invalid, UnexpectedValue, Unparsable
+
+MAX_IN = 1000
+"""Values of one $in or $notIn."""
+
+
+def is_given(operator: str, operand: Any) -> bool:
+    """Whether an operator has an operand. Clients send null or an empty list for operators that they do not use."""
+    return operand is not None and not (operator in LISTS and operand == [])
+
+
+def condition(field: Field, value: Any, path: str, parameters: Parameters) -> str:
+    """The SQL of one entry of a filter; `true` without any operator."""
+    return " AND ".join(conditions(field, value, path, parameters)) or "true"
+
+
+def conditions(field: Field, value: Any, path: str, parameters: Parameters) -> list[str]:
+    """The conditions of one entry of a filter: a plain value, or an object of operators that must all hold."""
+    if field.operators is PLAIN or type(value) is not dict:
+        if "$eq" not in field.operators:
+            raise Unparsable(path)
+        return [_operation(field, "$eq", value, path, parameters)]
+    parts = []
+    for operator, operand in value.items():
+        if operator not in field.operators:
+            raise Unparsable(f"{path}.{operator[:50]}")
+        if is_given(operator, operand):
+            parts.append(_operation(field, operator, operand, f"{path}.{operator}", parameters))
+    return parts
+
+
+def _operation(field: Field, operator: str, operand: Any, path: str, parameters: Parameters) -> str:
+    if operator == "$exists":
+        return _exists(field, operand, path)
+    if field.values:
+        return _enum_operation(field, operator, operand, path, parameters)
+    if operator in LISTS:
+        return _list_operation(field, operator, operand, path, parameters)
+    return _comparison(field, operator, operand, path, parameters)
+
+
+def _exists(field: Field, operand: Any, path: str) -> str:
+    if type(operand) is not bool:
+        raise Unparsable(path)
+    return f"{field.sql} IS NOT NULL" if operand else f"{field.sql} IS NULL"
+
+
+def _list_operation(field: Field, operator: str, operand: Any, path: str, parameters: Parameters) -> str:
+    values = [_read(field, item, f"{path}[{i}]") for i, item in enumerate(_list(operand, path))]
+    among = f"= ANY ({_array(values, field.type.cast, parameters)})"
+    return _is(field, among) if operator == "$in" else f"({field.sql} {among}) IS NOT TRUE"
+
+
+def _comparison(field: Field, operator: str, operand: Any, path: str, parameters: Parameters) -> str:
+    value = _read(field, operand, path)
+    if field.type is FLAG and operator == "$eq":
+        return field.sql if value else f"NOT {field.sql}"
+    if operator == "$like":
+        return f"{field.sql} LIKE {parameters.add(like_pattern(value), 'text')}"
+    place = parameters.add(value, field.type.cast)
+    if field.hashed and operator == "$eq":
+        return f"md5({field.sql}) = md5({place}) AND {field.sql} = {place}"
+    if operator == "$eq":
+        return _is(field, f"= {place}")
+    return f"{field.sql} {_SIGNS[operator]} {place}"
+
+
+def _is(field: Field, among: str) -> str:
+    """The comparison `= $1` or `= ANY ($1)` (`among`), and the condition that it implies."""
+    implied = f" AND {field.implied.replace('{}', among)}" if field.implied is not None else ""
+    return f"{field.sql} {among}{implied}"
+
+
+_SIGNS = {"$neq": "IS DISTINCT FROM", "$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
+
+
+def _array(values: list[Any], cast: str, parameters: Parameters) -> str:
+    if cast == "timestamptz":
+        values = [value.isoformat() for value in values]
+    return parameters.add(values, f"{cast}[]")
+
+
+def _list(operand: Any, path: str) -> list[Any]:
+    if type(operand) is not list:
+        raise Unparsable(path)
+    if len(operand) > MAX_IN:
+        raise Invalid(f"The list of {path} has {len(operand)} values but must not have more than {MAX_IN}")
+    return operand
+
+
+def _read(field: Field, value: Any, path: str) -> Any:
+    try:
+        return field.type.read(value)
+    except ValueError as error:
+        raise Unparsable(path) from error
+
+
+def _enum_operation(field: Field, operator: str, operand: Any, path: str, parameters: Parameters) -> str:
+    if operator in LISTS:
+        chosen = {_member(field, item) for item in _list(operand, path)}
+    elif operator == "$like":
+        tokens = list(pattern_tokens(_read(field, operand, path)))
+        chosen = {value for value in field.values if matches(tokens, value)}
+    else:
+        chosen = {_member(field, operand)}
+    among = _is_any_of(field, [value for value in field.values if value in chosen], parameters)
+    return f"({among}) IS NOT TRUE" if operator in ("$neq", "$notIn") else among
+
+
+def _member(field: Field, value: Any) -> str:
+    """The canonical spelling of an enumeration's value: filters ignore case."""
+    if type(value) is str:
+        for member in field.values:
+            if member.lower() == value.lower():
+                return member
+    raise UnexpectedValue(field.name, value, field.values)
+
+
+def _is_any_of(field: Field, members: list[str], parameters: Parameters) -> str:
+    cases = field.cases or {}
+    parts = [cases[member] for member in members if member in cases]
+    if others := [member for member in members if member not in cases]:
+        parts.append(f"{field.sql} = ANY ({parameters.add(others, 'text[]')})")
+    return "(" + " OR ".join(parts) + ")" if parts else "false"

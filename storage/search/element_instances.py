@@ -1,0 +1,75 @@
+"""Element instances that can be searched."""
+
+from __future__ import annotations
+
+from vivero.storage.search import implied
+from vivero.storage.search.fields import ENUM, FLAG, KEY, TEXT, TIME, Field, enumeration, filtered, plain
+from vivero.storage.search.resources import Resource
+
+ELEMENT_STATES = ("ACTIVE", "COMPLETED", "TERMINATED")
+ELEMENT_TYPES = (
+    "UNSPECIFIED",
+    "PROCESS",
+    "SUB_PROCESS",
+    "EVENT_SUB_PROCESS",
+    "AD_HOC_SUB_PROCESS",
+    "AD_HOC_SUB_PROCESS_INNER_INSTANCE",
+    "START_EVENT",
+    "INTERMEDIATE_CATCH_EVENT",
+    "INTERMEDIATE_THROW_EVENT",
+    "BOUNDARY_EVENT",
+    "END_EVENT",
+    "SERVICE_TASK",
+    "RECEIVE_TASK",
+    "USER_TASK",
+    "MANUAL_TASK",
+    "TASK",
+    "EXCLUSIVE_GATEWAY",
+    "INCLUSIVE_GATEWAY",
+    "PARALLEL_GATEWAY",
+    "EVENT_BASED_GATEWAY",
+    "SEQUENCE_FLOW",
+    "MULTI_INSTANCE_BODY",
+    "CALL_ACTIVITY",
+    "BUSINESS_RULE_TASK",
+    "SCRIPT_TASK",
+    "SEND_TASK",
+    "UNKNOWN",
+)
+
+
+def element_state(table: str) -> str:
+    """The SQL of an instance's state in the API: ACTIVE until it has ended."""
+    return f"CASE WHEN {table}.ended_at IS NULL THEN 'ACTIVE' ELSE {table}.state END"
+
+
+ELEMENT_CASES = {"ACTIVE": "e.ended_at IS NULL", "TERMINATED": "e.state = 'TERMINATED'"}
+"""The conditions of partial indexes."""
+
+ELEMENT_INSTANCES = Resource(
+    "Element Instance",
+    "element_instances e",
+    "e.element_instance_key",
+    (
+        plain("processDefinitionId", "e.process_id", TEXT, sort=True, implied=implied.by_process_id("e")),
+        filtered("startDate", "e.started_at", TIME, sort=True),
+        filtered("endDate", "e.ended_at", TIME, sort=True),
+        filtered("elementId", "e.element_id", TEXT, sort=True),
+        filtered("elementName", "coalesce(e.element_name, e.element_id)", TEXT, sort=True),
+        plain("type", "e.element_type", ENUM, values=ELEMENT_TYPES, sort=True),
+        enumeration("state", element_state("e"), ELEMENT_STATES, sort=True, cases=ELEMENT_CASES),
+        plain("hasIncident", "(e.incidents > 0 AND e.ended_at IS NULL)", FLAG),
+        plain("tenantId", "e.tenant_id", TEXT, sort=True),
+        plain("elementInstanceKey", "e.element_instance_key", KEY, sort=True),
+        plain("processInstanceKey", "e.process_instance_key", KEY, sort=True),
+        Field("rootProcessInstanceKey", "e.root_key", KEY),
+        plain(
+            "processDefinitionKey", "e.process_definition_key", KEY, sort=True, implied=implied.by_definition_key("e")
+        ),
+        plain(
+            "incidentKey", "e.incident_key", KEY, sort=True, implied=implied.by_row("e", "incidents", "incident_key")
+        ),
+        plain("elementInstanceScopeKey", "e.scope_key", KEY, shown=False, implied=implied.by_element_key("e")),
+    ),
+    alternatives=True,
+)

@@ -1,0 +1,72 @@
+"""A filter of a resource as a list of SQL conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from vivero.storage.search.conditions import condition, conditions
+from vivero.storage.search.parameters import Parameters
+from vivero.storage.search.problems import Invalid, Unparsable
+from vivero.storage.search.resources import Nested, Resource
+
+MAX_CONDITIONS = 500
+
+
+def asked_for(resource: Resource, name: str, value: Any, parameters: Parameters) -> str:
+    """The condition that a path of the API adds to the client's filter: a name of `within`, or a field, and a value."""
+    within = resource.within.get(name)
+    return within(value, name, parameters) if within else condition(resource.by_name[name], value, name, parameters)
+
+
+def conditions_of(resource: Resource, filter: Mapping[str, Any], path: str, parameters: Parameters) -> list[str]:
+    """The conditions of a filter, or of one of its alternatives. All must hold."""
+    left = dict(filter)
+    parts = [part for nested in resource.nested if (part := _nested(nested, left, path, parameters))]
+    for name, value in left.items():
+        at = f"{path}.{name[:50]}"
+        if name == "$or" and path == "filter":
+            parts.append(_alternatives(resource, value, at, parameters))
+        else:
+            parts.append(_entry(resource, name, value, at, parameters))
+    if len(parameters.values) > MAX_CONDITIONS:
+        raise Invalid(f"The filter has more than {MAX_CONDITIONS} conditions")
+    return parts
+
+
+def _nested(nested: Nested, left: dict[str, Any], path: str, parameters: Parameters) -> str | None:
+    """The condition on another table. Removes its entries from the filter (`left`)."""
+    entries = [(field, left.pop(field.name)) for field in nested.fields if field.name in left]
+    parts = [
+        part
+        for field, value in entries
+        if value is not None
+        for part in conditions(field, value, f"{path}.{field.name}", parameters)
+    ]
+    return nested.exists.format(" AND ".join(f"({part})" for part in parts)) if parts else None
+
+
+def _entry(resource: Resource, name: str, value: Any, path: str, parameters: Parameters) -> str:
+    special = resource.special.get(name)
+    if special is not None:
+        return "true" if value is None else special(value, path, parameters)
+    field = resource.by_name.get(name)
+    if field is None or not field.operators:
+        raise Unparsable(path)
+    return "true" if value is None else condition(field, value, path, parameters)
+
+
+def _alternatives(resource: Resource, value: Any, path: str, parameters: Parameters) -> str:
+    if value is None:
+        return "true"
+    if not resource.alternatives or type(value) is not list or any(type(branch) is not dict for branch in value):
+        raise Unparsable(path)
+    if len(value) > MAX_CONDITIONS:
+        raise Invalid(f"The filter has more than {MAX_CONDITIONS} alternatives")
+    branches = [conditions_of(resource, branch, f"{path}[{i}]", parameters) for i, branch in enumerate(value)]
+    return " OR ".join(f"({join(branch)})" for branch in branches) or "true"
+
+
+def join(conditions: list[str]) -> str:
+    """The SQL that all conditions hold."""
+    return " AND ".join(f"({each})" for each in conditions) or "true"

@@ -1,0 +1,97 @@
+"""Process instances that can be searched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vivero.storage.search import implied
+from vivero.storage.search.element_instances import ELEMENT_CASES, ELEMENT_STATES, element_state
+from vivero.storage.search.fields import FLAG, KEY, NUMBER, OTHER, TEXT, TIME, Field, enumeration, filtered, plain
+from vivero.storage.search.parameters import Parameters
+from vivero.storage.search.problems import Invalid, Unparsable
+from vivero.storage.search.resources import Nested, Resource
+from vivero.storage.search.shared_filters import has_tags, has_variables
+
+INSTANCE_STATES = ("ACTIVE", "COMPLETED", "SUSPENDED", "TERMINATED")
+
+
+def _has_retries_left(value: Any, path: str, _parameters: Parameters) -> str:
+    if type(value) is not bool:
+        raise Unparsable(path)
+    failed = (
+        "EXISTS (SELECT FROM jobs j WHERE j.process_instance_key = p.process_instance_key"
+        " AND j.state = 'FAILED' AND j.retries > 0)"
+    )
+    return failed if value else f"NOT {failed}"
+
+
+def _not_supported(_value: Any, path: str, _parameters: Parameters) -> str:
+    raise Invalid(f"Searching by {path} is not supported")
+
+
+PROCESS_INSTANCES = Resource(
+    "Process Instance",
+    "process_instances p",
+    "p.process_instance_key",
+    (
+        filtered("processDefinitionId", "p.process_id", TEXT, sort=True),
+        filtered("processDefinitionName", "p.process_name", TEXT, sort=True, implied=implied.by_process_name("p")),
+        filtered("processDefinitionVersion", "p.process_version", NUMBER, sort=True),
+        filtered(
+            "processDefinitionVersionTag",
+            "p.version_tag",
+            TEXT,
+            sort=True,
+            implied=implied.by_version_tag("p"),
+        ),
+        filtered("startDate", "p.started_at", TIME, sort=True),
+        filtered("endDate", "p.ended_at", TIME, sort=True),
+        enumeration(
+            "state",
+            element_state("p"),
+            INSTANCE_STATES,
+            sort=True,
+            cases={"ACTIVE": "p.ended_at IS NULL", "SUSPENDED": "false", "TERMINATED": "p.state = 'TERMINATED'"},
+        ),
+        filtered("suspendedDate", "NULL::timestamptz", TIME, sort=True),
+        plain("hasIncident", "(p.incidents > 0 AND p.ended_at IS NULL)", FLAG, sort=True),
+        filtered("tenantId", "p.tenant_id", TEXT, sort=True),
+        filtered("processInstanceKey", "p.process_instance_key", KEY, sort=True),
+        filtered("processDefinitionKey", "p.process_definition_key", KEY, sort=True),
+        filtered("parentProcessInstanceKey", "p.parent_process_instance_key", KEY, sort=True),
+        filtered(
+            "parentElementInstanceKey",
+            "p.parent_element_instance_key",
+            KEY,
+            sort=True,
+            implied=implied.by_parent_element_key("p"),
+        ),
+        Field("rootProcessInstanceKey", "p.root_key", KEY),
+        Field("tags", "p.tags", OTHER),
+        filtered("businessId", "p.business_id", TEXT, sort=True),
+        filtered("batchOperationId", "NULL::text", TEXT, shown=False),
+        filtered("batchOperationKey", "NULL::text", TEXT, shown=False),
+    ),
+    special={
+        "variables": has_variables("v.process_instance_key = p.process_instance_key"),
+        "tags": has_tags("p.tags"),
+        "hasRetriesLeft": _has_retries_left,
+        "incidentErrorHashCode": _not_supported,
+    },
+    nested=(
+        Nested(
+            "EXISTS (SELECT FROM element_instances e WHERE e.process_instance_key = p.process_instance_key AND {})",
+            (
+                enumeration("elementInstanceState", element_state("e"), ELEMENT_STATES, cases=ELEMENT_CASES),
+                filtered("elementId", "e.element_id", TEXT),
+                plain("hasElementInstanceIncident", "(e.incidents > 0 AND e.ended_at IS NULL)", FLAG),
+            ),
+        ),
+        Nested(
+            "EXISTS (SELECT FROM incidents i WHERE i.process_instance_key = p.process_instance_key"
+            " AND i.resolved_at IS NULL AND {})",
+            (filtered("errorMessage", "i.message", TEXT),),
+        ),
+    ),
+    alternatives=True,
+)

@@ -1,0 +1,59 @@
+"""Filters that several resources share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vivero.storage.search.conditions import condition
+from vivero.storage.search.fields import TEXT, filtered
+from vivero.storage.search.parameters import Parameters
+from vivero.storage.search.problems import Invalid, Unparsable
+from vivero.storage.search.resources import SpecialFilter
+
+MAX_TAGS = 100
+MAX_VARIABLES = 100
+MAX_JOINED = 5
+"""Variables of a filter that PostgreSQL may join with the instances in any order. The time to plan a join grows with
+the square of the tables. Further variables are checked on the instances that fit the others."""
+
+VALUE = filtered("value", "v.value", TEXT, hashed=True)
+
+
+def has_variables(where: str) -> SpecialFilter:
+    """A filter with a list of {name, value}. Each must fit one of the variables of `where`; values are JSON text."""
+
+    def has(value: Any, path: str, parameters: Parameters) -> str:
+        parts = []
+        for i, entry in enumerate(list_of(value, path, MAX_VARIABLES)):
+            at = f"{path}[{i}]"
+            if type(entry) is not dict or entry.keys() != {"name", "value"} or type(entry["name"]) is not str:
+                raise Unparsable(at)
+            name = parameters.add(entry["name"], "text")
+            fits = condition(VALUE, entry["value"], f"{at}.value", parameters)
+            alone = "" if i < MAX_JOINED else " OFFSET 0"
+            parts.append(f"EXISTS (SELECT FROM variables v WHERE {where} AND v.name = {name} AND ({fits}){alone})")
+        return " AND ".join(parts) or "true"
+
+    return has
+
+
+def has_tags(column: str) -> SpecialFilter:
+    """A filter with a list of tags. The column must contain all of them."""
+
+    def has(value: Any, path: str, parameters: Parameters) -> str:
+        tags = list_of(value, path, MAX_TAGS)
+        if any(type(tag) is not str for tag in tags):
+            raise Unparsable(path)
+        # The second condition is that of the partial index on tags.
+        return f"{column} @> {parameters.add(tags, 'text[]')} AND {column} <> '{{}}'" if tags else "true"
+
+    return has
+
+
+def list_of(value: Any, path: str, limit: int) -> list[Any]:
+    """The value, which must be a list of at most `limit` entries. Raises Unparsable, Invalid."""
+    if type(value) is not list:
+        raise Unparsable(path)
+    if len(value) > limit:
+        raise Invalid(f"The list of {path} has {len(value)} entries but must not have more than {limit}")
+    return value
