@@ -299,7 +299,7 @@ TASKS: tuple[Mutant, ...] = (
     mutant(
         "messages: a process gets one twice",
         f"{MESSAGE_TESTS}::test_a_process_gets_a_kept_message_once_however_many_wait",
-        "engine/core/apply/channels.py",
+        "engine/core/apply/message_channels.py",
         ("        message.given = (*message.given, event.process_id)\n", "        pass\n"),
     ),
     mutant(

@@ -1,7 +1,7 @@
-"""Event → state: the only code that changes rows (invariant 2). It knows no element type (invariant 3).
+"""Appliers: event → state. Only they change rows, and they know no element types.
 
-`APPLY` is the table. An applier is total on legal events, looks nothing up in a model, and returns the row that the
-event is about, because that row may be out of the tables afterwards.
+`APPLY` is the table. An applier succeeds on every valid event and reads no model. It returns the row of the event,
+because the state may not contain it any more afterwards.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any
 
 from vivero.engine.core.apply import (
     catalogue,
-    channels,
     data,
     elements,
     incidents,
     jobs,
+    message_channels,
     subscriptions,
     timers,
     user_tasks,
@@ -99,17 +99,17 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     SubscriptionTriggered: subscriptions.subscription_triggered,
     SubscriptionClosed: subscriptions.subscription_closed,
     MessageReceived: subscriptions.message_received,
-    MessagePublished: channels.message_published,
-    MessageCorrelated: channels.message_correlated,
-    CorrelationAnswered: channels.correlation_answered,
-    ChannelSubscribed: channels.channel_subscribed,
-    ChannelUnsubscribed: channels.channel_unsubscribed,
-    StartLocked: channels.start_locked,
-    StartReleased: channels.start_released,
-    StartOpened: channels.start_opened,
-    StartClosed: channels.start_closed,
-    SignalBroadcast: channels.signal_broadcast,
-    ConditionalsEvaluated: channels.conditionals_evaluated,
+    MessagePublished: message_channels.message_published,
+    MessageCorrelated: message_channels.message_correlated,
+    CorrelationAnswered: message_channels.correlation_answered,
+    ChannelSubscribed: message_channels.channel_subscribed,
+    ChannelUnsubscribed: message_channels.channel_unsubscribed,
+    StartLocked: message_channels.start_locked,
+    StartReleased: message_channels.start_released,
+    StartOpened: message_channels.start_opened,
+    StartClosed: message_channels.start_closed,
+    SignalBroadcast: message_channels.signal_broadcast,
+    ConditionalsEvaluated: message_channels.conditionals_evaluated,
     LoopStarted: data.loop_started,
     ItemCollected: data.item_collected,
     LoopResultSet: data.loop_result_set,
@@ -137,5 +137,5 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
 
 
 def apply(state: State, event: Event) -> Row:
-    """Change `state` by one event."""
+    """Apply one event to `state`."""
     return APPLY[type(event)](state, event)

@@ -1,4 +1,4 @@
-"""Variables, and the items and results of loops."""
+"""Variables, and items and results of loops."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _paged_loop_started(state: State, body: Element, event: LoopStarted) -> Elem
 
 def item_collected(state: State, event: ItemCollected) -> LoopItem | LoopResult:
     body = state.elements[event.body]
-    assert body.loop is not None, "a loop that collects has begun"
+    assert body.loop is not None, "an activated loop has a state"
     state.edit(body)
     body.loop = msgspec.structs.replace(body.loop, collected=body.loop.collected + len(event.value))
     state.written += len(event.value)

@@ -1,4 +1,4 @@
-"""Life cycle events of elements and process instances."""
+"""Lifecycle events of elements and process instances."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def instance_created(state: State, event: InstanceCreated) -> Instance:
         event.process_id,
         "PROCESS",
         ACTIVATING,
-        None,  # type: ignore[arg-type]  # set below: a root is its own root
+        None,  # type: ignore[arg-type]  # set below
         None,  # type: ignore[arg-type]
         caller,
         (event.key,),
@@ -106,7 +106,7 @@ def element_activating(state: State, event: ElementActivating) -> Element:
     _enter_scope(state, scope, element, event.consumed)
     state.add(element)
     state.link(state.elements, event.key, element)
-    counted = scope.loop is not None and not scope.loop.paged  # when the loop began
+    counted = scope.loop is not None and not scope.loop.paged  # the applier of LoopStarted counts them
     state.add_size(element, ELEMENT_WEIGHT, 0 if counted else 1)
     return element
 
@@ -119,7 +119,7 @@ def element_activated(state: State, event: ElementActivated) -> Element:
 
 
 def _drop_item(state: State, inner: Element) -> None:
-    """The item of a paged loop has been taken: it is a variable now, if anything."""
+    """Drop the item of a paged loop: the inner instance has it as a variable now, if it has an input element."""
     pages = None if inner.scope is None else inner.scope.pages
     if pages is not None and inner.index in pages.items:
         state.add_weight(inner.root, -LOOP_TEXT_WEIGHT - len(pages.items[inner.index]))
@@ -155,25 +155,25 @@ def element_terminated(state: State, event: ElementTerminated) -> Element:
 
 
 def scope_interrupted(state: State, event: ScopeInterrupted) -> Element:
-    """Tokens on flows are gone; those of live children go when the children end."""
+    """Remove the tokens on flows. The tokens of live children go when the children end."""
     scope = state.elements[event.scope]
     state.edit(scope)
     scope.then = event.then
-    _forget_arrivals(state, scope.root)
-    if scope.pages is None:  # in the body of a loop, of whose children not all are here, are no flows
+    _drop_arrivals(state, scope.root)
+    if scope.pages is None:  # a loop body has no flows, and not all children of a paged one are loaded
         scope.tokens = moved({}, (), tuple(child.element for child in scope.children.values()))
     return scope
 
 
-def _forget_arrivals(state: State, root: Instance) -> None:
-    """Of the work that was deferred, tokens on their way in scopes that have been interrupted are gone as well."""
-    left = tuple(item for item in root.work if not _is_gone(state, item[0], item[1]))
+def _drop_arrivals(state: State, root: Instance) -> None:
+    """Remove deferred tokens that are on their way in interrupted scopes."""
+    left = tuple(item for item in root.work if not _is_lost_arrival(state, item[0], item[1]))
     if len(left) < len(root.work):
         state.edit(root)
         root.work = left
 
 
-def _is_gone(state: State, key: int, stage: str) -> bool:
+def _is_lost_arrival(state: State, key: int, stage: str) -> bool:
     scope = state.elements.get(key)
     return stage in ("arrive", "enter") and scope is not None and scope.then is not None
 
@@ -187,7 +187,7 @@ def scope_emptied(state: State, event: ScopeEmptied) -> Element:
 
 
 def event_triggered(state: State, event: EventTriggered) -> Element:
-    """For the audit trail: what follows from it is in other events."""
+    """Change nothing: the event is for the history. Other events have the effects."""
     return state.elements[event.element]
 
 
@@ -195,7 +195,7 @@ def work_deferred(state: State, event: WorkDeferred) -> Element:
     root = state.trees[event.root]
     state.edit(root)
     root.work = root.work + event.items
-    _forget_arrivals(state, root)
+    _drop_arrivals(state, root)
     return root
 
 
@@ -207,7 +207,7 @@ def work_resumed(state: State, event: WorkResumed) -> Element:
 
 
 def moved(tokens: dict[str, int], taken: tuple[str, ...], put: tuple[str, ...]) -> dict[str, int]:
-    """A new marking: one token fewer on each of `taken`, one more on each of `put`."""
+    """A new marking with one token fewer on each of `taken` and one more on each of `put`."""
     tokens = tokens.copy()
     for place in taken:
         if tokens[place] > 1:
@@ -240,7 +240,7 @@ def _end(state: State, key: int, to: ElementState, flows: tuple[str, ...] = ()) 
     scope = element.scope
     if scope is not None:
         state.edit(scope)
-        put = flows if scope.then is None else ()  # in an interrupted scope its tokens are gone at once
+        put = flows if scope.then is None else ()  # an interrupted scope takes no more tokens
         scope.tokens = moved(scope.tokens, (element.element,), put)
         scope.live -= 1
         state.unlink(scope.children, key)
@@ -265,7 +265,7 @@ def _end(state: State, key: int, to: ElementState, flows: tuple[str, ...] = ()) 
 
 def _end_part(state: State, element: Element) -> None:
     part = element.part
-    assert part is not None, "called for elements of parts"
+    assert part is not None, "only elements of parts get here"
     if part.head is element:
         state.unlink(state.parts, part.key)
         state.link(state.ended_parts, part.key, part)

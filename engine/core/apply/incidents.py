@@ -1,4 +1,4 @@
-"""Incidents, and how many are open below each element."""
+"""Incidents, and the number of open ones below each element."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs. `lease` tells the save what to do with the columns that belong to activation (docs/design/log.md §7)."""
+"""Jobs. `lease` tells the save how to set the columns of activation (docs/design/log.md §7)."""
 
 from __future__ import annotations
 

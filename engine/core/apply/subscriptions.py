@@ -1,4 +1,4 @@
-"""What elements wait for, other than time: messages and signals."""
+"""Subscriptions of elements to messages, signals and conditions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Timers: of elements, and of process starts."""
+"""Timers of elements and of process starts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def timer_scheduled(state: State, event: TimerScheduled) -> Timer:
         state.link(element.timers, event.key, timer)
         state.add_weight(element.root, TIMER_WEIGHT)
     else:
-        _of_process(state, timer, link=True)
+        _index_by_process(state, timer, link=True)
     return timer
 
 
@@ -51,7 +51,7 @@ def timer_moved(state: State, event: TimerMoved) -> Timer:
 
 
 def timer_failed(state: State, event: TimerFailed) -> Timer:
-    """It stays with its element, so that it can be tried again, and ends with it."""
+    """Mark the timer as failed. It stays with its element, so that it can be tried again."""
     timer = state.timers[event.key]
     state.edit(timer)
     timer.state = "FAILED"
@@ -68,12 +68,12 @@ def _end(state: State, key: int, to: str) -> Timer:
         state.unlink(timer.element.timers, key)
         state.add_weight(timer.element.root, -TIMER_WEIGHT)
     else:
-        _of_process(state, timer, link=False)
+        _index_by_process(state, timer, link=False)
     return timer
 
 
-def _of_process(state: State, timer: Timer, *, link: bool) -> None:
-    """The timers that start a process, found by its id."""
+def _index_by_process(state: State, timer: Timer, *, link: bool) -> None:
+    """Add the timer to the start timers of its process, or remove it."""
     process = (timer.tenant, timer.process_id)
     if process not in state.catalogue.start_timers:
         state.link(state.catalogue.start_timers, process, {})

@@ -1,4 +1,4 @@
-"""User tasks. An element has at most one, and only while it is open."""
+"""User tasks. An element has at most one, while it is open."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from vivero.engine.core.state.instance_tree import USER_TASK_WEIGHT, UserTask
 from vivero.engine.core.state.state import State
 
 INDEXED_COST = 8
-"""A candidate is an entry of an index, too, which takes several times as long to write as its characters."""
+"""Factor for candidates: each is an index entry, too, whose write takes several times as long as its characters."""
 
 
 def user_task_created(state: State, event: UserTaskCreated) -> UserTask:

@@ -1,4 +1,4 @@
-"""Channels: kept messages, who waits for them, and locks; and the start events that messages and signals are for."""
+"""Message channels (stored messages, subscriptions, locks) and start subscriptions of processes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def correlation_answered(state: State, event: CorrelationAnswered) -> Row:
     process_id = event.process_id if subscription is None else subscription.process_id
     if process_id is not None and not event.accepted:
         _take_back(state, channel, event.message, process_id)
-    if subscription is None:  # it was closed while the message was on its way
+    if subscription is None:  # closed while the message was on its way
         return Row(event.subscription)
     state.edit(subscription)
     subscription.state = OPEN
@@ -130,7 +130,7 @@ def start_opened(state: State, event: StartOpened) -> Row:
         state.now,
     )
     state.add(start)
-    for where, key in _places(_starts(state), start):
+    for where, key in _indexes(_starts(state), start):
         if key not in where:
             state.link(where, key, {})
         state.link(where[key], start.key, start)
@@ -143,23 +143,23 @@ def start_closed(state: State, event: StartClosed) -> Row:
     start = starts.rows[event.key]
     state.edit(start)
     start.state = CLOSED
-    for where, key in _places(starts, start):
+    for where, key in _indexes(starts, start):
         state.unlink(where[key], start.key)
     state.unlink(starts.rows, start.key)
     return start
 
 
 def signal_broadcast(_state: State, event: SignalBroadcast) -> Row:
-    """For the audit trail: what follows from it is in other events."""
+    """Change nothing: the event is for the history. Other events have the effects."""
     return Row(event.key)
 
 
 def conditionals_evaluated(_state: State, event: ConditionalsEvaluated) -> Row:
-    """For the audit trail, like the broadcast of a signal."""
+    """Change nothing, as with the broadcast of a signal."""
     return Row(event.key)
 
 
-def _places(starts: Starts, start: Start) -> tuple[tuple[dict[Any, Any], Any], ...]:
+def _indexes(starts: Starts, start: Start) -> tuple[tuple[dict[Any, Any], Any], ...]:
     return (
         (starts.by_name, (start.tenant, start.kind, start.name)),
         (starts.by_process, (start.tenant, start.process_id)),
@@ -167,7 +167,7 @@ def _places(starts: Starts, start: Start) -> tuple[tuple[dict[Any, Any], Any], .
 
 
 def _channel(state: State, tenant: str, correlation_key: str) -> MessageChannel:
-    """Handlers have loaded it; only in a replay it begins here."""
+    """The channel. A handler has loaded it; only a replay may create it here."""
     channel = state.channels.get((tenant, correlation_key))
     if channel is None:
         channel = MessageChannel(tenant, correlation_key)
