@@ -1,6 +1,7 @@
-"""Everything that goes through the log: commands in, events out, rejections, replies and follow-ups.
+"""The records of the log: commands, events, rejections, replies and follow-ups.
 
-Commands are imperative, events past tense (`JobCompleted`). Both are frozen records; a command's payload in the log is
-its JSON object, an event's its JSON array with the class name first, so that fields may only ever be added at the end.
-Keys are 64-bit integers (`partition << 51 | counter`), times are epoch milliseconds, variable values are JSON text.
+Names of commands are imperative, names of events past tense (`JobCompleted`). Both are frozen records. In the log a
+command is a JSON object, and an event is a JSON array with the class name first. New fields of events are therefore
+only added at the end. Keys are 64-bit integers (`partition << 51 | counter`), times are epoch milliseconds, values of
+variables are JSON text.
 """

@@ -1,4 +1,4 @@
-"""What all commands and all events have in common, and keys."""
+"""The base classes of commands and events, and keys."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import ClassVar
 import msgspec
 
 PARTITION = 1
-"""The only partition so far."""
+"""The only partition at present."""
 PARTITION_SHIFT = 51
 
 DEFAULT_TENANT = "<default>"
 
 
 def partition_of(key: int) -> int:
-    """The partition that gave out this key and owns its aggregate."""
+    """The partition that assigned this key and owns its aggregate."""
     return key >> PARTITION_SHIFT
 
 
 class Command(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """What somebody wants done. `intent` is its name in the log, FAMILY:VERB."""
+    """A request to change something. `intent` is its name in the log, FAMILY:VERB."""
 
     intent: ClassVar[str]
 
@@ -28,4 +28,4 @@ Variables = dict[str, msgspec.Raw]
 
 
 class Event(msgspec.Struct, frozen=True, array_like=True, tag_field="event", tag=True, gc=False):
-    """What happened. Appliers turn it into state and look nothing else up."""
+    """A fact that a command produced. Appliers turn it into state without reading anything else."""

@@ -10,9 +10,9 @@ from vivero.engine.core.records.base import Command, Event
 
 
 class StartMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """A start event of a process that waits for a message or signal (`kind`: MESSAGE or SIGNAL) called `name`.
+    """A start event of a process. For MESSAGE and SIGNAL (`kind`), `name` is the name of the message or signal.
 
-    Or for a timer (`kind`: TIMER_DATE, TIMER_CYCLE) or a condition (CONDITION): `name` is the text of its expression.
+    For TIMER_DATE, TIMER_CYCLE and CONDITION, `name` is the text of the expression.
     """
 
     element: str
@@ -21,7 +21,7 @@ class StartMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class ProcessMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """What the catalogue needs to know of one executable process of a resource."""
+    """An executable process of a resource, for the catalogue."""
 
     id: str
     name: str | None = None
@@ -30,7 +30,7 @@ class ProcessMetadata(msgspec.Struct, frozen=True, omit_defaults=True, gc=False)
 
 
 class ResourceReference(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """A resource whose bytes were stored under their SHA-256 (hex) before the command was appended."""
+    """A resource. Its bytes are stored under their SHA-256 (hex) before the command is appended."""
 
     name: str
     sha256: str
@@ -72,7 +72,7 @@ class DefinitionAdded(Event, frozen=True):
 
 
 class DefinitionDraining(Event, frozen=True):
-    """No new instances by id, latest or key; the running ones go on."""
+    """The definition starts no new instances by id, latest version or key. Its running instances continue."""
 
     key: int
 
@@ -90,7 +90,7 @@ class DeployedProcess(msgspec.Struct, frozen=True, rename="camel", gc=False):
 
 
 class DeploymentReply(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    """What a deployment answers: the processes in the order of the resources, existing ones again."""
+    """The answer of a deployment: the processes in the order of the resources, including unchanged ones."""
 
     deployment_key: int
     tenant_id: str

@@ -1,4 +1,4 @@
-"""All commands and events, and how they stand in the logs."""
+"""Encode and decode all commands and events for the logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditional start events of processes: evaluating them."""
+"""Conditional start events of processes: commands and events."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vivero.engine.core.records.base import Command, Event, Variables
 class EvaluateConditionals(Command, frozen=True):
     """Start an instance at each conditional start event whose condition is true with these variables.
 
-    `definition_key`: only those of this version of a process, which must be the latest to have any.
+    `definition_key`: evaluate only this version of a process. Only the latest version has open start events.
     """
 
     intent: ClassVar[str] = "CONDITIONAL_EVALUATION:EVALUATE"
@@ -21,7 +21,7 @@ class EvaluateConditionals(Command, frozen=True):
 
 
 class ConditionalsEvaluated(Event, frozen=True):
-    """The conditions were evaluated with `variables` (JSON text); what starts is in commands of its own."""
+    """The conditions were evaluated with `variables` (JSON text). Instances start by commands of their own."""
 
     key: int
     variables: dict[str, str] = {}
@@ -33,7 +33,7 @@ class StartedInstance(msgspec.Struct, frozen=True, rename="camel", gc=False):
 
 
 class ConditionalsReply(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    """What evaluating the conditions answers: the instances that start."""
+    """The answer of the evaluation: the instances that it starts."""
 
     conditional_evaluation_key: int
     tenant_id: str

@@ -1,4 +1,4 @@
-"""What a handler or a stage yields besides events, and the ways in which it ends early."""
+"""Effects other than events, and the exceptions that end a handler or a stage early."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vivero.engine.core.records.base import Command, Event
 
 
 class RejectionCode(StrEnum):
-    """Whose fault it was, in the words of the REST API's problem titles."""
+    """The reason of a rejection, with the names of the REST API's problem titles."""
 
     NOT_FOUND = "NOT_FOUND"
     INVALID_STATE = "INVALID_STATE"
@@ -21,14 +21,14 @@ class RejectionCode(StrEnum):
 
 
 class Rejection(msgspec.Struct, frozen=True, gc=False):
-    """The command did nothing, because of its caller (or, PROCESSING_ERROR, because of a bug of ours)."""
+    """The command changed nothing. The caller is at fault; with PROCESSING_ERROR, a bug of the engine is."""
 
     code: RejectionCode
     reason: str
 
 
 class Reject(Exception):
-    """Raised by handlers: the caller's fault; nothing happened."""
+    """Raised by handlers to reject the command. The caller is at fault, and nothing has changed."""
 
     def __init__(self, code: RejectionCode, reason: str) -> None:
         super().__init__(reason)
@@ -36,7 +36,7 @@ class Reject(Exception):
 
 
 class IncidentType(StrEnum):
-    """The error types that the REST API gives incidents."""
+    """The error types of incidents in the REST API."""
 
     JOB_NO_RETRIES = "JOB_NO_RETRIES"
     IO_MAPPING_ERROR = "IO_MAPPING_ERROR"
@@ -51,17 +51,17 @@ class IncidentType(StrEnum):
 
 
 MAX_MESSAGE = 10_000
-"""Characters of the message of an incident."""
+"""In characters, for the message of an incident."""
 
 
 def incident_message(message: str) -> str:
-    """The message of an incident: NUL, which a column of text cannot hold, as its escape, and what is too long cut."""
+    """The message, fit for an incident: NUL is escaped, as PostgreSQL cannot store it, and a long text is truncated."""
     message = message[:MAX_MESSAGE].replace("\0", "\\u0000") if "\0" in message else message
     return message if len(message) <= MAX_MESSAGE else f"{message[: MAX_MESSAGE - 1]}…"
 
 
 class Fail(Exception):
-    """Raised by stages: the model's or the data's fault. Becomes an incident on this element at this stage."""
+    """Raised by stages: model or data are at fault. The core raises an incident of the element at this stage."""
 
     def __init__(self, type: IncidentType, message: str) -> None:
         super().__init__(message)
@@ -72,7 +72,7 @@ class Fail(Exception):
 class Reply(msgspec.Struct, frozen=True, gc=False):
     """The answer to a client's command: `to` is its position, None for the command being handled.
 
-    `rejection`: what a command that was to be answered later has come to.
+    `rejection`: the rejection of a command that was to be answered later.
     """
 
     body: msgspec.Struct | None = None
@@ -81,18 +81,18 @@ class Reply(msgspec.Struct, frozen=True, gc=False):
 
 
 class ReplyLater(msgspec.Struct, frozen=True, gc=False):
-    """A later command will answer; the row that will keeps the request's position."""
+    """A later command will answer the client. The row that it concerns stores the position of the request."""
 
 
 class Send(msgspec.Struct, frozen=True, gc=False):
-    """A follow-up. Handled next, in the same transaction; `later`: written to the inbox, between other work."""
+    """A follow-up, handled next in the same transaction. With `later` it goes to the inbox, and runs between others."""
 
     command: Command
     later: bool = False
 
 
 class Happens(msgspec.Struct, frozen=True, gc=False):
-    """What an element itself waits for, at the node `target`, has happened: its behaviour's `trigger` comes next."""
+    """An event that the element itself awaits at the node `target` has occurred. Its `trigger` runs next."""
 
     element: int
     target: str
@@ -100,14 +100,14 @@ class Happens(msgspec.Struct, frozen=True, gc=False):
 
 
 class Check(msgspec.Struct, frozen=True, gc=False):
-    """Whether what a subscription of the element waits for has happened is asked of its event, in its turn."""
+    """Let the event definition of the subscription decide, in a later stage, whether its event has occurred."""
 
     element: int
     subscription: int
 
 
 class LoadMore(msgspec.Struct, frozen=True, gc=False):
-    """The body of a paged loop has nothing left in memory to go on with: a later command does, once there is more."""
+    """The body of a paged loop needs more items in memory. A later command loads them and continues."""
 
     body: int
 
@@ -115,10 +115,10 @@ class LoadMore(msgspec.Struct, frozen=True, gc=False):
 Effect = Event | Send | Reply | ReplyLater | Happens | Check | LoadMore
 
 Effects = Iterable[Effect]
-"""A generator where they are several, a tuple where there is one: it costs a third."""
+"""A generator for several effects, a tuple for one, which costs a third as much."""
 
 
 def failing(failure: Fail) -> Effects:
-    """The effects of a stage that fails before it gives any."""
+    """The effects of a stage that fails before its first effect."""
     raise failure
     yield

@@ -10,10 +10,10 @@ from vivero.engine.core.records.base import Command, Event, Variables
 
 
 class CreateInstance(Command, frozen=True):
-    """Start a process: by `definition_key`, or by `process_id` and `version` (-1: the latest) or `version_tag`.
+    """Start a process by `definition_key`, or by `process_id` and `version` (-1: the latest) or `version_tag`.
 
-    With `start_elements` (ids) it begins before each of these, instead of at its none start event. When one of
-    `terminate_after` (ids) has ended, the instance is terminated.
+    With `start_elements` (ids) it starts at each of these instead of at its none start event. The instance is
+    terminated after one of `terminate_after` (ids) has ended.
     """
 
     intent: ClassVar[str] = "PROCESS_INSTANCE_CREATION:CREATE"
@@ -35,7 +35,7 @@ class CancelInstance(Command, frozen=True):
 
 
 class ContinueWork(Command, frozen=True):
-    """Internal: the next quantum of a tree's deferred work."""
+    """Internal: run the next quantum of the deferred work of an instance tree."""
 
     intent: ClassVar[str] = "PROCESS_INSTANCE:CONTINUE"
     key: int
@@ -47,7 +47,7 @@ class ResolveIncident(Command, frozen=True):
 
 
 class SetVariables(Command, frozen=True):
-    """Set variables seen from an element instance: in its own scope (`local`), or merged upwards."""
+    """Set variables in the scope of an element instance (`local`), or merge them upwards from it."""
 
     intent: ClassVar[str] = "VARIABLE_DOCUMENT:UPDATE"
     key: int
@@ -56,11 +56,11 @@ class SetVariables(Command, frozen=True):
 
 
 class InstanceCreated(Event, frozen=True):
-    """A process instance, ACTIVATING. `parent` is the call activity's key, None for a root.
+    """A process instance is ACTIVATING. `parent` is the key of the call activity, None for a root.
 
-    `start`: the start event that has happened, and the variables (JSON text) that it brings; None: the none start
-    event. `start_lock`: the correlation key of the message that has started it. `begin`: as of an element.
-    `terminate_after`: the elements (ids) whose end is the end of the instance.
+    `start`: the start event that has occurred, with its variables (JSON text); None for the none start event.
+    `start_lock`: the correlation key of the message that started it. `begin`: as in ElementActivating.
+    `terminate_after`: elements (ids) after whose end the instance is terminated.
     """
 
     key: int
@@ -80,10 +80,10 @@ class InstanceCreated(Event, frozen=True):
 
 
 class ElementActivating(Event, frozen=True):
-    """A token entered `element` in `scope`; it took one token from each of `consumed`.
+    """A token entered `element` in `scope`, and one token of each of `consumed` was consumed.
 
-    `index`: of an inner instance of a loop. `occurred`: of an event that has already happened, the variables it brings.
-    `begin`: of a scope, the elements below it that it begins with, instead of its start event.
+    `index`: for an inner instance of a loop. `occurred`: for an event that has already occurred, its variables.
+    `begin`: for a scope, the elements inside at which it starts instead of its start event.
     """
 
     key: int
@@ -106,14 +106,14 @@ class ElementCompleting(Event, frozen=True):
 
 
 class ElementCompleted(Event, frozen=True):
-    """The element ended; one token was put on each of `flows`."""
+    """The element completed and put one token on each of `flows`."""
 
     key: int
     flows: tuple[str, ...] = ()
 
 
 class ElementTerminating(Event, frozen=True):
-    """The element is to end without completing; then comes `then`. `request`: the command to be answered at the end."""
+    """The element begins to terminate; `then` follows. `request`: the position of the command to answer at the end."""
 
     key: int
     then: tuple[Any, ...] | None = None
@@ -125,36 +125,36 @@ class ElementTerminated(Event, frozen=True):
 
 
 class ScopeInterrupted(Event, frozen=True):
-    """The scope stays active but takes no more arrivals; when it is empty, `then` happens: ("complete",), …"""
+    """The scope stays active but takes no more tokens. When it is empty, `then` follows: ("complete",), …"""
 
     scope: int
     then: tuple[Any, ...]
 
 
 class ScopeEmptied(Event, frozen=True):
-    """What an interruption had to end has ended; what it was for comes now."""
+    """Everything in an interrupted scope has ended. The interrupting event follows now."""
 
     scope: int
 
 
 class EventTriggered(Event, frozen=True):
-    """Something that `element` catches has happened, at its boundary or event sub-process `target`."""
+    """`element` caught an event with its boundary event or event sub-process `target`."""
 
     element: int
     target: str
 
 
 class LoopStarted(Event, frozen=True):
-    """The collection of a multi-instance activity, evaluated once; each item is JSON text.
+    """The collection of a multi-instance activity, evaluated once. Each item is JSON text.
 
-    With `variable` (its scope and name) the items are what its value is now: a list in compact JSON, without numbers
-    that have a fraction. Events that have just said so much are not made to say it twice.
+    With `variable` (scope and name) the items are the present value of this variable: a list in compact JSON without
+    fractional numbers. The log then does not contain the items twice.
     """
 
     body: int
     items: tuple[str, ...]
     paged: bool = False
-    """It is so long that what belongs to it is loaded in pages."""
+    """Whether the loop is so long that it is loaded in pages."""
     variable: tuple[int, str] | None = None
 
 
@@ -167,7 +167,7 @@ class ItemCollected(Event, frozen=True):
 
 
 class LoopResultSet(Event, frozen=True):
-    """The results of a loop, in the order of its items and null where there is none, become a variable."""
+    """A variable gets the results of a loop, in the order of the items, with null for missing ones."""
 
     key: int
     body: int
@@ -176,21 +176,21 @@ class LoopResultSet(Event, frozen=True):
 
 
 class WorkDeferred(Event, frozen=True):
-    """The quantum is used up: these work items of the tree (key, stage, argument) go on in a later command."""
+    """The quantum is used up. A later command continues with these work items (key, stage, argument) of the tree."""
 
     root: int
     items: tuple[tuple[int, str, Any], ...]
 
 
 class WorkResumed(Event, frozen=True):
-    """The deferred work of a tree goes on, with these items, which were put off last."""
+    """A quantum takes up these deferred items of the tree, which are the last ones deferred."""
 
     root: int
     items: tuple[tuple[int, str, Any], ...]
 
 
 class VariableSet(Event, frozen=True):
-    """`value` is JSON text; `key` is the variable's own, the old one again when it existed."""
+    """`value` is JSON text. `key` is the key of the variable; an update keeps it."""
 
     key: int
     scope: int
@@ -199,7 +199,7 @@ class VariableSet(Event, frozen=True):
 
 
 class IncidentRaised(Event, frozen=True):
-    """`stage` and `argument` name the work item that resolving runs again ("" when a job is released instead)."""
+    """Resolving runs the work item of `stage` and `argument` again. An empty `stage` releases the job instead."""
 
     key: int
     element: int
@@ -215,14 +215,14 @@ class IncidentResolved(Event, frozen=True):
 
 
 COMMAND_STAGE = "command"
-"""The stage of an incident that parks a whole command, because handling it raised."""
+"""The stage of an incident that quarantines a whole command, because handling it raised."""
 
 DEADLOCK_STAGE = "deadlock"
-"""The stage of the incident of a scope that can never go on: resolving it makes the scope settle again."""
+"""The stage of the incident of a scope that can never continue. Resolving it settles the scope again."""
 
 
 class InstanceReply(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    """What creating an instance answers."""
+    """The answer of a creation."""
 
     process_instance_key: int
     process_definition_key: int

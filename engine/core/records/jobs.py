@@ -43,8 +43,9 @@ class UpdateJob(Command, frozen=True):
 
 
 class WithholdJob(Command, frozen=True):
-    """The job is larger than what may be shown to a worker. `lease`: the token of its last lease, which was over then;
-    `size` (bytes) None: it sees too many variables. `most`: the bytes, or the variables, that would do."""
+    """The job is too large to activate. `lease`: the token of its last lease, which had expired.
+
+    `size`: its size in bytes, None if it sees too many variables. `most`: the limit in bytes, or in variables."""
 
     intent: ClassVar[str] = "JOB:WITHHOLD"
     key: int
@@ -70,7 +71,7 @@ class JobCompleted(Event, frozen=True):
 
 
 class JobFailed(Event, frozen=True):
-    """`available_at` (epoch ms): when a failed job with retries may be activated again; None: at once."""
+    """`available_at` (epoch ms): the time from which the job can be activated again; None: at once."""
 
     key: int
     retries: int
@@ -79,7 +80,7 @@ class JobFailed(Event, frozen=True):
 
 
 class JobErrorThrown(Event, frozen=True):
-    """`caught`: some event catches it, and the job is over; otherwise it waits for a person."""
+    """`caught`: an event caught the error and the job ended. Otherwise the job has an incident."""
 
     key: int
     code: str
@@ -94,13 +95,13 @@ class JobUpdated(Event, frozen=True):
 
 
 class JobWithheld(Event, frozen=True):
-    """Too large for a worker: nobody is given it until its incident is resolved."""
+    """The job is too large for its worker. It cannot be activated until its incident is resolved."""
 
     key: int
 
 
 class JobReleased(Event, frozen=True):
-    """An incident of the job was resolved: it may be activated again."""
+    """The incident of the job was resolved. The job can be activated again."""
 
     key: int
 

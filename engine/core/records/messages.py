@@ -1,4 +1,4 @@
-"""Messages: commands of clients and between instances and channels, and events."""
+"""Messages: commands of clients, commands between instances and message channels, and events."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from vivero.engine.core.records.base import Command, Event, Variables
 
 
 class PublishMessage(Command, frozen=True):
-    """A message for whoever waits for `name` with `correlation_key`, or starts with `name`.
+    """Publish a message to subscriptions with `name` and `correlation_key`, and to start events with `name`.
 
-    It is kept for `time_to_live_ms` for those who begin to wait later. `thrower`: the element that publishes it, which
-    goes on when it has been given to who waits; None: a client, which is told the message's key. `business_id`: of an
-    instance that it starts.
+    The message channel stores it for `time_to_live_ms` for later subscriptions. `thrower`: the element that publishes
+    it, which completes after the delivery; None for a client, which gets the message's key. `business_id`: for an
+    instance that the message starts.
     """
 
     intent: ClassVar[str] = "MESSAGE:PUBLISH"
@@ -28,7 +28,7 @@ class PublishMessage(Command, frozen=True):
 
 
 class CorrelateMessage(Command, frozen=True):
-    """A message that is never kept, and whose publisher is told which process instance got it."""
+    """Publish a message without storing it. The answer names the process instance that got it."""
 
     intent: ClassVar[str] = "MESSAGE_CORRELATION:CORRELATE"
     name: str
@@ -38,7 +38,7 @@ class CorrelateMessage(Command, frozen=True):
 
 
 class OpenSubscription(Command, frozen=True):
-    """Internal, to a channel: an element (its subscription has this key) waits for messages from now on."""
+    """Internal, to a message channel: an element begins to wait. `key` is the key of its subscription."""
 
     intent: ClassVar[str] = "MESSAGE_SUBSCRIPTION:CREATE"
     key: int
@@ -50,7 +50,7 @@ class OpenSubscription(Command, frozen=True):
 
 
 class CloseSubscription(Command, frozen=True):
-    """Internal, to a channel: an element waits no longer."""
+    """Internal, to a message channel: an element stops waiting."""
 
     intent: ClassVar[str] = "MESSAGE_SUBSCRIPTION:DELETE"
     key: int
@@ -59,10 +59,11 @@ class CloseSubscription(Command, frozen=True):
 
 
 class Offer(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """What a subscription is offered: a message, or (`message` None) a signal. `variables` are JSON text.
+    """A message offered to a subscription, or a signal (`message` None). `variables` are JSON text.
 
-    `request`: the position of the command whose client is told who got the message. `business_id`: of an instance that
-    it starts. `process_id`: for whom the message is, so that it can go to the next one of that process.
+    `request`: the position of the command whose client gets the receiver as an answer. `business_id`: for an instance
+    that the message starts. `process_id`: the process that the message is for. If the receiver cannot take it, it goes
+    to the next one of this process.
     """
 
     name: str
@@ -75,7 +76,7 @@ class Offer(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class TriggerSubscription(Command, frozen=True):
-    """Internal, to a tree: what the subscription `key` waits for has happened."""
+    """Internal, to an instance tree: the event that the subscription `key` awaits has occurred."""
 
     intent: ClassVar[str] = "PROCESS_MESSAGE_SUBSCRIPTION:CORRELATE"
     key: int
@@ -83,7 +84,7 @@ class TriggerSubscription(Command, frozen=True):
 
 
 class AcknowledgeCorrelation(Command, frozen=True):
-    """Internal, to a channel: the subscription took the message, and still waits."""
+    """Internal, to a message channel: the subscription took the message and keeps waiting."""
 
     intent: ClassVar[str] = "MESSAGE_SUBSCRIPTION:CORRELATE"
     key: int
@@ -92,7 +93,7 @@ class AcknowledgeCorrelation(Command, frozen=True):
 
 
 class RejectCorrelation(Command, frozen=True):
-    """Internal, to a channel: the subscription waits no longer; the message goes to the next one of its process."""
+    """Internal, to a message channel: the subscription is closed. The message goes to the next one of its process."""
 
     intent: ClassVar[str] = "MESSAGE_SUBSCRIPTION:REJECT"
     key: int
@@ -101,10 +102,10 @@ class RejectCorrelation(Command, frozen=True):
 
 
 class StartInstance(Command, frozen=True):
-    """Internal: an event starts a process at its start event `element`. `key` is the instance's, given out already.
+    """Internal: start a process at its start event `element`. `key` is the key of the new instance.
 
-    `start_lock`: the correlation key that keeps others with it from being started meanwhile. `variables` are JSON text.
-    `offer`: the message that started it. `process_id`: the definition's.
+    `start_lock`: the correlation key that is locked for the process while the instance runs. `variables` are JSON text.
+    `offer`: the message that starts it. `process_id`: the process id of the definition.
     """
 
     intent: ClassVar[str] = "PROCESS_INSTANCE:START"
@@ -119,9 +120,10 @@ class StartInstance(Command, frozen=True):
 
 
 class DeliverEvent(Command, frozen=True):
-    """Internal: a message or signal is given to those that have been chosen for it and do not have it yet.
+    """Internal: deliver a message or signal to the receivers that do not have it yet.
 
-    Their commands lack the variables, which would be there many times. `thrower`: the element that goes on then.
+    The commands in `triggers` and `starts` leave out the variables, which are the same for all. `thrower`: the element
+    that completes after the delivery.
     """
 
     intent: ClassVar[str] = "EVENT:DELIVER"
@@ -132,7 +134,7 @@ class DeliverEvent(Command, frozen=True):
 
 
 class ReleaseStart(Command, frozen=True):
-    """Internal, to a channel: the instance `key`, which a message has started, has ended; the next one may start."""
+    """Internal, to a message channel: the instance `key`, started by a message, has ended. The next one may start."""
 
     intent: ClassVar[str] = "MESSAGE_START_EVENT_SUBSCRIPTION:RELEASE"
     key: int
@@ -142,7 +144,7 @@ class ReleaseStart(Command, frozen=True):
 
 
 class CompleteThrow(Command, frozen=True):
-    """Internal, to a tree: what the element `key` has thrown was given to who waits for it; it completes."""
+    """Internal, to an instance tree: the event that the element `key` threw is delivered. Complete the element."""
 
     intent: ClassVar[str] = "PROCESS_INSTANCE:COMPLETE_THROW"
     key: int
@@ -165,7 +167,7 @@ class SubscriptionOpened(Event, frozen=True):
 
 
 class SubscriptionTriggered(Event, frozen=True):
-    """What an element waited for has happened. An interrupting subscription takes nothing more until it is closed."""
+    """The awaited event has occurred. An interrupting subscription takes no other event until it is closed."""
 
     key: int
 
@@ -175,7 +177,7 @@ class SubscriptionClosed(Event, frozen=True):
 
 
 class MessageReceived(Event, frozen=True):
-    """For the history: the instance (and, unless the message started it, the element) that got a message."""
+    """For the history: the instance that got a message, and the element, unless the message started the instance."""
 
     key: int
     message: int
@@ -188,7 +190,7 @@ class MessageReceived(Event, frozen=True):
 
 
 class MessagePublished(Event, frozen=True):
-    """`deadline` (epoch ms): until when it is kept; None: not at all, and `variables` (JSON text) are left out."""
+    """The message is stored until `deadline` (epoch ms). With None it is not, and the log leaves out `variables`."""
 
     key: int
     tenant: str
@@ -201,7 +203,7 @@ class MessagePublished(Event, frozen=True):
 
 
 class MessageCorrelated(Event, frozen=True):
-    """The message goes to a process: to `subscription`, or, None, it starts an instance."""
+    """The message goes to `subscription` of a process. With None it starts an instance of the process."""
 
     message: int
     tenant: str
@@ -211,9 +213,9 @@ class MessageCorrelated(Event, frozen=True):
 
 
 class CorrelationAnswered(Event, frozen=True):
-    """The subscription took the message and waits on; or it did not (`accepted` false) and is gone.
+    """The subscription took the message and keeps waiting, or (`accepted` false) did not take it and is closed.
 
-    `process_id`: its process, that has not had the message, if it is not accepted. None: as the subscription says.
+    `process_id`: if not accepted, the process that has not got the message; None: the process of the subscription.
     """
 
     message: int
@@ -240,7 +242,7 @@ class ChannelUnsubscribed(Event, frozen=True):
 
 
 class StartLocked(Event, frozen=True):
-    """The instance `key` of `process_id` was started with this correlation key; until it ends no other one is."""
+    """The instance `key` of `process_id` locks this correlation key. Until its end no other instance starts with it."""
 
     key: int
     tenant: str
@@ -272,7 +274,7 @@ class StartClosed(Event, frozen=True):
 
 
 class MessageReply(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    """What publishing a message answers; correlating one also tells the process instance that got it."""
+    """The answer of publishing a message. For a correlation it names the process instance that got the message."""
 
     tenant_id: str
     message_key: int

@@ -10,7 +10,7 @@ from vivero.engine.core.records.base import Command, Event, Variables
 
 
 class BroadcastSignal(Command, frozen=True):
-    """A signal for everybody who waits for `name` now. `thrower` as of a published message."""
+    """Broadcast a signal to all elements that wait for `name` now. `thrower`: as in PublishMessage."""
 
     intent: ClassVar[str] = "SIGNAL:BROADCAST"
     name: str
@@ -19,9 +19,9 @@ class BroadcastSignal(Command, frozen=True):
 
 
 class DeliverSignal(Command, frozen=True):
-    """Internal: the next page of the subscriptions that a signal is for: those with a key in (after, upto).
+    """Internal: deliver a signal to the next page of subscriptions, those with a key in (after, upto).
 
-    `told`: those among them that have it already.
+    `told`: the keys that already have the signal.
     """
 
     intent: ClassVar[str] = "SIGNAL:DELIVER"
@@ -33,12 +33,12 @@ class DeliverSignal(Command, frozen=True):
 
     @property
     def upto(self) -> int:
-        """The signal's own key: whoever waits since later has a greater one, so a loop is not hit twice."""
+        """The key of the signal. Later subscriptions have greater keys, so a loop gets the signal only once."""
         return self.key
 
 
 class SignalBroadcast(Event, frozen=True):
-    """Everybody who waits for `name` since before `key` was given out gets `variables` (JSON text)."""
+    """All subscriptions to `name` that are older than `key` get `variables` (JSON text)."""
 
     key: int
     name: str
@@ -46,7 +46,7 @@ class SignalBroadcast(Event, frozen=True):
 
 
 class SignalReply(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    """What broadcasting a signal answers."""
+    """The answer of a broadcast."""
 
     tenant_id: str
     signal_key: int

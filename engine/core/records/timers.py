@@ -8,7 +8,7 @@ from vivero.engine.core.records.base import Command, Event
 
 
 class TriggerTimer(Command, frozen=True):
-    """A timer is due. One that was moved, cancelled or triggered since does nothing: `due_at` must still be its own."""
+    """The timer is due. It fires only if `due_at` is still its due date."""
 
     intent: ClassVar[str] = "TIMER:TRIGGER"
     key: int
@@ -16,14 +16,14 @@ class TriggerTimer(Command, frozen=True):
 
 
 class FireTimer(Command, frozen=True):
-    """A person wants a timer to fire now, whatever its due date."""
+    """Fire the timer now, whatever its due date."""
 
     intent: ClassVar[str] = "TIMER:FIRE"
     key: int
 
 
 class MoveTimer(Command, frozen=True):
-    """A person wants a timer to fire at another time (epoch ms)."""
+    """Change the due date (epoch ms) of a timer."""
 
     intent: ClassVar[str] = "TIMER:MOVE"
     key: int
@@ -31,10 +31,10 @@ class MoveTimer(Command, frozen=True):
 
 
 class TimerScheduled(Event, frozen=True):
-    """A timer is due at `due_at` (epoch ms). `element` waits for it, or, for a process start, `definition` does.
+    """A timer is due at `due_at` (epoch ms). It belongs to `element`, or it starts `definition`.
 
-    `repetitions`: how often it will still fire, this time included, -1 without end. `cycle`: what the next due date is
-    computed from: (interval or cron text, zone, anchor in epoch ms, number of this occurrence).
+    `repetitions`: how often it will still fire, including this time; -1: without end. `cycle`: the data for the next
+    due date: (interval or cron text, zone, anchor in epoch ms, number of this occurrence).
     """
 
     key: int
@@ -58,13 +58,13 @@ class TimerCanceled(Event, frozen=True):
 
 
 class TimerFailed(Event, frozen=True):
-    """Handling its trigger raised: it does not fire until a person tries again (resolve, fire or move)."""
+    """Handling the trigger raised. The timer does not fire until somebody resolves the incident, fires or moves it."""
 
     key: int
 
 
 class TimerMoved(Event, frozen=True):
-    """A person has given the timer another due date (epoch ms)."""
+    """The timer got another due date (epoch ms)."""
 
     key: int
     due_at: int

@@ -8,7 +8,7 @@ from vivero.engine.core.records.base import Command, Event, Variables
 
 
 class UserTaskChanges(TypedDict, total=False):
-    """Attributes of a user task with their new values; what is absent stays. Dates are epoch ms, None: no date."""
+    """New values of attributes of a user task. Missing keys stay unchanged. Dates are epoch ms; None removes a date."""
 
     assignee: str | None
     candidate_groups: tuple[str, ...]
@@ -19,7 +19,7 @@ class UserTaskChanges(TypedDict, total=False):
 
 
 class AssignUserTask(Command, frozen=True):
-    """Give a user task to somebody, or to nobody (None). `action`: what the caller calls it, for listeners."""
+    """Assign a user task, or unassign it (None). `action`: the caller's name for the change, for listeners."""
 
     intent: ClassVar[str] = "USER_TASK:ASSIGN"
     key: int
@@ -28,7 +28,7 @@ class AssignUserTask(Command, frozen=True):
 
 
 class ClaimUserTask(Command, frozen=True):
-    """Give a user task to somebody unless another has it."""
+    """Assign a user task, unless it has another assignee."""
 
     intent: ClassVar[str] = "USER_TASK:CLAIM"
     key: int
@@ -51,7 +51,7 @@ class CompleteUserTask(Command, frozen=True):
 
 
 class UserTaskCreated(Event, frozen=True):
-    """The work of a person. Dates are epoch ms; `external_form` is the reference of a form that is kept elsewhere."""
+    """A user task was created. Dates are epoch ms. `external_form` is a reference to a form outside the engine."""
 
     key: int
     element: int
@@ -67,7 +67,7 @@ class UserTaskCreated(Event, frozen=True):
 
 
 class UserTaskChanged(Event, frozen=True):
-    """Somebody has given the task to somebody, or has changed what is asked for; `action` is what they called it."""
+    """The assignee or other attributes of the task changed. `action` is the caller's name for the change."""
 
     key: int
     changes: UserTaskChanges
