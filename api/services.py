@@ -13,7 +13,7 @@ from vivero.api.refusals import Refusals
 from vivero.api.settings import ApiSettings
 from vivero.api.waits import Waits
 from vivero.engine.bpmn.parser import Parsed
-from vivero.engine.bpmn.xml import LIMITS, Limits
+from vivero.engine.bpmn.xml import LIMITS, XmlLimits
 from vivero.engine.runtime.appender.task import Append
 from vivero.engine.runtime.waiters import End
 from vivero.storage.log import Appended, CommandOutcome
@@ -98,7 +98,7 @@ class Services:
     chaos: Chaos | None = None
     clock_changed: Callable[[], None] | None = None
     node: str = "node"
-    limits: Limits = LIMITS
+    limits: XmlLimits = LIMITS
     waits: Waits = field(default_factory=lambda: Waits(ApiSettings().max_waiting))
     pages: MemoryBudget = field(default_factory=lambda: MemoryBudget(ApiSettings().pages_bytes))
     """The memory for large pages of searches."""

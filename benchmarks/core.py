@@ -6,7 +6,7 @@ from time import perf_counter
 
 from benchmarks.model import CREATE, ONE_TASK
 from vivero.engine.core.memory import MemoryEngine
-from vivero.engine.core.outcomes import Entry, Notices
+from vivero.engine.core.outcomes import CommandRecord, Notices
 from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.core.state import batches
@@ -45,7 +45,7 @@ def _run_once() -> tuple[float, float]:
 
 
 def _one_instance(processor: Processor, state: State, position: int) -> int:
-    created = processor.process(Entry(position, DEFAULT_TENANT, CREATE), now=0)
+    created = processor.process(CommandRecord(position, DEFAULT_TENANT, CREATE), now=0)
     job = next(iter(state.jobs))
-    completed = processor.process(Entry(position + 1, DEFAULT_TENANT, CompleteJob(job)), now=0)
+    completed = processor.process(CommandRecord(position + 1, DEFAULT_TENANT, CompleteJob(job)), now=0)
     return len(created[0].events) + len(completed[0].events)

@@ -70,7 +70,7 @@ class _Progress:
     def piggybacked(self, available: Mapping[Subject, int]) -> Sequence[PiggybackedStatement]:
         return ()
 
-    def spilled(self, partition: int) -> None:
+    def inbox_filled(self, partition: int) -> None:
         pass
 
     def timers_changed(self, partition: int, changes: Mapping[int, tuple[int, str] | None]) -> None:

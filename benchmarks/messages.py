@@ -106,8 +106,8 @@ class _Engine:
     def timers_changed(self, partition: int, changes: Mapping[int, tuple[int, str] | None]) -> None:
         pass
 
-    def spilled(self, partition: int) -> None:
-        self.appender.spilled(partition)
+    def inbox_filled(self, partition: int) -> None:
+        self.appender.inbox_filled(partition)
 
     def leads(self, partition: int, epoch: int) -> None:
         pass

@@ -103,8 +103,8 @@ class _Engine:
                 self.lateness_ms.append(now - self._due.pop(key))
         self.timers.changed(changes)
 
-    def spilled(self, partition: int) -> None:
-        self.appender.spilled(partition)
+    def inbox_filled(self, partition: int) -> None:
+        self.appender.inbox_filled(partition)
 
     def leads(self, partition: int, epoch: int) -> None:
         self.timers.term(epoch)

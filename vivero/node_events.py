@@ -72,8 +72,8 @@ class NodeEvents:
     def piggybacked(self, available: Mapping[Subject, int]) -> Sequence[PiggybackedStatement]:
         return self._long_polls.piggybacked(available)
 
-    def spilled(self, partition: int) -> None:
-        self._appender.spilled(partition)
+    def inbox_filled(self, partition: int) -> None:
+        self._appender.inbox_filled(partition)
 
     def timers_changed(self, partition: int, changes: Changes) -> None:
         self._timers.changed(changes)

@@ -17,7 +17,7 @@ from vivero.api.response import Response, json_response
 from vivero.api.services import Services
 from vivero.engine.bpmn.parser import Parsed
 from vivero.engine.bpmn.resources import read_resource
-from vivero.engine.bpmn.xml import Limits
+from vivero.engine.bpmn.xml import XmlLimits
 from vivero.engine.core.records.catalogue import Deploy, DeployedProcess, DeploymentReply, ResourceReference
 from vivero.engine.core.shared.starts import InvalidStart, metadata_of
 from vivero.storage.state.definitions import store_resources
@@ -67,7 +67,7 @@ def _files(parts: list[Part]) -> list[Part]:
     return files
 
 
-def _read_all(files: list[Part], limits: Limits) -> list[Parsed]:
+def _read_all(files: list[Part], limits: XmlLimits) -> list[Parsed]:
     return [read_resource(file.file_name or "", file.content, limits) for file in files]
 
 

@@ -29,8 +29,8 @@ from vivero.engine.bpmn.xml import (
     BPMN,
     LIMITS,
     Element,
-    Limits,
     Unreadable,
+    XmlLimits,
     bpmn_children,
     line_of,
     read_document,
@@ -57,7 +57,9 @@ class Parsed:
     """Oddities of processes that are executable all the same."""
 
 
-def parse(content: bytes, resource: str, limits: Limits = LIMITS, *, enabled: frozenset[str] = frozenset()) -> Parsed:
+def parse(
+    content: bytes, resource: str, limits: XmlLimits = LIMITS, *, enabled: frozenset[str] = frozenset()
+) -> Parsed:
     """Read a BPMN file. `resource` is its name, for the problems.
 
     `enabled` are kinds of `engine.bpmn.not_yet` that are accepted all the same, for tests of unfinished kinds.

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from vivero.engine.bpmn.model import Node, Problem
 from vivero.engine.bpmn.not_yet import NOT_EXECUTABLE_YET
-from vivero.engine.bpmn.xml import LIMITS, Element, Limits, line_of
+from vivero.engine.bpmn.xml import LIMITS, Element, XmlLimits, line_of
 
 _QUOTED = 60
 
@@ -22,7 +22,7 @@ _LEAST_EXPRESSION = 16
 class Report:
     """Collects the problems of one resource, and counts what is limited."""
 
-    def __init__(self, resource: str, limits: Limits = LIMITS, enabled: frozenset[str] = frozenset()) -> None:
+    def __init__(self, resource: str, limits: XmlLimits = LIMITS, enabled: frozenset[str] = frozenset()) -> None:
         self.resource = resource
         self.limits = limits
         self._enabled = enabled

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 
 from vivero.engine.bpmn.model import Problem
 from vivero.engine.bpmn.parser import Parsed, parse
-from vivero.engine.bpmn.xml import LIMITS, Limits
+from vivero.engine.bpmn.xml import LIMITS, XmlLimits
 
 
 def read_resource(
-    name: str, content: bytes, limits: Limits = LIMITS, *, enabled: frozenset[str] = frozenset()
+    name: str, content: bytes, limits: XmlLimits = LIMITS, *, enabled: frozenset[str] = frozenset()
 ) -> Parsed:
     """Read one file of a deployment. Never raises: a file of an unknown kind gives a problem.
 

@@ -21,7 +21,7 @@ ZEEBE = "http://camunda.org/schema/zeebe/1.0"
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class XmlLimits:
     """The limits of a file. `tags` counts every `<`, so an element with an end tag counts twice."""
 
     bytes: int = 4 * 1024 * 1024
@@ -41,7 +41,7 @@ class Limits:
     """The limits of each expression, when it is read and when it is evaluated."""
 
 
-LIMITS = Limits()
+LIMITS = XmlLimits()
 
 
 class Unreadable(Exception):
@@ -53,7 +53,7 @@ class Unreadable(Exception):
         self.line = line
 
 
-def read_document(content: bytes, limits: Limits = LIMITS) -> Element:
+def read_document(content: bytes, limits: XmlLimits = LIMITS) -> Element:
     """The root element. Raises `Unreadable` and nothing else, whatever the bytes are."""
     if len(content) > limits.bytes:
         raise Unreadable(f"the file has {len(content)} bytes; at most {limits.bytes} are read")
@@ -66,7 +66,7 @@ def read_document(content: bytes, limits: Limits = LIMITS) -> Element:
     return root
 
 
-def parse_text(text: str, limits: Limits) -> Element:
+def parse_text(text: str, limits: XmlLimits) -> Element:
     try:
         root = etree.fromstring(text.encode("utf-8"), safe_parser())
     except etree.XMLSyntaxError as error:
@@ -89,14 +89,14 @@ def safe_parser() -> etree.XMLParser:
     )
 
 
-def _reason(error: etree.XMLSyntaxError, limits: Limits) -> str:
+def _reason(error: etree.XMLSyntaxError, limits: XmlLimits) -> str:
     message = str(error.msg or "malformed")
     if "Excessive depth" in message:
         return f"elements are nested deeper than {limits.depth} levels"
     return f"not well-formed XML: {message.splitlines()[0][:200]}"
 
 
-def _check_depth(root: Element, limits: Limits) -> None:
+def _check_depth(root: Element, limits: XmlLimits) -> None:
     """Check the depth. libxml2 has such a limit too, but it depends on the version and the build."""
     level, depth = [root], 1
     while level:

@@ -12,7 +12,7 @@ from hashlib import sha256
 from vivero.engine.bpmn.model import Problem, Process
 from vivero.engine.bpmn.resources import read_resource
 from vivero.engine.core.needs import Need, NeedKind, NotLoaded
-from vivero.engine.core.outcomes import Entry, Handled
+from vivero.engine.core.outcomes import CommandRecord, Handled
 from vivero.engine.core.records.base import DEFAULT_TENANT, Command
 from vivero.engine.core.records.catalogue import Deploy, DeploymentReply, ResourceReference
 from vivero.engine.core.rules import FOLLOW_UP_ROUNDS
@@ -21,10 +21,10 @@ from vivero.engine.core.state import batches
 from vivero.engine.core.state.catalogue import Definition
 from vivero.engine.core.state.message_channels import MessageChannel, Starts
 from vivero.engine.core.state.state import State
-from vivero.engine.core.step import DEFAULT_LIMITS, Limits, Processor
+from vivero.engine.core.step import DEFAULT_LIMITS, Processor, StepLimits
 
 
-class Refused(Exception):
+class InvalidDeployment(Exception):
     """A deployment with problems."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
@@ -46,7 +46,7 @@ class MemoryEngine:
     """One partition, whose log is a list. `now` (epoch ms) is what the next commands are given as the time."""
 
     def __init__(
-        self, limits: Limits = DEFAULT_LIMITS, partition: int = 1, enabled: frozenset[str] = frozenset()
+        self, limits: StepLimits = DEFAULT_LIMITS, partition: int = 1, enabled: frozenset[str] = frozenset()
     ) -> None:
         """`enabled`: kinds of `engine.bpmn.not_yet` that may be deployed."""
         self._enabled = enabled
@@ -62,11 +62,11 @@ class MemoryEngine:
         """Deploy one file.
 
         Raises:
-            Refused: it cannot be executed; with all problems.
+            InvalidDeployment: it cannot be executed; with all problems.
         """
         parsed = read_resource(name, content, enabled=self._enabled)
         if parsed.problems:
-            raise Refused(tuple(parsed.problems))
+            raise InvalidDeployment(tuple(parsed.problems))
         digest = sha256(content).hexdigest()
         self._resources[digest] = {process.id: process for process in parsed.processes}
         metadata = tuple(metadata_of(process) for process in parsed.processes)
@@ -82,15 +82,15 @@ class MemoryEngine:
             handled = self._handle(*pending.popleft())
             first = first or handled[0]
             notices = self.processor.notices
-            pending.extend((one.command, one.tenant, one.request) for one in notices.spilled)
-            notices.spilled.clear()
+            pending.extend((one.command, one.tenant, one.request) for one in notices.to_inbox)
+            notices.to_inbox.clear()
         assert first is not None
         return first
 
     def _handle(self, command: Command, tenant: str, request: int | None) -> list[Handled]:
         """One row of the log, as a batch of its own."""
         position = self.before + len(self.log) + 1
-        entry = Entry(position, tenant, command, request)
+        entry = CommandRecord(position, tenant, command, request)
         leases: dict[int, str | None] = {}
         while True:
             try:
@@ -102,13 +102,13 @@ class MemoryEngine:
                 else:
                     self._begin(missing.need)
         for _ in range(FOLLOW_UP_ROUNDS):
-            if not self.processor.parked:
+            if not self.processor.awaiting_load:
                 break
-            for parked in self.processor.parked:
-                self._begin(parked.needs[-1])
-            for rows in self.processor.go_on():
+            for awaiting in self.processor.awaiting_load:
+                self._begin(awaiting.needs[-1])
+            for rows in self.processor.resume_awaiting():
                 handled += rows
-        self.processor.give_up_parked()
+        self.processor.give_up_awaiting()
         self.log.append(Logged(position, self.now, command, handled))
         roots = batches.close(self.state)
         self.state.begin_batch()

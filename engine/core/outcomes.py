@@ -1,4 +1,4 @@
-"""What goes into the processing of a command, and what comes out of it besides the changed rows."""
+"""The input and the output of handling a command, apart from the changed rows."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from vivero.engine.core.records.effects import Rejection
 from vivero.engine.core.state.instance_tree import Variable
 
 
-class Entry(msgspec.Struct):
-    """A row of the command log. `request`: the position that it goes back to, when that is another one."""
+class CommandRecord(msgspec.Struct):
+    """A row of the command log. `request` is the client's position that it follows from; None: its own."""
 
     position: int
     tenant: str
@@ -23,12 +23,12 @@ class Entry(msgspec.Struct):
 
 
 class Handled(msgspec.Struct, eq=False):
-    """What came of a command or of one of its follow-ups: a row of the event log."""
+    """The result of a command or of one of its follow-ups: a row of the event log."""
 
     seq: int
     root: int | None
     request: int | None
-    """Set when this row goes back to another position than its own."""
+    """The client's position that this row follows from; None: its own."""
     events: list[Event]
     rejection: Rejection | None = None
     answered: bool = False
@@ -36,8 +36,8 @@ class Handled(msgspec.Struct, eq=False):
 
 
 @dataclass(slots=True)
-class Spilled:
-    """A follow-up for later, to be written to the inbox."""
+class InboxCommand:
+    """A follow-up that is deferred to the inbox."""
 
     command: Command
     tenant: str
@@ -45,7 +45,7 @@ class Spilled:
 
 
 class Ended(NamedTuple):
-    """The root of an instance tree that ended: its key, its last state, and its variables as it left them."""
+    """The root of an instance tree that ended: its key, its last state and its last variables."""
 
     key: int
     state: str
@@ -54,13 +54,13 @@ class Ended(NamedTuple):
 
 @dataclass(slots=True)
 class Notices:
-    """What others may want to know once the batch is committed."""
+    """What observers learn once the batch is committed."""
 
-    spilled: list[Spilled] = field(default_factory=list)
+    to_inbox: list[InboxCommand] = field(default_factory=list)
     ended: list[Ended] = field(default_factory=list)
     available: dict[tuple[str, str], int] = field(default_factory=dict)
-    """Jobs that became available, by (type, tenant)."""
+    """Numbers of jobs that became available, by type and tenant."""
     timers: dict[int, tuple[int, str] | None] = field(default_factory=dict)
-    """Timers that were touched: due date (epoch ms) and tenant, None of one that is no longer pending."""
+    """Changed timers: due date (epoch ms) and tenant; None for a timer that is no longer pending."""
     poisoned: list[tuple[int, BaseException]] = field(default_factory=list)
-    """Positions whose handling raised, with the bug."""
+    """Positions whose handling raised, with the exception."""

@@ -31,9 +31,9 @@ class TreeRules:
     paged_from: int = 500
     """A loop is paged when its items and what is loaded with it are more: what belongs to its inner instances is loaded
     one by one, or in pages."""
-    most_together: int = 10_000
+    max_part_rows: int = 10_000
     """Of what is loaded together. Beyond it nothing begins there."""
-    most: int = 1_000_000
+    max_tree_rows: int = 1_000_000
     """Of a tree."""
 
 

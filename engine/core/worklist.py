@@ -100,7 +100,7 @@ class Worklist:
         self.timers: dict[int, tuple[int, str] | None] = {}
         """See `Notices.timers`."""
         self._queue: deque[tuple[int, str, Any]] = deque()
-        self._touched = SettleQueue()
+        self._settle_queue = SettleQueue()
         self._unloaded: dict[int, None] = {}
         """Bodies of paged loops that go on when more of them has been loaded."""
         self._ending = Ending()
@@ -128,7 +128,7 @@ class Worklist:
     def begin(self) -> None:
         if self.view.spent:
             self.view.begin_stage()
-        if self._queue or self._touched.new or self._touched.waiting or self._unloaded:
+        if self._queue or self._settle_queue.new or self._settle_queue.waiting or self._unloaded:
             self._forget_items()
         self._ending.forget()
         self.events = []
@@ -141,11 +141,11 @@ class Worklist:
 
     def _forget_items(self) -> None:
         self._queue.clear()
-        self._touched.clear()
+        self._settle_queue.clear()
         self._unloaded.clear()
 
     def drain(self) -> None:
-        queue, touched, state = self._queue, self._touched, self.state
+        queue, touched, state = self._queue, self._settle_queue, self.state
         new, waiting = touched.new, touched.waiting
         while queue or new or waiting:
             if state.written > self._next_written:
@@ -188,7 +188,7 @@ class Worklist:
 
     def _run_in_scope(self, scope: Element, stage: str, argument: Any) -> None:
         if stage == "settle":
-            self._touched.add(scope.key)
+            self._settle_queue.add(scope.key)
         elif stage == "end":
             self._end(scope)
         elif stage == "check":
@@ -264,7 +264,7 @@ class Worklist:
             if len(self.events) == before and (scope.open_incidents or (scope.tokens and not scope.live)):
                 self.take(deadlocks.check(scope, self.view))
         if len(self.events) > before:
-            self._touched.add(scope.key)
+            self._settle_queue.add(scope.key)
 
     def _join(self, scope: Element) -> None:
         """Joins that the settling of their scope decides: what moved may have been what they waited for."""
@@ -297,7 +297,7 @@ class Worklist:
     def _defer(self) -> None:
         """Save what is left in the trees it belongs to; a later command goes on with it."""
         left: dict[int, list[tuple[int, str, Any]]] = {}
-        settles = ((key, "settle", 0) for key in dict.fromkeys((*self._touched, *self._unloaded)))
+        settles = ((key, "settle", 0) for key in dict.fromkeys((*self._settle_queue, *self._unloaded)))
         for item in (*self._queue, *settles):
             element = self.state.elements.get(item[0])
             if element is not None and not self._waits_already(element, item) and not is_idle(element, item[1]):
@@ -374,7 +374,7 @@ class Worklist:
     def _entered(self, row: Element, event: InstanceCreated | ElementActivating) -> None:
         row.node = self.view.model(row.instance.definition_key).nodes[row.element]
         if row.scope is not None and row.scope.open_incidents:
-            self._touched.add(row.scope.key)  # it may have been stuck, and is no longer
+            self._settle_queue.add(row.scope.key)  # it may have been stuck, and is no longer
         if event.begin:
             self._queue.append((row.key, "activate", event.begin))
         else:
@@ -395,7 +395,7 @@ class Worklist:
 
     def _gone(self, row: Element, _event: Event) -> None:
         if row.scope is not None:
-            self._touched.add(row.scope.key)
+            self._settle_queue.add(row.scope.key)
             if row.instance.terminate_after and ends_its_instance(row):
                 self._queue.appendleft((row.scope.key, "end", 0))  # before anything else begins
             elif row.state is TERMINATED and row.then is not None and row.then[0] == "enter":
@@ -414,14 +414,14 @@ class Worklist:
         self._ending.forget()
         self._queue.append((row.key, "terminate", 0))
         if row.live:
-            self._touched.add(row.key)
+            self._settle_queue.add(row.key)
 
     def _touch(self, row: Element, _event: Event) -> None:
-        self._touched.add(row.key)
+        self._settle_queue.add(row.key)
 
     def _interrupted(self, row: Element, _event: Event) -> None:
         self._ending.forget()
-        self._touched.add(row.key)
+        self._settle_queue.add(row.key)
 
     def _goes_on(self, row: Instance, _event: Event) -> None:
         """A later command is to go on with the work of the tree: one, however often that is found."""
@@ -434,7 +434,7 @@ class Worklist:
         self._goes_on(row, event)
         for item in event.items:
             if item[1] == "settle":
-                self._touched.add(item[0])
+                self._settle_queue.add(item[0])
             elif not self._is_dropped(item[0], item[1]):
                 self._queue.append(item)
 
@@ -448,7 +448,7 @@ class Worklist:
         if row.stage and row.stage not in (COMMAND_STAGE, DEADLOCK_STAGE):
             self._queue.append((row.element.key, row.stage, row.argument))
         if row.element.tokens:
-            self._touched.add(row.element.key)  # whether it is stuck was not looked at meanwhile
+            self._settle_queue.add(row.element.key)  # whether it is stuck was not looked at meanwhile
 
     def _worked(self, row: Job, _event: Event) -> None:
         """Behind a listener the next one has its turn, before another can change what it has set."""

@@ -16,7 +16,7 @@ from vivero.engine.core.needs import Need, NeedKind
 from vivero.engine.core.state import batches
 from vivero.engine.core.state.message_channels import (
     BODY_WITH_MESSAGE,
-    MESSAGES_A_PAGE,
+    MESSAGES_PER_PAGE,
     ChannelKey,
     ChannelSubscription,
     Message,
@@ -84,9 +84,9 @@ class _LoadPlan:
             places = _columns(self.channels, 2)
             calls["subscriptions"] = (_sql["subscriptions"], places)
             calls["locks"] = (_sql["locks"], places)
-            calls["messages"] = (_sql["messages"], (*places, MESSAGES_A_PAGE + 1, BODY_WITH_MESSAGE))
+            calls["messages"] = (_sql["messages"], (*places, MESSAGES_PER_PAGE + 1, BODY_WITH_MESSAGE))
         if self.pages:
-            calls["pages"] = (_sql["pages"], (*_columns(self.pages, 5), MESSAGES_A_PAGE, BODY_WITH_MESSAGE))
+            calls["pages"] = (_sql["pages"], (*_columns(self.pages, 5), MESSAGES_PER_PAGE, BODY_WITH_MESSAGE))
         if self.ids:
             calls["message_ids"] = (_sql["message_ids"], (*_columns(self.ids, 4), BODY_WITH_MESSAGE))
         if self.keyed:
@@ -154,7 +154,7 @@ def _take_messages(
     few = _by_channel(state, rows.get("messages", []))
     for place, channel in fresh.items():
         messages = few.get(place, [])
-        channel.complete = len(messages) <= MESSAGES_A_PAGE
+        channel.complete = len(messages) <= MESSAGES_PER_PAGE
         if channel.complete:
             channel.add_loaded(messages)
     for found in (rows.get("pages", []), rows.get("message_ids", []), rows.get("keyed", [])):
@@ -200,7 +200,7 @@ def _note_pages(state: State, plan: _LoadPlan, rows: Rows) -> None:
         channel = state.channels.get((tenant, correlation_key))
         if channel is not None and channel.known.get((name, process_id), 0) == after:
             page = keys.get((tenant, correlation_key, name, process_id), [])
-            channel.known[name, process_id] = page[-1] if len(page) == MESSAGES_A_PAGE else None
+            channel.known[name, process_id] = page[-1] if len(page) == MESSAGES_PER_PAGE else None
 
 
 def _message(channel: MessageChannel, row: tuple[Any, ...]) -> Message:

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from vivero.engine.core.outcomes import Handled, Spilled
+from vivero.engine.core.outcomes import Handled, InboxCommand
 from vivero.engine.core.records.base import PARTITION_SHIFT
 from vivero.engine.core.records.codec import EVENT_FORMAT, encode_command, encode_events
 from vivero.engine.core.state.catalogue import Definition, Deployment, Usage
@@ -56,14 +56,16 @@ LogRow = tuple[int, int, int | None, int | None, bytes, bytes | None, bytes | No
 """Position, seq, root, request, events, rejection, response."""
 
 
-def statements_of(state: State, log_rows: Sequence[LogRow], spilled: Sequence[Spilled], now: int) -> Iterator[Call]:
+def statements_of(
+    state: State, log_rows: Sequence[LogRow], to_inbox: Sequence[InboxCommand], now: int
+) -> Iterator[Call]:
     """Everything that a batch writes but its fence, a statement at a time. `now`: epoch ms."""
     positions, seqs, roots, requests, *texts = zip(*log_rows, strict=True) if log_rows else [()] * 7
     events, rejections, responses = map(Texts, texts)
     of_batch = state.partition, EVENT_FORMAT, now, LARGE_EVENTS
     yield _sql["event_log"], (positions, seqs, roots, requests, events, rejections, responses, *of_batch)
-    if spilled:
-        yield _sql["inbox"], (_encode([_spilled(one, state.partition) for one in spilled]),)
+    if to_inbox:
+        yield _sql["inbox"], (_encode([_inbox_command(one, state.partition) for one in to_inbox]),)
     yield from _tables(state)
     yield from _counts(state)
     definitions = [row for row in state.dirty if isinstance(row, Definition)]
@@ -94,7 +96,7 @@ def log_row(position: int, row: Handled, response: bytes | None) -> LogRow:
     return position, row.seq, row.root, row.request, encode_events(row.events), rejection, response
 
 
-def _spilled(one: Spilled, partition: int) -> Document:
+def _inbox_command(one: InboxCommand, partition: int) -> Document:
     key = getattr(one.command, "key", None)
     return {
         "partition": partition if key is None else key >> PARTITION_SHIFT,

@@ -11,7 +11,7 @@ from lxml import etree
 
 from vivero.engine.bpmn import xml
 from vivero.engine.bpmn.parser import parse
-from vivero.engine.bpmn.xml import Limits
+from vivero.engine.bpmn.xml import XmlLimits
 
 BPMN = "http://www.omg.org/spec/BPMN/20100524/MODEL"
 BODY = '<process id="p" isExecutable="true"><startEvent id="s" name="{}" /></process>'
@@ -248,7 +248,7 @@ def test_no_file_is_read(secret, declaration):
 def test_behind_the_doctype_check_the_parser_reads_no_file_either(secret, declaration):
     content = entity_file(declaration, secret.as_uri())
     with pytest.raises(xml.Unreadable) as refusal:
-        xml.parse_text(content.decode(), Limits())
+        xml.parse_text(content.decode(), XmlLimits())
     assert "canary" not in str(refusal.value)
 
 
@@ -274,7 +274,7 @@ def test_no_connection_is_made(declaration):
         content = entity_file(declaration, address)
         parse(content, "x")
         with pytest.raises(xml.Unreadable):
-            xml.parse_text(content.decode(), Limits())
+            xml.parse_text(content.decode(), XmlLimits())
         with pytest.raises(BlockingIOError):
             server.accept()
 
@@ -316,10 +316,10 @@ def test_the_deepest_file_that_is_read():
 
 
 def test_limits_are_settings():
-    assert "at most 10 are read" in parse(GOOD.encode(), "x", Limits(bytes=10)).problems[0].message
-    assert "more than 3 tags" in parse(GOOD.encode(), "x", Limits(tags=3)).problems[0].message
-    assert "deeper than 2 levels" in parse(GOOD.encode(), "x", Limits(depth=2)).problems[0].message
-    assert "more than 0 flow nodes" in parse(GOOD.encode(), "x", Limits(nodes=0)).problems[0].message
+    assert "at most 10 are read" in parse(GOOD.encode(), "x", XmlLimits(bytes=10)).problems[0].message
+    assert "more than 3 tags" in parse(GOOD.encode(), "x", XmlLimits(tags=3)).problems[0].message
+    assert "deeper than 2 levels" in parse(GOOD.encode(), "x", XmlLimits(depth=2)).problems[0].message
+    assert "more than 0 flow nodes" in parse(GOOD.encode(), "x", XmlLimits(nodes=0)).problems[0].message
 
 
 def test_a_large_file_of_problems_is_answered_in_time():

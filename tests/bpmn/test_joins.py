@@ -8,7 +8,7 @@ import random
 import pytest
 
 from vivero.engine.bpmn.parser import parse
-from vivero.engine.bpmn.xml import BPMN, Limits
+from vivero.engine.bpmn.xml import BPMN, XmlLimits
 
 S = '<startEvent id="s" />'
 ERROR = "<errorEventDefinition />"
@@ -140,6 +140,6 @@ def test_joins_are_bounded():
         f'<definitions xmlns="{BPMN}"><process id="p" isExecutable="true">{S}{joins}{flows}</process></definitions>'
     )
     places = 3 * 2 * (4 + 6)
-    assert parse(content.encode(), "x", Limits(join_places=places)).problems == ()
-    (problem,) = parse(content.encode(), "x", Limits(join_places=places - 1)).problems
+    assert parse(content.encode(), "x", XmlLimits(join_places=places)).problems == ()
+    (problem,) = parse(content.encode(), "x", XmlLimits(join_places=places - 1)).problems
     assert "the inclusive gateways that join are too many for the size of their scopes" in problem.message

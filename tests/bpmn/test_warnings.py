@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vivero.engine.bpmn.parser import parse
-from vivero.engine.bpmn.xml import Limits
+from vivero.engine.bpmn.xml import XmlLimits
 
 HEAD = (
     '<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0"'
@@ -92,7 +92,7 @@ def test_what_nothing_leads_to_is_a_warning(content, nodes):
 
 
 def test_warnings_are_bounded():
-    parsed = read(process(S + "".join(f"<task id='t{n}' />" for n in range(50))), limits=Limits(problems=10))
+    parsed = read(process(S + "".join(f"<task id='t{n}' />" for n in range(50))), limits=XmlLimits(problems=10))
     assert len(parsed.warnings) == 11
     assert parsed.warnings[-1].message == "and 40 more warnings"
 

@@ -15,13 +15,13 @@ def run_until(bench, command, until):
 
 def run_next(bench):
     """Run the next command that was put off. Raises IndexError when there is none."""
-    following = bench.engine.processor.notices.spilled.pop(0)
+    following = bench.engine.processor.notices.to_inbox.pop(0)
     bench.engine._handle(following.command, following.tenant, following.request)
 
 
 def run_first(bench, command):
     """Run a command, then what follows from it, and only then what was put off before; what came of the command."""
-    handled, waiting = bench.engine._handle(command, "<default>", None)[0], bench.engine.processor.notices.spilled
+    handled, waiting = bench.engine._handle(command, "<default>", None)[0], bench.engine.processor.notices.to_inbox
     while waiting:
         first = next((one for one in waiting if not isinstance(one.command, ContinueWork)), waiting[0])
         waiting.remove(first)
@@ -31,12 +31,12 @@ def run_first(bench, command):
 
 def run_rest(bench):
     """Run all that was put off."""
-    while bench.engine.processor.notices.spilled:
+    while bench.engine.processor.notices.to_inbox:
         run_next(bench)
 
 
 def set_quantum(bench, items):
     """Quanta hold so many work items from now on."""
     processor = bench.engine.processor
-    processor._work.limit = processor._whole = items * ITEM
+    processor._work.limit = processor._max_cost = items * ITEM
     processor.set_quantum(items)

@@ -101,16 +101,13 @@ BATCH: tuple[Mutant, ...] = (
         "the command in the inbox that goes on after a crash is not written",
         f"{BETWEEN_TESTS}::test_whoever_fails_each_quantum_is_done_once",
         "engine/core/step.py",
-        (
-            "            self._deferred[command.key] = None\n",
-            "            self._deferred[command.key] = None\n            return\n",
-        ),
+        ("and not self._trees.note_sent(", "and self._trees.note_sent("),
     ),
     mutant(
         "a quantum that stands still is tried again at once",
         "tests/core/worklist/test_between_quanta.py::test_work_that_gets_no_further_is_left_to_its_command",
         "engine/core/step.py",
-        ("tree.work and (tree.work != work or len(rows[0].events) > TAKEN_UP_AND_PUT_OFF)", "tree.work"),
+        ("tree.work and (tree.work != work or len(rows[0].events) > EVENTS_WITHOUT_PROGRESS)", "tree.work"),
     ),
     mutant(
         "quanta follow each other for what commands took before there was work",
@@ -179,7 +176,7 @@ BATCH: tuple[Mutant, ...] = (
         "a page begins behind children that were forgotten",
         f"{BETWEEN_TESTS}::test_a_child_that_was_forgotten_is_read_again",
         "engine/core/state/eviction.py",
-        ("        head.scope.pages.read_again(head.key)\n", "        pass\n"),
+        ("        head.scope.pages.note_evicted(head.key)\n", "        pass\n"),
     ),
     # The batch, the fence, the claim (docs/design/log.md §3 and §4)
     mutant(

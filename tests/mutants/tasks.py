@@ -525,6 +525,6 @@ TASKS: tuple[Mutant, ...] = (
         "appender: nobody tells it that there is room for more of the inbox",
         "tests/runtime/appender/test_forwarding.py::test_the_appender_waits_for_the_owner_without_turning",
         "engine/runtime/appender/task.py",
-        (" or partition in self._spilled:\n", ":\n"),
+        (" or partition in self._filled_inboxes:\n", ":\n"),
     ),
 )

@@ -108,8 +108,8 @@ class EngineBench:
         self.changes.append(changes)
         self.timers.changed(changes)
 
-    def spilled(self, partition):
-        self.appender.spilled(partition)
+    def inbox_filled(self, partition):
+        self.appender.inbox_filled(partition)
 
     def leads(self, _partition, epoch):
         self.timers.term(epoch)

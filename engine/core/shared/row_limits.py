@@ -38,16 +38,16 @@ def check(element: Element, view: View, type_: IncidentType, more: int, together
     Raises:
         Fail: they exceed the limits multiplied by `times`. The message names limit and setting.
     """
-    root, most, most_together = element.root, times * view.trees.most, times * view.trees.most_together
-    if rows_in_memory(element) + together > most_together:
-        raise Fail(type_, _text("that are loaded together", most_together, "consumer.max_part_rows"))
+    root, most, max_part_rows = element.root, times * view.trees.max_tree_rows, times * view.trees.max_part_rows
+    if rows_in_memory(element) + together > max_part_rows:
+        raise Fail(type_, _text("that are loaded together", max_part_rows, "consumer.max_part_rows"))
     if root.rows + root.in_parts + more > most:
         raise Fail(type_, _text("with all that it calls", most, "consumer.max_tree_rows"))
 
 
 def check_ordinary(element: Element, view: View) -> None:
     """Check that an element other than a call or a loop may begin. Raises Fail like `check`."""
-    if element.root.rows + element.root.in_parts > view.trees.most_together:  # the common case is cheap
+    if element.root.rows + element.root.in_parts > view.trees.max_part_rows:  # the common case is cheap
         check(element, view, IncidentType.UNKNOWN, 0, 0, ORDINARY_FACTOR)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vivero.engine.core.state.instance_tree import Element, Instance, LoopItems, LoopResult, Part, forget_links
+from vivero.engine.core.state.instance_tree import Element, Instance, LoopItems, LoopResult, Part, break_cycles
 from vivero.engine.core.state.message_channels import (
     MAX_MESSAGES_IN_MEMORY,
     ChannelSubscription,
@@ -70,7 +70,7 @@ def committed(state: State, retained: list[Retained]) -> None:
             one.under_way.popleft()
         elif one.key in state.ended and not one.commits_under_way:
             state.ended.remove(one.key)
-            forget_links(one.head if isinstance(one, Part) else one)
+            break_cycles(one.head if isinstance(one, Part) else one)
 
 
 def measure_channel(state: State, channel: MessageChannel) -> None:

@@ -14,8 +14,8 @@ from vivero.engine.core.state.instance_tree import (
     Element,
     Instance,
     Part,
+    break_cycles,
     descendants,
-    forget_links,
     weight_of,
 )
 from vivero.engine.core.state.message_channels import MessageChannel
@@ -56,7 +56,7 @@ def evict_part(state: State, part: Part) -> None:
     head = part.head
     assert head.scope is not None, "an inner instance has a body"
     if head.scope.pages is not None:
-        head.scope.pages.read_again(head.key)
+        head.scope.pages.note_evicted(head.key)
     _subtract(state, head.root, sum(weight_of(element) for element in descendants(head)))
     del head.scope.children[head.key]
     _remove(state, head)
@@ -121,7 +121,7 @@ def _subtract(state: State, root: Instance, weight: int) -> None:
 def _evict_channels(state: State, limit: int) -> int:
     count = len(state.crowded)
     for channel in state.crowded.values():
-        channel.forget_messages()
+        channel.evict_messages()
         measure_channel(state, channel)
     state.crowded.clear()
     if state.channels_weight > limit:
@@ -158,4 +158,4 @@ def _remove(state: State, top: Element) -> None:
             forget(state.waiting, subscription)
         if element.user_task is not None:
             del state.user_tasks[element.user_task.key]
-        forget_links(element)
+        break_cycles(element)

@@ -222,7 +222,7 @@ class LoopPages(Row, msgspec.Struct):  # the second base tells the linter that d
     """The keys of those behind, in their order, as far as they were read: what lives, and what has ended since. With
     how many rows each has, about."""
 
-    def read_again(self, key: int) -> None:
+    def note_evicted(self, key: int) -> None:
         """This inner instance is in memory no more: pages go on before it."""
         if key <= self.read_to:
             self.read_to, self.ahead = key - 1, []
@@ -414,7 +414,7 @@ def still_to_come(element: Element) -> int:
     return 0 if loop is None or loop.paged else loop.size - loop.next
 
 
-def forget_links(element: Element) -> None:
+def break_cycles(element: Element) -> None:
     """Cut the circles of references, so that memory is freed without the cycle collector."""
     element.children = {}
     element.jobs = {}

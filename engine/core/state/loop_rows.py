@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-ITEMS_A_ROW = 100
+ITEMS_PER_ROW = 100
 """Who reads rows of a loop that is under way looks where they begin."""
 
 _encode = msgspec.json.Encoder().encode
@@ -25,17 +25,17 @@ def rows_of_texts(texts: Sequence[str]) -> list[str]:
 
 
 def _cut(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    return (items[first : first + ITEMS_A_ROW] for first in range(0, len(items), ITEMS_A_ROW))
+    return (items[first : first + ITEMS_PER_ROW] for first in range(0, len(items), ITEMS_PER_ROW))
 
 
 def first_of(number: int) -> int:
     """The index of the first item of a row."""
-    return number * ITEMS_A_ROW
+    return number * ITEMS_PER_ROW
 
 
 def place_of(index: int) -> tuple[int, int]:
     """The number of the row that an item is in, and its place there."""
-    return divmod(index, ITEMS_A_ROW)
+    return divmod(index, ITEMS_PER_ROW)
 
 
 def texts_of(row: str) -> list[str]:

@@ -20,7 +20,7 @@ CHANNEL_WEIGHT = 900
 CHANNEL_ROW_WEIGHT = 450
 """Estimated bytes of a channel, and of a row in it, with their share of the dictionaries."""
 
-MESSAGES_A_PAGE = 100
+MESSAGES_PER_PAGE = 100
 """With more than these a channel's messages are not loaded whole; and so many of a name are loaded at a time."""
 BODY_WITH_MESSAGE = 2_000
 """Larger ones (bytes as they are stored) are left where they are: a page of messages might be hundreds of megabytes."""
@@ -100,7 +100,7 @@ class MessageChannel(msgspec.Struct, eq=False):
         """Who waits for messages of this name, the longest wait first."""
         return (one for one in self.subscriptions.values() if one.name == name)
 
-    def forget_messages(self) -> None:
+    def evict_messages(self) -> None:
         """Only those stay that the database does not have yet; others are read again when somebody asks for them."""
         kept = set().union(*self.under_way)
         self.messages = {key: message for key, message in self.messages.items() if key in kept}

@@ -90,7 +90,7 @@ class Appender:
         self._first: PendingCommand | None = None
         """The first of the `new` commands that wait for capacity in the log."""
         self._calls: deque[AppendCall] = deque()
-        self._spilled: set[int] = set()
+        self._filled_inboxes: set[int] = set()
         self._forwarding = Forwarding(settings.forward_count, settings.lag_s)
         self._last: dict[int, int] = {}
         self._cursors: dict[int, int] = {}
@@ -157,14 +157,14 @@ class Appender:
                 raise result
         return [result for result in results if isinstance(result, Appended)]
 
-    def spilled(self, partition: int) -> None:
+    def inbox_filled(self, partition: int) -> None:
         """The inbox of `partition`, which this node leads, has commands for its log."""
-        self._spilled.add(partition)
+        self._filled_inboxes.add(partition)
         self._wake.set()
 
     def processed(self, partition: int) -> None:
         """The engine made progress: the log may have capacity for `new` commands, and for more of the inbox."""
-        if (self._room() and self._first is not None) or partition in self._spilled:
+        if (self._room() and self._first is not None) or partition in self._filled_inboxes:
             self._wake.set()
 
     def last_position(self, partition: int) -> int:
@@ -292,7 +292,7 @@ class Appender:
     async def _poll(self, connection: Connection, beat: Beat) -> None:
         """Look for what is not reported: appends of other nodes, cursors of partitions without an owner, inboxes."""
         owned = self._owned()
-        self._spilled.update(owned)
+        self._filled_inboxes.update(owned)
         with beat.waiting(self._settings.call_timeout_s):
             for partition in {1, *owned, *self._last}:
                 self._note_last(partition, await log.last_position(connection, partition))
@@ -410,13 +410,13 @@ class Appender:
 
     async def _forward(self, connection: Connection, beat: Beat) -> bool:
         """Move commands from one inbox to its log, if there are any and there is capacity."""
-        for partition in sorted(self._spilled):
+        for partition in sorted(self._filled_inboxes):
             count = self._forwarding.room(partition, self._consumed(partition))
             if count > 0:
                 with beat.waiting(self._settings.call_timeout_s):
                     position = await log.forward(connection, partition, count)
                 if position is None:
-                    self._spilled.discard(partition)
+                    self._filled_inboxes.discard(partition)
                 else:
                     self._forwarding.moved(partition, position, count)
                     self._note_appended(partition, position)

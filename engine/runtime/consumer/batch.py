@@ -16,7 +16,8 @@ import trio
 
 from vivero.engine.core.dispatch import COMMANDS
 from vivero.engine.core.needs import Need, NotLoaded
-from vivero.engine.core.outcomes import Entry, Handled, Notices
+from vivero.engine.core.outcomes import CommandRecord, Handled, Notices
+from vivero.engine.core.quarantine import JOB_REPORTS
 from vivero.engine.core.records.base import Command
 from vivero.engine.core.records.codec import decode_command
 from vivero.engine.core.records.effects import Rejection, RejectionCode
@@ -27,7 +28,7 @@ from vivero.engine.core.records.timers import TriggerTimer
 from vivero.engine.core.rules import FOLLOW_UP_ROUNDS
 from vivero.engine.core.state import batches
 from vivero.engine.core.state.batches import Retained
-from vivero.engine.core.step import JOB_REPORTS, Processor
+from vivero.engine.core.step import Processor
 from vivero.engine.runtime.consumer.refusals import Refusals
 from vivero.storage.log import EMPTY_ANSWER, CommandOutcome
 from vivero.storage.postgres.driver import Call
@@ -160,10 +161,10 @@ def needs_of_work(root: int) -> list[Need]:
     return list(COMMANDS[ContinueWork].needs(ContinueWork(root), ""))
 
 
-async def go_on(processor: Processor, root: int, last: int, now: int, fill: Fill) -> Work | None:
+async def run_deferred(processor: Processor, root: int, last: int, now: int, fill: Fill) -> Work | None:
     """A quantum of a tree's deferred work, as a batch without a command: it adds to what came of the one at `last`."""
     collected = _Collected(last=last)
-    _collect_more(collected, processor.go_on_between(root, now))
+    _collect_more(collected, processor.run_deferred(root, now))
     if not collected.log_rows:
         return None
     await _follow_up(processor, collected, fill)
@@ -179,27 +180,29 @@ async def _follow_up(processor: Processor, collected: _Collected, fill: Fill) ->
         return spent_s > FOLLOW_UP_S
 
     for _ in range(FOLLOW_UP_ROUNDS):
-        if not processor.parked or processor.is_full() or enough():
+        if not processor.awaiting_load or processor.is_full() or enough():
             break
-        await fill([need for parked in processor.parked for need in parked.needs])
+        await fill([need for awaiting in processor.awaiting_load for need in awaiting.needs])
         turn, began = perf_counter(), thread_time()
-        for handled in processor.go_on(enough):
+        for handled in processor.resume_awaiting(enough):
             _collect_more(collected, handled)
             if perf_counter() - turn > CHECKPOINT_EVERY_S:
                 spent_s += thread_time() - began
                 await trio.lowlevel.checkpoint()
                 turn, began = perf_counter(), thread_time()
-    processor.give_up_parked()
+    processor.give_up_awaiting()
 
 
 def _process(processor: Processor, one: Decoded, now: int, leases: Mapping[int, str | None]) -> list[Handled]:
     row = one.row
     if one.rejection is not None and one.command is not None:
-        return processor.refuse(Entry(row.position, row.tenant, one.command, row.request), now, one.rejection, leases)
+        return processor.reject(
+            CommandRecord(row.position, row.tenant, one.command, row.request), now, one.rejection, leases
+        )
     if one.command is None:
         processor.skip(row.position)
         return [Handled(0, None, row.request, [], one.rejection)]
-    return processor.process(Entry(row.position, row.tenant, one.command, row.request), now, leases)
+    return processor.process(CommandRecord(row.position, row.tenant, one.command, row.request), now, leases)
 
 
 def _collect(collected: _Collected, row: LogRow, handled: list[Handled]) -> None:
@@ -230,7 +233,7 @@ async def _finish(processor: Processor, collected: _Collected, now: int) -> Work
     roots = batches.close(state)
     moves = save.moves_definitions(state)
     calls, turn = [], perf_counter()
-    for call in save.statements_of(state, collected.log_rows, notices.spilled, now):
+    for call in save.statements_of(state, collected.log_rows, notices.to_inbox, now):
         calls.append(call)
         if perf_counter() - turn > CHECKPOINT_EVERY_S:
             await trio.lowlevel.checkpoint()
@@ -245,5 +248,5 @@ async def _finish(processor: Processor, collected: _Collected, now: int) -> Work
         notices,
         collected.outcomes,
         moves,
-        any(not processor.will_go_on(one.command) for one in notices.spilled),
+        any(not processor.will_continue(one.command) for one in notices.to_inbox),
     )

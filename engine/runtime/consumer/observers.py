@@ -33,7 +33,7 @@ class CommitObserver(Protocol):
     def piggybacked(self, available: Mapping[Subject, int]) -> Sequence[PiggybackedStatement]:
         """Statements to run with a batch that creates so many jobs by type and tenant."""
 
-    def spilled(self, partition: int) -> None:
+    def inbox_filled(self, partition: int) -> None:
         """The inbox has commands for the log of this partition."""
 
     def timers_changed(self, partition: int, changes: Mapping[int, tuple[int, str] | None]) -> None:
@@ -51,4 +51,4 @@ def tell(observer: CommitObserver, partition: int, work: Work, left: Mapping[Sub
     for (type_, tenant), count in left.items():
         observer.available(type_, tenant, count)
     if work.in_a_hurry:
-        observer.spilled(partition)
+        observer.inbox_filled(partition)

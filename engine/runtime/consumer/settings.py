@@ -20,9 +20,9 @@ class ConsumerSettings:
     quantum_items: int = 500
     paged_from: int = TREE_RULES.paged_from
     """A loop with more rows than this, together with those loaded with it, is loaded in pages."""
-    max_part_rows: int = TREE_RULES.most_together
+    max_part_rows: int = TREE_RULES.max_part_rows
     """Live elements of an instance that are loaded together."""
-    max_tree_rows: int = TREE_RULES.most
+    max_tree_rows: int = TREE_RULES.max_tree_rows
     """Live elements of an instance with all that it calls."""
     stage_steps: int = STAGE_STEPS
     """Steps that all expressions in one stage of an element may take together."""

@@ -19,7 +19,7 @@ from vivero.engine.core.records.instances import ContinueWork
 from vivero.engine.core.rules import TimerRules
 from vivero.engine.core.state import eviction
 from vivero.engine.core.state.state import State
-from vivero.engine.core.step import Limits, Processor
+from vivero.engine.core.step import Processor, StepLimits
 from vivero.engine.runtime.consumer import batch
 from vivero.engine.runtime.consumer.attempts import Trials, Unworkable
 from vivero.engine.runtime.consumer.batch import Decoded, Work
@@ -253,7 +253,7 @@ class Term:
             if self._commands_wait and not waited:
                 return True
             began_s = thread_time()  # reading does not count: a shorter quantum reads no less
-            work = await batch.go_on(self._processor, root, self.last, self._time.ms, self._loader.fill)
+            work = await batch.run_deferred(self._processor, root, self.last, self._time.ms, self._loader.fill)
         except DataPoison as poison:
             await self._committer.settled()
             raise Suspected(self.last + 1, self.last, 0, poison) from poison
@@ -270,8 +270,8 @@ class Term:
         await self._committer.start(work, self._is_deferred, nursery)
 
 
-def _limits(settings: ConsumerSettings, timer_rules: TimerRules) -> Limits:
-    return Limits(
+def _limits(settings: ConsumerSettings, timer_rules: TimerRules) -> StepLimits:
+    return StepLimits(
         settings.quantum_items,
         timer_rules,
         settings.paged_from,

@@ -6,7 +6,7 @@ from tests.core.bench import Bench
 from tests.core.models import ONE_TASK, end, flow, par, process, start, sub, task, xor
 from vivero.engine.core.records.effects import RejectionCode
 from vivero.engine.core.records.instances import CancelInstance, ContinueWork
-from vivero.engine.core.step import Limits
+from vivero.engine.core.step import StepLimits
 
 QUANTA = [1, 7, 500]
 ENDED = {"COMPLETED", "TERMINATED"}
@@ -46,7 +46,7 @@ def is_over(bench, key):
 @pytest.mark.parametrize("limit", QUANTA)
 @pytest.mark.parametrize("path", prefixes(), ids="-".join)
 def test_an_instance_can_be_cancelled_at_every_quiet_point(path, limit):
-    bench = Bench(Limits(quantum_items=limit))
+    bench = Bench(StepLimits(quantum_items=limit))
     bench.deploy(everything())
     key = bench.start()
     for name in path:
@@ -101,7 +101,7 @@ def test_two_thousand_children_are_ended_in_pages(bench):
 
 
 def test_cancelling_twice_answers_the_second_at_once():
-    bench = Bench(Limits(quantum_items=1))
+    bench = Bench(StepLimits(quantum_items=1))
     bench.deploy(everything())
     key = bench.start()
     first = bench.engine._handle(CancelInstance(key), "<default>", None)

@@ -4,7 +4,7 @@ import pytest
 
 from tests.core.bench import raw
 from tests.core.models import ONE_TASK, end, file, process, process_element, start, task
-from vivero.engine.core.memory import Refused
+from vivero.engine.core.memory import InvalidDeployment
 from vivero.engine.core.records.catalogue import DeleteResource, RetireDefinition
 from vivero.engine.core.records.effects import RejectionCode
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance
@@ -93,7 +93,7 @@ def test_a_file_of_which_one_process_is_new_is_deployed_whole(bench):
 
 
 def test_a_file_with_problems_is_refused_with_all_of_them(bench):
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(InvalidDeployment) as refused:
         bench.deploy(process(start(), '<serviceTask id="x"/>', '<serviceTask id="y"/>', "start > x > y"))
     assert [problem.element_id for problem in refused.value.problems] == ["x", "y"]
     assert bench.engine.log == []

@@ -6,7 +6,7 @@ import pytest
 from tests.core.bench import raw, snapshot
 from tests.core.models import ONE_TASK, end, flow, process, start, sub, task, xor
 from vivero.engine.core import worklist
-from vivero.engine.core.outcomes import Entry
+from vivero.engine.core.outcomes import CommandRecord
 from vivero.engine.core.records.catalogue import DeleteResource
 from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.core.records.instances import (
@@ -321,7 +321,7 @@ def buggy(bench, monkeypatch):
     return bench
 
 
-def test_a_handler_that_raises_is_undone_rejected_and_parked(buggy):
+def test_a_handler_that_raises_is_undone_rejected_and_quarantined(buggy):
     before = snapshot(buggy.state)
     handled = buggy.complete("work", r=2)
     assert handled.rejection.code is RejectionCode.PROCESSING_ERROR
@@ -349,7 +349,7 @@ def test_a_report_without_the_lease_does_not_withhold_the_job(buggy, held):
     job = buggy.job("work")
     command = CompleteJob(job.key, lease="mine")
     rejection = Rejection(RejectionCode.PROCESSING_ERROR, "refused")
-    buggy.engine.processor.refuse(Entry(99, "<default>", command), 1_000, rejection, {job.key: held})
+    buggy.engine.processor.reject(CommandRecord(99, "<default>", command), 1_000, rejection, {job.key: held})
     ((_, incident),) = buggy.state.incidents.items()
     assert (incident.element.key, incident.job) == (buggy.key, None)
 
@@ -357,7 +357,7 @@ def test_a_report_without_the_lease_does_not_withhold_the_job(buggy, held):
 def test_a_report_on_a_job_that_has_an_incident_does_not_withhold_it_again(buggy):
     buggy.fail("work")
     rejection = Rejection(RejectionCode.PROCESSING_ERROR, "refused")
-    buggy.engine.processor.refuse(Entry(99, "<default>", CompleteJob(buggy.job("work").key)), 1_000, rejection)
+    buggy.engine.processor.reject(CommandRecord(99, "<default>", CompleteJob(buggy.job("work").key)), 1_000, rejection)
     assert [incident.job is None for incident in buggy.state.incidents.values()] == [False, True]
 
 
@@ -371,7 +371,7 @@ def test_undo_leaves_the_state_as_it_was(buggy):
     assert after == before
 
 
-def test_a_parked_command_runs_again_when_its_incident_is_resolved(buggy):
+def test_a_quarantined_command_runs_again_when_its_incident_is_resolved(buggy):
     buggy.complete("work", r=2)
     buggy.mine["armed"] = False
     resolved = buggy.resolve()
@@ -383,7 +383,7 @@ def test_a_parked_command_runs_again_when_its_incident_is_resolved(buggy):
     assert buggy.state_of(buggy.key) == "COMPLETED"
 
 
-def test_a_parked_command_that_raises_again_is_parked_again(buggy):
+def test_a_quarantined_command_that_raises_again_is_quarantined_again(buggy):
     buggy.complete("work", r=2)
     (first,) = buggy.state.incidents
     buggy.resolve()
@@ -392,7 +392,7 @@ def test_a_parked_command_that_raises_again_is_parked_again(buggy):
     assert buggy.rows["Incident", first]["state"] == "RESOLVED"
 
 
-def test_a_parked_command_keeps_every_digit(buggy):
+def test_a_quarantined_command_keeps_every_digit(buggy):
     long = b"12345678901234567890.12345678901234567890"
     buggy.run(CompleteJob(buggy.job("work").key, {"r": msgspec.Raw(long)}))
     buggy.mine["armed"] = False
@@ -405,7 +405,7 @@ def test_a_parked_command_keeps_every_digit(buggy):
     assert row["value"] == long.decode()
 
 
-def test_a_parked_command_may_hold_numbers_beyond_floats(buggy):
+def test_a_quarantined_command_may_hold_numbers_beyond_floats(buggy):
     buggy.run(CompleteJob(buggy.job("work").key, {"r": msgspec.Raw(b"1e999")}))
     assert len(buggy.incidents) == 1
 

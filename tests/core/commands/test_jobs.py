@@ -5,11 +5,11 @@ import pytest
 from tests.core.bench import Bench
 from tests.core.models import ONE_TASK, process, start, task
 from vivero.engine.core.needs import NotLoaded
-from vivero.engine.core.outcomes import Entry
+from vivero.engine.core.outcomes import CommandRecord
 from vivero.engine.core.records.effects import RejectionCode
 from vivero.engine.core.records.instances import CancelInstance
 from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob, WithholdJob
-from vivero.engine.core.step import Limits
+from vivero.engine.core.step import StepLimits
 
 TOKEN = "0b5bd8a5-6a9d-4b1b-b2d4-8b0f6a4c9f11"
 
@@ -76,7 +76,7 @@ def test_a_job_that_was_given_out_after_its_backoff_is_reported_on_though_the_cl
     working.engine.now = 5_000
     working.fail("work", retries=1, backoff_ms=250)
     key = working.job("work").key
-    entry = Entry(1_000, "<default>", CompleteJob(key))
+    entry = CommandRecord(1_000, "<default>", CompleteJob(key))
     with pytest.raises(NotLoaded):
         working.engine.processor.process(entry, 5_000)
     assert working.engine.processor.process(entry, 5_000, {key: TOKEN})[0].rejection is None
@@ -176,7 +176,7 @@ def test_a_job_with_an_uncaught_error_cannot_be_completed(working):
 
 def process_with_lease(bench, command, token):
     """Handle a command as the consumer does, with the lease that the job has now."""
-    entry = Entry(99, "<default>", command)
+    entry = CommandRecord(99, "<default>", command)
     return bench.engine.processor.process(entry, 1_000, {command.key: token})[0]
 
 
@@ -205,15 +205,15 @@ def test_a_report_without_a_lease_is_taken_from_anybody(working):
 
 def test_a_job_of_an_element_that_is_ending_is_not_found():
     """A quantum of one item: the cancelled instance is told first, its task later."""
-    slow = Bench(Limits(quantum_items=1))
+    slow = Bench(StepLimits(quantum_items=1))
     slow.deploy(process(start(), task("work"), "start > work"))
     key = slow.start()
     job = slow.job("work").key
     notices = slow.engine.processor.notices
     slow.engine._handle(CancelInstance(key), "<default>", None)
     while slow.element("work").state == "ACTIVATED":
-        (one,) = notices.spilled
-        notices.spilled.clear()
+        (one,) = notices.to_inbox
+        notices.to_inbox.clear()
         slow.engine._handle(one.command, one.tenant, one.request)
     rejection = slow.engine._handle(CompleteJob(job), "<default>", None)[0].rejection
     assert rejection.reason == f"Expected to complete job with key '{job}', but no such job was found"
@@ -224,7 +224,7 @@ def test_a_job_of_an_element_that_is_ending_is_not_found():
 
 def withhold(bench, lease=None, size=9_000, leased=None):
     job = bench.job("work")
-    command = Entry(900, "<default>", WithholdJob(job.key, lease, size, 8_000), 0)
+    command = CommandRecord(900, "<default>", WithholdJob(job.key, lease, size, 8_000), 0)
     (handled,) = bench.engine.processor.process(command, 1, {job.key: leased})
     return handled
 

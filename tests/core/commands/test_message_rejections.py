@@ -6,7 +6,7 @@ from tests.core.bench import raw
 from tests.core.message_models import message, model, receive, starts
 from tests.core.models import end, start, task
 from vivero.engine.core import worklist
-from vivero.engine.core.outcomes import Entry
+from vivero.engine.core.outcomes import CommandRecord
 from vivero.engine.core.records.catalogue import DeleteResource
 from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.core.records.instances import InstanceCreated
@@ -120,9 +120,9 @@ def test_the_lock_of_a_start_that_comes_too_late_is_given_back(bench):
     say(bench, "nobody")
     processor = bench.engine.processor
     processor.set_inline(False)
-    processor.process(Entry(1_000, "<default>", PublishMessage("begin", "x")), 1)
-    (start_,) = processor.notices.spilled
-    processor.notices.spilled.clear()
+    processor.process(CommandRecord(1_000, "<default>", PublishMessage("begin", "x")), 1)
+    (start_,) = processor.notices.to_inbox
+    processor.notices.to_inbox.clear()
     processor.set_inline(True)
     assert list(channel(bench).locks) == ["p"]
     bench.run(DeleteResource(first))
@@ -203,11 +203,11 @@ def test_a_refused_correlation_to_what_waits_no_longer_goes_to_the_next(bench):
     bench.cancel(first)
     channel(bench).subscriptions = {stale.key: stale} | channel(bench).subscriptions
     stale.state = "CORRELATING"
-    entry = Entry(1_000, "<default>", TriggerSubscription(stale.key, Offer("hello", {}, 7, "x")))
-    rows = bench.engine.processor.refuse(entry, 1_000, Rejection(RejectionCode.PROCESSING_ERROR, "no"))
+    entry = CommandRecord(1_000, "<default>", TriggerSubscription(stale.key, Offer("hello", {}, 7, "x")))
+    rows = bench.engine.processor.reject(entry, 1_000, Rejection(RejectionCode.PROCESSING_ERROR, "no"))
     assert [row.rejection.reason for row in rows] == ["no"]
-    (spilled,) = bench.engine.processor.notices.spilled
-    bench.run(spilled.command)
+    (to_inbox,) = bench.engine.processor.notices.to_inbox
+    bench.run(to_inbox.command)
     assert bench.state_of(second) == "COMPLETED"
 
 
@@ -228,5 +228,5 @@ def test_refused_commands_about_channels_that_nobody_knows_do_nothing(bench):
     rejection = Rejection(RejectionCode.PROCESSING_ERROR, "no")
     unknown = Offer("hello", {}, 7, "nowhere")
     for command in (RejectCorrelation(5, "t", unknown), ReleaseStart(5, "t", "p", "nowhere")):
-        rows = bench.engine.processor.refuse(Entry(1_000, "t", command), 1_000, rejection)
+        rows = bench.engine.processor.reject(CommandRecord(1_000, "t", command), 1_000, rejection)
         assert [(row.events, row.rejection) for row in rows] == [([], rejection)]

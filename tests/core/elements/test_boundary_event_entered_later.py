@@ -36,9 +36,9 @@ def told(request):
         happen(bench)
         assert "host" not in bench.elements
         if request.param == "after a stop":
-            spilled = bench.engine.processor.notices.spilled
+            to_inbox = bench.engine.processor.notices.to_inbox
             rebuilt(bench)
-            bench.engine.processor.notices.spilled += spilled
+            bench.engine.processor.notices.to_inbox += to_inbox
         set_quantum(bench, 500)
         return bench
 

@@ -5,7 +5,7 @@ import pytest
 from tests.core.bench import Bench
 from tests.core.event_models import LIMITS, boundary, call, ended, error, loop, model, run, script, states
 from tests.core.models import end, start, sub, task
-from vivero.engine.core.step import Limits
+from vivero.engine.core.step import StepLimits
 
 
 @pytest.fixture(params=LIMITS, ids=list(LIMITS))
@@ -157,7 +157,7 @@ def test_results_go_to_the_scope_that_has_the_variable(bench):
     assert "results" not in bench.variables("p")
 
 
-LIMITS_AND_PAGES = [Limits(), Limits(quantum_items=1), Limits(paged_from=0)]
+LIMITS_AND_PAGES = [StepLimits(), StepLimits(quantum_items=1), StepLimits(paged_from=0)]
 
 
 @pytest.mark.parametrize("limits", LIMITS_AND_PAGES)
@@ -262,7 +262,7 @@ def test_in_a_sequence_instances_are_counted_when_they_are_made(bench):
 
 
 @pytest.mark.parametrize("sequential", [False, True])
-@pytest.mark.parametrize("limits", [Limits(), Limits(quantum_items=1), Limits(paged_from=0)])
+@pytest.mark.parametrize("limits", [StepLimits(), StepLimits(quantum_items=1), StepLimits(paged_from=0)])
 def test_a_completion_condition_sees_the_results_so_far(limits, sequential):
     bench = Bench(limits)
     condition = "=results = [null, 2, null]" if not sequential else "=results = [1, 2, null]"

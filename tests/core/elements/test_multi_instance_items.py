@@ -11,7 +11,7 @@ from vivero.engine.core.records.codec import decode_events, encode_events
 from vivero.engine.core.records.instances import CreateInstance, LoopStarted
 from vivero.engine.core.replay import replay
 from vivero.engine.core.state.state import State
-from vivero.engine.core.step import Limits
+from vivero.engine.core.step import StepLimits
 
 
 def compact(variables):
@@ -21,7 +21,7 @@ def compact(variables):
 
 @pytest.fixture
 def bench():
-    return Bench(Limits(paged_from=0))
+    return Bench(StepLimits(paged_from=0))
 
 
 def begun(bench, variables, collection="=items", paged=True):
@@ -85,14 +85,14 @@ def test_another_list_of_the_same_items_is_not_the_variable(bench):
 
 
 def test_the_events_of_a_short_loop_say_all(bench):
-    bench = Bench(Limits(paged_from=5))  # the process and the body count, too
+    bench = Bench(StepLimits(paged_from=5))  # the process and the body count, too
     event, texts = begun(bench, compact({"items": [1, 2, 3]}), paged=False)
     assert (event.variable, list(event.items), texts) == (None, ["1", "2", "3"], ["1", "2", "3"])
 
 
 @pytest.mark.parametrize("quantum_items", [1, 7, 500])
 def test_replay_gives_each_row(quantum_items):
-    bench = Bench(Limits(quantum_items, paged_from=0))
+    bench = Bench(StepLimits(quantum_items, paged_from=0))
     event, _ = begun(bench, compact({"items": list(range(20))}))
     assert event.variable is not None
     for _ in range(20):
@@ -131,7 +131,7 @@ def test_a_variable_that_changes_later_changes_no_items(bench):
 @pytest.mark.parametrize("paged_from", [0, 500])
 def test_they_are_as_large_as_items_may_be(monkeypatch, most, begins, paged_from):
     monkeypatch.setattr(multi_instance, "MAX_LOOP_CHARACTERS", most)
-    bench = Bench(Limits(paged_from=paged_from))
+    bench = Bench(StepLimits(paged_from=paged_from))
     bench.deploy(model(start(), loop(task("work")), "start > work"))
     bench.run(CreateInstance("p", variables=compact({"items": [12, 345, 6]})))
     assert len(bench.incidents) == (0 if begins else 1)
@@ -148,8 +148,8 @@ def test_the_texts_of_a_list_are_those_of_its_items(bench, monkeypatch):
     items = [0, -5, True, None, False, 10**18]
     _, short = begun(bench, compact({"items": items}))
     monkeypatch.setattr(multi_instance, "is_compact", lambda *_: False)
-    whole, at_once = begun(Bench(Limits(paged_from=0)), compact({"items": items}))
+    whole, at_once = begun(Bench(StepLimits(paged_from=0)), compact({"items": items}))
     monkeypatch.setattr(multi_instance, "scalars_to_json", lambda _: None)
-    event, long = begun(Bench(Limits(paged_from=0)), compact({"items": items}))
+    event, long = begun(Bench(StepLimits(paged_from=0)), compact({"items": items}))
     assert (whole.variable, event.variable) == (None, None)
     assert short == at_once == long

@@ -8,9 +8,9 @@ from tests.core.models import end, start, task
 from vivero.engine.core import view
 from vivero.engine.core.elements import multi_instance
 from vivero.engine.core.rules import MAX_LOOP_CHARACTERS, MAX_LOOP_ITEMS
-from vivero.engine.core.step import Limits
+from vivero.engine.core.step import StepLimits
 
-LIMITS = {"whole": Limits(), "quanta": Limits(quantum_items=1), "paged": Limits(paged_from=0)}
+LIMITS = {"whole": StepLimits(), "quanta": StepLimits(quantum_items=1), "paged": StepLimits(paged_from=0)}
 
 
 @pytest.fixture(params=LIMITS)

@@ -11,7 +11,7 @@ from tests.core.models import end, par, process_element, start, sub, task
 from vivero.engine.core.records.conditionals import EvaluateConditionals
 from vivero.engine.core.records.instances import EventTriggered
 from vivero.engine.core.state.undo import undo
-from vivero.engine.core.step import Limits
+from vivero.engine.core.step import StepLimits
 
 
 def when(condition, **filters):
@@ -192,7 +192,7 @@ def test_a_condition_that_is_no_boolean_or_cannot_be_evaluated_is_not_true(bench
 
 
 def test_a_condition_that_takes_too_long_is_not_true_and_is_charged():
-    bench = Bench(Limits(stage_steps=500))
+    bench = Bench(StepLimits(stage_steps=500))
     bench.deploy(guarded("=count(for a in 1..x return a) > 10"))
     key = bench.start(x=1)
     bench.set(key, x=100_000)
@@ -353,7 +353,7 @@ def test_a_condition_in_a_scope_that_is_cancelled_starts_nothing():
 
 
 def test_many_subscriptions_of_one_variable_take_several_quanta():
-    bench = Bench(Limits(quantum_items=20))
+    bench = Bench(StepLimits(quantum_items=20))
     inner = sub("s", start("i"), catch("wait", when("=x > 10")), end("j"), "i > wait > j")
     bench.deploy(model(start(), loop(inner, "=for i in 1..100 return i"), end(), "start > s > end"))
     key = bench.start()
@@ -365,7 +365,7 @@ def test_many_subscriptions_of_one_variable_take_several_quanta():
 
 
 def test_an_event_that_makes_its_own_condition_true_again_goes_on_in_later_quanta():
-    bench = Bench(Limits(quantum_items=20))
+    bench = Bench(StepLimits(quantum_items=20))
     again = [boundary("b", "work", when("=x < 100"), interrupting=False), script("more", "=x + 1", "x")]
     bench.deploy(model(start(), task("work"), *again, end(), "start > work > end", "b > more"))
     key = bench.start(x=0)
@@ -375,7 +375,7 @@ def test_an_event_that_makes_its_own_condition_true_again_goes_on_in_later_quant
 
 def test_a_loop_with_a_condition_inside_has_no_pages():
     """A change of a variable around it must find all subscriptions in memory."""
-    bench = Bench(Limits(paged_from=5))
+    bench = Bench(StepLimits(paged_from=5))
     inner = sub("s", start("i"), catch("wait", when("=x > 10")), end("j"), "i > wait > j")
     bench.deploy(model(start(), loop(inner, "=for i in 1..20 return i"), end(), "start > s > end"))
     key = bench.start()
@@ -385,7 +385,7 @@ def test_a_loop_with_a_condition_inside_has_no_pages():
 
 
 def test_a_loop_with_a_condition_inside_that_is_too_long_is_an_incident():
-    bench = Bench(Limits(paged_from=5, max_part_rows=10))
+    bench = Bench(StepLimits(paged_from=5, max_part_rows=10))
     inner = sub("s", start("i"), catch("wait", when("=x > 10")), end("j"), "i > wait > j")
     bench.deploy(model(start(), loop(inner, "=for i in 1..20 return i"), end(), "start > s > end"))
     bench.start()
@@ -473,7 +473,7 @@ def test_a_condition_that_cannot_be_evaluated_starts_nothing(bench):
 
 
 def test_conditions_that_take_too_long_together_are_rejected():
-    bench = Bench(Limits(stage_steps=500))
+    bench = Bench(StepLimits(stage_steps=500))
     bench.deploy(starting("=count(for a in 1..x return a) > 10"))
     rejection = bench.run(EvaluateConditionals(raw({"x": 100_000}))).rejection
     assert (rejection.code, "more than 500 steps" in rejection.reason) == ("INVALID_ARGUMENT", True)

@@ -5,7 +5,7 @@ import pytest
 from tests.core.bench import raw, rebuilt
 from tests.core.message_models import catch, inputs, message, publish, receive, signal, starts, throw
 from tests.core.models import end, file, process_element, start, task
-from vivero.engine.core.outcomes import Entry
+from vivero.engine.core.outcomes import CommandRecord
 from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.core.records.instances import CancelInstance, VariableSet
 from vivero.engine.core.records.messages import CorrelateMessage, DeliverEvent, PublishMessage
@@ -92,9 +92,9 @@ def test_the_client_hears_of_the_first_that_gets_it(bench):
 def stepwise(bench, command):
     """Handle a command alone; what is to follow is given."""
     bench.engine._handle(command, "<default>", None)
-    spilled = list(bench.engine.processor.notices.spilled)
-    bench.engine.processor.notices.spilled.clear()
-    return [one.command for one in spilled]
+    to_inbox = list(bench.engine.processor.notices.to_inbox)
+    bench.engine.processor.notices.to_inbox.clear()
+    return [one.command for one in to_inbox]
 
 
 def test_what_has_been_chosen_takes_nothing_else_meanwhile_and_one_that_ends_gives_it_back(bench):
@@ -122,11 +122,13 @@ def test_a_delivery_that_cannot_be_handled_frees_those_it_was_for(bench):
     (rest,) = stepwise(bench, PublishMessage("hello", "x", 60_000, None, raw({"v": LARGE})))
     assert len(rest.starts) == 1
     engine = bench.engine
-    engine.processor.refuse(
-        Entry(len(engine.log) + 1, "<default>", rest, None), engine.now, Rejection(RejectionCode.PROCESSING_ERROR, "no")
+    engine.processor.reject(
+        CommandRecord(len(engine.log) + 1, "<default>", rest, None),
+        engine.now,
+        Rejection(RejectionCode.PROCESSING_ERROR, "no"),
     )
-    follow_ups = [one.command for one in engine.processor.notices.spilled]
-    engine.processor.notices.spilled.clear()
+    follow_ups = [one.command for one in engine.processor.notices.to_inbox]
+    engine.processor.notices.to_inbox.clear()
     for command in follow_ups:
         bench.run(command)
     channel = bench.state.channels["<default>", "x"]

@@ -28,7 +28,7 @@ from vivero.engine.core.records.messages import (
     TriggerSubscription,
 )
 from vivero.engine.core.records.signals import BroadcastSignal
-from vivero.engine.core.step import Limits
+from vivero.engine.core.step import StepLimits
 
 WAITS = model(start(), receive(), end(), "start > receive > end")
 MANY = model(
@@ -452,7 +452,7 @@ def test_deferred_work_keeps_the_order_of_a_channel():
     """With one work item a quantum, everything that can wait does; in the end it is the same."""
     ends = []
     for items in (1, 7, 500):
-        bench = Bench(Limits(items))
+        bench = Bench(StepLimits(items))
         bench.deploy(MANY)
         for number in range(3):
             say(bench, ttl_ms=1000, n=number)

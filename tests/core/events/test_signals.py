@@ -100,9 +100,9 @@ def test_a_page_of_those_who_wait_since_later_is_the_last(bench):
 
 @pytest.mark.parametrize("items", [1, 500])
 def test_a_loop_that_waits_again_is_not_hit_twice(items):
-    from vivero.engine.core.step import Limits
+    from vivero.engine.core.step import StepLimits
 
-    bench = Bench(Limits(items))
+    bench = Bench(StepLimits(items))
     bench.deploy(model(start(), catch("wait", "signal"), "start > wait", "wait > wait"))
     keys = [bench.start() for _ in range(SUBSCRIPTIONS_PER_PAGE + 5)]
     shout(bench)

@@ -20,7 +20,7 @@ from vivero.engine.core.records.messages import (
 from vivero.engine.core.records.signals import BroadcastSignal
 from vivero.engine.core.state.instance_tree import ElementState
 from vivero.engine.core.state.message_channels import CORRELATING, OPEN
-from vivero.engine.core.step import Limits
+from vivero.engine.core.step import StepLimits
 
 ASIDE = event_sub("aside", end("e"), "aside-start > e")
 WAITS = {
@@ -39,7 +39,7 @@ however_far = pytest.mark.parametrize("how_far", ["told", "closed"])
 def bench():
     """Every item of work is a quantum of its own, and follow-ups go through the log and come first: so others come
     between. And nothing is a bug."""
-    bench = Bench(Limits(quantum_items=1, inline_follow_ups=False))
+    bench = Bench(StepLimits(quantum_items=1, inline_follow_ups=False))
     bench.run = partial(run_first, bench)
     yield bench
     assert bench.engine.processor.notices.poisoned == []

@@ -12,7 +12,7 @@ from tests.core.message_models import boundary, catch, event_sub, message, model
 from tests.core.models import end, file, flow, par, process_element, start, sub, task
 from vivero.engine.core.records.messages import CompleteThrow, PublishMessage
 from vivero.engine.core.records.signals import BroadcastSignal
-from vivero.engine.core.step import Limits
+from vivero.engine.core.step import StepLimits
 
 SEND = f'<sendTask id="say" messageRef="m"><extensionElements>{publish()}</extensionElements></sendTask>'
 THROWERS = {
@@ -116,7 +116,7 @@ def test_each_turn_of_a_loop_throws_for_itself(bench):
 @pytest.mark.parametrize("items", [500, 7, 3, 1])
 def test_a_quantum_that_ends_between_wait_and_throw_loses_nothing(thrower, items):
     """The channel knows of a wait before the tree goes on, however the work is cut."""
-    bench = Bench(Limits(quantum_items=items))
+    bench = Bench(StepLimits(quantum_items=items))
     aside = event_sub("aside", task("after"), "aside-start > after", on=thrower[1])
     inner = loop(sub("s", *throwing(thrower[0], aside)), "=[1, 2]", sequential=True)
     outer = loop(sub("o", start("ob"), inner, "ob > s"), "=[1, 2]", sequential=True)

@@ -11,7 +11,7 @@ from tests.core.bench import Bench, sample
 from tests.core.models import end, flow, par, process, start, sub, task, xor
 from vivero.engine.core.records.codec import EVENTS
 from vivero.engine.core.records.instances import VariableSet
-from vivero.engine.core.step import Limits
+from vivero.engine.core.step import StepLimits
 from vivero.engine.core.trace import Trace
 
 MODELS = Path(__file__).parents[2] / "models"
@@ -103,7 +103,7 @@ RUNS = [one_task, order, surplus, incidents, cancelled, deadlock, in_quanta]
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.__name__)
 def test_the_trace_is_the_golden_one(run, golden):
-    bench = Bench(Limits(quantum_items=1)) if run is in_quanta else Bench()
+    bench = Bench(StepLimits(quantum_items=1)) if run is in_quanta else Bench()
     run(bench)
     lines = bench.trace
     begin = next(number for number, line in enumerate(lines) if line.startswith("> CreateInstance"))

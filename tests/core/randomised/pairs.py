@@ -15,8 +15,8 @@ from tests.core.randomised.blocks import Many, Shout, awaited, inside
 from tests.core.randomised.blocks_bpmn import to_bpmn
 from tests.core.randomised.paths import LONG, Run, expected, observe, perform, random_block
 from tests.core.randomised.shrinking import smaller
-from vivero.engine.core.memory import Refused
-from vivero.engine.core.step import DEFAULT_LIMITS, Limits
+from vivero.engine.core.memory import InvalidDeployment
+from vivero.engine.core.step import DEFAULT_LIMITS, StepLimits
 
 PATHS = 5
 """Through each model."""
@@ -47,7 +47,7 @@ def check_model(seed, alone=False):
 
 def limits_of(seed):
     """Half of all seeds cut the work of commands into quanta."""
-    return Limits(quantum_items=Random(seed).choice((500, 500, 1, 7)))
+    return StepLimits(quantum_items=Random(seed).choice((500, 500, 1, 7)))
 
 
 def is_cut(block):
@@ -110,7 +110,7 @@ def told(seed, block, limits, differs):
     def fails(tree):
         try:
             found = first_difference(tree, seed, limits, 3 * PATHS)
-        except (AttributeError, TypeError, Refused):  # it is no tree any more, or no model
+        except (AttributeError, TypeError, InvalidDeployment):  # it is no tree any more, or no model
             return None
         return None if isinstance(found, int) or not differing(*found[2:]) <= sought else found
 
@@ -118,7 +118,7 @@ def told(seed, block, limits, differs):
     lines = [f"seed {seed}", *difference(seen, should)]
     lines += ["", "def test_…():", f"    block = {block!r}", f"    check_path(block, {variables}, ["]
     lines += [f"        {action!r}," for action in actions]
-    lines += [f"    ], Limits(quantum_items={limits.quantum_items}))", "", to_bpmn(block).decode()]
+    lines += [f"    ], StepLimits(quantum_items={limits.quantum_items}))", "", to_bpmn(block).decode()]
     return "\n".join(lines)
 
 

@@ -80,8 +80,8 @@ class Run:
             rows = engine._handle(*self.pending.popleft())
             self.left -= sum(EVENTS_OF_A_ROW + len(handled.events) for handled in rows)
             notices = engine.processor.notices
-            self.pending.extend((one.command, one.tenant, one.request) for one in notices.spilled)
-            notices.spilled.clear()
+            self.pending.extend((one.command, one.tenant, one.request) for one in notices.to_inbox)
+            notices.to_inbox.clear()
             for handled in rows:
                 bug = handled.rejection is not None and handled.rejection.code is RejectionCode.PROCESSING_ERROR
                 assert not bug, handled.rejection

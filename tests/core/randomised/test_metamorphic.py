@@ -12,7 +12,7 @@ from tests.core.randomised.paths import perform
 from tests.core.randomised.runs import by_place, play, recorded
 from vivero.engine.core.records.effects import Fail
 from vivero.engine.core.records.instances import ResolveIncident
-from vivero.engine.core.step import Limits
+from vivero.engine.core.step import StepLimits
 from vivero.engine.core.view import View
 
 COUNT = 40
@@ -45,7 +45,7 @@ def test_quanta_come_to_the_same_end(seeds, limit):
         run = recorded(seed)
         if is_cut(run.block):
             continue
-        whole, in_quanta = play(run), play(run, Bench(Limits(quantum_items=limit)))
+        whole, in_quanta = play(run), play(run, Bench(StepLimits(quantum_items=limit)))
         assert left_by(run, in_quanta) == left_by(run, whole), f"seed {seed}"
         deferred += len(in_quanta.engine.log) - len(whole.engine.log)
     assert deferred > 10, "nothing was ever deferred"
@@ -56,7 +56,7 @@ def test_paged_loops_come_to_the_same_end(seeds):
     bodies = 0
     for seed in seeds:
         run = recorded(seed)
-        whole, paged = by_place(play(run), "p"), by_place(play(run, Bench(Limits(paged_from=0))), "p")
+        whole, paged = by_place(play(run), "p"), by_place(play(run, Bench(StepLimits(paged_from=0))), "p")
         assert without_pages(paged) == without_pages(whole), f"seed {seed}"
         bodies += sum((row.get("loop") or {}).get("paged", False) for _, _, row in paged)
     assert bodies, "there were no loops"
@@ -76,8 +76,8 @@ def test_follow_ups_through_the_log_come_to_the_same_end(seeds):
         run = recorded(seed)
         if is_cut(run.block):
             continue
-        spilled = Bench(Limits(inline_follow_ups=False))
-        assert left_by(run, play(run, spilled)) == left_by(run, play(run)), f"seed {seed}"
+        to_inbox = Bench(StepLimits(inline_follow_ups=False))
+        assert left_by(run, play(run, to_inbox)) == left_by(run, play(run)), f"seed {seed}"
 
 
 class Failing:

@@ -19,7 +19,7 @@ from tests.core.randomised.paths import random_block
 from tests.core.randomised.runs import by_place, play, recorded
 from vivero.engine.core.replay import replay
 from vivero.engine.core.state.state import State
-from vivero.engine.core.step import DEFAULT_LIMITS, Limits
+from vivero.engine.core.step import DEFAULT_LIMITS, StepLimits
 
 MODELS = 40
 
@@ -48,7 +48,7 @@ def runs(seed):
     return {one: recorded(one) for one in range(seed, seed + MODELS // 2)}
 
 
-@pytest.mark.parametrize("limits", [Limits(quantum_items=1), Limits(quantum_items=7), Limits(paged_from=0)])
+@pytest.mark.parametrize("limits", [StepLimits(quantum_items=1), StepLimits(quantum_items=7), StepLimits(paged_from=0)])
 def test_quanta_and_pages_come_to_the_same_end_with_listeners(runs, limits):
     told = 0
     for seed, run in runs.items():
@@ -80,7 +80,7 @@ def _plain(row):
 @pytest.mark.parametrize("limit", [1, 500])
 def test_replay_gives_every_row_of_what_has_listeners(runs, limit):
     for seed, run in runs.items():
-        bench = play(run, Attended(Limits(quantum_items=limit)))
+        bench = play(run, Attended(StepLimits(quantum_items=limit)))
         state = State(1, bench.state.next_key)
         rows = keep_rows(state)
         replay(state, recorded_batches(bench))

@@ -14,13 +14,13 @@ import pytest
 from tests.core.randomised.random_model_checks import play_many
 from tests.core.randomised.random_models import random_model
 from vivero.engine.bpmn.parser import parse
-from vivero.engine.core.step import Limits
+from vivero.engine.core.step import StepLimits
 
 LIMITS = {
-    "whole": Limits(),
-    "items": Limits(quantum_items=1),
-    "quanta": Limits(quantum_items=3),
-    "paged": Limits(paged_from=0),
+    "whole": StepLimits(),
+    "items": StepLimits(quantum_items=1),
+    "quanta": StepLimits(quantum_items=3),
+    "paged": StepLimits(paged_from=0),
 }
 COUNT = 25
 MANY = int(os.environ.get("VIVERO_RANDOM_MODELS") or 500)

@@ -14,7 +14,7 @@ from tests.core.randomised.runs import digest, play, recorded
 from vivero.engine.core.records.instances import ElementActivated
 from vivero.engine.core.replay import Recorded, replay
 from vivero.engine.core.state.state import State
-from vivero.engine.core.step import Limits
+from vivero.engine.core.step import StepLimits
 
 COUNT = 60
 ROOT = Path(__file__).parents[3]
@@ -40,7 +40,7 @@ def encoded(rows):
 @pytest.mark.parametrize("limit", [1, 500])
 def test_replay_gives_every_row_that_was_ever_written(seeds, limit):
     for seed in seeds:
-        bench = play(recorded(seed), Bench(Limits(quantum_items=limit)))
+        bench = play(recorded(seed), Bench(StepLimits(quantum_items=limit)))
         state, rows = replayed(bench)
         assert encoded(rows) == encoded(bench.rows), f"seed {seed}"
         assert list(rows) == list(bench.rows), f"seed {seed}: rows were changed in another order"
@@ -49,7 +49,7 @@ def test_replay_gives_every_row_that_was_ever_written(seeds, limit):
 
 def test_replay_gives_the_rows_of_paged_loops(seeds):
     for seed in seeds:
-        bench = play(recorded(seed), Bench(Limits(paged_from=0)))
+        bench = play(recorded(seed), Bench(StepLimits(paged_from=0)))
         state, rows = replayed(bench)
         assert encoded(rows) == encoded(bench.rows), f"seed {seed}"
         assert not state.elements

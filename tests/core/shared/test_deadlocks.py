@@ -248,7 +248,7 @@ def closed(bench):
 
 
 def test_a_scope_with_another_incident_is_looked_at_when_that_is_resolved(bench, monkeypatch):
-    """A command that a bug of ours has parked at the instance."""
+    """A command that a bug of ours has quarantined at the instance."""
     key = run(bench, model(*STUCK, *STUCK_FLOWS), both=False)
     applier, follow = worklist._EVENTS[VariableSet]
 
@@ -321,8 +321,8 @@ def test_a_scope_whose_work_was_deferred_is_not_stuck():
     processor._work.limit = limit
     engine._handle(CompleteJob(bench.job("c").key), "<default>", None)
     assert (bench.elements, bench.incidents) == (["p"], [])
-    (spilled,) = processor.notices.spilled
-    bench.run(spilled.command)
+    (to_inbox,) = processor.notices.to_inbox
+    bench.run(to_inbox.command)
     assert (bench.jobs, bench.incidents) == (["after"], [])
 
 

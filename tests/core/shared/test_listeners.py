@@ -25,7 +25,7 @@ from vivero.engine.core.records.instances import CancelInstance, CreateInstance
 from vivero.engine.core.records.jobs import CompleteJob, ThrowJobError
 from vivero.engine.core.records.messages import PublishMessage
 from vivero.engine.core.state.instance_tree import ElementState
-from vivero.engine.core.step import Limits
+from vivero.engine.core.step import StepLimits
 
 
 def kinds(handled):
@@ -240,7 +240,7 @@ def test_a_cancelled_element_tells_nobody_any_more(bench, before):
 
 
 def test_a_listener_of_what_is_about_to_end_reports_in_vain():
-    bench = Bench(Limits(quantum_items=1))
+    bench = Bench(StepLimits(quantum_items=1))
     key = run(bench, BOTH)
     (listener,) = bench.state.jobs
     work = bench.element("work")
@@ -493,7 +493,7 @@ def test_a_script_in_a_loop_sees_what_its_start_listener_brings(bench):
 
 
 def test_a_paged_loop_tells(bench):
-    paged = Bench(Limits(paged_from=0))
+    paged = Bench(StepLimits(paged_from=0))
     for one in (bench, paged):
         run(one, looped(work=["start a", "end z"]))
         while "next" not in one.jobs:

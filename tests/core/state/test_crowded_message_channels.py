@@ -66,7 +66,7 @@ def test_a_cache_keeps_what_the_database_does_not_have_yet(crowded, monkeypatch)
     assert len(channel.messages) == 1
     committed(state, retained)
     assert not channel.under_way
-    channel.forget_messages()
+    channel.evict_messages()
     assert not channel.messages
 
 

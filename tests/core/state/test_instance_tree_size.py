@@ -10,7 +10,7 @@ from tests.core.randomised.runs import play, recorded
 from vivero.engine.core.records.instances import CreateInstance, LoopStarted
 from vivero.engine.core.state import eviction
 from vivero.engine.core.state.instance_tree import descendants, still_to_come
-from vivero.engine.core.step import Limits
+from vivero.engine.core.step import StepLimits
 
 TWICE = process(start("in"), call("a", "twice"), call("b", "twice"), "in > a", "in > b", id="twice")
 LOOPED = process(start("in"), loop(call("a", "twice"), "=[1, 2, 3]"), "in > a", id="twice")
@@ -36,11 +36,11 @@ def assert_counted(bench):
 
 def grown(file, most_quanta=5_000, **limits):
     """An engine with an instance of the process that has gone on until nothing was left to do."""
-    bench = Bench(Limits(**limits), keeps_rows=False)
+    bench = Bench(StepLimits(**limits), keeps_rows=False)
     bench.deploy(file)
     bench.engine._handle(CreateInstance("twice"), "<default>", None)
     quanta = 0
-    while bench.engine.processor.notices.spilled:
+    while bench.engine.processor.notices.to_inbox:
         run_next(bench)
         quanta += 1
         assert quanta < most_quanta, "it grows for ever"
@@ -60,7 +60,7 @@ def test_calls_stop_where_what_is_loaded_together_is_full(quantum_items):
 
 def test_calls_in_a_part_stop_by_all_that_is_loaded_with_it():
     """The trunk and the parts around it come with a part: they count, however small the part is."""
-    bench = Bench(Limits(max_part_rows=100, paged_from=0), keeps_rows=False)
+    bench = Bench(StepLimits(max_part_rows=100, paged_from=0), keeps_rows=False)
     tasks = [task(f"t{number}") for number in range(60)]
     bench.deploy(TWICE)
     outer = loop(sub("outer", start("in"), loop(call("run", "twice"), "=[1]"), "in > run"), "=[1]")
@@ -91,7 +91,7 @@ def test_a_flow_that_leads_back_to_its_fork_stops():
 def test_it_goes_on_when_there_is_room_again():
     """The bound counts what lives, and not what ever was."""
     called = process(start("in"), task("work"), "in > work", id="called")
-    bench = Bench(Limits(max_part_rows=7))
+    bench = Bench(StepLimits(max_part_rows=7))
     bench.deploy(called)
     bench.deploy(model(start(), loop(call("run", "called"), "=[1, 2, 3]"), "start > run"))
     key = bench.start()
@@ -107,7 +107,7 @@ def test_it_goes_on_when_there_is_room_again():
 
 def test_loops_in_a_loop_are_paged_when_the_tree_is_large():
     """None of them is long; what is loaded together stays small."""
-    bench = Bench(Limits(paged_from=50), keeps_rows=False)
+    bench = Bench(StepLimits(paged_from=50), keeps_rows=False)
     bench.deploy(NESTED)
     bench.run(CreateInstance("p", variables=raw({"items": list(range(30))})))
     paged = [
@@ -124,7 +124,7 @@ def test_loops_in_a_loop_are_paged_when_the_tree_is_large():
 
 def test_a_part_that_holds_others_is_forgotten_after_them():
     """Its own rows are few, and whatever is in it would have to be read again with it."""
-    bench = Bench(Limits(paged_from=0), keeps_rows=False)
+    bench = Bench(StepLimits(paged_from=0), keeps_rows=False)
     bench.deploy(NESTED)
     bench.run(CreateInstance("p", variables=raw({"items": [1, 2, 3]})))
     state, forgotten = bench.state, []
@@ -139,5 +139,5 @@ def test_a_part_that_holds_others_is_forgotten_after_them():
 @pytest.mark.parametrize("paged_from", [0, 10, 500])
 def test_rows_are_counted_whatever_happens(paged_from, seed):
     for number in range(seed, seed + 25):
-        bench = play(recorded(number), Bench(Limits(paged_from=paged_from)), assert_counted)
+        bench = play(recorded(number), Bench(StepLimits(paged_from=paged_from)), assert_counted)
         assert not bench.state.elements

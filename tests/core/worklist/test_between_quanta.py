@@ -13,7 +13,7 @@ from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.core.records.messages import PublishMessage
 from vivero.engine.core.records.timers import FireTimer
-from vivero.engine.core.step import Limits
+from vivero.engine.core.step import StepLimits
 
 VARIABLES = {"v0": 0, "v1": 1, "v2": 2, "v3": 0}
 
@@ -23,7 +23,7 @@ def test_a_scope_does_not_end_while_a_later_quantum_is_to_enter_a_boundary_event
     """The host of the event has ended, and nothing else is left in the scope when another command lets it settle."""
     host = Sub("s", Par("p1", (Task("a1"), Task("a2"))))
     ways = (Edge(host, (("b1", "timer", Task("late")),)), Task("b"))
-    bench = Bench(Limits(quantum_items=1))
+    bench = Bench(StepLimits(quantum_items=1))
     bench.deploy(to_bpmn(Fork(Task("f"), ways)))
     key = bench.start(**VARIABLES)
     bench.complete("f")
@@ -38,18 +38,18 @@ def test_a_scope_does_not_end_while_a_later_quantum_is_to_enter_a_boundary_event
 def only_first_quanta(bench, command, quanta):
     """Run a command; but of its deferred work only so many quanta: the next command comes in between."""
     engine = bench.engine
-    spilled = engine.processor.notices.spilled
+    to_inbox = engine.processor.notices.to_inbox
     engine._handle(command, "<default>", None)
     for _ in range(quanta - 1):
-        if spilled:
-            following = spilled.pop(0)
+        if to_inbox:
+            following = to_inbox.pop(0)
             engine._handle(following.command, following.tenant, following.request)
 
 
 @pytest.mark.parametrize("quanta", range(1, 24))
 def test_what_is_to_end_takes_no_further_step(quanta):
     """Whichever stage of an element was deferred when its instance is cancelled: it does not run."""
-    bench = Bench(Limits(quantum_items=1))
+    bench = Bench(StepLimits(quantum_items=1))
     bench.deploy(to_bpmn(Par("p1", (Task("a", mapped="v0"), Sub("s", Task("b"), local="v1")))))
     only_first_quanta(bench, CreateInstance("p", variables=raw(VARIABLES)), quanta)
     (key,) = bench.state.trees
@@ -86,18 +86,18 @@ def arrivals(bench):
 
 def test_work_that_gets_no_further_is_left_to_its_command():
     """A paged loop of which nothing more is in memory: one quantum finds that out, and the next is not tried."""
-    bench = Bench(Limits(quantum_items=12, paged_from=0))
+    bench = Bench(StepLimits(quantum_items=12, paged_from=0))
     bench.deploy(model(start(), loop(task("work")), "start > work"))
-    processor, spilled = bench.engine.processor, bench.engine.processor.notices.spilled
+    processor, to_inbox = bench.engine.processor, bench.engine.processor.notices.to_inbox
     bench.engine._handle(CreateInstance("p", variables=raw({"items": list(range(50))})), "<default>", None)
     (body,) = bench.state.paged.values()
     body.pages.items = {index: body.pages.item(index) for index in range(body.loop.next)}
     body.pages.rows = []
     assert processor.deferred() == body.root.key
-    first = processor.go_on_between(body.root.key, 1)
+    first = processor.run_deferred(body.root.key, 1)
     assert first
     while processor.deferred() is not None and len(first) < 20:
-        first += processor.go_on_between(body.root.key, 1)
+        first += processor.run_deferred(body.root.key, 1)
     assert len(first) < 20
     assert body.root.work
-    assert spilled, "the command that goes on is under way"
+    assert to_inbox, "the command that goes on is under way"

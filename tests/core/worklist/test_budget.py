@@ -13,7 +13,7 @@ from vivero.engine.core import step, view, worklist
 from vivero.engine.core.records.instances import ContinueWork, VariableSet
 from vivero.engine.core.records.messages import Offer, SubscriptionTriggered, TriggerSubscription
 from vivero.engine.core.rules import QUANTUM_STEPS, STAGE_CHANGES, STAGE_STEPS
-from vivero.engine.core.step import Limits, Parked
+from vivero.engine.core.step import AwaitingLoad, StepLimits
 
 HEAVY = "every x in 1..30000 satisfies x > 0"
 """180,000 steps; there are 400,000 for a stage."""
@@ -166,7 +166,7 @@ def staged(name):
 
 @pytest.mark.parametrize("name", STAGES)
 def test_a_stage_that_takes_too_many_steps_is_an_incident_of_its_element(name, spent):
-    bench = Bench(Limits())
+    bench = Bench(StepLimits())
     key = run(bench, staged(name), n=30_000)
     ((element, _, message),) = bench.incidents
     assert element == "m"
@@ -272,7 +272,7 @@ def test_a_page_of_a_signal_holds_fewer_when_it_brings_many_variables(variables,
     assert bench.jobs == ["work"] * 8
 
 
-def parked_follow_ups(bench):
+def awaiting_follow_ups(bench):
     """A signal for six instances, each of which is to be looked for; what the processor parks."""
     bench.deploy(messages.model(start(), messages.catch("wait", "signal"), task("work"), "start > wait > work"))
     for _ in range(6):
@@ -280,21 +280,23 @@ def parked_follow_ups(bench):
     processor = bench.engine.processor
     keys = list(bench.state.subscriptions)
     for key in keys:
-        processor.parked.append(Parked([TriggerSubscription(key, Offer("alarm", {"v": "1"}))], "<default>", 1, []))
+        processor.awaiting_load.append(
+            AwaitingLoad([TriggerSubscription(key, Offer("alarm", {"v": "1"}))], "<default>", 1, [])
+        )
     return processor
 
 
 def test_follow_ups_end_when_the_batch_has_changed_enough_rows(monkeypatch):
     monkeypatch.setattr(step, "BATCH_ROWS", 6)
-    processor = parked_follow_ups(Bench())
-    assert 1 <= len(list(processor.go_on())) < 6
-    assert processor.parked
+    processor = awaiting_follow_ups(Bench())
+    assert 1 <= len(list(processor.resume_awaiting())) < 6
+    assert processor.awaiting_load
 
 
 def test_follow_ups_end_when_there_are_enough():
-    processor, seen = parked_follow_ups(Bench()), []
-    for rows in processor.go_on(lambda: len(seen) == 2):
+    processor, seen = awaiting_follow_ups(Bench()), []
+    for rows in processor.resume_awaiting(lambda: len(seen) == 2):
         seen.append(rows)
-    assert (len(seen), len(processor.parked)) == (2, 4)
-    processor.give_up_parked()
-    assert len(processor.notices.spilled) == 4
+    assert (len(seen), len(processor.awaiting_load)) == (2, 4)
+    processor.give_up_awaiting()
+    assert len(processor.notices.to_inbox) == 4

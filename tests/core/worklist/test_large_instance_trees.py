@@ -18,7 +18,7 @@ from vivero.engine.core.records.jobs import CompleteJob, ThrowJobError
 from vivero.engine.core.replay import replay
 from vivero.engine.core.shared import deferred
 from vivero.engine.core.state.state import State
-from vivero.engine.core.step import Limits
+from vivero.engine.core.step import StepLimits
 
 QUANTUM = 10
 MOST_QUANTA = 10_000
@@ -65,12 +65,12 @@ def chain(depth, *bottom):
 
 def begun(*files, id="p", quanta, quantum_items=QUANTUM, **variables):
     """An engine in which an instance has begun and was gone on with for at most so many quanta; the root's key."""
-    bench = Bench(Limits(quantum_items=quantum_items), keeps_rows=False)
+    bench = Bench(StepLimits(quantum_items=quantum_items), keeps_rows=False)
     for file in files:
         bench.deploy(file)
     bench.engine._handle(CreateInstance(id, variables=raw(variables)), "<default>", None)
     for _ in range(quanta):
-        if bench.engine.processor.notices.spilled:
+        if bench.engine.processor.notices.to_inbox:
             run_next(bench)
     (root,) = bench.state.trees
     return bench, root
@@ -80,7 +80,7 @@ def finish(bench, command):
     """Run a command, and what is put off until nothing is; how many quanta that took, and all events."""
     position, quanta = len(bench.engine.log), 0
     assert bench.engine._handle(command, "<default>", None)[0].rejection is None
-    while bench.engine.processor.notices.spilled:
+    while bench.engine.processor.notices.to_inbox:
         run_next(bench)
         quanta += 1
         assert quanta < MOST_QUANTA, "it goes on for ever"
@@ -226,7 +226,7 @@ def test_a_replay_comes_to_the_same(quantum_items):
     bench, root = begun(GROWING["two calls"], id="twice", quanta=100 // quantum_items, quantum_items=quantum_items)
     bench.engine._handle(CancelInstance(root), "<default>", None)
     for _ in range(3):
-        if bench.engine.processor.notices.spilled:
+        if bench.engine.processor.notices.to_inbox:
             run_next(bench)
     state = State(1, bench.state.next_key)
     replay(state, recorded_batches(bench))

@@ -8,7 +8,7 @@ from tests.core.message_models import message
 from tests.core.models import end, file, process_element, start, task
 from vivero.engine.core.records.codec import encode_events
 from vivero.engine.core.rules import QUANTUM_CHARACTERS
-from vivero.engine.core.step import Limits
+from vivero.engine.core.step import StepLimits
 
 TURNS = 400
 LONG = 200_000
@@ -31,7 +31,7 @@ CASES = {
 @pytest.mark.parametrize("activity", CASES.values(), ids=CASES)
 def test_a_quantum_ends_when_its_rows_have_written_enough(activity):
     """All turns come; but a quantum takes only as many as fit its characters."""
-    bench = Bench(Limits(quantum_items=500))
+    bench = Bench(StepLimits(quantum_items=500))
     parts = (start(), loop(activity), end(), "start > work > end")
     bench.deploy(file(*ROOTS, process_element(*parts)))
     names = ["n" * 1000 + str(n) for n in range(95)]

@@ -9,12 +9,12 @@ from tests.core.message_models import catch, model
 from tests.core.models import end, start, task
 from vivero.engine.core import worklist
 from vivero.engine.core.elements import call_activity
-from vivero.engine.core.outcomes import Entry
+from vivero.engine.core.outcomes import CommandRecord
 from vivero.engine.core.records.instances import ContinueWork, CreateInstance, VariableSet
 from vivero.engine.core.records.messages import SubscriptionTriggered
 from vivero.engine.core.records.signals import BroadcastSignal
 from vivero.engine.core.shared import deliveries, mappings
-from vivero.engine.core.step import Limits
+from vivero.engine.core.step import StepLimits
 
 CALLED = with_events(start(), task("inner"), end(), "start > inner > end", id="q")
 LARGE = "x" * 58
@@ -34,7 +34,7 @@ def loop_of_calls():
 def test_a_quantum_ends_when_it_has_written_enough(monkeypatch, paged_from):
     """Each called process gets its own copy of the variables."""
     monkeypatch.setattr(worklist, "QUANTUM_CHARACTERS", 200)
-    bench = Bench(Limits(paged_from=paged_from))
+    bench = Bench(StepLimits(paged_from=paged_from))
     key = run(bench, CALLED, loop_of_calls(), items=list(range(20)), text=LARGE)
     quanta = [sum(written(one.handled)) for one in bench.engine.log if isinstance(one.command, ContinueWork)]
     assert len(quanta) >= 5
@@ -61,7 +61,9 @@ def test_what_was_undone_does_not_end_the_next_batch(monkeypatch):
     bench.deploy(CALLED)
     bench.start("q", text=LARGE)
     assert bench.state.written == 0
-    bench.engine.processor.process(Entry(1_000, "<default>", CreateInstance("q", variables=raw({"a": LARGE}))), 1)
+    bench.engine.processor.process(
+        CommandRecord(1_000, "<default>", CreateInstance("q", variables=raw({"a": LARGE}))), 1
+    )
     assert bench.state.written == 60
 
 

@@ -15,10 +15,10 @@ def depth(element):
     return element.instance.depth, len(element.path)
 
 
-def taken(touched, elements):
+def taken(queue, elements):
     found = []
-    while touched.new or touched.waiting:
-        element = touched.pop(elements)
+    while queue.new or queue.waiting:
+        element = queue.pop(elements)
         if element is not None:
             found.append(element.key)
     return found
@@ -26,48 +26,48 @@ def taken(touched, elements):
 
 def test_a_called_process_is_deeper_than_all_scopes_of_its_caller():
     elements = {1: scope(1, 1, 0), 2: scope(2, 1, 9), 3: scope(3, 2, 0), 4: scope(4, 2, 1)}
-    touched = SettleQueue()
+    queue = SettleQueue()
     for key in (2, 1, 4, 3):
-        touched.add(key)
-    assert list(touched) == [2, 1, 4, 3]
-    assert taken(touched, elements) == [4, 3, 2, 1]
-    assert list(touched) == []
+        queue.add(key)
+    assert list(queue) == [2, 1, 4, 3]
+    assert taken(queue, elements) == [4, 3, 2, 1]
+    assert list(queue) == []
 
 
 def test_what_has_ended_is_left_out():
-    touched = SettleQueue()
-    touched.add(7)
-    assert touched.pop({}) is None
-    touched.add(7)
-    touched.add(8)
-    assert taken(touched, {8: scope(8, 1, 0)}) == [8]
+    queue = SettleQueue()
+    queue.add(7)
+    assert queue.pop({}) is None
+    queue.add(7)
+    queue.add(8)
+    assert taken(queue, {8: scope(8, 1, 0)}) == [8]
 
 
 def test_it_is_emptied():
     elements = {key: scope(key, 1, key) for key in range(3)}
-    touched = SettleQueue()
+    queue = SettleQueue()
     for key in elements:
-        touched.add(key)
-    touched.pop(elements)
-    touched.add(2)
-    touched.clear()
-    assert (list(touched), touched.new, touched.waiting) == ([], {}, [])
-    touched.add(0)
-    assert taken(touched, elements) == [0]
+        queue.add(key)
+    queue.pop(elements)
+    queue.add(2)
+    queue.clear()
+    assert (list(queue), queue.new, queue.waiting) == ([], {}, [])
+    queue.add(0)
+    assert taken(queue, elements) == [0]
 
 
 def test_it_does_what_looking_through_all_of_them_does(seed):
     random = Random(seed)
     elements = {key: scope(key, random.randint(1, 3), random.randint(0, 3)) for key in range(40)}
-    touched, known = SettleQueue(), {}
+    queue, known = SettleQueue(), {}
     for _ in range(3_000):
         if random.random() < 0.6:
             key = random.randrange(40)
-            touched.add(key)
+            queue.add(key)
             known.setdefault(key)
         elif known:
             live = [elements[key] for key in known if key in elements]
             expected = max(live, key=depth).key
             del known[expected]
-            assert touched.pop(elements).key == expected
-        assert list(touched) == list(known)
+            assert queue.pop(elements).key == expected
+        assert list(queue) == list(known)

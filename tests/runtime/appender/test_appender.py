@@ -582,7 +582,7 @@ async def test_a_bug_fails_the_call_and_counts(connect, connection, nursery):
 # The inbox
 
 
-async def spill(connection, count, partition=1):
+async def fill_inbox(connection, count, partition=1):
     await connection.execute(
         "INSERT INTO inbox (target_partition, tenant_id, intent, key, payload)"
         " SELECT $1, 't', 'X:Y', n, '{}' FROM generate_series(1, $2) n",
@@ -600,8 +600,8 @@ async def test_the_inbox_is_forwarded_when_told(connect, connection, nursery):
     )
     nursery.start_soon(supervised(appender).run)
     await trio.testing.wait_all_tasks_blocked()
-    await spill(connection, 250)
-    appender.spilled(1)
+    await fill_inbox(connection, 250)
+    appender.inbox_filled(1)
     with trio.fail_after(10):
         await woken.wait()
     assert await rows(connection) == [(ZERO + n, n) for n in range(1, 251)]
@@ -612,8 +612,8 @@ async def test_the_inboxes_of_owned_partitions_are_polled(connect, connection, n
     appender = Appender(connect, AppenderSettings(poll_s=0.01), owned=lambda: (2,))
     nursery.start_soon(supervised(appender).run)
     await appender.append(complete(1), deadline_s=SECONDS)
-    await spill(connection, 3, partition=1)
-    await spill(connection, 4, partition=2)
+    await fill_inbox(connection, 3, partition=1)
+    await fill_inbox(connection, 4, partition=2)
     await until(connection, "SELECT count(*) FROM command_log WHERE partition_id = 2", 4)
     assert (await connection.execute("SELECT target_partition, count(*) FROM inbox GROUP BY 1")).rows == [(1, 3)]
 

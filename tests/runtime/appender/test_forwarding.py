@@ -57,7 +57,7 @@ async def test_the_appender_moves_on_as_the_owner_does(connect, connection):
     )
     at = ZERO
     appender = Appender(connect, AppenderSettings(), consumed=lambda partition: Consumed(at, 0.0), owned=lambda: (1,))
-    appender.spilled(1)
+    appender.inbox_filled(1)
     beat, link, seen = Beat(SupervisionSettings()), await connect(), []
     await appender.begin(link)
     for _ in range(5):

@@ -128,7 +128,7 @@ class Ears:
         self.jobs = {}
         self.waiting = []
         self.terms = []
-        self.spills = 0
+        self.inbox_notices = 0
         self._moved = trio.Event()
 
     def committed(self, partition, watermark, outcomes, ended):
@@ -145,8 +145,8 @@ class Ears:
     def piggybacked(self, available):
         return [statement for statement in self.waiting if statement.subject in available]
 
-    def spilled(self, partition):
-        self.spills += 1
+    def inbox_filled(self, partition):
+        self.inbox_notices += 1
 
     def timers(self, partition, changes):
         pass

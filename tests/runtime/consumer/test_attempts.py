@@ -283,7 +283,7 @@ async def test_a_slow_trigger_fails_its_timer(migrated, connection, monkeypatch)
 DEFERRED = process(start(), sub("s", start("i"), task("work"), end(), "i > work > end"), "start > s")
 
 
-async def test_slow_deferred_work_is_parked_and_goes_on_when_its_incident_is_resolved(
+async def test_slow_deferred_work_is_quarantined_and_goes_on_when_its_incident_is_resolved(
     migrated, connection, monkeypatch
 ):
     serial = Serial()
@@ -292,18 +292,18 @@ async def test_slow_deferred_work_is_parked_and_goes_on_when_its_incident_is_res
     program = Program(migrated, serial, quantum_items=1)
     slow = Slow(monkeypatch, program.give_up)
     slow.intents = {ContinueWork.intent}
-    monkeypatch.setattr(batch, "go_on", forbidden_between(program))
+    monkeypatch.setattr(batch, "run_deferred", forbidden_between(program))
 
-    async def parked():
+    async def quarantined():
         return await rows_of(connection, "SELECT incident_key FROM incidents WHERE state = 'ACTIVE'")
 
     await work_off(program, connection, last)
-    ((incident,),) = await parked()
+    ((incident,),) = await quarantined()
     assert [len(met) for met in slow.met[-MOST_ATTEMPTS:]] == [1] * MOST_ATTEMPTS
     slow.intents = set()
     last = await append(connection, [(TENANT, ResolveIncident(incident))])
     await work_off(program, connection, last)
-    assert await parked() == []
+    assert await quarantined() == []
     assert await rows_of(connection, "SELECT type FROM jobs") == [("work",)]
     assert await rows_of(connection, RECORDED) == []
 

@@ -11,14 +11,14 @@ from tests.core.models import start, task
 from tests.runtime.consumer.bench import PINNED_MS, Serial, save_serially
 from vivero.engine.core.dispatch import COMMANDS
 from vivero.engine.core.needs import Need, NeedKind, NotLoaded
-from vivero.engine.core.outcomes import Entry
+from vivero.engine.core.outcomes import CommandRecord
 from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.engine.core.records.instances import CancelInstance, ContinueWork
 from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.core.state import batches, eviction
 from vivero.engine.core.state.lazy_variables import LazyVariables
 from vivero.engine.core.state.state import State
-from vivero.engine.core.step import Limits, Processor
+from vivero.engine.core.step import Processor, StepLimits
 from vivero.storage.state import load, pages
 
 RESULT = {"answer": msgspec.Raw(b"42")}
@@ -32,13 +32,13 @@ def short(monkeypatch):
 @pytest.fixture
 async def ending(connection):
     """A processor in whose state a paged loop is to end, and of whose inner instances the first four are loaded."""
-    serial = Serial(Limits(500, paged_from=0))
+    serial = Serial(StepLimits(500, paged_from=0))
     serial.deploy(model(start(), loop(task("work"), item="item"), "start > work"))
     key = serial.start("p", items=list(range(30)))
     await save_serially(connection, serial)
-    processor = Processor(State(1), Limits(1, paged_from=0), serial.engine._find_model)
+    processor = Processor(State(1), StepLimits(1, paged_from=0), serial.engine._find_model)
     await fill(connection, processor, CancelInstance(key))
-    processor.process(Entry(1_000, DEFAULT_TENANT, CancelInstance(key)), PINNED_MS)
+    processor.process(CommandRecord(1_000, DEFAULT_TENANT, CancelInstance(key)), PINNED_MS)
     await fill(connection, processor, ContinueWork(key))
     return processor
 
@@ -54,7 +54,7 @@ def inner_of(processor):
 
 def complete(processor, inner):
     (job,) = inner.jobs
-    return processor.process(Entry(1_001, DEFAULT_TENANT, CompleteJob(job, RESULT)), PINNED_MS)
+    return processor.process(CommandRecord(1_001, DEFAULT_TENANT, CompleteJob(job, RESULT)), PINNED_MS)
 
 
 async def values(connection, scope):
@@ -66,7 +66,7 @@ async def test_who_is_only_to_end_comes_without_variables(ending):
     assert len(inner_of(ending)) == 4
     assert all(isinstance(inner.variables, LazyVariables) for inner in inner_of(ending))
     while inner_of(ending):
-        assert ending.go_on_between(ending.deferred(), PINNED_MS)
+        assert ending.run_deferred(ending.deferred(), PINNED_MS)
 
 
 async def test_a_command_that_was_not_told_of_is_undone_and_finds_them_then(connection, ending):

@@ -37,7 +37,7 @@ from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.core.records.messages import CorrelateMessage, Offer, PublishMessage, RejectCorrelation
 from vivero.engine.core.records.signals import BroadcastSignal
 from vivero.engine.core.replay import Recorded, replay
-from vivero.engine.core.state.message_channels import MAX_MESSAGES_IN_MEMORY, MESSAGES_A_PAGE
+from vivero.engine.core.state.message_channels import MAX_MESSAGES_IN_MEMORY, MESSAGES_PER_PAGE
 from vivero.engine.core.state.state import State
 
 ROOTS = (message(), signal(), message("begin", None, "b"), message("none", None, "n"))
@@ -195,10 +195,10 @@ async def worked(consumer_of_many, connection):
 
 
 async def test_of_a_channel_with_many_messages_only_what_is_asked_for_is_loaded(worked, connection):
-    await worked(*(published("other", "x", 60_000, f"id-{number}") for number in range(5 * MESSAGES_A_PAGE)))
+    await worked(*(published("other", "x", 60_000, f"id-{number}") for number in range(5 * MESSAGES_PER_PAGE)))
     await worked(published("hello", "x", 60_000, "last", n=7))
     assert (await worked(published("other", "x", 1, "id-0"))).rejection.code == "ALREADY_EXISTS"
-    assert (await worked(published("other", "x", 1, f"id-{5 * MESSAGES_A_PAGE - 1}"))).rejection is not None
+    assert (await worked(published("other", "x", 1, f"id-{5 * MESSAGES_PER_PAGE - 1}"))).rejection is not None
     assert (await worked(published("other", "x", 1, "id-new"))).rejection is None
     outcome = await worked(CreateInstance("many", variables=raw({"k": "x"})))
     assert outcome.rejection is None
@@ -210,7 +210,7 @@ async def test_of_a_channel_with_many_messages_only_what_is_asked_for_is_loaded(
 
 async def test_of_a_channel_with_many_messages_one_that_was_not_taken_is_found_again(worked, connection):
     """It has been given to the process; that it was not taken is heard when it is in memory no more."""
-    await worked(*(published("other", "x", 60_000) for _ in range(2 * MESSAGES_A_PAGE)))
+    await worked(*(published("other", "x", 60_000) for _ in range(2 * MESSAGES_PER_PAGE)))
     message = int(msgspec.json.decode((await worked(published("hello", "x", 60_000, n=7))).response)["messageKey"])
     offer = Offer("hello", {"n": "7"}, message, "x", process_id="many")
     for takes in range(1, 3):

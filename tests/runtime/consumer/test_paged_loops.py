@@ -28,7 +28,7 @@ from tests.runtime.consumer.bench import (
     save_serially,
 )
 from vivero.engine.core.needs import Need, NeedKind
-from vivero.engine.core.outcomes import Entry
+from vivero.engine.core.outcomes import CommandRecord
 from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.engine.core.records.instances import ContinueWork, CreateInstance
 from vivero.engine.core.records.jobs import CompleteJob, FailJob
@@ -37,7 +37,7 @@ from vivero.engine.core.records.user_tasks import CompleteUserTask
 from vivero.engine.core.state import batches, eviction, loop_rows
 from vivero.engine.core.state.instance_tree import LoopPages
 from vivero.engine.core.state.state import State
-from vivero.engine.core.step import Limits, Processor
+from vivero.engine.core.step import Processor, StepLimits
 from vivero.storage import log
 from vivero.storage.postgres import driver
 from vivero.storage.state import load, pages
@@ -107,7 +107,7 @@ async def worked(dsn, connection, serial, commands, **settings):
 
 
 def paged(quantum_items=500):
-    return Serial(Limits(quantum_items, paged_from=0))
+    return Serial(StepLimits(quantum_items, paged_from=0))
 
 
 def looped(activity=None, *rest, **settings):
@@ -178,7 +178,7 @@ async def test_one_after_the_other(same_end):
 @pytest.mark.parametrize("sequential", [False, True])
 async def test_scripts_wait_for_nothing(same_end, monkeypatch, quantum_items, sequential):
     """Items are loaded in pages, and inner instances made page by page."""
-    monkeypatch.setattr(loop_rows, "ITEMS_A_ROW", 2)
+    monkeypatch.setattr(loop_rows, "ITEMS_PER_ROW", 2)
     file = looped(script("work", "=item + 1", "r"), output="=r", sequential=sequential)
     serial = begun(file, quantum_items=quantum_items)
     assert serial.variables("p")["results"] == [2, 3, 4, 5, 6, 7, 8]
@@ -263,7 +263,7 @@ async def test_a_loop_in_a_loop_is_cancelled(same_end):
 @pytest.mark.parametrize("quantum_items", [3, 500])
 async def test_loops_in_a_loop_are_paged_by_what_is_loaded_with_them(same_end, quantum_items):
     """What the database gives is counted like what has happened in memory: the same loops are paged."""
-    serial = Serial(Limits(quantum_items, paged_from=20))
+    serial = Serial(StepLimits(quantum_items, paged_from=20))
     inner = loop(task("deep"), collection="=[item, item, item]", item="twice")
     serial.deploy(looped(sub("work", start("in"), inner, task("then"), "in > deep > then")))
     serial.key = serial.start("p", **ITEMS)
@@ -383,7 +383,7 @@ class Listened(Attended, Serial):
 
 @pytest.mark.parametrize("paged_from", [0, 8, 500])
 async def test_random_runs_with_listeners(same_end, monkeypatch, paged_from, seed):
-    monkeypatch.setattr(bench, "Serial", lambda: Listened(Limits(paged_from=paged_from)))
+    monkeypatch.setattr(bench, "Serial", lambda: Listened(StepLimits(paged_from=paged_from)))
     await same_end(mixed_runs(range(seed, seed + 3), Random(seed)))
 
 
@@ -402,7 +402,7 @@ async def under_way(connection):
     async def run(*commands):
         await load.fill(connection, state, [Need(NeedKind.JOB, command.key) for command in commands])
         for position, command in enumerate(commands, 100):
-            processor.process(Entry(position, DEFAULT_TENANT, command), PINNED_MS)
+            processor.process(CommandRecord(position, DEFAULT_TENANT, command), PINNED_MS)
         pinned = batches.close(state)
         state.begin_batch()
         eviction.evict(state, 0)

@@ -343,7 +343,7 @@ async def test_a_handler_that_raises_harms_its_own_command_alone(migrated, conne
         armed.clear()
         resolved = await append(connection, [(TENANT, ResolveIncident(incident))])
         consumer.handover.wake()
-        await ears.until(lambda: ears.spills)
+        await ears.until(lambda: ears.inbox_notices)
         again = await log.forward(connection, 1, 10)
         consumer.handover.wake()
         await ears.reached(again)

@@ -22,14 +22,14 @@ from tests.runtime.consumer.bench import (
     save_serially,
 )
 from vivero.engine.core.dispatch import COMMANDS
-from vivero.engine.core.outcomes import Entry
+from vivero.engine.core.outcomes import CommandRecord
 from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.engine.core.records.codec import decode_events
 from vivero.engine.core.records.instances import CancelInstance, ContinueWork, CreateInstance
 from vivero.engine.core.replay import Recorded, replay
 from vivero.engine.core.state import batches, eviction, loop_rows
 from vivero.engine.core.state.state import State
-from vivero.engine.core.step import Limits, Processor
+from vivero.engine.core.step import Processor, StepLimits
 from vivero.engine.runtime.consumer import committer, handover, term
 from vivero.engine.runtime.consumer.quanta import Quanta
 from vivero.storage import log, partitions
@@ -66,12 +66,12 @@ def short(monkeypatch):
     """Pages and rows of a few items, so that a loop of thirty takes many quanta."""
     monkeypatch.setattr(pages, "CHILDREN_A_PAGE", 4)
     monkeypatch.setattr(pages, "CHILDREN_AHEAD", 10)
-    monkeypatch.setattr(loop_rows, "ITEMS_A_ROW", 4)
+    monkeypatch.setattr(loop_rows, "ITEMS_PER_ROW", 4)
 
 
 def long_loop(activity=None):
     """A serial run of a paged loop that has begun, and of a small process."""
-    serial = Serial(Limits(quantum_items=6, paged_from=0))
+    serial = Serial(StepLimits(quantum_items=6, paged_from=0))
     body = loop(activity or task("work"), item="item", output="=item * 2", into="results")
     serial.deploy(model(start(), body, task("after"), "start > work > after"))
     serial.deploy(process(start("s"), script("once", "=1", "r"), "s > once", id="small"))
@@ -158,7 +158,7 @@ async def test_a_loop_begins_and_ends_without_a_further_command(migrated, connec
         nursery.cancel_scope.cancel()
     assert ears.watermark == last
     assert consumer.stats.quanta > 10
-    assert ears.spills == 0, "nobody is told to hurry"
+    assert ears.inbox_notices == 0, "nobody is told to hurry"
     assert await count(connection, "command_log WHERE intent = $1", ContinueWork.intent) == 0
     assert await count(connection, "inbox WHERE intent = $1", ContinueWork.intent) == 2
     assert await count(connection, "batches") <= len(before) + 2
@@ -439,9 +439,9 @@ async def terminating(connection):
     serial = long_loop()
     await save_serially(connection, serial)
     state = State(1)
-    processor = Processor(state, Limits(1, paged_from=0), serial.engine._find_model)
+    processor = Processor(state, StepLimits(1, paged_from=0), serial.engine._find_model)
     await load.fill(connection, state, batch_needs(CancelInstance(serial.key)))
-    processor.process(Entry(1_000, DEFAULT_TENANT, CancelInstance(serial.key)), PINNED_MS)
+    processor.process(CommandRecord(1_000, DEFAULT_TENANT, CancelInstance(serial.key)), PINNED_MS)
     return serial, state
 
 

@@ -34,7 +34,7 @@ RESOURCES = (
 )
 FIELDS = {f"{resource.name}: {field.name}": (resource, field) for resource in RESOURCES for field in resource.fields}
 
-MOST_ROWS = 600
+MAX_ROWS_PER_POSITION = 600
 """Read for a page of few rows, and for their number."""
 ROWS = Path(__file__).with_name("many_rows.sql").read_text()
 VALUES = {
@@ -110,7 +110,7 @@ CHOSEN = {name: (resource, filter) for name, resource, filter in chosen()}
 @pytest.mark.parametrize("name", CHOSEN)
 async def test_a_search_by_what_few_have_reads_few_rows(connection, name):
     resource, filter = CHOSEN[name]
-    assert await rows_read(connection, resource, Query(filter)) <= MOST_ROWS
+    assert await rows_read(connection, resource, Query(filter)) <= MAX_ROWS_PER_POSITION
 
 
 @pytest.mark.parametrize("descending", [False, True])
@@ -119,7 +119,10 @@ async def test_the_latest_instances_are_read_from_an_index(connection, field, de
     """Those that have not ended come first, or last: the index has those that have."""
     ended = {"endDate": {"$exists": True}} if field == "endDate" else {}
     sort = Sort(PROCESS_INSTANCES.by_name[field], descending)
-    assert await rows_read(connection, PROCESS_INSTANCES, Query(ended, (sort,), limit=10), "found") <= MOST_ROWS
+    assert (
+        await rows_read(connection, PROCESS_INSTANCES, Query(ended, (sort,), limit=10), "found")
+        <= MAX_ROWS_PER_POSITION
+    )
 
 
 async def rows_read(connection, resource, query, part="everything"):
