@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 GLOSSARY = ROOT / "docs" / "glossary.md"
 EVERYWHERE = frozenset({"rider", "ride", "aside", "tangle", "residual", "maker", "switchboard", "board", "picture"})
 RETIRED: dict[str, frozenset[str]] = {
-    "engine": frozenset({"tail", "alike", "slice"}),
+    "engine": frozenset({"tail", "alike", "slice", "beginning", "concerned", "outside", "placed", "weigh"}),
     "storage": frozenset({"tail", "alike", "touched", "parked", "slice", "cut", "seal", "piece", "relation", "refuse"}),
     "api": frozenset({"tail", "alike", "touched", "spilled", "parked", "seal", "wanted", "room", "cut", "channel"}),
     "vivero": frozenset({"alike", "touched", "unread", "parked", "slice", "cut", "seal", "room", "wanted", "refuse"}),

@@ -175,8 +175,8 @@ CORE: tuple[Mutant, ...] = (
         "tests/core/randomised/test_found.py::test_a_timer_that_starts_an_interrupting_event_sub_process_is_not_cancelled_once_more",
         "engine/core/apply/elements.py",
         (
-            "        scope.tokens = moved({}, (), tuple(child.element",
-            "        scope.tokens = moved(scope.tokens, (), tuple(child.element",
+            "        scope.tokens = new_marking({}, (), tuple(child.element",
+            "        scope.tokens = new_marking(scope.tokens, (), tuple(child.element",
         ),
     ),
     mutant(

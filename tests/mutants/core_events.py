@@ -305,7 +305,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "core: a message that was not taken is not looked for in the database",
         "tests/runtime/consumer/test_messages.py::test_of_a_channel_with_many_messages_one_that_was_not_taken_is_found_again",
         "engine/core/commands/message.py",
-        ("kept = channel.is_here(offer.message)", "kept = offer.message in channel.messages"),
+        ("stored = channel.is_here(offer.message)", "stored = offer.message in channel.messages"),
     ),
     mutant(
         "core: who publishes is answered by each receiver",

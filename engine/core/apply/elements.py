@@ -161,7 +161,7 @@ def scope_interrupted(state: State, event: ScopeInterrupted) -> Element:
     scope.then = event.then
     _drop_arrivals(state, scope.root)
     if scope.pages is None:  # a loop body has no flows, and not all children of a paged one are loaded
-        scope.tokens = moved({}, (), tuple(child.element for child in scope.children.values()))
+        scope.tokens = new_marking({}, (), tuple(child.element for child in scope.children.values()))
     return scope
 
 
@@ -206,7 +206,7 @@ def work_resumed(state: State, event: WorkResumed) -> Element:
     return root
 
 
-def moved(tokens: dict[str, int], taken: tuple[str, ...], put: tuple[str, ...]) -> dict[str, int]:
+def new_marking(tokens: dict[str, int], taken: tuple[str, ...], put: tuple[str, ...]) -> dict[str, int]:
     """A new marking with one token fewer on each of `taken` and one more on each of `put`."""
     tokens = tokens.copy()
     for place in taken:
@@ -221,7 +221,7 @@ def moved(tokens: dict[str, int], taken: tuple[str, ...], put: tuple[str, ...]) 
 
 def _enter_scope(state: State, scope: Element, child: Element, consumed: tuple[str, ...] = ()) -> None:
     state.edit(scope)
-    scope.tokens = moved(scope.tokens, consumed, (child.element,))
+    scope.tokens = new_marking(scope.tokens, consumed, (child.element,))
     scope.live += 1
     state.link(scope.children, child.key, child)
 
@@ -241,7 +241,7 @@ def _end(state: State, key: int, to: ElementState, flows: tuple[str, ...] = ()) 
     if scope is not None:
         state.edit(scope)
         put = flows if scope.then is None else ()  # an interrupted scope takes no more tokens
-        scope.tokens = moved(scope.tokens, (element.element,), put)
+        scope.tokens = new_marking(scope.tokens, (element.element,), put)
         scope.live -= 1
         state.unlink(scope.children, key)
     weight = ELEMENT_WEIGHT

@@ -1,4 +1,4 @@
-"""Process instances: create, cancel, go on with deferred work."""
+"""Process instances: create, cancel, continue deferred work."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def needs_publish(command: PublishMessage | CorrelateMessage, tenant: str) -> Ne
 def publish(command: PublishMessage, view: View) -> Effects:
     channel = view.channel(view.tenant, command.correlation_key)
     if _is_duplicate(command, channel, view):
-        yield from _duplicate(command)
+        yield from _answer_duplicate(command)
         return
     key, variables = view.key(), texts_of(command.variables)
     deadline = view.now + command.time_to_live_ms if command.time_to_live_ms > 0 else None
@@ -69,8 +69,8 @@ def publish(command: PublishMessage, view: View) -> Effects:
         command.business_id,
     )
     offer = Offer(command.name, variables, key, command.correlation_key, None, command.business_id)
-    receivers = _receivers(command.name, channel, view, kept=deadline is not None).values()
-    yield from _offer_to(offer, receivers, command.thrower, view)
+    receivers = _receivers(command.name, channel, view, stored=deadline is not None).values()
+    yield from _send_to_all(offer, receivers, command.thrower, view)
     if command.thrower is None:
         yield Reply(MessageReply(view.tenant, key))
 
@@ -81,7 +81,7 @@ def publish_rejected(command: PublishMessage, _rejection: Rejection, _view: View
         yield Send(CompleteThrow(command.thrower))
 
 
-def _duplicate(command: PublishMessage) -> Effects:
+def _answer_duplicate(command: PublishMessage) -> Effects:
     """Reject a client's duplicate. An element completes: its message has been published before."""
     if command.thrower is None:
         raise Reject(
@@ -107,7 +107,7 @@ def _is_duplicate(command: PublishMessage, channel: MessageChannel, view: View) 
 
 
 def _receivers(
-    name: str, channel: MessageChannel, view: View, *, kept: bool, without: int | None = None
+    name: str, channel: MessageChannel, view: View, *, stored: bool, without: int | None = None
 ) -> dict[str, ChannelSubscription | Start]:
     """By process id, one receiver each: the oldest subscription, else a start event of a process without a lock.
 
@@ -115,7 +115,7 @@ def _receivers(
     """
     found: dict[str, ChannelSubscription | Start] = {}
     for subscription in channel.waiting(name):
-        if subscription.key != without and _can_take(subscription, kept):
+        if subscription.key != without and _can_take(subscription, stored):
             found.setdefault(subscription.process_id, subscription)
     for start in view.starts().named(view.tenant, KIND, name):
         if start.process_id not in channel.locks:
@@ -123,15 +123,15 @@ def _receivers(
     return found
 
 
-def _can_take(subscription: ChannelSubscription, kept: bool) -> bool:
+def _can_take(subscription: ChannelSubscription, stored: bool) -> bool:
     """Whether the subscription can take a message now.
 
     While another message is on its way to it, stored messages wait for their turn. A message that is not stored goes
     to it at once, unless the subscription is interrupting."""
-    return subscription.state == OPEN or not (subscription.interrupting or kept)
+    return subscription.state == OPEN or not (subscription.interrupting or stored)
 
 
-def _offer_to(
+def _send_to_all(
     offer: Offer, receivers: Iterable[ChannelSubscription | Start], thrower: int | None, view: View
 ) -> Effects:
     """Record the receivers in the channel and send them the offer. The first one answers a waiting client."""
@@ -146,7 +146,7 @@ def _offer_to(
     yield from distribute(triggers, starts, offer.variables, thrower)
 
 
-def _correlate(offer: Offer, subscription: ChannelSubscription) -> Effects:
+def _send_to_subscription(offer: Offer, subscription: ChannelSubscription) -> Effects:
     yield Send((yield from _correlate_to_subscription(offer, subscription)))
 
 
@@ -160,7 +160,7 @@ def _correlate_to_subscription(
     return TriggerSubscription(subscription.key, msgspec.structs.replace(offer, process_id=subscription.process_id))
 
 
-def _start(offer: Offer, start: Start, instance: int) -> Effects:
+def _send_to_start(offer: Offer, start: Start, instance: int) -> Effects:
     yield Send((yield from _correlate_to_start(offer, start, instance)))
 
 
@@ -178,14 +178,14 @@ def _correlate_to_start(offer: Offer, start: Start, instance: int) -> Generator[
 def correlate(command: CorrelateMessage, view: View) -> Effects:
     """Publish without storing. The answer names the first instance that gets the message."""
     channel = view.channel(view.tenant, command.correlation_key)
-    receivers = _receivers(command.name, channel, view, kept=False)
+    receivers = _receivers(command.name, channel, view, stored=False)
     if not receivers:
         raise Reject(RejectionCode.NOT_FOUND, no_subscription(command.name, command.correlation_key).reason)
     key = view.key()
     yield MessagePublished(key, view.tenant, command.name, command.correlation_key, business_id=command.business_id)
     variables, business_id = texts_of(command.variables), command.business_id
     offer = Offer(command.name, variables, key, command.correlation_key, view.request, business_id)
-    yield from _offer_to(offer, receivers.values(), None, view)
+    yield from _send_to_all(offer, receivers.values(), None, view)
     yield ReplyLater()
 
 
@@ -230,7 +230,7 @@ def open_subscription(command: OpenSubscription, view: View) -> Effects:
     message = channel.oldest(command.name, command.process_id, view.now)
     if message is not None:
         subscription = ChannelSubscription(command.key, channel, command.name, command.process_id, command.interrupting)
-        yield from _correlate(_offer_of(message), subscription)
+        yield from _send_to_subscription(_offer_of(message), subscription)
 
 
 def close_subscription(command: CloseSubscription, view: View) -> Effects:
@@ -250,7 +250,7 @@ def acknowledge(command: AcknowledgeCorrelation, view: View) -> Effects:
     yield CorrelationAnswered(offer.message, command.tenant, offer.correlation_key, command.key, True)
     message = channel.oldest(subscription.name, subscription.process_id, view.now)
     if message is not None:
-        yield from _correlate(_offer_of(message), subscription)
+        yield from _send_to_subscription(_offer_of(message), subscription)
 
 
 def reject(command: RejectCorrelation, view: View) -> Effects:
@@ -263,14 +263,14 @@ def reject(command: RejectCorrelation, view: View) -> Effects:
     channel = view.channel(command.tenant, offer.correlation_key)
     gone = channel.subscriptions.get(command.key)
     process_id = offer.process_id if gone is None else gone.process_id
-    kept = channel.is_here(offer.message)
+    stored = channel.is_here(offer.message)
     yield CorrelationAnswered(offer.message, command.tenant, offer.correlation_key, command.key, False, process_id)
-    receivers = _receivers(offer.name, channel, view, kept=kept, without=command.key)
+    receivers = _receivers(offer.name, channel, view, stored=stored, without=command.key)
     following = None if process_id is None else receivers.get(process_id)
     if isinstance(following, Start):
-        yield from _start(offer, following, view.key())
+        yield from _send_to_start(offer, following, view.key())
     elif following is not None:
-        yield from _correlate(offer, following)
+        yield from _send_to_subscription(offer, following)
     elif offer.request is not None:
         yield Reply(to=offer.request, rejection=no_subscription(offer.name, offer.correlation_key))
 
@@ -310,10 +310,10 @@ def release(command: ReleaseStart, view: View) -> Effects:
     yield StartReleased(command.key, command.tenant, command.correlation_key, command.process_id)
     starts = view.starts().of_process(command.tenant, command.process_id, KIND)
     by_name = {start.name: start for start in starts}
-    kept = [channel.oldest(name, command.process_id, view.now) for name in by_name]
-    message = min((one for one in kept if one is not None), key=lambda one: one.key, default=None)
+    stored = [channel.oldest(name, command.process_id, view.now) for name in by_name]
+    message = min((one for one in stored if one is not None), key=lambda one: one.key, default=None)
     if message is not None:
-        yield from _start(_offer_of(message), by_name[message.name], view.key())
+        yield from _send_to_start(_offer_of(message), by_name[message.name], view.key())
 
 
 def release_rejected(command: ReleaseStart, _rejection: Rejection, view: View) -> Effects:

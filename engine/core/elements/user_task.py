@@ -94,17 +94,18 @@ def _names(expression: Expression | None, task: Element, view: View) -> tuple[st
     if any(type(name) is not str for name in names):
         raise Fail(
             FAILURE,
-            f"Expected result of the expression '{_told(expression)}' to be 'ARRAY' containing 'STRING' items, but was "
-            "'ARRAY' containing at least one non-'STRING' item.",
+            f"Expected result of the expression '{_source(expression)}' to be 'ARRAY' containing 'STRING' items, but "
+            "was 'ARRAY' containing at least one non-'STRING' item.",
         )
     if len(names) > MAX_CANDIDATES:
         raise Fail(
-            FAILURE, f"The expression '{_told(expression)}' gives {len(names)} names, more than {MAX_CANDIDATES}."
+            FAILURE,
+            f"The expression '{_source(expression)}' gives {len(names)} names, more than {MAX_CANDIDATES}.",
         )
     if sum(map(len, names)) > MAX_CANDIDATE_CHARACTERS:
         raise Fail(
             FAILURE,
-            f"The names that the expression '{_told(expression)}' gives have more than {MAX_CANDIDATE_CHARACTERS} "
+            f"The names that the expression '{_source(expression)}' gives have more than {MAX_CANDIDATE_CHARACTERS} "
             "characters together.",
         )
     return tuple(_checked(name, expression) for name in names)
@@ -119,10 +120,13 @@ def _date(expression: Expression | None, task: Element, view: View) -> int | Non
     try:
         epoch_ms = parse_date_ms(text)
     except TemporalError as error:
-        raise Fail(FAILURE, f"Invalid date-time format '{text[:100]}' for expression '{_told(expression)}'.") from error
+        raise Fail(
+            FAILURE, f"Invalid date-time format '{text[:100]}' for expression '{_source(expression)}'."
+        ) from error
     if not 0 <= epoch_ms <= LATEST_MS:
         raise Fail(
-            FAILURE, f"The date '{text}' of the expression '{_told(expression)}' is not in the years 1970 to 9999."
+            FAILURE,
+            f"The date '{text}' of the expression '{_source(expression)}' is not in the years 1970 to 9999.",
         )
     return epoch_ms
 
@@ -144,13 +148,13 @@ def _checked(name: str, expression: Expression) -> str:
     if len(name.encode()) > MAX_NAME_BYTES:
         raise Fail(
             FAILURE,
-            f"Expected result of the expression '{_told(expression)}' to have names of at most {MAX_NAME_BYTES} bytes, "
-            f"but was '{name[:100]}'.",
+            f"Expected result of the expression '{_source(expression)}' to have names of at most {MAX_NAME_BYTES} "
+            f"bytes, but was '{name[:100]}'.",
         )
     return column_text(expression, name)
 
 
-def _told(expression: Expression) -> str:
+def _source(expression: Expression) -> str:
     return expression.text.removeprefix("=").strip()
 
 

@@ -17,25 +17,25 @@ from vivero.engine.core.view import View
 Coded = type[ErrorEvent] | type[EscalationEvent]
 
 
-def catcher_of(kind: Coded, code: str, thrower: Element, view: View, *, from_itself: bool) -> Catcher | None:
+def find_catcher(kind: Coded, code: str, thrower: Element, view: View, *, from_itself: bool) -> Catcher | None:
     """The catcher of `code`, thrown at `thrower`. `from_itself`: begin with the thrower's own boundary events."""
-    for host, nodes in _around(thrower, view, from_itself):
-        found = _best(kind, code, host, nodes, view)
+    for host, nodes in _hosts_around(thrower, view, from_itself):
+        found = _best_match(kind, code, host, nodes, view)
         if found is not None:
             return found
     return None
 
 
-def codes_of(kind: Coded, thrower: Element, view: View, *, from_itself: bool) -> Iterator[str]:
+def caught_codes(kind: Coded, thrower: Element, view: View, *, from_itself: bool) -> Iterator[str]:
     """The codes that are caught in the scopes around `thrower`."""
-    for host, nodes in _around(thrower, view, from_itself):
+    for host, nodes in _hosts_around(thrower, view, from_itself):
         for node in nodes:
             event = event_node(node, host, view).event
             if isinstance(event, kind) and event.code is not None:
                 yield str(view.evaluate(event.code, host))
 
 
-def _around(thrower: Element, view: View, from_itself: bool) -> Iterator[tuple[Element, Iterator[Node]]]:
+def _hosts_around(thrower: Element, view: View, from_itself: bool) -> Iterator[tuple[Element, Iterator[Node]]]:
     """The hosts of possible catchers with their nodes, from the inside out.
 
     If an event sub-process throws the code that it catches itself, it does not start again: the search goes on outside.
@@ -50,7 +50,7 @@ def _around(thrower: Element, view: View, from_itself: bool) -> Iterator[tuple[E
         inside, level = level.element, level.scope
 
 
-def _best(kind: Coded, code: str, host: Element, nodes: Iterator[Node], view: View) -> Catcher | None:
+def _best_match(kind: Coded, code: str, host: Element, nodes: Iterator[Node], view: View) -> Catcher | None:
     catch_all = None
     for node in nodes:
         event = event_node(node, host, view).event

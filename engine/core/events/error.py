@@ -4,7 +4,7 @@ scope or host. An uncaught error is an incident."""
 from __future__ import annotations
 
 from vivero.engine.bpmn.model import ErrorEvent
-from vivero.engine.core.events.codes import catcher_of, codes_of
+from vivero.engine.core.events.codes import caught_codes, find_catcher
 from vivero.engine.core.records.effects import Effects, Fail, IncidentType
 from vivero.engine.core.shared.occurrences import catch
 from vivero.engine.core.state.instance_tree import Element
@@ -27,7 +27,7 @@ def caught_error(
     thrower: Element, code: str, variables: dict[str, str], view: View, *, from_itself: bool
 ) -> Effects | None:
     """The effects of catching the error; None if it is uncaught."""
-    catcher = catcher_of(ErrorEvent, code, thrower, view, from_itself=from_itself)
+    catcher = find_catcher(ErrorEvent, code, thrower, view, from_itself=from_itself)
     return None if catcher is None else catch(catcher, variables, view)
 
 
@@ -37,6 +37,6 @@ def unhandled_error(
     """Type and message of the incident of an uncaught error. The message lists the codes that are caught there."""
     said = f" with message '{message}'" if message else ""
     text = f"Expected to throw an error event with the code '{code}'{said}, but it was not caught."
-    caught = ", ".join(dict.fromkeys(codes_of(ErrorEvent, thrower, view, from_itself=from_itself)))
+    caught = ", ".join(dict.fromkeys(caught_codes(ErrorEvent, thrower, view, from_itself=from_itself)))
     there = f"Available error events are [{caught}]" if caught else "No error events are available in the scope."
     return IncidentType.UNHANDLED_ERROR_EVENT, f"{text} {there}"

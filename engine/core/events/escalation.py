@@ -4,7 +4,7 @@ unless the catcher is interrupting. An uncaught escalation has no effect."""
 from __future__ import annotations
 
 from vivero.engine.bpmn.model import EscalationEvent
-from vivero.engine.core.events.codes import catcher_of
+from vivero.engine.core.events.codes import find_catcher
 from vivero.engine.core.records.effects import Effects
 from vivero.engine.core.records.instances import ElementCompleting
 from vivero.engine.core.shared.occurrences import catch, is_interrupting
@@ -15,7 +15,7 @@ from vivero.engine.core.view import View
 def throw(event: Element, escalation: EscalationEvent, view: View) -> Effects:
     assert escalation.code is not None, f"the parser rejects thrown escalations without a code: {event.element}"
     code = view.text(escalation.code, event)
-    catcher = catcher_of(EscalationEvent, code, event, view, from_itself=False)
+    catcher = find_catcher(EscalationEvent, code, event, view, from_itself=False)
     if catcher is not None:
         yield from catch(catcher, {}, view)
     if catcher is None or not is_interrupting(catcher, view):

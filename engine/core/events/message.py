@@ -13,8 +13,8 @@ from decimal import Decimal
 
 from vivero.engine.bpmn.model import MessageEvent
 from vivero.engine.core.events.behaviour import Wait
-from vivero.engine.core.events.start_subscriptions import fixed_name
 from vivero.engine.core.events.start_subscriptions import open_start as open_start
+from vivero.engine.core.events.start_subscriptions import static_name
 from vivero.engine.core.records.catalogue import StartMetadata
 from vivero.engine.core.records.effects import Effects, Fail, IncidentType, Send
 from vivero.engine.core.records.messages import OpenSubscription, PublishMessage, SubscriptionOpened
@@ -74,7 +74,7 @@ START_KINDS = (KIND,)
 
 
 def start(element: str, event: MessageEvent) -> StartMetadata:
-    return StartMetadata(element, KIND, fixed_name(event.name, element))
+    return StartMetadata(element, KIND, static_name(event.name, element))
 
 
 def _milliseconds(expression: Expression, element: Element, view: View) -> int:

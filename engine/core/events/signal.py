@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from vivero.engine.bpmn.model import SignalEvent
 from vivero.engine.core.events.behaviour import Wait
-from vivero.engine.core.events.start_subscriptions import fixed_name
 from vivero.engine.core.events.start_subscriptions import open_start as open_start
+from vivero.engine.core.events.start_subscriptions import static_name
 from vivero.engine.core.records.catalogue import StartMetadata
 from vivero.engine.core.records.effects import Effects, Send
 from vivero.engine.core.records.messages import SubscriptionOpened
@@ -33,4 +33,4 @@ START_KINDS = (KIND,)
 
 
 def start(element: str, event: SignalEvent) -> StartMetadata:
-    return StartMetadata(element, KIND, fixed_name(event.name, element))
+    return StartMetadata(element, KIND, static_name(event.name, element))

@@ -16,7 +16,7 @@ def open_start(event: StartMetadata, start: Start, view: View) -> Effects:
     )
 
 
-def fixed_name(expression: Expression, element: str) -> str:
+def static_name(expression: Expression, element: str) -> str:
     """The message or signal name of the start event `element`. Raises InvalidStart if it is not a valid name."""
     try:
         value = expression.static_value if expression.is_static else expression.evaluate({}, now=0).value

@@ -9,7 +9,7 @@ from vivero.engine.core.state.instance_tree import ACTIVATED, MISSING, Element, 
 ITEMS_RESUMED = 100
 """A quantum takes up all items of an instance tree if they are no more than this."""
 ITEMS_RESUMED_OF_MANY = 50
-"""Of more items a quantum takes up the last ones deferred. It writes again what it defers again, so it takes few."""
+"""If there are more, a quantum takes up this many, the last ones deferred. Few, as it may have to defer them again."""
 
 
 def next_work(root: Instance) -> tuple[tuple[int, str, Any], ...]:
