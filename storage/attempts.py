@@ -1,4 +1,4 @@
-"""Attempts at commands that may be what ends terms, as the database keeps them (docs/adr/0014)."""
+"""Attempts at commands that may have ended a term, as the database keeps them (docs/adr/0014)."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ _sql = beside(__file__)
 CONNECT_S = 2
 NOTE_TIMEOUT = "2s"
 PACKETS = "vivero " * 2_500
-"""Some packets of a network."""
+"""A text as large as several network packets."""
 WATCHDOG = "watchdog"
-"""What ended an attempt: it blocked the event loop, and the process ended itself."""
+"""The cause of an attempt's end: it blocked the event loop, and the process ended itself."""
 
 
 class Known(msgspec.Struct, frozen=True):
-    """What is known of the command at `position`, or, where `causes` is empty, of the commands up to `until`."""
+    """The attempts at the command at `position`; with empty `causes`, a suspicion about the commands up to `until`."""
 
     position: int
     until: int
     causes: Sequence[str]
-    """What ended the attempts that count."""
+    """The causes of the counted attempts."""
 
 
 class Suspicion(msgspec.Struct, frozen=True):
-    """What a term was about when it ended: an attempt at `first` alone, or a batch, or work between commands."""
+    """The work of a term when it ended: an attempt at `first` alone (`attempt`), a batch, or work between commands."""
 
     partition: int
     epoch: int
@@ -43,52 +43,53 @@ class Suspicion(msgspec.Struct, frozen=True):
 
 
 async def begin(writer: Connection, partition: int, epoch: int, position: int) -> None:
-    """Record that a term begins an attempt at the command at `position`.
+    """Records that a term begins an attempt at the command at `position`.
 
     Raises:
-        SteppedDown: somebody else has begun a term.
+        SteppedDown: another term has begun.
     """
     if not (await writer.execute(_sql["begin"], (partition, epoch, position))).rows:
         raise SteppedDown(f"partition {partition} is no longer owned by epoch {epoch}")
 
 
 async def end(writer: Connection, suspicion: Suspicion, cause: str) -> None:
-    """Count an attempt, which `cause` ended. Does nothing when it is counted already, or its command is done."""
+    """Counts an attempt that `cause` ended. Does nothing if it is already counted, or its command is done."""
     await writer.execute(_sql["end"], (suspicion.partition, suspicion.epoch, suspicion.first, cause))
 
 
 async def known(writer: Connection, partition: int, position: int) -> list[Known]:
-    """All that is known of commands behind `position`."""
+    """The attempts at, and suspicions about, commands after `position`."""
     rows = (await writer.execute(_sql["known"], (partition, position))).rows
     return [Known(*row) for row in rows]
 
 
 async def waiting(writer: Connection, partition: int, position: int, commands: int) -> int:
-    """How far the next so many commands behind `position` reach; `position` itself when there are none."""
+    """The position of the last of the next `commands` commands after `position`; `position` itself if there is none."""
     rows = (await writer.execute(_sql["waiting"], (partition, position, commands))).rows
     return rows[0][0] or position
 
 
 def clear(partition: int, last: int) -> Call:
-    """The statement that forgets everything up to position `last`, for the batch that passes it."""
+    """The statement that deletes all attempts up to position `last`, for the batch that passes it."""
     return _sql["clear"], (partition, last)
 
 
 async def prove(connection: Connection, sessions: Sequence[int], deadline: float) -> bool:
-    """Have PostgreSQL do a small commit with a flush; whether none of those sessions waits for a lock. What is said is
-    as large as what a batch says, for a network may lose large packets alone.
+    """Makes PostgreSQL do a small commit with a flush; returns whether none of `sessions` waits for a lock.
+
+    Request and answer are as large as those of a batch, because a network may lose only large packets.
 
     Raises:
-        StorageError: it did not, or not before the deadline.
+        StorageError: the commit failed, or was not done before the deadline.
     """
     ((_, blocked, _),) = (await connection.execute(_sql["prove"], (list(sessions), PACKETS), deadline=deadline)).rows
     return not blocked
 
 
 def leave_note(dsn: str, suspicion: Suspicion) -> None:
-    """Record, without the event loop, that the watchdog ends this process during what `suspicion` names.
+    """Records, without the event loop, that the watchdog ends this process during the work of `suspicion`.
 
-    Blocks, for a few seconds at most. Raises psycopg.Error.
+    It blocks for a few seconds at most. Raises psycopg.Error.
     """
     settings = {"statement_timeout": NOTE_TIMEOUT}
     parameters = conninfo.with_session(conninfo.parse(dsn), "vivero:watchdog", settings) | {

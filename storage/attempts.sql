@@ -1,5 +1,5 @@
 -- name: begin
--- Before anything is loaded or computed for the command at this position, in a commit of its own. By the owner alone.
+-- Runs before the load and the computation for the command at this position, in a commit of its own. Only the owner may record.
 INSERT INTO attempts AS a (partition_id, position, until, begun, epoch, open)
 SELECT id, $3, $3, 1, epoch, true FROM partitions WHERE id = $1 AND epoch = $2 FOR SHARE
 ON CONFLICT (partition_id, position) DO UPDATE
@@ -7,31 +7,31 @@ SET begun = a.begun + CASE WHEN a.open AND a.epoch = excluded.epoch THEN 0 ELSE 
 RETURNING begun;
 
 -- name: end
--- Counts the attempt of that term once, whoever says so, and only while no other one has begun.
+-- Counts the attempt of that term once, and only until another attempt begins. Any session may record the end.
 UPDATE attempts SET open = false, causes = causes || $4::text
 WHERE partition_id = $1 AND position = $3 AND epoch = $2 AND open;
 
 -- name: suspect
--- A batch was ended by the watchdog: the next term tries its commands one by one.
+-- The watchdog ended a batch: the next term tries its commands one by one.
 INSERT INTO attempts AS a (partition_id, position, until, begun, epoch, open)
 SELECT id, $3, $4, 0, epoch, false FROM partitions WHERE id = $1 AND epoch = $2
 ON CONFLICT (partition_id, position) DO UPDATE SET until = greatest(a.until, excluded.until);
 
 -- name: known
--- Read when a term begins, also by a node that takes over.
+-- Read at the beginning of each term, also on another node.
 SELECT position, until, causes FROM attempts WHERE partition_id = $1 AND until > $2 ORDER BY position;
 
 -- name: waiting
--- How far a batch of the log would reach.
+-- The last position of a batch of this size.
 SELECT max(position) FROM (
     SELECT position FROM command_log WHERE partition_id = $1 AND position > $2 ORDER BY position LIMIT $3) AS next;
 
 -- name: clear
--- In the commit that passes them.
+-- Runs in the commit of the batch that passes these positions.
 DELETE FROM attempts WHERE partition_id = $1 AND until <= $2;
 
 -- name: prove
--- A commit with a flush, as batches make them, which writes nothing; and whether one of these sessions waits for somebody's lock.
--- The text comes back: it fills packets both ways, as batches do. A network may lose those alone.
+-- A commit with a flush, like a batch's, that changes no table; and whether one of these sessions waits for a lock.
+-- The server returns the text: large packets travel in both directions, as for a batch. A network may lose only large ones.
 SELECT pg_logical_emit_message(true, 'vivero', '') IS NOT NULL,
     EXISTS (SELECT FROM pg_stat_activity WHERE pid = ANY ($1::int[]) AND wait_event_type = 'Lock'), $2::text;

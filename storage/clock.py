@@ -1,7 +1,7 @@
-"""The engine's clock: one row for all nodes. It governs timers, leases of jobs, backoffs, TTL and retention alike.
+"""The engine's clock: one row for all nodes. It governs timers, job leases, backoffs, TTL and retention.
 
-Pinned, it stands still; otherwise it is the database's time plus a shift. Leases of partitions and deadlines of calls
-are always real time.
+A pinned clock stands still; otherwise it shows the database's time plus a shift. Partition leases and the deadlines of
+calls always use real time.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from vivero.storage.postgres.sql_files import beside
 _sql = beside(__file__)
 
 CLOCK_CHANNEL = "vivero_clock"
-"""Every node hears here that the clock was set."""
+"""Each change of the clock notifies all nodes on this channel."""
 
 
 async def pin(connection: Connection, at_ms: int) -> None:
-    """Stop the clock at this moment (epoch milliseconds, 1970 to 9999)."""
+    """Stops the clock at this moment (epoch milliseconds, 1970 to 9999)."""
     await _set(connection, "pin", at_ms)
 
 
 async def reset(connection: Connection) -> None:
-    """Let the clock show the database's time again."""
+    """Makes the clock show the database's time again."""
     await shift(connection, 0)
 
 
 async def shift(connection: Connection, by_ms: int) -> None:
-    """Let the clock run, so many milliseconds before the database's time (or, negative, behind it)."""
+    """Makes the clock run `by_ms` milliseconds ahead of the database's time (behind it, if negative)."""
     await _set(connection, "shift", by_ms)
 
 
 async def _set(connection: Connection, how: str, value: int) -> None:
-    """Others may set it at the same time: then it is set after that."""
+    """Sets the clock. If another session sets it at the same time, this one tries again and wins."""
     done = False
     while not done:
         revision = (await connection.execute(_sql["revision"])).rows[0][0]

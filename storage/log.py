@@ -1,7 +1,7 @@
-"""The command log and what came of it: append, forward, outcomes, look-up of a command (docs/design/log.md §2, §6, §8).
+"""The command log: append, forward, outcomes, and the look-up of a command (docs/design/log.md §2, §6, §8).
 
-Every call here is one statement in autocommit, never part of a pipeline or a transaction: an append holds the
-partition's lock until it has committed, and a client that stops in between would keep it.
+Every call is one statement in autocommit, never part of a pipeline or a transaction: an append holds the partition's
+lock until it has committed, and a client that stops in between would keep the lock.
 """
 
 from __future__ import annotations
@@ -29,38 +29,39 @@ _COMMAND, _EVENTS, _HISTORY = _sql["command"], _sql["events_of_command"], _sql["
 _encoder = msgspec.json.Encoder()
 _rejection_decoder = msgspec.json.Decoder(Rejection)
 EMPTY_ANSWER = b"null"
-"""The response in the event log of a command whose answer is empty."""
+"""The response in the event log of a command with an empty answer."""
 
 
 class LogEntry(msgspec.Struct, omit_defaults=True, gc=False):
-    """A command as the append function takes it. The appender numbers the entries of a call (`o`)."""
+    """A command in the form that the append function takes. The appender numbers the entries of a call (`o`)."""
 
     tenant: str
     intent: str
     payload: str
     """The command's JSON object as text."""
     subject: int | None = None
-    """The key of what the command is about, for display."""
+    """The key of the command's subject (a job, an instance, …), for display."""
     key: str | None = None
     """The idempotency key."""
     sha: str | None = None
-    """The fingerprint of the request that came with the idempotency key, SHA-256 in hex."""
+    """The fingerprint of the request with the idempotency key: SHA-256 in hex."""
     trace: str | None = None
     o: int = -1
 
 
 class Session(NamedTuple):
-    """Of an appender, and which of its connections, counted from 1: only the last one appends."""
+    """A session of an appender. Each new connection has a higher number, from 1; only the last session appends."""
 
     appender: UUID
     number: int
 
 
 class Appended(msgspec.Struct, frozen=True, gc=False):
-    """Where a command stands in the log.
+    """The position of a command in the log.
 
-    `replayed`: its idempotency key was used before, nothing was written, and `position` is the first one's; `same_body`
-    is False when that was another request (422). `at_ms` is the engine's time of the append, None of a replay.
+    `replayed`: its idempotency key was used before. Nothing was written, and `position` is that of the first command;
+    `same_body` is False if the first request was a different one (422). `at_ms` is the engine's time of the append,
+    None for a replay.
     """
 
     position: int
@@ -70,10 +71,9 @@ class Appended(msgspec.Struct, frozen=True, gc=False):
 
 
 class AppendedSegment(msgspec.Struct, frozen=True, gc=False):
-    """Commands as they stand at the end of a log, for who would read them otherwise.
+    """Commands at the end of a log, for a consumer that would otherwise read them.
 
-    Nothing stands between position `behind` and the first of them. `behind` need not be a command of this log: it may
-    be the position before the first, whosever that is.
+    The log has no command between position `behind` and the first of them. There need not be a command at `behind`.
     """
 
     behind: int
@@ -81,7 +81,7 @@ class AppendedSegment(msgspec.Struct, frozen=True, gc=False):
 
 
 class CommandOutcome(msgspec.Struct, frozen=True, gc=False):
-    """What came of the command at `position`: `response` is the answer's JSON, None when it is empty."""
+    """The outcome of the command at `position`. `response` is the answer's JSON, None if it is empty."""
 
     position: int
     rejection: Rejection | None = None
@@ -99,10 +99,9 @@ class EventRow(msgspec.Struct, frozen=True, gc=False):
 
 
 class LoggedCommand(msgspec.Struct, frozen=True, gc=False):
-    """A command of the log with what came of it so far; without `rows` it is still pending.
+    """A command of the log with its events so far. Without `rows` it is still pending.
 
-    `outcome` is None as long as a later command is to answer this one, and for commands that answer another
-    (`request`).
+    `outcome` is None until a later command answers this one, and for commands that answer another one (`request`).
     """
 
     position: int
@@ -118,7 +117,7 @@ class LoggedCommand(msgspec.Struct, frozen=True, gc=False):
 
 
 class HistoryRow(msgspec.Struct, frozen=True, gc=False):
-    """A row of the event log of a tree; `intent` and `payload` of its command are None once that is gone."""
+    """A row of the event log of an instance tree. `intent` and `payload` are None after the command was deleted."""
 
     position: int
     seq: int
@@ -129,13 +128,13 @@ class HistoryRow(msgspec.Struct, frozen=True, gc=False):
 
 
 async def begin(connection: Connection, appender: UUID, number: int) -> Session:
-    """A session of an appender, on a connection that says nothing else before this is answered.
+    """Begins a session of an appender, as the first call on its connection.
 
-    Each has a higher number than those before. From here on nothing that was said in one of those is appended, however
-    late it comes. Positions go on behind those that a crash may have taken.
+    Each session needs a higher number than the earlier ones. From now on the earlier sessions append nothing, however
+    late their calls arrive. New positions follow those that a crash may have taken.
 
     Raises:
-        Outage: this is a standby.
+        Outage: the server is a standby.
     """
     await connection.execute(_BEGIN, (appender, number))
     return Session(appender, number)
@@ -150,7 +149,7 @@ async def append(
     entries: Sequence[LogEntry],
     flush: bool = True,
 ) -> list[Appended]:
-    """Append the entries in order; where each stands. See `append_segment`."""
+    """Appends the entries in order; returns the position of each. See `append_segment`."""
     return (await append_segment(connection, session, partition, append_id, since, entries, flush))[0]
 
 
@@ -163,17 +162,18 @@ async def append_segment(
     entries: Sequence[LogEntry],
     flush: bool = True,
 ) -> tuple[list[Appended], AppendedSegment | None]:
-    """Append the entries in order; where each stands, and those that are new as they stand in the log.
+    """Appends the entries in order; returns the position of each, and the new ones as a segment of the log.
 
-    `since` is None, or, when the same call was made before, in an earlier session, and nobody knows what came of it, a
-    position that was in the log before its first try. There is no segment when nothing is new, or
-    when nobody knows behind what it stands.
+    `since` is None for a first try. For a repeated call whose first try, in an earlier session, is in doubt, it is a
+    position that was in the log before the first try. The segment is None if nothing is new, or if the position before
+    it is unknown.
 
-    Without `flush` they survive a crash of PostgreSQL only if something that was committed later does: nobody may be
-    told of them but of what came of them. With an idempotency key, of which others may be told, they are flushed.
+    Without `flush` the entries survive a crash of PostgreSQL only if a later commit survives it. A client may then
+    learn of their outcomes, but not of the entries. Entries with an idempotency key are always flushed, because other
+    clients may learn of them.
 
     Raises:
-        DataPoison: PostgreSQL refuses a value of one of them; nothing was written.
+        DataPoison: PostgreSQL rejects a value of an entry; nothing was written.
         Retry: a later session has begun; nothing was written.
         StorageError: `in_doubt` says whether the entries may have been written.
     """
@@ -217,39 +217,39 @@ def _segment(entries: Sequence[LogEntry], rows: Sequence[tuple[Any, ...]], asked
 
 
 async def forward(connection: Connection, partition: int, limit: int) -> int | None:
-    """Move up to `limit` commands from the inbox to the log; the last one's position, None when there was none."""
+    """Moves up to `limit` commands from the inbox to the log; returns the last position, None if there was none."""
     position: int | None = (await connection.execute(_FORWARD, (partition, limit))).rows[0][0]
     return position
 
 
 async def last_position(connection: Connection, partition: int) -> int:
-    """The position of the last command of a partition's log; the position before the first one when it is empty."""
+    """The position of the last command in a partition's log; in an empty log the position before the first one."""
     position: int = (await connection.execute(_LAST_POSITION, (partition,))).rows[0][0]
     return position
 
 
 async def purge_keys(connection: Connection, age_ms: int, limit: int) -> int:
-    """Delete up to `limit` idempotency keys that expired longer ago than this; how many there were.
+    """Deletes up to `limit` idempotency keys that expired more than `age_ms` ago; returns their number.
 
-    It must be a good while: an append that has found a key valid still looks it up by its end.
+    `age_ms` must be longer than an append takes: an append that found a key valid reads it again at its end.
     """
     return (await connection.execute(_PURGE_KEYS, (age_ms, limit))).count
 
 
 async def cursor(connection: Connection, partition: int) -> int:
-    """The position up to which the partition was processed."""
+    """The position of the last processed command of the partition."""
     rows = (await connection.execute(_CURSOR, (partition,))).rows
     return int(rows[0][0]) if rows else 0
 
 
 async def backlog(connection: Connection, partition: int, behind: int, limit: int) -> int:
-    """How many commands of the partition stand behind a position; counted up to `limit`."""
+    """The number of commands after position `behind`, counted up to `limit`."""
     count: int = (await connection.execute(_BACKLOG, (partition, behind, limit))).rows[0][0]
     return count
 
 
 async def outcomes(connection: Connection, positions: Sequence[int]) -> list[CommandOutcome]:
-    """What came of those of the commands that were answered."""
+    """The outcomes of those commands that have one."""
     result = await connection.execute(_OUTCOMES, (list(positions),))
     return [
         CommandOutcome(position, _rejection(rejection), _response(body)) for position, rejection, body in result.rows
@@ -257,27 +257,27 @@ async def outcomes(connection: Connection, positions: Sequence[int]) -> list[Com
 
 
 async def outcome(connection: Connection, position: int) -> CommandOutcome | None:
-    """What came of one command, None as long as nothing did."""
+    """The outcome of a command, None if it has none yet."""
     found = await outcomes(connection, (position,))
     return found[0] if found else None
 
 
 async def lost(connection: Connection, positions: Sequence[int]) -> list[int]:
-    """Those of the positions of commands at which there is none any more: PostgreSQL crashed before it was flushed.
+    """The positions whose commands are lost, because PostgreSQL crashed before it flushed them.
 
-    None, whatever stands there, if this is a standby, which may be behind.
+    A standby returns none, because it may lag behind.
     """
     return [position for (position,) in (await connection.execute(_LOST, (list(positions),))).rows]
 
 
 async def ended(connection: Connection, instance_keys: Sequence[int]) -> list[tuple[int, str]]:
-    """Those of the process instances that have ended, with their state."""
+    """The keys and states of those process instances that have ended."""
     result = await connection.execute(_ENDED, (list(instance_keys),))
     return [(key, state) for key, state in result.rows]
 
 
 async def command(connection: Connection, position: int) -> LoggedCommand | None:
-    """The command at `position` with its events; None when there is none."""
+    """The command at `position` with its events, None if there is none."""
     found = (await connection.execute(_COMMAND, (position,))).rows
     if not found:
         return None
@@ -302,7 +302,7 @@ async def command(connection: Connection, position: int) -> LoggedCommand | None
 
 
 async def history(connection: Connection, instance_key: int, after: int, limit: int) -> list[HistoryRow]:
-    """Up to `limit` rows behind position `after` of the tree that a process instance belongs to, oldest first."""
+    """Up to `limit` rows after position `after`, oldest first, of the tree that contains a process instance."""
     found = (await connection.execute(_HISTORY, (instance_key, after, limit))).rows
     return [HistoryRow(*row) for row in found]
 

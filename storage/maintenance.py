@@ -9,12 +9,12 @@ _sql = beside(__file__)
 
 
 async def prepare(connection: Connection) -> None:
-    """Bound how long the session waits for a lock."""
+    """Limits the session's waits for locks."""
     await connection.execute(_sql["lock_timeout"])
 
 
 async def make_log_partitions(connection: Connection, partition: int) -> int:
-    """Make the log partitions that the next twenty million positions of a partition need; how many ranges had none.
+    """Creates the log partitions for the next twenty million positions; returns the number of ranges that lacked them.
 
     Raises:
         Conflict: another session holds a conflicting lock; try again later.
@@ -26,9 +26,9 @@ async def make_log_partitions(connection: Connection, partition: int) -> int:
 
 
 async def trim_cursor(connection: Connection, partition: int, trimmed_until: int | None) -> int:
-    """Delete the old rows of the partition's cursor, but the last thousand; where the next trim begins.
+    """Deletes all but the last thousand rows of the partition's cursor; returns the position for the next trim.
 
-    `trimmed_until`: what the last call returned, None if there was none.
+    `trimmed_until` is the result of the last call, None for the first call.
     """
     if trimmed_until is None:
         trimmed_until = (await connection.execute(_sql["trim_from"], (partition,))).rows[0][0]
@@ -37,6 +37,6 @@ async def trim_cursor(connection: Connection, partition: int, trimmed_until: int
 
 
 async def total_element_counts(connection: Connection, partition: int, most: int) -> int:
-    """Add up to `most` changes of the element counts to their totals; how many there were."""
+    """Adds up to `most` changes of the element counts to their totals; returns their number."""
     result: int = (await connection.execute(_sql["total_element_counts"], (partition, most))).rows[0][0]
     return result

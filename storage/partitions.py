@@ -1,6 +1,6 @@
-"""Leadership of a partition: a claim begins a term, the lease keeps others off, the epoch is what the fence compares.
+"""Leadership of a partition: a claim begins a term, the lease excludes other nodes, and the fence compares the epoch.
 
-docs/design/log.md §4. A claim waits for whatever the last term has in doubt, and only then reads the cursor.
+A claim waits for any batch of the last term that is in doubt, and only then reads the cursor (docs/design/log.md §4).
 """
 
 from __future__ import annotations
@@ -21,8 +21,11 @@ TRANSACTION_TIMEOUT_VERSION = 170_000
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """A term of leadership. `position`: the last log position that was worked; `next_key`: the next key to give out;
-    `moved_by`: the epoch that has worked that position."""
+    """A term of leadership.
+
+    `position` is the last processed position of the log, `next_key` the next free key, `moved_by` the epoch that
+    processed `position`.
+    """
 
     partition: int
     epoch: int
@@ -32,32 +35,32 @@ class Claim(msgspec.Struct, frozen=True):
 
     @property
     def stands(self) -> bool:
-        """Whether a whole term, at least, has been before this one without any progress, be it for want of commands."""
+        """Whether the term before this one made no progress (maybe because there were no commands)."""
         return self.epoch - self.moved_by > 1
 
 
 class Owned(Exception):
-    """Another node leads the partition. `seconds`: how much of its lease is left, as far as we know."""
+    """Another node leads the partition. `seconds` estimates the rest of its lease."""
 
     def __init__(self, partition: int, node: str | None, seconds: float) -> None:
-        super().__init__(f"partition {partition} belongs to node {node!r} for another {seconds:.1f} s")
+        super().__init__(f"node {node!r} owns partition {partition} for another {seconds:.1f} s")
         self.node = node
         self.seconds = seconds
 
 
 async def prepare(connection: Connection) -> None:
-    """Settings of the sessions that a consumer reads and saves on: access by index, and a bounded transaction."""
+    """Makes the settings of a consumer's session: access by index, and a limit on the length of a transaction."""
     await plans.use_indexes(connection)
     if connection.server_version >= TRANSACTION_TIMEOUT_VERSION:
         await connection.execute(_sql["transaction_timeout"])
 
 
 async def claim(writer: Connection, partition: int, node: str) -> Claim:
-    """Begin a term on `writer`, the connection that its batches will be committed on.
+    """Begins a term on `writer`, the connection that commits its batches.
 
     Raises:
-        Owned: somebody else's lease is still running.
-        Conflict: a frozen owner held the row; its backend was ended. Try again.
+        Owned: the lease of another node is still running.
+        Conflict: a frozen owner held the row, and its backend was ended. Try again.
     """
     await writer.execute(_sql["lock_timeout"])
     try:
@@ -75,16 +78,16 @@ async def claim(writer: Connection, partition: int, node: str) -> Claim:
 
 
 async def _owner(writer: Connection, partition: int) -> tuple[int, str | None, float]:
-    """The last epoch, the node that has or had it, and the seconds that are left of its lease."""
+    """The last epoch, its node, and the rest of its lease in seconds."""
     epoch, node, seconds = (await writer.execute(_sql["owner"], (partition,))).rows[0]
     return epoch, node, seconds or 0.0
 
 
 async def renew(writer: Connection, claim: Claim) -> None:
-    """Extend the lease by its full length from now.
+    """Renews the lease for its full length from now.
 
     Raises:
-        SteppedDown: somebody else has begun a term.
+        SteppedDown: another term has begun.
     """
     if not (await writer.execute(_sql["renew"], (claim.partition, claim.epoch, LEASE_S))).rows:
         raise SteppedDown(f"partition {claim.partition} is no longer owned by epoch {claim.epoch}")

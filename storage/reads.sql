@@ -1,17 +1,17 @@
 -- name: cluster
--- The partitions with who leads them; a lease is real time, whatever the engine's clock says.
+-- The partitions and their leaders. Leases use real time, not the engine's clock.
 SELECT p.id, CASE WHEN p.lease_until > now() THEN p.owner_node END, (SELECT cluster_id::text FROM cluster)
 FROM partitions p
 ORDER BY p.id;
 
 -- name: definition_xml
--- The file as it was deployed.
+-- The deployed file, unchanged.
 SELECT r.bytes
 FROM process_definitions d JOIN resources r ON r.sha256 = d.sha256
 WHERE d.process_definition_key = $1 AND d.state <> 'DELETED';
 
 -- name: result
--- The state of an instance that has ended, and variables of its outermost scope: one snapshot, so that they fit.
+-- The state of an ended instance, and the variables of its outermost scope, in one snapshot.
 SELECT p.state, (
     SELECT '{' || string_agg(to_json(v.name) || ':' || v.value, ',' ORDER BY v.name) || '}'
     FROM variables v
@@ -29,7 +29,7 @@ SELECT root_key FROM process_instances WHERE process_instance_key = $1;
 SELECT FROM element_instances WHERE element_instance_key = $1;
 
 -- name: scope
--- The engine's time, and what an element instance, or a process instance, sees: of each name the innermost variable.
+-- The engine's time, and the variables that an element or process instance sees: the innermost of each name.
 SELECT to_epoch_ms(clock_now()), scope.path IS NOT NULL, (
     SELECT '{' || string_agg(to_json(v.name) || ':' || v.value, ',') || '}'
     FROM (
@@ -51,7 +51,7 @@ LEFT JOIN (
 SELECT FROM user_tasks WHERE user_task_key = $1;
 
 -- name: sequence_flows
--- Those that an instance has taken, in the words of the API.
+-- The flows that an instance has taken, with the API's fields.
 SELECT coalesce(json_agg(json_build_object(
     'sequenceFlowId', p.process_instance_key || '_' || f.flow_id, 'processInstanceKey', p.process_instance_key::text,
     'rootProcessInstanceKey', p.root_key::text, 'processDefinitionKey', p.process_definition_key::text,
@@ -62,7 +62,7 @@ FROM process_instances p JOIN (
 WHERE p.process_instance_key = $1;
 
 -- name: call_hierarchy
--- From the root to the instance: up by primary key, one row a level.
+-- From the root to the instance. The query goes up by primary key, one row for each level.
 WITH RECURSIVE up AS (
     SELECT p.process_instance_key, p.parent_process_instance_key, p.process_definition_key, p.process_name, p.process_id, p.depth
     FROM process_instances p WHERE p.process_instance_key = $1
@@ -76,7 +76,7 @@ SELECT json_agg(json_build_object(
 FROM up;
 
 -- name: instance_statistics
--- By the index on (process_instance_key, element_instance_key). The body of a loop is not counted, its instances are.
+-- By the index on (process_instance_key, element_instance_key). Counts the inner instances of a loop, not its body.
 SELECT coalesce(json_agg(s ORDER BY s."elementId"), '[]') FROM (
     SELECT element_id AS "elementId", count(*) FILTER (WHERE ended_at IS NULL AND incidents = 0) AS active,
         count(*) FILTER (WHERE state = 'TERMINATED') AS canceled,
@@ -88,7 +88,7 @@ SELECT coalesce(json_agg(s ORDER BY s."elementId"), '[]') FROM (
 ) s;
 
 -- name: definition_statistics
--- From what the batches have counted; those with incidents, which are few, by their own index.
+-- From the counts that the batches keep. Elements with incidents are few: they have their own index.
 SELECT coalesce(json_agg(s ORDER BY s."elementId"), '[]') FROM (
     SELECT c.element_id AS "elementId", sum(c.active) - coalesce(i.n, 0) AS active, sum(c.canceled) AS canceled,
         coalesce(i.n, 0) AS incidents, sum(c.completed) AS completed

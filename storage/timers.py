@@ -1,4 +1,4 @@
-"""Timers as the timer task reads them: the time, and the nearest due dates. Writing them is a part of each batch."""
+"""The reads of the timer task: the time, and the nearest due dates. Batches write the timers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NOW, _WINDOW, _PURGE = _sql["now"], _sql["window"], _sql["purge"]
 
 
 class Clock(msgspec.Struct, frozen=True, gc=False):
-    """The engine's time, epoch milliseconds. `revision` rises when somebody sets it; pinned, it stands still."""
+    """The engine's time in epoch milliseconds. Each setting raises `revision`; a pinned clock stands still."""
 
     now: int
     revision: int
@@ -28,12 +28,12 @@ class PendingTimer(msgspec.Struct, frozen=True, gc=False):
 
 
 async def clock(connection: Connection) -> Clock:
-    """What time it is for the engine."""
+    """The current state of the engine's clock."""
     return Clock(*(await connection.execute(_NOW)).rows[0])
 
 
 async def nearest(connection: Connection, partition: int, limit: int) -> list[PendingTimer]:
-    """Up to `limit` pending timers of a partition, in the order of their due dates."""
+    """Up to `limit` pending timers of a partition, ordered by due date."""
     return [PendingTimer(*row) for row in (await connection.execute(_WINDOW, (partition, limit))).rows]
 
 
@@ -56,9 +56,9 @@ async def stuck(connection: Connection, partition: int, limit: int) -> list[Stuc
 
 
 async def purge(connection: Connection, age_ms: int, limit: int) -> int:
-    """Delete up to `limit` timers that ended longer ago than this; how many there were.
+    """Deletes up to `limit` timers that ended more than `age_ms` ago; returns their number.
 
-    Stuck timers that are no longer pending are forgotten, too.
+    It also deletes the records of stuck timers that are no longer pending.
     """
     await connection.execute(_sql["purge_stuck"])
     return (await connection.execute(_PURGE, (age_ms, limit))).count

@@ -93,7 +93,7 @@ async def test_a_lease_keeps_others_off(connect, connection):
     with pytest.raises(partitions.Owned) as owned:
         await partitions.claim(await connect(), 1, "b")
     assert 0 < owned.value.seconds <= partitions.LEASE_S
-    assert "belongs to node 'a'" in str(owned.value)
+    assert "node 'a' owns" in str(owned.value)
     assert (await owner(connection))[:2] == (1, "a")
 
 
