@@ -1,7 +1,7 @@
-"""Whether a term ended by the fault of the command that it tried alone (docs/adr/0014).
+"""Whether the command that a term tried alone caused the end of that term (docs/adr/0014).
 
-An attempt counts only with evidence that its command was what took so long: the processor's time that the attempt's own
-steps used, or PostgreSQL's answers to somebody else meanwhile. Outages, kills, stops and step-downs give neither.
+An attempt counts only with evidence that its command took so long: the CPU time of the attempt's own steps, or answers
+of PostgreSQL to others meanwhile. Outages, kills, stops and step-downs give no such evidence.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from vivero.storage.postgres.errors import DeadlineExceeded, StorageError
 log = structlog.get_logger(__name__)
 
 BEAT, TIMEOUT, BUG, DATA, ERROR = "beat", "timeout", "bug", "data", "error"
-"""What ends an attempt that counts, beside the watchdog: no beat in time; a deadline or the transaction's timeout has
-passed; our code raised outside of the core, which undoes and rejects by itself; PostgreSQL refused a value; PostgreSQL
-gave up a statement, and served others."""
+"""Ends of an attempt that count, in addition to the watchdog: no beat in time; a deadline or the transaction's timeout
+passed; our code raised outside the core, which undoes and rejects by itself; PostgreSQL refused a value; PostgreSQL
+gave up a statement while it served others."""
 GIVEN_UP = ("57014", "XX000", "XX001", "XX002")
-"""SQLSTATEs: statement_timeout or an administrator; an internal error; a row or an index that is damaged."""
+"""SQLSTATEs: a statement timeout or an administrator; an internal error; a damaged row or index."""
 TRANSACTION_TIMEOUT = "25P04"
 PROVE_EVERY_S = 0.25
 PROMPT_S = 1.0
-"""PostgreSQL serves, if a small commit takes no longer."""
+"""PostgreSQL serves others if a small commit takes no longer than this."""
 
 
 class Unworkable(Exception):
-    """Our code raised while it computed a batch, outside of a handler."""
+    """Our code raised while it computed a batch, outside a handler."""
 
 
 def symptom(error: BaseException | None, beat: Beat) -> str | None:
-    """What ended a term, if that may be the fault of what it did. Who made the child hang on purpose is known."""
+    """What ended a term, if its commands may have caused that. None for chaos, outages and step-downs."""
     if beat.given_up:
         return None if beat.muted else BEAT
     for leaf in () if error is None else leaves(error):
@@ -57,15 +57,15 @@ def symptom(error: BaseException | None, beat: Beat) -> str | None:
 
 
 class Probe:
-    """Whether PostgreSQL serves others, and the network too: a small commit again and again, on its own connection.
+    """Tests by repeated small commits, on its own connection, whether PostgreSQL and the network serve others.
 
-    Times are without what the attempt itself has computed: meanwhile nobody could hear an answer.
+    Times exclude what the attempt itself computed, because no answer can arrive meanwhile.
     """
 
     def __init__(
         self, connect: Callable[[str], Awaitable[Connection]], sessions: list[int], meter: CpuMeter, timeout_s: float
     ) -> None:
-        """`sessions`: the backends of the term, which wait for nobody's lock."""
+        """`sessions` are the backends of the term, which must not wait for a lock."""
         self._connect = connect
         self._sessions = sessions
         self._meter = meter
@@ -75,16 +75,16 @@ class Probe:
         self._longest_s = 0.0
 
     def begin(self) -> None:
-        """An attempt begins: what was before does not matter."""
+        """Begin an attempt. Earlier answers do not matter."""
         self._longest_s = 0.0
 
     @property
     def serves(self) -> bool:
-        """Whether PostgreSQL has served all the time since `begin`."""
+        """Whether PostgreSQL has served others ever since `begin`."""
         return max(self._longest_s, self._now() - self._proved_at) <= PROMPT_S + PROVE_EVERY_S
 
     async def run_once(self) -> None:
-        """Ask once. An error is an answer, too: then nothing is proved."""
+        """Make one commit. An error proves nothing."""
         try:
             if self._connection is None:
                 self._connection = await self._connect("vivero:probe")
@@ -97,7 +97,7 @@ class Probe:
             self._longest_s, self._proved_at = max(self._longest_s, now - self._proved_at), now
 
     async def run(self, scope: trio.CancelScope) -> None:
-        """A task: ask again and again, until cancelled."""
+        """Make commits repeatedly until cancelled. A task."""
         try:
             with scope:
                 while True:
@@ -113,7 +113,7 @@ class Probe:
 
 
 class Trials:
-    """A term's attempts, one after the other, while it tries commands one by one."""
+    """The attempts of a term while it tries commands one by one."""
 
     def __init__(
         self,
@@ -130,10 +130,10 @@ class Trials:
         self._probing: trio.CancelScope | None = None
         self._began_s = self._began_at = 0.0
         self.under_way: Suspicion | None = None
-        """The attempt that is not over: its command is not committed."""
+        """The current attempt, whose command is not committed."""
 
     async def begin(self, writer: Connection, position: int, nursery: trio.Nursery) -> None:
-        """Record an attempt before anything is loaded, decoded or computed for it; once a term."""
+        """Record an attempt before anything is loaded, decoded or computed for it, once in a term."""
         if self.under_way is not None and self.under_way.first == position:
             return
         if self._probing is None:
@@ -146,16 +146,16 @@ class Trials:
         self.under_way = Suspicion(self._partition, self._epoch, position, position, True)
 
     def passed(self, more: bool) -> None:
-        """The command is committed; `more`: others are tried alone, too."""
+        """The command is committed. `more` tells that further commands are tried alone."""
         self.under_way = None
         if not more and self._probing is not None:
             self._probing.cancel()
             self._probing = None
 
     def cause(self, error: BaseException | None, beat: Beat) -> str | None:
-        """What ended the attempt under way, if that counts.
+        """What ended the current attempt, if that counts.
 
-        Nobody can say of an attempt that hardly lasted what it waited for: PostgreSQL has not been asked meanwhile.
+        A very short attempt does not count, because there was no time to test PostgreSQL.
         """
         seen = symptom(error, beat)
         if seen in (None, BUG, DATA):

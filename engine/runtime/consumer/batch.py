@@ -1,7 +1,7 @@
-"""A batch of the log worked through the core: log rows in, statements and notices out. No task, no connection its own.
+"""A batch of the log through the core: log rows in, statements and notices out, without a task or a connection.
 
-What ends a batch early: 50 ms of computing, megabytes of variables, or something that nobody declared and that must be
-loaded first.
+A batch ends early after 50 ms of computing, after megabytes of variables, or when a command lacks something that it did
+not declare and that must be loaded first.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from vivero.storage.state.load import LogRow
 log = structlog.get_logger(__name__)
 
 CHECKPOINT_EVERY_S = 0.001
-"""The API shares this thread: it waits no longer than this for the engine."""
+"""The API shares this thread, and waits no longer than this for the engine."""
 COMPUTE_S = 0.05
 FOLLOW_UP_S = 0.2
-"""Of computing follow-ups that had to wait for something to be loaded: what is left then goes through the log."""
+"""CPU time for follow-ups that wait for a load. The remaining ones go through the log."""
 
 WAITED_FOR = (
     TriggerTimer,
@@ -53,18 +53,18 @@ WAITED_FOR = (
     ContinueWork,
     *JOB_REPORTS,
 )
-"""Commands that somebody waits for, be it a tree for its own work: one that cannot be worked is refused in the core,
-which lets nobody wait for ever, and gives no worker a job again whose result is refused each time. What they need is
-named by keys alone, so that the database can always be asked for it."""
+"""Commands that an instance or a worker waits for. The core rejects one that cannot be processed, so that nothing waits
+for ever, and no worker gets a job again whose result is rejected each time. Their needs consist of keys alone, so that
+they can always be loaded."""
 _WAITED_FOR = {command.intent for command in WAITED_FOR}
 
 Fill = Callable[[list[Need]], Awaitable[None]]
-"""Loads what is needed; each call is a constant number of statements."""
+"""Loads needs with a constant number of statements."""
 
 
 @dataclass(slots=True)
 class Work:
-    """What a batch did: to be committed, and then to be told. Without a command it is a quantum of deferred work."""
+    """The result of a batch, to be committed and then reported. Without commands it is a quantum of deferred work."""
 
     last: int
     next_key: int
@@ -75,12 +75,12 @@ class Work:
     outcomes: list[CommandOutcome]
     moves_definitions: bool
     in_a_hurry: bool
-    """Whether the inbox got commands that nobody does before they come."""
+    """Whether the inbox got commands that no quantum does before they arrive."""
 
 
 @dataclass(slots=True)
 class Decoded:
-    """A log row with its command, or with why it is rejected; with both if that is to be said where it belongs."""
+    """A log row with its command or its rejection; with both if the core rejects the command."""
 
     row: LogRow
     command: Command | None
@@ -96,7 +96,7 @@ class _Collected:
 
 
 def decode(rows: Iterable[LogRow], refusals: Refusals) -> list[Decoded]:
-    """The commands of the rows, or what to answer instead."""
+    """Decode rows into commands, or into rejections."""
     return [_decode(row, refusals) for row in rows]
 
 
@@ -105,19 +105,19 @@ def _decode(row: LogRow, refusals: Refusals) -> Decoded:
     if refused is not None and row.intent not in _WAITED_FOR and row.position not in refusals.slow:
         return Decoded(row, None, refused)
     try:
-        row.payload.decode()  # values are kept as they are, so that nobody else would look into them
+        row.payload.decode()  # nothing else checks the encoding, because values are kept as they are
         command = decode_command(row.intent, row.payload)
         final = refusals.final(row.position, command)
         return Decoded(row, command, refused) if final is None else Decoded(row, None, final)
-    except MemoryError:  # of the machine's
+    except MemoryError:  # the machine's fault
         raise
-    except Exception as error:  # whatever it is: a row is decoded before anybody could refuse it
+    except Exception as error:  # any error: decoding is the only chance to reject the row
         reason = f"the log row at position {row.position} ({row.intent}) cannot be read: {error}"
         return Decoded(row, None, Rejection(RejectionCode.PROCESSING_ERROR, reason))
 
 
 def needs_of(decoded: Iterable[Decoded]) -> list[Need]:
-    """What the commands declare that they need."""
+    """The declared needs of the commands."""
     return [
         need
         for one in decoded
@@ -129,10 +129,10 @@ def needs_of(decoded: Iterable[Decoded]) -> list[Need]:
 async def compute(
     processor: Processor, decoded: list[Decoded], now: int, leases: Mapping[int, str | None], fill: Fill
 ) -> tuple[Work | None, Need | None]:
-    """Run the commands in order; what to commit (None when not one was run), and what is missing for the next.
+    """Run the commands in order. Returns what to commit (None if no command ran), and what the next command lacks.
 
-    Follow-ups that lack something (a channel whose key was only now evaluated, the tree that a message reaches) come
-    after all commands, when `fill` has loaded it, and in the same transaction: whoever is told of a command's outcome
+    Follow-ups that lack something (a channel whose key was just evaluated, a tree that a message reaches) run after all
+    commands, once `fill` has loaded it, and in the same transaction. So a client that learns the outcome of a command
     finds its follow-ups done.
     """
     collected, missing = _Collected(), None
@@ -157,12 +157,12 @@ async def compute(
 
 
 def needs_of_work(root: int) -> list[Need]:
-    """What the next quantum of a tree's deferred work needs."""
+    """The needs of the next quantum of a tree's deferred work."""
     return list(COMMANDS[ContinueWork].needs(ContinueWork(root), ""))
 
 
 async def run_deferred(processor: Processor, root: int, last: int, now: int, fill: Fill) -> Work | None:
-    """A quantum of a tree's deferred work, as a batch without a command: it adds to what came of the one at `last`."""
+    """Run a quantum of a tree's deferred work as a batch without a command. Its rows follow those of `last`."""
     collected = _Collected(last=last)
     _collect_more(collected, processor.run_deferred(root, now))
     if not collected.log_rows:
@@ -172,8 +172,8 @@ async def run_deferred(processor: Processor, root: int, last: int, now: int, fil
 
 
 async def _follow_up(processor: Processor, collected: _Collected, fill: Fill) -> None:
-    """Follow-ups that wait for something to be loaded. The time of the processor decides when there are enough of
-    them, as another program's must not keep those from being done that somebody expects."""
+    """Run follow-ups that wait for a load. CPU time limits them, not wall time: the load of other programs must not
+    delay outcomes that clients wait for."""
     spent_s = 0.0
 
     def enough() -> bool:
@@ -225,7 +225,7 @@ def _collect_more(collected: _Collected, handled: list[Handled]) -> None:
 
 
 async def _finish(processor: Processor, collected: _Collected, now: int) -> Work:
-    """Pin and encode what changed; between the tables the others of this thread get their turn when it is time."""
+    """Close the batch and encode what changed. Other tasks get their turn between tables."""
     state, notices = processor.state, processor.notices
     processor.notices = Notices()
     for position, bug in notices.poisoned:

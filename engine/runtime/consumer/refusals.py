@@ -1,12 +1,11 @@
-"""What is not tried any more, remembered beyond the term that it ended (docs/design/log.md §5).
+"""Commands that are not tried again, remembered beyond the term that they ended (docs/design/log.md §5).
 
-Two things are not: what the database refuses to load for or to save, and what has been tried alone three times and was
-too slow each time, over restarts, too (docs/adr/0014).
+There are two kinds: commands for which the database refuses to load or save rows, and commands that were tried alone
+three times, over restarts too, and were too slow each time (docs/adr/0014).
 
-A command that is refused is answered with a rejection. A trigger of a timer is tried once more, to mark the timer as
-failed and to raise an incident; when that is refused, too, there is nothing left to write: then it is rejected like any
-other, and so is each later trigger of the same due date, at once. Otherwise every term would end at one of them, and
-every new term's timer task would append another.
+Such a command is rejected. The trigger of a timer gets one more try, which marks the timer as failed and raises an
+incident. If that is refused, too, nothing is left to write: the trigger is rejected, and so is each later trigger of
+the same due date. Otherwise one of them would end every term, and each new timer task would append one more.
 """
 
 from __future__ import annotations
@@ -27,34 +26,34 @@ log = structlog.get_logger(__name__)
 
 MAX_TIMERS = 1_000
 BIGINT = 1 << 63
-"""Beyond every number of PostgreSQL's type."""
+"""Greater than every value of PostgreSQL's bigint."""
 MOST_ATTEMPTS = 3
-"""Attempts that count, after which a command is rejected; the next one only says so where it belongs."""
+"""The number of counted attempts after which a command is rejected."""
 CONTINUATION_DISTANCE = 100
 """Positions within which deferred work normally returns as a command."""
 
 
 @dataclass(slots=True)
 class Refusals:
-    """Of one consumer, by position of the log and by timer. The memory is bounded; what falls out is tried again."""
+    """What one consumer does not try again, by log position and by timer. Entries beyond the limit are tried again."""
 
     positions: dict[int, Rejection] = field(default_factory=dict)
-    """What to answer. Until the position is committed."""
+    """The rejections, until their positions are committed."""
     hopeless: set[int] = field(default_factory=set)
-    """Positions among them that were refused a second time."""
+    """The positions that were refused a second time."""
     slow: set[int] = field(default_factory=set)
-    """Positions among them that were tried too often. What they name can be loaded, or so it seems."""
+    """The positions that were tried too often. Their rows can probably be loaded."""
     timers: dict[tuple[int, int], Rejection] = field(default_factory=dict)
-    """(key, due date) of timers that can neither fire nor be marked as failed. The oldest is forgotten first."""
+    """(key, due date) of timers that can neither fire nor be marked as failed. The oldest are dropped first."""
     unrecorded: list[StuckTimer] = field(default_factory=list)
-    """Those that the next batch records, for later terms and programs."""
+    """The timers that the next batch records, for later terms."""
     careful_until: int = 0
-    """Up to this position commands are committed one by one: one of them cannot be saved, or is too slow."""
+    """Commands up to this position run one by one, because one of them cannot be saved or is too slow."""
     piggybacked_until: int = 0
-    """Up to this position commands were sent with statements of others; what is sent again goes without."""
+    """Commands up to this position were sent with piggybacked statements. A repetition goes without them."""
 
     def suspect(self, suspected: Suspected) -> None:
-        """A batch could not be loaded for or saved: find the culprit one by one; reject it when it was alone."""
+        """A batch could not be loaded or saved. Try its commands one by one, and reject one that was alone."""
         last = suspected.last
         log.error("the database refuses a batch", first=suspected.first, last=last, error=str(suspected.poison))
         if self.careful_until >= last and suspected.commands == 1:
@@ -63,11 +62,11 @@ class Refusals:
         self.careful_until = max(last, self.careful_until)
 
     def doubt(self, suspicion: Suspicion) -> None:
-        """A term ended as one does whose work takes too long: find the culprit one by one."""
+        """A term ended because its work took too long. Try its commands one by one."""
         self.careful_until = max(self.careful_until, suspicion.last)
 
     def learn(self, position: int, known: Iterable[Known]) -> None:
-        """A term begins behind `position`: what all terms, of whatever node, have recorded of what comes next."""
+        """A term begins after `position`. Take over what terms of all nodes have recorded of the next commands."""
         self.committed(position)
         for one in known:
             self.careful_until = max(self.careful_until, one.until)
@@ -83,7 +82,7 @@ class Refusals:
         self.positions[position] = rejection
 
     def final(self, position: int, command: Command) -> Rejection | None:
-        """What to answer without trying anything more; None: try it, or, if it was refused, say so where it belongs."""
+        """The rejection of a command that is not tried again. None: try it, or let the core reject it."""
         timer = (command.key, command.due_at) if isinstance(command, TriggerTimer) else None
         if position not in self.hopeless:
             return None if timer is None else self.timers.get(timer)
@@ -96,7 +95,7 @@ class Refusals:
         return self.positions[position]
 
     def know(self, stuck: Iterable[StuckTimer]) -> None:
-        """What earlier terms, of whatever node, have recorded of timers."""
+        """Take over what terms of all nodes have recorded of timers."""
         for timer in stuck:
             if (timer.key, timer.due_at) not in self.timers:
                 log.warning("a timer is stuck: move or cancel it", key=timer.key, reason=timer.reason)
@@ -108,7 +107,7 @@ class Refusals:
             del self.timers[next(iter(self.timers))]
 
     def committed(self, last: int) -> None:
-        """Everything up to this position is processed."""
+        """The log is processed up to this position."""
         self.unrecorded = []
         for position in [position for position in self.positions if position <= last]:
             del self.positions[position]
@@ -117,16 +116,16 @@ class Refusals:
 
 
 def tried_too_often(causes: Sequence[str]) -> Rejection:
-    """What to answer to a command whose attempts ended so."""
+    """The rejection of a command whose attempts had these causes."""
     reason = (
         f"{MOST_ATTEMPTS} attempts to process the command alone have failed ({', '.join(causes[:MOST_ATTEMPTS])}): "
-        "it takes too long or too much, and is not tried again"
+        "it takes too long or too much memory, and is not tried again"
     )
     return Rejection(RejectionCode.PROCESSING_ERROR, reason)
 
 
 class Suspected(Exception):
-    """The database refuses something of the commands at positions `first` … `last`, `commands` in number."""
+    """The database refuses to load or save rows of the `commands` commands at positions `first` to `last`."""
 
     def __init__(self, first: int, last: int, commands: int, poison: DataPoison) -> None:
         super().__init__(str(poison))
