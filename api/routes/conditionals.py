@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from vivero.api import commands
-from vivero.api.decoding import Body, Key, Violations, as_key, as_variables, check_tenant, decode, decoder
+from vivero.api.decoding import Body, Key, Violations, as_key, check_tenant, decoder
+from vivero.api.large_bodies import body_of, variables_of
 from vivero.api.request import Request
 from vivero.api.response import Response, json_response
 from vivero.api.services import Services
@@ -26,12 +27,12 @@ _reply_decoder = msgspec.json.Decoder(ConditionalsReply)
 
 async def evaluate(request: Request, services: Services) -> Response:
     """POST /v2/conditionals/evaluation: starts an instance at each start event whose condition is true."""
-    body = decode(request, _evaluation_decoder, services.settings)
+    body = await body_of(request, services, _evaluation_decoder)
     found = Violations()
     found.require("variables", body.variables)
     found.check()
     check_tenant(body.tenant_id, "Evaluate Conditional")
-    variables = as_variables(body.variables, services.settings)
+    variables = await variables_of(request, services, body.variables)
     command = EvaluateConditionals(variables, as_key(body.process_definition_key, "processDefinitionKey"))
     submitted = await commands.submit(request, services, command)
     if submitted.outcome is None:

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 import trio
 
-from vivero.api.decoding import Body, Key, Violations, as_key, as_variables, check_tenant, decode, decoder
+from vivero.api.decoding import Body, Key, Violations, as_key, check_tenant, decoder
+from vivero.api.large_bodies import body_of, variables_of
 from vivero.api.problems import Problem, not_found
 from vivero.api.reading import read
 from vivero.api.request import Request
@@ -32,7 +33,7 @@ _evaluation_decoder = decoder(EvaluationBody)
 async def evaluate(request: Request, services: Services) -> Response:
     """POST /v2/expression/evaluation: evaluate a text with a leading `=`. Other texts are constants."""
     limits = services.limits.feel
-    body = decode(request, _evaluation_decoder, services.settings)
+    body = await body_of(request, services, _evaluation_decoder)
     found = Violations()
     found.require("expression", body.expression)
     found.longest("expression", body.expression, limits.source_length)
@@ -40,7 +41,7 @@ async def evaluate(request: Request, services: Services) -> Response:
     check_tenant(body.tenant_id, "Evaluate Expression")
     expression = body.expression or ""
     scope_key = as_key(body.scope_key, "scopeKey")
-    given = as_variables(body.variables, services.settings)
+    given = await variables_of(request, services, body.variables)
     now_ms, seen = await read(services, lambda connection: reads.scope(connection, scope_key))
     if seen is None:
         raise not_found("Scope", scope_key or 0)

@@ -12,12 +12,11 @@ from vivero.api.decoding import (
     Int64,
     Violations,
     as_int64,
-    as_variables,
     check_reference,
     decode,
-    decode_optional,
     decoder,
 )
+from vivero.api.large_bodies import body_of, optional_body_of, variables_of
 from vivero.api.problems import Problem, invalid_argument
 from vivero.api.request import Request
 from vivero.api.response import Response, no_content
@@ -77,19 +76,19 @@ _update_decoder = decoder(UpdateBody)
 async def complete(request: Request, services: Services) -> Response:
     """POST /v2/jobs/{key}/completion: complete a job, with variables for the process."""
     key = request.key("jobKey")
-    body = decode_optional(request, _completion_decoder, services.settings)
+    body = await optional_body_of(request, services, _completion_decoder)
     if body.result is not None:
         raise invalid_argument("Results of listeners and ad-hoc sub-processes (result) are not supported")
     if body.business_id is not None:
         raise invalid_argument("Assigning a business id with a job (businessId) is not supported")
-    variables = as_variables(body.variables, services.settings)
+    variables = await variables_of(request, services, body.variables)
     return await commands.command(request, services, CompleteJob(key, variables, _token(body.job_lease_token)), key)
 
 
 async def fail(request: Request, services: Services) -> Response:
     """POST /v2/jobs/{key}/failure: fail a job. If retries remain, it is available again after the backoff."""
     key = request.key("jobKey")
-    body = decode_optional(request, _failure_decoder, services.settings)
+    body = await optional_body_of(request, services, _failure_decoder)
     backoff_ms = as_int64(body.retry_back_off, "retryBackOff") or 0
     found = Violations()
     found.at_least("retryBackOff", backoff_ms, 0)
@@ -99,7 +98,7 @@ async def fail(request: Request, services: Services) -> Response:
         max(body.retries or 0, 0),
         min(backoff_ms, MAX_TIMEOUT_MS),
         body.error_message,
-        as_variables(body.variables, services.settings),
+        await variables_of(request, services, body.variables),
         _token(body.job_lease_token),
     )
     return await commands.command(request, services, command, key)
@@ -108,7 +107,7 @@ async def fail(request: Request, services: Services) -> Response:
 async def throw_error(request: Request, services: Services) -> Response:
     """POST /v2/jobs/{key}/error: throw a BPMN error, which the process may catch."""
     key = request.key("jobKey")
-    body = decode(request, _error_decoder, services.settings)
+    body = await body_of(request, services, _error_decoder)
     found = Violations()
     found.require("errorCode", body.error_code)
     found.check()
@@ -116,7 +115,7 @@ async def throw_error(request: Request, services: Services) -> Response:
         key,
         body.error_code or "",
         body.error_message,
-        as_variables(body.variables, services.settings),
+        await variables_of(request, services, body.variables),
         _token(body.job_lease_token),
     )
     return await commands.command(request, services, command, key)

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from vivero.api import commands
-from vivero.api.decoding import Body, Int64, Violations, as_int64, as_variables, check_tenant, decode, decoder
+from vivero.api.decoding import Body, Int64, Violations, as_int64, check_tenant, decoder
+from vivero.api.large_bodies import body_of, variables_of
 from vivero.api.request import Request
 from vivero.api.response import Response, json_response
 from vivero.api.search import searching
@@ -44,7 +45,7 @@ _reply_decoder = msgspec.json.Decoder(MessageReply)
 
 async def publish(request: Request, services: Services) -> Response:
     """POST /v2/messages/publication: publish a message for subscriptions that exist now or within its time to live."""
-    body = decode(request, _publication_decoder, services.settings)
+    body = await body_of(request, services, _publication_decoder)
     time_to_live_ms = as_int64(body.time_to_live, "timeToLive") or 0
     found = _checked(body)
     found.longest("messageId", body.message_id, MAX_TEXT)
@@ -56,7 +57,7 @@ async def publish(request: Request, services: Services) -> Response:
         body.correlation_key or "",
         min(time_to_live_ms, MAX_TIME_TO_LIVE_MS),
         body.message_id or None,
-        as_variables(body.variables, services.settings),
+        await variables_of(request, services, body.variables),
         business_id=body.business_id,
     )
     return await _answered(request, services, command)
@@ -64,10 +65,10 @@ async def publish(request: Request, services: Services) -> Response:
 
 async def correlate(request: Request, services: Services) -> Response:
     """POST /v2/messages/correlation: correlate a message and name the process instance; 404 if there is none."""
-    body = decode(request, _correlation_decoder, services.settings)
+    body = await body_of(request, services, _correlation_decoder)
     _checked(body).check()
     check_tenant(body.tenant_id, "Correlate Message")
-    variables = as_variables(body.variables, services.settings)
+    variables = await variables_of(request, services, body.variables)
     command = CorrelateMessage(body.name or "", body.correlation_key or "", variables, body.business_id)
     return await _answered(request, services, command)
 

@@ -19,21 +19,20 @@ from vivero.api.decoding import (
     Violations,
     as_int64,
     as_key,
-    as_variables,
     check_reference,
     check_tenant,
-    decode,
     decode_optional,
     decoder,
 )
+from vivero.api.large_bodies import body_of, variables_of
 from vivero.api.problems import Problem
 from vivero.api.reading import read
 from vivero.api.request import UNWATCHED_S, Request
 from vivero.api.response import Response, json_response
 from vivero.api.search import getting, searching
 from vivero.api.services import EndWaiter, Services
-from vivero.api.settings import ApiSettings
 from vivero.api.waits import Wait
+from vivero.engine.core.records.base import Variables
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance, InstanceReply
 from vivero.engine.runtime.appender.admission import Overloaded
 from vivero.engine.runtime.waiters import NotToldHere
@@ -109,10 +108,10 @@ _NO_VARIABLES = msgspec.Raw(b"{}")
 async def create(request: Request, services: Services) -> Response:
     """POST /v2/process-instances: start a process. With awaitCompletion or ?wait=true, answer at its end."""
     settings = services.settings
-    body = decode(request, _creation_decoder, settings)
+    body = await body_of(request, services, _creation_decoder)
     _check(body)
     awaits = body.await_completion or (bool(request.query_string) and request.flag("wait", False))
-    command = _command(body, settings, awaits)
+    command = _command(body, await variables_of(request, services, body.variables), awaits)
     deadline = trio.current_time() + (_limit_s(request, body, services) if awaits else settings.response_timeout_s)
     if not awaits:
         submitted = await commands.submit(request, services, command, deadline=deadline)
@@ -126,12 +125,12 @@ async def create(request: Request, services: Services) -> Response:
         return await _awaited(request, services, submitted, names, deadline, wait)
 
 
-def _command(body: CreationBody, settings: ApiSettings, awaits: bool) -> CreateInstance:
+def _command(body: CreationBody, variables: Variables, awaits: bool) -> CreateInstance:
     return CreateInstance(
         body.process_definition_id,
         as_key(body.process_definition_key, "processDefinitionKey"),
         -1 if body.process_definition_version is None else body.process_definition_version,
-        as_variables(body.variables, settings),
+        variables,
         body.tags or (),
         body.business_id,
         awaits,

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from vivero.api import commands
-from vivero.api.decoding import Body, Violations, as_variables, check_tenant, decode, decoder
+from vivero.api.decoding import Body, Violations, check_tenant, decoder
+from vivero.api.large_bodies import body_of, variables_of
 from vivero.api.request import Request
 from vivero.api.response import Response, json_response
 from vivero.api.services import Services
@@ -28,13 +29,13 @@ _reply_decoder = msgspec.json.Decoder(SignalReply)
 
 async def broadcast(request: Request, services: Services) -> Response:
     """POST /v2/signals/broadcast: broadcast a signal to all subscriptions. The answer does not wait for all of them."""
-    body = decode(request, _broadcast_decoder, services.settings)
+    body = await body_of(request, services, _broadcast_decoder)
     found = Violations()
     found.require("signalName", body.signal_name)
     found.longest("signalName", body.signal_name, MAX_NAME)
     found.check()
     check_tenant(body.tenant_id, "Broadcast Signal")
-    command = BroadcastSignal(body.signal_name or "", as_variables(body.variables, services.settings))
+    command = BroadcastSignal(body.signal_name or "", await variables_of(request, services, body.variables))
     submitted = await commands.submit(request, services, command)
     if submitted.outcome is None:
         return await commands.accepted(services, submitted.appended)

@@ -6,7 +6,8 @@ import re
 from typing import Any
 
 from vivero.api import commands
-from vivero.api.decoding import Body, Int32, Violations, as_variables, decode, decode_optional, decoder
+from vivero.api.decoding import Body, Int32, Violations, decode, decode_optional, decoder
+from vivero.api.large_bodies import optional_body_of, variables_of
 from vivero.api.problems import not_found
 from vivero.api.reading import read
 from vivero.api.request import Request
@@ -148,11 +149,11 @@ def _names(name: str, names: tuple[str, ...], found: Violations) -> tuple[str, .
 async def complete(request: Request, services: Services) -> Response:
     """POST /v2/user-tasks/{key}/completion: complete a task, with variables for the process."""
     key = request.key("userTaskKey")
-    body = decode_optional(request, _completion_decoder, services.settings)
+    body = await optional_body_of(request, services, _completion_decoder)
     found = Violations()
     found.longest("action", body.action, MAX_ACTION)
     found.check()
-    variables = as_variables(body.variables, services.settings)
+    variables = await variables_of(request, services, body.variables)
     command = CompleteUserTask(key, variables, body.action or "complete")
     return await commands.command(request, services, command, key)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from vivero.api import commands
-from vivero.api.decoding import Body, Int64, as_variables, check_reference, decode, decoder
+from vivero.api.decoding import Body, Int64, check_reference, decoder
+from vivero.api.large_bodies import body_of, variables_of
 from vivero.api.problems import invalid_argument
 from vivero.api.request import Request
 from vivero.api.response import Response
@@ -35,9 +36,9 @@ async def search(request: Request, services: Services) -> Response:
 async def set(request: Request, services: Services) -> Response:
     """PUT /v2/element-instances/{key}/variables: set variables in the scope (`local`), or where each is defined."""
     key = request.key("elementInstanceKey")
-    body = decode(request, _set_decoder, services.settings)
+    body = await body_of(request, services, _set_decoder)
     check_reference(body.operation_reference)
     if body.variables is None:
         raise invalid_argument("No variables provided")
-    variables = as_variables(body.variables, services.settings)
+    variables = await variables_of(request, services, body.variables)
     return await commands.command(request, services, SetVariables(key, variables, body.local or False), key)

@@ -63,7 +63,7 @@ QUANTUM_STEPS = 128_000
 budget as items: a quantum that has used half of the texts and half of the steps has used all of its budget."""
 QUANTUM_ROWS = 2_000
 """Of variables, that those who hear of a signal at once get together."""
-STAGE_VALUES = 500_000
+STAGE_VALUES = 200_000
 """Of lists, contexts and fractions, with what stands beside them, that become JSON in one stage. Of a large variable in
 canonical JSON, that is used as it is, the text is taken, and nothing is counted."""
 LARGE_JSON = 50_000
