@@ -10,13 +10,13 @@ from vivero.engine.bpmn.elements import EVENT_SUB_PROCESS
 from vivero.engine.bpmn.events import EVENTS as EVENT_KINDS
 from vivero.engine.bpmn.model import EventDefinition
 from vivero.engine.core.apply import APPLY
+from vivero.engine.core.consequences import FOLLOW
 from vivero.engine.core.dispatch import COMMANDS, ELEMENTS
 from vivero.engine.core.dispatch import EVENTS as EVENTS_OF_MODELS
 from vivero.engine.core.lifecycle import STAGES, TRANSITIONS
 from vivero.engine.core.records.base import Command
 from vivero.engine.core.records.codec import EVENTS, INTENTS
 from vivero.engine.core.state.instance_tree import ElementState
-from vivero.engine.core.worklist import FOLLOW
 
 CORE = Path(vivero.engine.core.__file__).parent
 MADE = {"PROCESS", "MULTI_INSTANCE_BODY", EVENT_SUB_PROCESS.type}

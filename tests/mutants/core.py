@@ -1,6 +1,6 @@
 """Mistakes in the engine's core."""
 
-from tests.mutants.mutant import Mutant, mutant
+from tests.mutants.mutant import Edit, Mutant, mutant
 
 LISTENER_TESTS = "tests/core/shared/test_listeners.py"
 INCIDENT_TESTS = "tests/core/commands/test_incidents.py"
@@ -45,10 +45,10 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: an incident runs its element again from the beginning",
         f"{INCIDENT_TESTS}::test_only_the_failed_stage_runs_again",
-        "engine/core/worklist.py",
+        "engine/core/consequences.py",
         (
-            "self._queue.append((row.element.key, row.stage, row.argument))",
-            'self._queue.append((row.element.key, "inputs", row.argument))',
+            "work.queue.append((row.element.key, row.stage, row.argument))",
+            'work.queue.append((row.element.key, "inputs", row.argument))',
         ),
     ),
     mutant(
@@ -73,7 +73,7 @@ CORE: tuple[Mutant, ...] = (
         "core: deferred scopes are forgotten",
         "tests/core/randomised/test_metamorphic.py::test_quanta_come_to_the_same_end",
         "engine/core/worklist.py",
-        ("for item in (*self._queue, *settles):", "for item in (*self._queue,):"),
+        ("for item in (*self.queue, *settles):", "for item in (*self.queue,):"),
     ),
     mutant(
         "core: replay without the time of the events",
@@ -109,8 +109,8 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "deadlock: resolving does not look again",
         f"{DEADLOCK_TESTS}::test_resolving_looks_again",
-        "engine/core/worklist.py",
-        ("        if row.element.tokens:\n", "        if not row.element.tokens:\n"),
+        "engine/core/consequences.py",
+        ("    if row.element.tokens:\n", "    if not row.element.tokens:\n"),
     ),
     mutant(
         "calls: the depth of the caller is forgotten",
@@ -134,7 +134,7 @@ CORE: tuple[Mutant, ...] = (
         "core: a token arrives in an interrupted scope",
         "tests/core/worklist/test_large_instance_trees.py::test_what_others_do_below_a_cancelled_ancestor_begins_nothing",
         "engine/core/worklist.py",
-        ("        elif self._ending.covers(scope):\n", "        elif False:\n"),
+        ("        elif self.ending.covers(scope):\n", "        elif False:\n"),
     ),
     mutant(
         "core: scopes settle before their boundary event is entered",
@@ -158,10 +158,10 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "core: a resolved incident runs nothing",
         f"{INCIDENT_TESTS}::test_a_failing_expression_is_an_incident_and_runs_again_when_resolved",
-        "engine/core/worklist.py",
+        "engine/core/consequences.py",
         (
-            "        if row.stage and row.stage not in (COMMAND_STAGE, DEADLOCK_STAGE):",
-            "        if row.stage in (DEADLOCK_STAGE,):",
+            "    if row.stage and row.stage not in (COMMAND_STAGE, DEADLOCK_STAGE):",
+            "    if row.stage in (DEADLOCK_STAGE,):",
         ),
     ),
     mutant(
@@ -347,18 +347,23 @@ CORE: tuple[Mutant, ...] = (
         "engine/core/commands/instance.py",
         ("    if instance.parent_instance is not None:\n        raise", "    if False:\n        raise"),
     ),
-    mutant(
+    Mutant(
         "core: deferred work goes on in a scope that ends",
         "tests/core/worklist/test_between_quanta.py::test_what_is_to_end_takes_no_further_step",
-        "engine/core/worklist.py",
-        ("            elif not self._is_dropped(item[0], item[1]):\n", "            else:\n"),
-        (" and not (state is ACTIVATING and self._ending.covers(element.scope))", ""),
+        (
+            Edit(
+                "engine/core/consequences.py",
+                "        elif not _is_dropped(work, item[0], item[1]):\n",
+                "        else:\n",
+            ),
+            Edit("engine/core/worklist.py", " and not (state is ACTIVATING and self.ending.covers(element.scope))", ""),
+        ),
     ),
     mutant(
         "core: what begins is not asked whether a scope around it is to end",
         "tests/core/golden/test_elements.py::test_the_trace_is_the_golden_one",
         "engine/core/worklist.py",
-        (" and not (state is ACTIVATING and self._ending.covers(element.scope))", ""),
+        (" and not (state is ACTIVATING and self.ending.covers(element.scope))", ""),
     ),
     mutant(
         "core: a scope that does nothing before its children end is put off",
@@ -370,7 +375,7 @@ CORE: tuple[Mutant, ...] = (
         "core: a scope in one that is to end settles",
         "tests/core/worklist/test_large_instance_trees.py::test_what_interrupts_it_from_above_ends_it",
         "engine/core/worklist.py",
-        ("scope.state is not TERMINATING and self._ending.covers(scope.scope)", "False"),
+        ("scope.state is not TERMINATING and self.ending.covers(scope.scope)", "False"),
     ),
     mutant(
         "core: an inclusive join does not wait for a boundary event that a later quantum is to enter",
@@ -393,7 +398,7 @@ CORE: tuple[Mutant, ...] = (
         "core: a boundary event is entered in a scope that is to end",
         "tests/core/elements/test_boundary_event_entered_later.py::test_a_cancellation_drops_it",
         "engine/core/worklist.py",
-        ("        elif self._ending.covers(scope):\n", "        elif False:\n"),
+        ("        elif self.ending.covers(scope):\n", "        elif False:\n"),
         ("        if scope.state is ACTIVATED:\n            nodes", "        if True:\n            nodes"),
     ),
     mutant(
@@ -405,7 +410,7 @@ CORE: tuple[Mutant, ...] = (
     mutant(
         "listeners: the first one alone has its turn",
         f"{LISTENER_TESTS}::test_each_has_its_turn_in_the_order_of_the_file",
-        "engine/core/worklist.py",
+        "engine/core/consequences.py",
         ("row.listener_index + 1))", "row.listener_index + 9))"),
     ),
     mutant(

@@ -281,7 +281,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "core: what expressions take is not charged to the quantum",
         "tests/core/worklist/test_budget.py::test_a_loop_whose_mappings_take_many_steps_is_cut",
         "engine/core/worklist.py",
-        ("cost = of_characters + self.view.steps * self._whole // QUANTUM_STEPS", "cost = of_characters"),
+        ("cost = of_characters + self.view.steps * self._max_cost // QUANTUM_STEPS", "cost = of_characters"),
     ),
     mutant(
         "core: rows are not charged to the quantum",
@@ -423,7 +423,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
         "tests/core/events/test_conditional.py::test_a_condition_below_a_scope_that_is_to_end_is_not_evaluated",
         "engine/core/worklist.py",
         (
-            "        if subscription is not None and not self._ending.covers(element.scope):\n",
+            "        if subscription is not None and not self.ending.covers(element.scope):\n",
             "        if subscription is not None:\n",
         ),
     ),
