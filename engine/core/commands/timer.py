@@ -47,7 +47,8 @@ def move(command: MoveTimer, view: View) -> Effects:
     if not 0 <= command.due_at <= LATEST_MS:
         raise Reject(
             RejectionCode.INVALID_ARGUMENT,
-            f"Expected to move timer with key '{timer.key}' into the years 1970 to 9999, but not to '{command.due_at}'",
+            f"Expected to move timer with key '{timer.key}' to a date in the years 1970 to 9999, "
+            f"but got '{command.due_at}'",
         )
     yield TimerMoved(timer.key, command.due_at)
 

@@ -34,7 +34,7 @@ from vivero.engine.feel import Expression, from_json, is_compact, scalars_to_jso
 MIN_CHARACTERS_PER_ITEM = 32
 """The minimum charge for encoding one item."""
 CHUNK = 100
-TOO_LARGE = f"as JSON they have at most {MAX_LOOP_CHARACTERS} characters together"
+TOO_LARGE = f"at most {MAX_LOOP_CHARACTERS} characters of JSON are allowed in total"
 PAGED_CHUNK = 1
 """A paged loop activates each inner instance before it creates the next. So a quantum never ends between the two."""
 
@@ -42,7 +42,7 @@ PAGED_CHUNK = 1
 def activate(body: Element, view: View) -> Effects:
     items = view.typed(_loop(body, view).collection, body, list, IncidentType.EXTRACT_VALUE_ERROR)
     if len(items) > MAX_LOOP_ITEMS:
-        raise _too_much("items", f"a loop has at most {MAX_LOOP_ITEMS}, and not {len(items)}")
+        raise _too_much("items", f"at most {MAX_LOOP_ITEMS} are allowed, not {len(items)}")
     rows = row_limits.rows_of_part(body) + len(items)
     paged = bool(items) and rows > view.trees.paged_from and not _prevents_paging(body, view)
     row_limits.check(body, view, IncidentType.EXTRACT_VALUE_ERROR, len(items), 0 if paged else len(items))

@@ -86,7 +86,7 @@ def _text_of(kind: str, value: Any) -> str:
         try:
             text = to_json(value)
         except EvaluationError as error:
-            raise InvalidSchedule(f"its value is no {kind}: {error}") from error
+            raise InvalidSchedule(f"its value is not a {kind}: {error}") from error
         if not text.startswith('"'):
             raise InvalidSchedule(f"its value is {text[:100]}, which is no {kind}")
         text = text.strip('"')
@@ -195,7 +195,7 @@ def _zone_of(start: str) -> str:
 def _first_of_cron(text: str, now: int, rules: TimerRules) -> Due:
     at = parse_cron(text).after(now, rules.cron_zone)
     if at is None:
-        raise InvalidSchedule(f"the cron expression '{text}' never happens again")
+        raise InvalidSchedule(f"the cron expression '{text}' has no next date")
     return Due(at, -1, (text, rules.cron_zone, now, 0))
 
 

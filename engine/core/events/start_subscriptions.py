@@ -23,9 +23,7 @@ def static_name(expression: Expression, element: str) -> str:
     except EvaluationError as error:
         raise InvalidStart(f"element '{element}': the name cannot be evaluated: {error}") from error
     if not isinstance(value, str) or not value:
-        raise InvalidStart(
-            f"element '{element}': the name must be a text that is not empty; variables have no value here"
-        )
+        raise InvalidStart(f"element '{element}': the name must be a non-empty text, and cannot use variables")
     if "\0" in value or len(value) > MAX_TEXT:
         raise InvalidStart(
             f"element '{element}': the name must be a text without NUL characters, of at most {MAX_TEXT} characters"

@@ -40,9 +40,9 @@ def check(element: Element, view: View, type_: IncidentType, more: int, together
     """
     root, most, max_part_rows = element.root, times * view.trees.max_tree_rows, times * view.trees.max_part_rows
     if rows_in_memory(element) + together > max_part_rows:
-        raise Fail(type_, _text("that are loaded together", max_part_rows, "consumer.max_part_rows"))
+        raise Fail(type_, _text("loaded together", max_part_rows, "consumer.max_part_rows"))
     if root.rows + root.in_parts + more > most:
-        raise Fail(type_, _text("with all that it calls", most, "consumer.max_tree_rows"))
+        raise Fail(type_, _text("including called processes", most, "consumer.max_tree_rows"))
 
 
 def check_ordinary(element: Element, view: View) -> None:
@@ -53,6 +53,6 @@ def check_ordinary(element: Element, view: View) -> None:
 
 def _text(which: str, most: int, setting: str) -> str:
     return (
-        f"The process instance has too many live elements: of those {which} there may be {most} ({setting}). "
-        "Resolve this incident when some of them have ended."
+        f"The process instance has too many live elements: at most {most} {which} are allowed ({setting}). "
+        "Resolve this incident after some of them have ended."
     )

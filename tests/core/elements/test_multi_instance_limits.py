@@ -33,7 +33,7 @@ def test_too_many_items(bench):
     assert incident(bench) == (
         "work",
         "EXTRACT_VALUE_ERROR",
-        "Too many or too large items of a multi-instance activity: a loop has at most 200000, and not 200001.",
+        "Too many or too large items of a multi-instance activity: at most 200000 are allowed, not 200001.",
     )
     bench.set(key, items=[1, 2])
     bench.resolve()
@@ -59,8 +59,8 @@ def test_few_values_that_stand_for_more_text_than_there_is_memory(monkeypatch, b
     assert incident(bench) == (
         "work",
         "EXTRACT_VALUE_ERROR",
-        "Too many or too large items of a multi-instance activity: as JSON they have at most 8000000 characters "
-        "together.",
+        "Too many or too large items of a multi-instance activity: at most 8000000 characters of JSON are "
+        "allowed in total.",
     )
     assert len(made) == MAX_LOOP_CHARACTERS // 1_000_000
 

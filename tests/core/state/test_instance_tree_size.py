@@ -79,7 +79,10 @@ def test_calls_in_a_part_stop_by_all_that_is_loaded_with_it():
 def test_calls_in_paged_loops_stop_where_the_tree_is_full():
     bench = grown(LOOPED, max_tree_rows=300, paged_from=0)
     assert 300 <= len(bench.state.elements) < 600
-    assert all("there may be 300 (consumer.max_tree_rows)" in message for _, _, message in bench.incidents)
+    assert all(
+        "at most 300 including called processes are allowed (consumer.max_tree_rows)" in message
+        for _, _, message in bench.incidents
+    )
 
 
 def test_a_flow_that_leads_back_to_its_fork_stops():

@@ -527,5 +527,5 @@ async def test_a_loop_over_a_million_items_is_an_incident_and_no_term_ends(migra
     assert (consumer.stats.terms, ears.outcomes[last].rejection) == (1, None)
     ((element, type_, message),) = (await connection.execute("SELECT element_id, type, message FROM incidents")).rows
     assert (element, type_) == ("work", "EXTRACT_VALUE_ERROR")
-    assert message.endswith("a loop has at most 200000, and not 1000000.")
+    assert message.endswith("at most 200000 are allowed, not 1000000.")
     assert (await connection.execute("SELECT count(*) FROM jobs")).rows == [(1,)]
