@@ -144,7 +144,7 @@ CORE: tuple[Mutant, ...] = (
     ),
     mutant(
         "core: a failing stage leaves its effects",
-        f"{INCIDENT_TESTS}::test_a_failing_expression_is_an_incident_and_runs_again_when_resolved",
+        "tests/core/events/test_timers.py::test_if_one_boundary_timer_fails_none_is_scheduled",
         "engine/core/worklist.py",
         (
             "            collected = list(effects)\n",

@@ -68,6 +68,17 @@ def test_a_completed_host_takes_its_timers_with_it(bench):
     assert (pending(bench), bench.state_of(key)) == ([], "COMPLETED")
 
 
+def test_if_one_boundary_timer_fails_none_is_scheduled(bench):
+    """The effects of a stage that fails are dropped, also those before the failure."""
+    good, bad = boundary("good", "work", "timeDuration", "PT1H"), boundary("bad", "work", "timeDuration", "=x")
+    bench.deploy(process(*HOST, good, bad))
+    key = bench.start(x=None)
+    assert (pending(bench), len(bench.incidents)) == ([], 1)
+    bench.set(key, x="PT2H")
+    bench.resolve()
+    assert (pending(bench), bench.incidents) == ([("bad", 2.0), ("good", 1.0)], [])
+
+
 def test_the_first_timer_behind_a_gateway_wins(bench):
     parts = (start(), '<eventBasedGateway id="g"/>', catch("one", "PT1H"), catch("two", "PT2H"), task("a"), task("b"))
     bench.deploy(process(*parts, "start > g > one > a", flow("g", "two"), flow("two", "b")))
