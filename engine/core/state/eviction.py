@@ -20,7 +20,7 @@ from vivero.engine.core.state.instance_tree import (
 )
 from vivero.engine.core.state.message_channels import MessageChannel
 from vivero.engine.core.state.state import State
-from vivero.engine.core.state.subscription_index import forget
+from vivero.engine.core.state.subscription_index import remove
 
 RETAINED_ITEMS = 250
 """The next items of a paged loop that stay in memory, because they would be read again at once."""
@@ -155,7 +155,7 @@ def _remove(state: State, top: Element) -> None:
             del state.timers[key]
         for key, subscription in element.subscriptions.items():
             del state.subscriptions[key]
-            forget(state.waiting, subscription)
+            remove(state.waiting, subscription)
         if element.user_task is not None:
             del state.user_tasks[element.user_task.key]
         break_cycles(element)

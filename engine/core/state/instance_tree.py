@@ -1,7 +1,7 @@
-"""The rows of an instance tree, as they are in memory.
+"""The rows of an instance tree in memory.
 
-They are mutable records that only `engine.core.apply` changes, each time after `State.edit(row)`. A `tokens` dictionary
-is replaced, never changed in place.
+Only `engine.core.apply` changes these records, each time after `State.edit(row)`. It replaces a `tokens` dictionary
+and never changes one in place.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LOOP_TEXT_WEIGHT = 160
 
 
 class ElementState(StrEnum):
-    """docs/core.md has the diagram; `engine.core.lifecycle` holds the transitions."""
+    """The states of an element instance: docs/core.md has the diagram, `engine.core.lifecycle` the transitions."""
 
     __hash__ = str.__hash__
 
@@ -46,7 +46,7 @@ class ElementState(StrEnum):
 
 
 ACTIVATING, ACTIVATED, COMPLETING, COMPLETED, TERMINATING, TERMINATED = ElementState
-"""By their own names, because looking a member up in its class takes six times as long."""
+"""Names for the members, because a lookup in the class takes six times as long."""
 
 
 class Element(Row, msgspec.Struct):  # the second base tells the linter that defaults are copied
@@ -58,28 +58,29 @@ class Element(Row, msgspec.Struct):  # the second base tells the linter that def
     root: Instance
     instance: Instance
     scope: Element | None
-    """The flow scope; of a called process its call activity; None for a root."""
+    """The flow scope; for a called process its call activity; None for a root."""
     path: tuple[int, ...]
-    """Variable scopes, this one first, ending at the process instance."""
+    """Keys of the variable scopes, from this one to the process instance."""
     started_at: int
     ended_at: int | None = None
     tokens: dict[str, int] = {}
-    """How many tokens stand on each flow and in each element of this scope."""
+    """Numbers of tokens on each flow and in each element of this scope."""
     live: int = 0
-    """Children that have not ended."""
+    """The number of children that have not ended."""
     index: int = -1
     label: str | None = None
     """The element's name in the model, for people."""
     then: tuple[Any, ...] | None = None
+    """The step that follows once all children have ended: `("complete",)` or `("enter", element, variables)`."""
     interrupted: bool = False
-    """An interrupting event sub-process has taken over; nothing else in here catches anything any more."""
+    """An interrupting event sub-process has taken over: nothing else in this scope catches an event."""
     occurred: dict[str, str] | None = None
-    """Of an event that had happened when it was entered: the variables (JSON text) that it brings."""
+    """Variables (JSON text) of an event that had already happened when its element was entered."""
     loop: LoopState | None = None
-    """Of the body of a multi-instance activity."""
+    """The progress of the loop, for a multi-instance body."""
     request: int | None = None
     incidents: int = 0
-    """Open incidents of this element and of all below it."""
+    """The number of open incidents of this element and of all below it."""
     incident: int | None = None
     children: dict[int, Element] = {}
     jobs: dict[int, Job] = {}
@@ -89,36 +90,36 @@ class Element(Row, msgspec.Struct):  # the second base tells the linter that def
     subscriptions: dict[int, Subscription] = {}
     user_task: UserTask | None = None
     part: Part | None = None
-    """The inner instance of a paged loop with which this is loaded; None: it is loaded with the root."""
+    """The part of a paged loop that this is loaded with; None: it is loaded with the root."""
     pages: LoopPages | None = None
-    """Of the body of a paged loop."""
+    """The loaded items and results, for the body of a paged loop."""
     flows: tuple[str, ...] = ()
-    """Sequence flows that were taken when it completed."""
+    """The sequence flows that the element took when it completed."""
     items: list[LoopItem] = []
-    """Of a body: what its inner instances are made for, and their results."""
+    """The items of a multi-instance body, and the results of its inner instances."""
     node: Node = MISSING
-    """What the model says; a cache of the view."""
+    """The element in the model; a cache of `View.node`."""
 
     def place(self) -> Element:
         return self
 
     def outer(self) -> Element | None:
-        """The next variable scope: variables of a caller are not seen by the called."""
+        """The next variable scope. A called process does not see the variables of its caller."""
         return self.scope
 
     @property
     def is_inner(self) -> bool:
-        """Whether this is one of the instances of a loop."""
+        """Whether this is an inner instance of a loop."""
         return self.index >= 0
 
     @property
     def is_open(self) -> bool:
-        """Whether something that happens can start an event sub-process in here."""
+        """Whether an event can start an event sub-process in this scope."""
         return self.state is ACTIVATED and self.then is None and not self.interrupted
 
 
 class Instance(Element, kw_only=True):
-    """A process instance: the scope that its start event is entered in."""
+    """A process instance: the scope of its start event."""
 
     definition_key: int
     process_id: str
@@ -132,39 +133,39 @@ class Instance(Element, kw_only=True):
     created_position: int
     parent_instance: int | None = None
     start: tuple[str, dict[str, str]] | None = None
-    """The start event that has happened, and the variables (JSON text) that it brings; None: the none start event."""
+    """The start event that has happened, with its variables (JSON text); None: the none start event."""
     start_lock: str | None = None
-    """Of an instance that a message has started: its correlation key, with which nothing else starts meanwhile."""
+    """The correlation key of the message that started the instance. No other instance starts with it meanwhile."""
     terminate_after: tuple[str, ...] = ()
-    """The instance is terminated when one of these elements has ended."""
+    """Elements after whose end the instance terminates."""
     work: tuple[tuple[int, str, Any], ...] = ()
-    """Of a root: work items that a later command goes on with."""
+    """Work items of a root that a later command continues."""
     revision: int = 0
-    """Of a root: rises with each batch that changes the tree."""
+    """The number of batches that changed the tree of a root."""
     commits_under_way: int = 0
-    """Of a root: batches that changed it and whose commit is not known yet."""
+    """The number of batches that changed the tree of a root, and whose commits are under way."""
     weight: int = 0
-    """Of a root: estimated bytes of the tree in memory."""
+    """The memory of the tree of a root, in bytes (estimated)."""
     rows: int = 0
-    """Of a root: live elements and process instances that are loaded with it, with `still_to_come`."""
+    """The number of live rows that are loaded with a root, including `still_to_come`."""
     in_parts: int = 0
-    """Of a root: those that are loaded in parts, which may be in memory or not."""
+    """The number of live rows in the parts of a root, which may be in memory or not."""
 
     def outer(self) -> Element | None:
         return None
 
 
 class LoopState(msgspec.Struct, frozen=True):
-    """How far a loop is. `next`: the index of the next inner instance."""
+    """The progress of a loop. `next` is the index of the next inner instance."""
 
     size: int
     next: int = 0
     completed: int = 0
     terminated: int = 0
     paged: bool = False
-    """Inner instances, items and results are loaded and evicted in parts, by themselves (docs/adr/0006)."""
+    """Whether inner instances, items and results are loaded and evicted in parts (docs/adr/0006)."""
     collected: int = 0
-    """How many characters of JSON its results have so far."""
+    """Characters of JSON in the results so far."""
 
 
 class LoopItem(Row):
@@ -179,7 +180,7 @@ class LoopItem(Row):
 
 
 class LoopItems(Row):
-    """All rows of `paged_loop_items` of a loop, as it starts; `key` is the body's."""
+    """All rows of `paged_loop_items` of a loop that starts; `key` is the body's."""
 
     body: Element
     rows: list[str]
@@ -199,36 +200,36 @@ class LoopResult(Row):
 
 
 class LoopPages(Row, msgspec.Struct):  # the second base tells the linter that defaults are copied
-    """What is in memory of a paged loop: items that are still needed and results, as JSON text by their index.
+    """The items and results of a paged loop that are in memory, as JSON text by index.
 
-    `key` is the body's. This is no row of a table: `LoopItems` and `LoopResult` are what is saved.
+    `key` is the body's. This is not a row of a table: `LoopItems` and `LoopResult` are saved instead.
     """
 
     items: dict[int, str] = {}
-    """Of those that were loaded."""
+    """Loaded items that are still needed."""
     results: dict[int, str] = {}
     rows: list[str] = []
-    """All items, as the loop began with them (`loop_rows`), while they are in memory."""
+    """All items of the loop in the form of `loop_rows`, while they are in memory."""
     rows_saved: bool = True
-    """Whether the database has them, so that items can be loaded."""
+    """Whether the database has the rows, so that items can be loaded."""
     opened: list[str] = []
-    """The items of the row that was looked into last, which is number `opened_row`."""
+    """The items of the latest decoded row, which is number `opened_row`."""
     opened_row: int = -1
     results_saved: list[int] = []
-    """Of which results the database is known to have."""
+    """Indexes of results that the database has."""
     read_to: int = 0
-    """Live inner instances with keys up to this one are all in memory."""
+    """All live inner instances with keys up to this one are in memory."""
     ahead: list[tuple[int, int]] = []
-    """The keys of those behind, in their order, as far as they were read: what lives, and what has ended since. With
-    how many rows each has, about."""
+    """The keys of the next inner instances in order, as far as they were read, with their estimated numbers of rows.
+    Some may have ended since."""
 
     def note_evicted(self, key: int) -> None:
-        """This inner instance is in memory no more: pages go on before it."""
+        """Let the next page begin before this inner instance, which has been evicted."""
         if key <= self.read_to:
             self.read_to, self.ahead = key - 1, []
 
     def item(self, index: int) -> str | None:
-        """None: it has to be loaded."""
+        """The item as JSON text; None if it must be loaded."""
         if index in self.items or not self.rows:
             return self.items.get(index)
         number, place = place_of(index)
@@ -242,20 +243,20 @@ class LoopPages(Row, msgspec.Struct):  # the second base tells the linter that d
 
 
 class Part(Row):
-    """An inner instance of a paged loop with all that is live below it: it is loaded and forgotten by itself.
+    """An inner instance of a paged loop with all live rows below it. It is loaded and evicted by itself.
 
-    `key` is the inner instance's. This is no row of a table.
+    `key` is the inner instance's. This is not a row of a table.
     """
 
     head: Element
     commits_under_way: int = 0
-    """Batches that changed it and whose commit is not known yet."""
+    """The number of batches that changed it, and whose commits are under way."""
     rows: int = 0
-    """Live elements and process instances that are loaded with it, with `still_to_come`."""
+    """The number of live rows that are loaded with it, including `still_to_come`."""
 
 
 class Job(Row):
-    """A row of `jobs` without its lease columns; `lease` says what the engine does to those (docs/design/log.md §7)."""
+    """A row of `jobs` without its lease columns; `lease` is the engine's change to those (docs/design/log.md §7)."""
 
     element: Element
     type: str
@@ -272,7 +273,7 @@ class Job(Row):
     error_code: str | None = None
     error_message: str | None = None
     lease: str | None = None
-    """None: leave the lease alone; "ready", "closed", or "backoff" until `available_at`."""
+    """None for no change; "ready", "closed", or "backoff" until `available_at`."""
     available_at: int | None = None
 
     def place(self) -> Element:
@@ -301,7 +302,7 @@ class UserTask(Row):
 
 
 class Timer(Row):
-    """A row of `timers`. Of an element, or, starting a process, of a definition (`element` None)."""
+    """A row of `timers`: of an element, or of a definition that it starts (`element` is None)."""
 
     element: Element | None
     target: str
@@ -322,9 +323,9 @@ class Timer(Row):
 
 
 class Subscription(Row):
-    """A row of `subscriptions`: an element waits for a message or a signal. `correlation_key`: None for a signal.
+    """A row of `subscriptions`: an element waits for an event. `correlation_key` is None unless it is a message.
 
-    CREATED; CORRELATED: it has happened; DELETED: it has not, and never will.
+    The state is CREATED, CORRELATED once the event has happened, or DELETED if the element no longer waits.
     """
 
     element: Element
@@ -344,14 +345,14 @@ class Subscription(Row):
 
 
 class Variable(Row):
-    """A row of `variables`; `value` is JSON text, `decoded` its FEEL value once somebody asked."""
+    """A row of `variables`. `value` is JSON text; `decoded` is its FEEL value after the first `decode`."""
 
     scope: Element
     name: str
     value: str
     decoded: Any = MISSING
     canonical: str | None = None
-    """Once a large one is decoded: what encoding it gives, if that is known."""
+    """The canonical JSON text of a large decoded value, if it is known."""
 
     def decode(self) -> Any:
         if self.decoded is MISSING:
@@ -386,7 +387,7 @@ class Incident(Row):
 
 
 def weight_of(element: Element) -> int:
-    """Estimated bytes of an element with what hangs on it, without what is below it."""
+    """Estimated bytes of an element with its rows, without its children."""
     return (
         (INSTANCE_WEIGHT if isinstance(element, Instance) else ELEMENT_WEIGHT)
         + JOB_WEIGHT * len(element.jobs)
@@ -400,7 +401,7 @@ def weight_of(element: Element) -> int:
 
 
 def descendants(element: Element) -> Iterator[Element]:
-    """The element and everything live below it, parents first."""
+    """The element and all live elements below it, parents first."""
     pending = [element]
     while pending:
         current = pending.pop()
@@ -409,13 +410,13 @@ def descendants(element: Element) -> Iterator[Element]:
 
 
 def still_to_come(element: Element) -> int:
-    """How many inner instances a loop has yet to make that will be loaded with it."""
+    """The number of inner instances that a loop has yet to create, unless it is paged."""
     loop = element.loop
     return 0 if loop is None or loop.paged else loop.size - loop.next
 
 
 def break_cycles(element: Element) -> None:
-    """Cut the circles of references, so that memory is freed without the cycle collector."""
+    """Break the reference cycles of an element, so that its memory is freed without the garbage collector."""
     element.children = {}
     element.jobs = {}
     element.variables = {}

@@ -1,7 +1,7 @@
-"""Variables that are in the database, and not in memory: of what was loaded only to be ended.
+"""Lazy variables: an element that is loaded only to be ended has its variables in the database, and not in memory.
 
-Nobody who ends an element asks for them. Whoever does, because a command comes in between or work was deferred, is
-undone, and runs again when they have been read: nothing is ever decided as if there were none.
+Ending an element does not need them. A command that does need them raises NotLoaded, and runs again once they are
+loaded. It never takes them for missing.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from vivero.engine.core.state.instance_tree import Variable
 
 
 class LazyVariables(dict[str, Variable]):
-    """The variables of an element of a part. It is false, as they weigh nothing; whoever looks inside raises NotLoaded.
+    """The variables of an element in a part. It is falsy, and each access raises NotLoaded.
 
-    What writes a variable has looked for it before, to know its key.
+    Writing a variable needs an access before, to find its key.
     """
 
     __slots__ = ("part",)
 
     def __init__(self, part: int) -> None:
-        """`part`: the key of the inner instance with which they are loaded."""
+        """`part`: the key of the part that they are loaded with."""
         self.part = part
 
     def _raise(self, *_: Any) -> NoReturn:

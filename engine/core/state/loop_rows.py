@@ -1,4 +1,4 @@
-"""The items of a paged loop as they are kept: many a row, each row a JSON array of them."""
+"""The items of a paged loop as they are stored: each row is a JSON array of many items."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any
 import msgspec
 
 ITEMS_PER_ROW = 100
-"""Who reads rows of a loop that is under way looks where they begin."""
+"""The number of items per row. The rows of a running loop depend on it."""
 
 _encode = msgspec.json.Encoder().encode
-_pieces = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_split = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 def rows_of_values(values: Sequence[Any]) -> list[str]:
-    """Of plain values: text, whole numbers, booleans, nulls, and lists and contexts of those."""
-    return [_encode(row).decode() for row in _cut(values)]
+    """Rows of plain values: texts, integers, booleans, nulls, and lists and contexts of those."""
+    return [_encode(row).decode() for row in _chunks(values)]
 
 
 def rows_of_texts(texts: Sequence[str]) -> list[str]:
-    """Of the items' JSON texts."""
-    return [f"[{','.join(row)}]" for row in _cut(texts)]
+    """Rows of items that are JSON texts."""
+    return [f"[{','.join(row)}]" for row in _chunks(texts)]
 
 
-def _cut(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
+def _chunks(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
     return (items[first : first + ITEMS_PER_ROW] for first in range(0, len(items), ITEMS_PER_ROW))
 
 
@@ -34,10 +34,10 @@ def first_of(number: int) -> int:
 
 
 def place_of(index: int) -> tuple[int, int]:
-    """The number of the row that an item is in, and its place there."""
+    """The number of the row that has the item, and the item's place in the row."""
     return divmod(index, ITEMS_PER_ROW)
 
 
 def texts_of(row: str) -> list[str]:
     """The items of a row, each as JSON text."""
-    return [bytes(piece).decode() for piece in _pieces(row)]
+    return [bytes(item).decode() for item in _split(row)]

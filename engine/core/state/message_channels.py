@@ -1,9 +1,8 @@
-"""The aggregates of messages in memory: channels, and who starts at what (docs/design/execution.md §11).
+"""The aggregates of messages in memory: message channels and start subscriptions (docs/design/execution.md §11).
 
-A channel is a tenant's correlation key: messages that are kept for it, elements that wait with it, and locks of
-instances that a message with it has started. Few messages are loaded whole. Of many, because there may be a million,
-only those that somebody asks for: the oldest of a name that a process has not had. Large bodies are loaded when they
-are given to somebody.
+A message channel belongs to a tenant and a correlation key. It holds buffered messages, waiting elements, and start
+locks. All messages are loaded if they are few. There may be a million: then only pages of the oldest messages of a name
+that a process has not had yet. The variables of large messages are loaded when they are delivered.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ CHANNEL_ROW_WEIGHT = 450
 """Estimated bytes of a channel, and of a row in it, with their share of the dictionaries."""
 
 MESSAGES_PER_PAGE = 100
-"""With more than these a channel's messages are not loaded whole; and so many of a name are loaded at a time."""
+"""The messages of a channel are loaded together up to this number, and in pages of this size if there are more."""
 BODY_WITH_MESSAGE = 2_000
-"""Larger ones (bytes as they are stored) are left where they are: a page of messages might be hundreds of megabytes."""
+"""Variables with more stored bytes are not loaded with their message: a page might have hundreds of megabytes."""
 MAX_MESSAGES_IN_MEMORY = 2_000
-"""A channel with more forgets them between batches, where a database is behind the state (`State.evict`)."""
+"""A channel with more messages evicts them between batches (`eviction`)."""
 
 OPEN = "OPEN"
 CORRELATING = "CORRELATING"
@@ -36,28 +35,28 @@ ChannelKey = tuple[str, str]
 
 
 class MessageChannel(msgspec.Struct, eq=False):
-    """See the module. It is not a row itself."""
+    """A tenant and a correlation key with their messages, subscriptions and start locks. It is not a row."""
 
     tenant: str
     correlation_key: str
     messages: dict[int, Message] = {}
-    """Kept messages by their keys, rising."""
+    """Buffered messages by key, in ascending order."""
     subscriptions: dict[int, ChannelSubscription] = {}
     locks: dict[str, StartLock] = {}
     """By process id."""
     complete: bool = True
-    """Whether `messages` are all there are; else `known` says which are."""
+    """Whether `messages` has all messages. Otherwise `known` says which ones it has."""
     known: dict[tuple[str, str], int | None] = {}
-    """By name and process id: up to which message all that the process has not had are here; None: all of them."""
+    """By name and process id: the key up to which all messages that the process has not had are here; None: all."""
     asked: set[tuple[str, str]] = set()
-    """(name, message id) that have been looked for in the database."""
+    """(name, message id) pairs that were looked up in the database."""
     sought: set[int] = set()
-    """Keys of messages that have been looked for in the database."""
+    """Keys of messages that were looked up in the database."""
     bytes: int = 0
-    """Of the messages, about."""
+    """The size of the messages (estimated)."""
     weight: int = 0
     commits_under_way: int = 0
-    """Batches that changed it and whose commit is not known yet."""
+    """The number of batches that changed it, and whose commits are under way."""
     under_way: deque[set[int]] = msgspec.field(default_factory=deque)
     """The keys of the messages that each of these batches changed, the oldest batch first."""
 
@@ -66,15 +65,15 @@ class MessageChannel(msgspec.Struct, eq=False):
         return self.tenant, self.correlation_key
 
     def estimate(self) -> int:
-        """How many bytes it takes."""
+        """Its memory in bytes."""
         rows = len(self.messages) + len(self.subscriptions) + len(self.locks) + len(self.asked) + len(self.sought)
         return CHANNEL_WEIGHT + CHANNEL_ROW_WEIGHT * rows + self.bytes
 
     def oldest(self, name: str, process_id: str, now: int) -> Message | None:
-        """The oldest message of this name that has not expired, and that the process has not had.
+        """The oldest message of this name that has not expired and that the process has not had.
 
         Raises:
-            NotLoaded: there may be one that is not here.
+            NotLoaded: such a message may be in the database only.
         """
         upto = None if self.complete else self.known.get((name, process_id), 0)
         for message in self.messages.values():
@@ -87,21 +86,21 @@ class MessageChannel(msgspec.Struct, eq=False):
         return None
 
     def is_here(self, key: int) -> bool:
-        """Whether a message is kept.
+        """Whether a message is buffered.
 
         Raises:
-            NotLoaded: it may be, and is not in memory.
+            NotLoaded: it may be in the database only.
         """
         if key in self.messages or self.complete or key in self.sought:
             return key in self.messages
         raise NotLoaded(Need(NeedKind.MESSAGE, (self.tenant, self.correlation_key, key)))
 
     def waiting(self, name: str) -> Iterator[ChannelSubscription]:
-        """Who waits for messages of this name, the longest wait first."""
+        """The subscriptions to messages of this name, the longest wait first."""
         return (one for one in self.subscriptions.values() if one.name == name)
 
     def evict_messages(self) -> None:
-        """Only those stay that the database does not have yet; others are read again when somebody asks for them."""
+        """Evict all messages that the database has. They are loaded again when they are needed."""
         kept = set().union(*self.under_way)
         self.messages = {key: message for key, message in self.messages.items() if key in kept}
         self.bytes = sum(message.size() for message in self.messages.values())
@@ -109,7 +108,7 @@ class MessageChannel(msgspec.Struct, eq=False):
         self.known, self.asked, self.sought = {}, set(), set()
 
     def add_body(self, key: int, variables: dict[str, str] | None) -> None:
-        """What was loaded of a message whose variables were not here; None: it has expired, and is there no more."""
+        """Add the loaded variables of a message; None: the message has expired, and is removed."""
         message = self.messages.get(key)
         if message is None or message.variables is not None:
             return
@@ -120,7 +119,7 @@ class MessageChannel(msgspec.Struct, eq=False):
             self.bytes += message.size()
 
     def add_loaded(self, messages: list[Message]) -> None:
-        """What was there already may be newer, and stays."""
+        """Add loaded messages. Messages in memory may be newer, and stay."""
         for message in messages:
             if self.messages.setdefault(message.key, message) is message:
                 self.bytes += message.size()
@@ -130,7 +129,7 @@ class MessageChannel(msgspec.Struct, eq=False):
 
 
 class Message(Row):
-    """A row of `messages`. `deadline` is epoch milliseconds, `variables` are JSON text; None: they are not here."""
+    """A row of `messages`. `deadline` is epoch milliseconds. `variables` are JSON text; None if they are not loaded."""
 
     channel: MessageChannel
     name: str
@@ -138,18 +137,18 @@ class Message(Row):
     deadline: int
     variables: dict[str, str] | None
     given: tuple[str, ...] = ()
-    """The process ids that got it: each gets it once."""
+    """The process ids that have had it. Each gets it once."""
     business_id: str | None = None
-    """Of an instance that it starts."""
+    """The business id of an instance that it starts."""
 
     def size(self) -> int:
         return sum(len(name) + len(value) for name, value in (self.variables or {}).items())
 
 
 class ChannelSubscription(Row):
-    """A row of `channel_subscriptions`: an element waits for a message; its own subscription has the same key.
+    """A row of `channel_subscriptions`: an element waits for a message. The element's subscription has the same key.
 
-    OPEN; CORRELATING: a message is on its way to it; CLOSED: it is deleted.
+    The state is OPEN, CORRELATING while a message is on its way to the element, or CLOSED: the row is deleted.
     """
 
     channel: MessageChannel
@@ -160,7 +159,7 @@ class ChannelSubscription(Row):
 
 
 class StartLock(Row):
-    """A row of `start_locks`; `key` is the instance's. CLOSED: it is deleted."""
+    """A row of `start_locks`; `key` is the instance's. A row with state CLOSED is deleted."""
 
     channel: MessageChannel
     process_id: str
@@ -168,7 +167,7 @@ class StartLock(Row):
 
 
 class Start(Row):
-    """A row of `start_subscriptions`: a start event of the latest version of a process. CLOSED: it is deleted."""
+    """A row of `start_subscriptions`: a start event of the latest version of a process. CLOSED rows are deleted."""
 
     definition: int
     tenant: str
@@ -181,7 +180,7 @@ class Start(Row):
 
 
 class Correlation(Row):
-    """A row of `message_correlations`, for the history: a message went to an instance."""
+    """A row of `message_correlations`, for the history: an instance received a message."""
 
     message: int
     subscription: int
@@ -199,7 +198,7 @@ class Correlation(Row):
 
 
 class Starts(msgspec.Struct, eq=False):
-    """The open start subscriptions of a partition's catalogue, each found in three ways."""
+    """The open start subscriptions of a partition's catalogue, with three indexes."""
 
     rows: dict[int, Start] = {}
     by_name: dict[tuple[str, str, str], dict[int, Start]] = {}
@@ -208,16 +207,16 @@ class Starts(msgspec.Struct, eq=False):
     """By tenant and process id."""
 
     def named(self, tenant: str, kind: str, name: str) -> list[Start]:
-        """The start events that a message or signal (`kind`) of this name is for."""
+        """The start events that wait for a message or signal (`kind`) of this name."""
         return list(self.by_name.get((tenant, kind, name), {}).values())
 
     def of_process(self, tenant: str, process_id: str, kind: str | None = None) -> list[Start]:
-        """The start events of a process; with a `kind`, those of it."""
+        """The start events of a process; with a `kind`, only that kind."""
         starts = self.by_process.get((tenant, process_id), {}).values()
         return [start for start in starts if kind in (None, start.kind)]
 
     def add(self, start: Start) -> None:
-        """What was loaded; appliers link rows instead, so that it can be undone."""
+        """Add a loaded row. Appliers use `State.link` instead, so that a change can be undone."""
         self.rows[start.key] = start
         self.by_name.setdefault((start.tenant, start.kind, start.name), {})[start.key] = start
         self.by_process.setdefault((start.tenant, start.process_id), {})[start.key] = start

@@ -1,4 +1,4 @@
-"""What all rows of the state have in common."""
+"""The base class of all rows of the state."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import msgspec
 class Row(msgspec.Struct, eq=False):
     """A row of a table. `key` is unique over all tables of a partition.
 
-    A row in memory is itself and nothing else (`eq=False`): so sets of rows cost no more than sets of addresses.
+    Rows compare by identity (`eq=False`), which keeps sets of rows fast.
     """
 
     key: int
 
     def place(self) -> Any:
-        """The live element that the row is of, or that it is; None for a row that belongs to no tree."""
+        """The live element that the row is or belongs to; None for a row outside of all trees."""
         return None

@@ -1,6 +1,6 @@
-"""Open subscriptions that are found by what they wait for: each kind has an index in `State.waiting`.
+"""Indexes of open subscriptions in `State.waiting`, one for each kind.
 
-A kind that is not in the table has none: a message finds its subscription through its channel.
+A kind that is not in the table has no index: a message finds its subscription through its message channel.
 """
 
 from __future__ import annotations
@@ -12,31 +12,31 @@ from vivero.engine.core.state.instance_tree import Subscription
 Index = dict[Hashable, dict[int, Subscription]]
 
 WATCHING = "CONDITION"
-"""The kind of those that a change of variables in their process instance may concern."""
+"""The kind of subscription that a changed variable in its process instance may trigger."""
 
 INDEXED_BY: Mapping[str, Callable[[Subscription], Hashable]] = {
     "SIGNAL": lambda subscription: (subscription.element.instance.tenant, subscription.name),
     WATCHING: lambda subscription: subscription.element.instance.key,
 }
-"""Kind → what those who look for such a subscription know of it."""
+"""Kind → the key of a subscription in the index of the kind."""
 
 
 def index_of(waiting: Mapping[str, Index], subscription: Subscription) -> tuple[Index, Hashable] | None:
-    """The index that a subscription stands in, and under what; None for none."""
+    """The index of a subscription and its key in there; None if its kind has no index."""
     place = INDEXED_BY.get(subscription.kind)
     return None if place is None else (waiting[subscription.kind], place(subscription))
 
 
 def add_loaded(waiting: Mapping[str, Index], subscription: Subscription) -> None:
-    """What was loaded; appliers link rows instead, so that it can be undone."""
+    """Add a loaded subscription. Appliers use `State.link` instead, so that a change can be undone."""
     found = index_of(waiting, subscription)
     if found is not None:
         index, place = found
         index.setdefault(place, {})[subscription.key] = subscription
 
 
-def forget(waiting: Mapping[str, Index], subscription: Subscription) -> None:
-    """What is evicted from memory."""
+def remove(waiting: Mapping[str, Index], subscription: Subscription) -> None:
+    """Remove an evicted subscription."""
     found = index_of(waiting, subscription)
     if found is not None:
         index, place = found
