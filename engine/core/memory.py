@@ -22,6 +22,7 @@ from vivero.engine.core.state.catalogue import Definition
 from vivero.engine.core.state.message_channels import MessageChannel, Starts
 from vivero.engine.core.state.state import State
 from vivero.engine.core.step import DEFAULT_LIMITS, Processor, StepLimits
+from vivero.engine.feel import decode_large
 
 
 class InvalidDeployment(Exception):
@@ -110,6 +111,7 @@ class MemoryEngine:
                 handled += rows
         self.processor.give_up_awaiting()
         self.log.append(Logged(position, self.now, command, handled))
+        self.state.values.clear()
         roots = batches.close(self.state)
         self.state.begin_batch()
         batches.committed(self.state, roots)
@@ -125,6 +127,8 @@ class MemoryEngine:
                 state.channels[need.key] = MessageChannel(*need.key)
         elif need.kind is NeedKind.STARTS and state.catalogue.starts is None:
             state.catalogue.starts = Starts()
+        elif need.kind is NeedKind.VALUE:
+            state.values[need.key] = decode_large(need.key)
         elif need.kind is NeedKind.SIGNAL:
             state.signal_pages[need.key] = None
         elif need.kind not in (NeedKind.ELEMENT, NeedKind.SUBSCRIPTION, NeedKind.DEFINITION):

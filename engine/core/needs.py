@@ -52,6 +52,8 @@ class NeedKind(Enum):
     """All results of a paged loop that is in memory; key: the body's."""
     VARIABLES = auto()
     """Those of a part that was loaded without them, only to be ended; key: the part's."""
+    VALUE = auto()
+    """The decoded value of a very large variable; key: its JSON text."""
     DEFINITION = auto()
     """The family of one definition; key: its key."""
     MODEL = auto()

@@ -68,6 +68,8 @@ STAGE_VALUES = 200_000
 canonical JSON, that is used as it is, the text is taken, and nothing is counted."""
 LARGE_JSON = 50_000
 """Characters of a variable from which on it is worth while to see whether it is canonical."""
+VERY_LARGE_JSON = 250_000
+"""A longer variable is decoded before the command runs: the shell does it in a thread."""
 CHARACTERS_PER_STEP = 8
 """Of JSON that is decoded for expressions or made of their values."""
 BATCH_CHARACTERS = 2_000_000

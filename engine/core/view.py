@@ -15,6 +15,7 @@ from vivero.engine.core.rules import (
     STAGE_VALUES,
     TIMER_RULES,
     TREE_RULES,
+    VERY_LARGE_JSON,
     TimerRules,
     TreeRules,
 )
@@ -297,10 +298,19 @@ class View:
         self._note_read(variable.key, len(variable.value))
         if variable.decoded is MISSING:
             self.charge(len(variable.value))
+            if len(variable.value) > VERY_LARGE_JSON:
+                self._adopt(variable)
         value = variable.decode()
         if variable.canonical is not None:
             self._known[id(value)] = variable.canonical
         return value
+
+    def _adopt(self, variable: Variable) -> None:
+        """Take the value that was decoded for this batch. Raises NotLoaded if it was not."""
+        try:
+            variable.decoded, variable.canonical = self.state.values[variable.value]
+        except KeyError:
+            raise NotLoaded(Need(NeedKind.VALUE, variable.value)) from None
 
     def _note_read(self, key: int, characters: int) -> None:
         if key not in self._read:

@@ -14,7 +14,7 @@ import msgspec
 from vivero.engine.feel.codec import from_json
 
 _decode = msgspec.json.Decoder().decode
-_decode_canonical = msgspec.json.Decoder(float_hook=Decimal).decode
+_decode_canonical = msgspec.json.Decoder(float_hook=lambda text: _decimal(text)).decode
 _encode = msgspec.json.Encoder().encode
 _WHOLE_FRACTION = re.compile(rb"\.0(?=[,\]}])")
 _EXPONENT = re.compile(rb"[\[,:]-?[0-9]+(?:\.[0-9]+)?[eE]")
@@ -39,6 +39,11 @@ def decode_large(text: str) -> tuple[Any, str | None]:
     if len(canonical) < len(encoded) and _decode(canonical) != value:  # a string contains what looks like a number
         return from_json(text), None
     return _decode_canonical(canonical), _shared(canonical, text)
+
+
+def _decimal(text: str) -> Decimal:
+    """A function in Python: other threads get their turn before it is called."""
+    return Decimal(text)
 
 
 def _has_exponent(encoded: bytes) -> bool:

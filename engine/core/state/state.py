@@ -30,6 +30,9 @@ from vivero.engine.core.state.message_channels import ChannelKey, MessageChannel
 from vivero.engine.core.state.rows import Row
 from vivero.engine.core.state.subscription_index import INDEXED_BY, WATCHING, Index
 
+Decoded = tuple[Any, str | None]
+"""What `decode_large` gives: the value, and its canonical text if that is known. The value MISSING: not decoded."""
+
 
 class State:
     """The rows of one partition that are in memory."""
@@ -77,6 +80,8 @@ class State:
         """Parts that ended in this batch."""
         self.ended: set[int] = set()
         """Tombstones: trees and parts that ended in batches whose commits are under way. The tables may have them."""
+        self.values: dict[str, Decoded] = {}
+        """Very large variables of this batch that were decoded for it, by their text."""
         self.signal_pages: dict[tuple[str, str, int], int | None] = {}
         """Pages of subscriptions to a signal: (tenant, name, key before it) → last key; None for the last page."""
         self.written = 0

@@ -6,11 +6,14 @@ from collections.abc import Iterable
 from typing import Protocol
 
 import structlog
+import trio
 
 from vivero.engine.bpmn.model import Process
 from vivero.engine.core.needs import Need, NeedKind
 from vivero.engine.core.state.catalogue import Definition
-from vivero.engine.core.state.state import State
+from vivero.engine.core.state.instance_tree import MISSING
+from vivero.engine.core.state.state import Decoded, State
+from vivero.engine.feel import EvaluationError, decode_large
 from vivero.engine.runtime.consumer.log_reader import LogReader
 from vivero.engine.runtime.consumer.observers import Models
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
@@ -67,6 +70,7 @@ class Loader:
         with self._beat.waiting(self._settings.call_timeout_s):
             await self.load(needs)
             await self.load_models(needs)
+            await self.load_values(needs)
 
     async def load_models(self, needs: Iterable[Need]) -> None:
         """Load the models that are needed of definitions that are in the state."""
@@ -74,6 +78,13 @@ class Loader:
             definition = self._state.catalogue.definitions.get(need.key) if need.kind is NeedKind.MODEL else None
             if definition is not None and definition.key not in self._state.catalogue.models:
                 await self._load_model(definition)
+
+    async def load_values(self, needs: Iterable[Need]) -> None:
+        """Decode very large variables in a thread, so that the event loop goes on meanwhile."""
+        values = self._state.values
+        for need in needs:
+            if need.kind is NeedKind.VALUE and need.key not in values:
+                values[need.key] = await trio.to_thread.run_sync(_decoded, need.key)
 
     def find_model(self, definition: Definition) -> Process | None:
         """The model of a definition if this node has parsed it already."""
@@ -90,3 +101,10 @@ class Loader:
             return
         if processes is not None:
             self._state.catalogue.models[definition.key] = processes[definition.process_id]
+
+
+def _decoded(text: str) -> Decoded:
+    try:
+        return decode_large(text)
+    except EvaluationError:  # the stage that reads the variable will say so
+        return MISSING, None

@@ -183,6 +183,7 @@ class Term:
         with self._beat.waiting(self._settings.call_timeout_s):
             leases = await self._loader.load(batch.needs_of(commands) + missing)
             await self._loader.load_models(missing)
+            await self._loader.load_values(missing)
         return leases
 
     async def _read(self, limit: int) -> Batch | None:
@@ -267,6 +268,7 @@ class Term:
         await self._committer.settled()
         if work.moves_definitions:
             self._loader.note_deployment()
+        self._state.values.clear()
         await self._committer.start(work, self._is_deferred, nursery)
 
 
