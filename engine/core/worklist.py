@@ -31,7 +31,7 @@ from vivero.engine.core.records.instances import (
 )
 from vivero.engine.core.rules import QUANTUM_CHARACTERS, QUANTUM_STEPS
 from vivero.engine.core.shared import deadlocks, subscriptions
-from vivero.engine.core.shared.deferred import is_deferred, is_idle
+from vivero.engine.core.shared.deferred_work import is_deferred, is_idle
 from vivero.engine.core.shared.flows import enter
 from vivero.engine.core.state.instance_tree import (
     ACTIVATED,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence, Set
 from pathlib import Path
 from typing import Any
 
-from vivero.engine.core.shared.deferred import next_work
+from vivero.engine.core.shared.deferred_work import next_work
 from vivero.engine.core.state import batches
 from vivero.engine.core.state.instance_tree import (
     ACTIVATING,

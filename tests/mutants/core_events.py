@@ -33,7 +33,7 @@ CORE_EVENTS: tuple[Mutant, ...] = (
     mutant(
         "core: boundary events of every instance of a loop",
         "tests/core/elements/test_multi_instance.py::test_a_boundary_event_belongs_to_the_body",
-        "engine/core/shared/catching.py",
+        "engine/core/shared/catchers.py",
         ("    if not element.is_inner:\n        nodes", "    if True:\n        nodes"),
     ),
     mutant(

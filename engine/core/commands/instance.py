@@ -15,7 +15,7 @@ from vivero.engine.core.records.instances import (
     VariableSet,
     WorkResumed,
 )
-from vivero.engine.core.shared.deferred import next_work
+from vivero.engine.core.shared.deferred_work import next_work
 from vivero.engine.core.shared.variables import texts_of
 from vivero.engine.core.state.catalogue import Definition
 from vivero.engine.core.state.instance_tree import TERMINATING

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from vivero.engine.bpmn.model import ErrorEvent, EscalationEvent, Node
-from vivero.engine.core.shared.catching import boundaries_of, event_node, event_sub_processes_of
+from vivero.engine.core.shared.catchers import boundaries_of, event_node, event_sub_processes_of
 from vivero.engine.core.shared.occurrences import Catcher
 from vivero.engine.core.state.instance_tree import TERMINATING, Element
 from vivero.engine.core.view import View

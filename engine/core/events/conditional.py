@@ -17,7 +17,7 @@ from vivero.engine.core.events.start_subscriptions import open_start as open_sta
 from vivero.engine.core.records.catalogue import StartMetadata
 from vivero.engine.core.records.effects import Check, Effects, Fail
 from vivero.engine.core.records.messages import SubscriptionOpened, SubscriptionTriggered
-from vivero.engine.core.shared.catching import event_node
+from vivero.engine.core.shared.catchers import event_node
 from vivero.engine.core.shared.occurrences import can_happen, happens
 from vivero.engine.core.shared.variables import owner_of
 from vivero.engine.core.state.instance_tree import ACTIVATED, Subscription

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from vivero.engine.core.records.effects import Effects, IncidentType
 from vivero.engine.core.records.instances import DEADLOCK_STAGE, IncidentRaised, IncidentResolved
-from vivero.engine.core.shared.deferred import is_deferred
+from vivero.engine.core.shared.deferred_work import is_deferred
 from vivero.engine.core.state.instance_tree import Element, Subscription, Timer
 from vivero.engine.core.view import View
 

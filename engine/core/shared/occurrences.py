@@ -9,7 +9,7 @@ from vivero.engine.bpmn.model import Node
 from vivero.engine.core.records.effects import Effects, Happens
 from vivero.engine.core.records.instances import ElementTerminating, EventTriggered, ScopeInterrupted
 from vivero.engine.core.shared import waits
-from vivero.engine.core.shared.catching import event_node, event_sub_processes_of
+from vivero.engine.core.shared.catchers import event_node, event_sub_processes_of
 from vivero.engine.core.shared.flows import enter
 from vivero.engine.core.state.instance_tree import ACTIVATED, COMPLETING, Element
 from vivero.engine.core.view import View

@@ -12,7 +12,7 @@ from vivero.engine.bpmn.model import Node, Process
 from vivero.engine.core.events.behaviour import VariableChange, Wait
 from vivero.engine.core.events.table import AFFECTED, EVENTS
 from vivero.engine.core.records.effects import Effects
-from vivero.engine.core.shared.catching import boundaries_of, event_node, event_sub_processes_of
+from vivero.engine.core.shared.catchers import boundaries_of, event_node, event_sub_processes_of
 from vivero.engine.core.state.instance_tree import Element, Subscription
 from vivero.engine.core.view import View
 

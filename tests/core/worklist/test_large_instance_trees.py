@@ -16,7 +16,7 @@ from vivero.engine.core.records.instances import (
 )
 from vivero.engine.core.records.jobs import CompleteJob, ThrowJobError
 from vivero.engine.core.replay import replay
-from vivero.engine.core.shared import deferred
+from vivero.engine.core.shared import deferred_work
 from vivero.engine.core.state.state import State
 from vivero.engine.core.step import StepLimits
 
@@ -180,8 +180,8 @@ def test_only_the_end_of_the_root_is_told():
 
 
 def test_a_quantum_writes_what_it_has_taken_up_however_much_there_is(monkeypatch):
-    monkeypatch.setattr(deferred, "ITEMS_RESUMED", 30)
-    monkeypatch.setattr(deferred, "ITEMS_RESUMED_OF_MANY", 10)
+    monkeypatch.setattr(deferred_work, "ITEMS_RESUMED", 30)
+    monkeypatch.setattr(deferred_work, "ITEMS_RESUMED_OF_MANY", 10)
     bench, root = begun(GROWING["two calls"], id="twice", quanta=400)
     assert len(bench.state.trees[root].work) > 200
     assert put_off(bench) < 60
@@ -192,8 +192,8 @@ def test_a_quantum_writes_what_it_has_taken_up_however_much_there_is(monkeypatch
 @pytest.mark.parametrize("quantum_items", [3, QUANTUM, 25])
 def test_what_waits_ends_with_its_element_in_whatever_order_work_is_taken_up(monkeypatch, quantum_items):
     """The last of much work are scopes that settle; that they are to be terminated was put off before that."""
-    monkeypatch.setattr(deferred, "ITEMS_RESUMED", 6)
-    monkeypatch.setattr(deferred, "ITEMS_RESUMED_OF_MANY", 3)
+    monkeypatch.setattr(deferred_work, "ITEMS_RESUMED", 6)
+    monkeypatch.setattr(deferred_work, "ITEMS_RESUMED_OF_MANY", 3)
     inner = loop(sub("inner", start("in"), task("work"), "in > work", WAITS), "=items")
     bench, root = begun(
         model(start(), inner, "start > inner"), quanta=MOST_QUANTA, quantum_items=quantum_items, items=[1] * 40
@@ -206,8 +206,8 @@ def test_what_waits_ends_with_its_element_in_whatever_order_work_is_taken_up(mon
 
 def test_all_of_much_work_is_done(monkeypatch):
     """A quantum that does all that it has taken up leaves the rest to the next one."""
-    monkeypatch.setattr(deferred, "ITEMS_RESUMED", 3)
-    monkeypatch.setattr(deferred, "ITEMS_RESUMED_OF_MANY", 2)
+    monkeypatch.setattr(deferred_work, "ITEMS_RESUMED", 3)
+    monkeypatch.setattr(deferred_work, "ITEMS_RESUMED_OF_MANY", 2)
     tasks = [task(f"t{number}") for number in range(40)]
     bench, _ = begun(model(start(), *tasks, *(f"start > t{number}" for number in range(40))), quanta=MOST_QUANTA)
     assert len(bench.jobs) == 40
