@@ -1,4 +1,4 @@
-"""How much a stage changes at once, which is charged to its quantum and bounded."""
+"""The number of changes of a stage, which is charged to its quantum and limited."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from vivero.engine.core.records.instances import (
 from vivero.engine.core.rules import SEND_CHANGES, STAGE_CHANGES
 
 FREE_CHANGES = 8
-"""So many rows of a stage its item has paid for; each further one costs as much as an ending."""
-_PAID_LATER = frozenset({InstanceCreated, ElementActivating, ElementCompleting, ElementTerminating})
-"""Each of them brings an item."""
+"""Changes of a stage that its item pays for. Each further one costs as much as ending an element."""
+_PAID_BY_ITEMS = frozenset({InstanceCreated, ElementActivating, ElementCompleting, ElementTerminating})
+"""Events that queue an item, which pays for them."""
 
 
 def cost_of(effects: Sequence[object], stage: str) -> int:
-    """Of rows that bring no item of their own, and of follow-ups, beyond the free ones.
+    """The cost of changed rows without an item of their own, and of follow-ups, beyond the free ones.
 
     Raises:
-        Fail: there are more than may be changed at once. What ends an element may always.
+        Fail: they exceed the limit. The stage that ends an element has none.
     """
     changes = 0
     for effect in effects:
         if isinstance(effect, Send):
             changes += SEND_CHANGES
-        elif type(effect) not in _PAID_LATER:
+        elif type(effect) not in _PAID_BY_ITEMS:
             changes += 1
     if changes > STAGE_CHANGES and stage != "terminate":
         text = f"It would change {changes} variables, waits and others at once, and {STAGE_CHANGES} is the limit."

@@ -83,7 +83,7 @@ from vivero.engine.core.view import View
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """The functions of an element's module; `elements.defaults` where it has none."""
+    """The functions of an element's module; `elements.defaults` has the ones that it lacks."""
 
     arrive: Callable[[Node, FlowId, Element, View], Effects]
     activate: Callable[[Element, View], Effects]

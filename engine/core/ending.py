@@ -1,4 +1,4 @@
-"""Scopes that end early: nothing begins in them any more."""
+"""Scopes that end early: no element begins in them any more."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from vivero.engine.core.state.instance_tree import TERMINATING, Element
 
 
 class Ending:
-    """Answers whether a scope, or one around it, ends early, and remembers the answers for one command."""
+    """Tells whether a scope, or one around it, ends early, and caches the answers for one command."""
 
     __slots__ = ("_known",)
 
@@ -14,13 +14,15 @@ class Ending:
         self._known: dict[int, bool] = {}
 
     def forget(self) -> None:
-        """Another scope ends early, or another command begins."""
+        """Clear the cache, because another scope ends early or another command begins."""
         if self._known:
             self._known.clear()
 
     def covers(self, scope: Element | None) -> bool:
-        """Whether the scope or one around it ends early. Ending works from the outside in: what begins inside meanwhile
-        might do so for ever, or be refused by the database."""
+        """Whether the scope or one around it ends early.
+
+        Scopes end from the outside in. Elements that begin inside meanwhile might prevent the end for ever.
+        """
         if scope is None:
             return False
         if scope.then is not None or scope.state is TERMINATING:
@@ -41,5 +43,5 @@ class Ending:
 
 
 def ends_its_instance(element: Element) -> bool:
-    """Of a loop the body does, and not each of its instances."""
+    """Whether the end of this element terminates its instance. For a loop, the body counts, not its inner instances."""
     return element.element in element.instance.terminate_after and not element.is_inner

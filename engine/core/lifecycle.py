@@ -1,8 +1,8 @@
-"""The life cycle of an element, as a table: states, transitions, stages, and what each stage does for every element.
+"""The life cycle of an element as a table: states, transitions and stages.
 
 ACTIVATING → ACTIVATED → COMPLETING → COMPLETED, and from the first three TERMINATING → TERMINATED. A stage is a
-function of an element that yields effects and may `Fail`: then none of its effects happened, and an incident keeps
-(element, stage, argument) so that resolving it runs exactly that stage again.
+function of an element that yields effects and may `Fail`. Then none of its effects happens, and an incident keeps
+(element, stage, argument): resolving it runs exactly that stage again.
 """
 
 from __future__ import annotations
@@ -44,9 +44,10 @@ TRANSITIONS: dict[ElementState, tuple[ElementState, ...]] = {
 }
 
 CHILDREN_PER_STAGE = 100
-"""A scope that ends early tells at most so many of its children in one stage."""
+"""Children of a scope that begin to terminate in one stage."""
 PARTS_PER_STAGE = 8
-"""And a paged loop so many: few that were told are left to the next quantum, which would write them again."""
+"""Children of a paged loop that begin to terminate in one stage. The next quantum writes unfinished ones again, so that
+a small number saves writes."""
 
 Stage = Callable[[Element, View, Any], Effects]
 
@@ -60,9 +61,9 @@ def start_listeners(element: Element, view: View, index: int) -> Effects:
 
 
 def activate(element: Element, view: View, begin: Sequence[str] | int) -> Effects:
-    """`begin`: of a scope, the elements below it that it begins with; 0 otherwise.
+    """Activate an element. `begin` has the elements below a scope with which it begins; 0 otherwise.
 
-    A scope that begins at its start event waits for its event sub-processes once that has completed.
+    A scope that begins at its start event subscribes for its event sub-processes once that event has completed.
     """
     behaviour = ELEMENTS[element.type]
     row_limits.check_ordinary(element, view)
@@ -114,7 +115,7 @@ def _close_and_leave(element: Element, view: View) -> Effects:
 
 
 def terminate(element: Element, _view: View, _argument: object) -> Effects:
-    """What waits here waits no longer. Children are told when the element settles, page by page."""
+    """Cancel everything that waits in the element. Its children terminate page by page when it settles."""
     for job in element.jobs:
         yield JobCanceled(job)
     if element.user_task is not None:
@@ -127,14 +128,14 @@ def terminate(element: Element, _view: View, _argument: object) -> Effects:
 
 
 def most_told(scope: Element) -> int:
-    """How many children of a scope that ends early are told in one stage."""
+    """The number of children of a scope that begin to terminate in one stage."""
     return CHILDREN_PER_STAGE if scope.pages is None else PARTS_PER_STAGE
 
 
 def empty(element: Element, view: View) -> Effects:
-    """The next page of children of an element that is to end early; without any, its end.
+    """Terminate the next page of children of an element that ends early; without any, the element itself.
 
-    The stage `terminate` may have been deferred before this, and come later: then it is done here.
+    The stage `terminate` may have been deferred, and would come later: then it happens here.
     """
     told, most = 0, most_told(element)
     for child in element.children.values():
@@ -164,23 +165,23 @@ STAGES: dict[str, tuple[ElementState, Stage, str | None]] = {
     "leave": (COMPLETING, leave, None),
     "terminate": (TERMINATING, terminate, None),
 }
-"""Stage → the state in which it runs, what it does, and the stage that follows at once.
+"""Stage → the state in which it runs, its function, and the stage that follows at once.
 
-An item whose element has left that state is dropped. When a stage runs, its element's `node` is set. A stage that makes
-a job rests: nothing follows until that is done.
+An item whose element has left that state is dropped. The element's `node` is set when a stage runs. After a stage that
+creates a job, the next stage waits until the job is done.
 """
 
 LISTENERS = {listeners.START: "start listeners", listeners.END: "end listeners"}
-"""What listeners hear → the stage that tells them; its argument is the index of the one whose turn it is.
+"""The event type of execution listeners → the stage that creates their jobs; its argument is the listener's index.
 
-When its job is done the stage goes on with the next one. When the job cannot be made, resolving the incident tells all
-of them again.
+When a job is done, the stage continues with the next listener. If a job cannot be created, resolving the incident runs
+all listeners again.
 """
 HEARD = {stage: event for event, stage in LISTENERS.items()}
 
 
 def first_stage_of_activation(element: Element) -> str:
-    """The first stage that has anything to do. Mappings and listeners of a loop are those of its inner instances."""
+    """The first stage that has work to do. Mappings and listeners of a loop belong to its inner instances."""
     node = element.node
     if element.index >= 0 or (node.inputs and node.loop is None):  # is_inner, without its call
         return "inputs"
@@ -195,7 +196,7 @@ def first_stage_of_completion(element: Element) -> str:
 
 
 def next_stage(following: str, element: Element) -> str:
-    """The stage that follows, or the one behind it when there is no listener to tell."""
+    """The stage that follows; without a listener, the one after it."""
     event = HEARD.get(following)
     behind = STAGES[following][2]
     return following if event is None or behind is None or _hears(element, event) else behind

@@ -1,6 +1,6 @@
-"""The core as a library: a whole engine in memory, without database, clock or tasks. For tests, benchmarks and trials.
+"""The core as a library: an engine in memory without database, clock or tasks, for tests, benchmarks and trials.
 
-It runs commands one after the other, follow-ups included, and keeps what the log would keep. Nothing is durable.
+It runs commands and their follow-ups one by one, and keeps a log. Nothing is durable.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class InvalidDeployment(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """What one position of the log came to."""
+    """One position of the log with its results."""
 
     position: int
     now: int
@@ -44,7 +44,7 @@ class Logged:
 
 
 class MemoryEngine:
-    """One partition, whose log is a list. `now` (epoch ms) is what the next commands are given as the time."""
+    """One partition, whose log is a list. `now` (epoch ms) is the time of the next commands."""
 
     def __init__(
         self, limits: StepLimits = DEFAULT_LIMITS, partition: int = 1, enabled: frozenset[str] = frozenset()
@@ -63,7 +63,7 @@ class MemoryEngine:
         """Deploy one file.
 
         Raises:
-            InvalidDeployment: it cannot be executed; with all problems.
+            InvalidDeployment: the file has problems.
         """
         parsed = read_resource(name, content, enabled=self._enabled)
         if parsed.problems:
@@ -76,7 +76,7 @@ class MemoryEngine:
         return handled.response
 
     def run(self, command: Command, tenant: str = DEFAULT_TENANT) -> Handled:
-        """Handle a command and all that follows from it; what came of the command itself."""
+        """Handle a command and all its follow-ups. Returns the result of the command itself."""
         pending: deque[tuple[Command, str, int | None]] = deque([(command, tenant, None)])
         first: Handled | None = None
         while pending:
@@ -89,7 +89,7 @@ class MemoryEngine:
         return first
 
     def _handle(self, command: Command, tenant: str, request: int | None) -> list[Handled]:
-        """One row of the log, as a batch of its own."""
+        """Handle one row of the log as a batch of its own."""
         position = self.before + len(self.log) + 1
         entry = CommandRecord(position, tenant, command, request)
         leases: dict[int, str | None] = {}
@@ -98,15 +98,15 @@ class MemoryEngine:
                 handled = self.processor.process(entry, self.now, leases)
                 break
             except NotLoaded as missing:
-                if missing.need.kind is NeedKind.LEASE:  # nobody is given a job here
+                if missing.need.kind is NeedKind.LEASE:  # no job has a lease here
                     leases[missing.need.key] = None
                 else:
-                    self._begin(missing.need)
+                    self._supply(missing.need)
         for _ in range(FOLLOW_UP_ROUNDS):
             if not self.processor.awaiting_load:
                 break
             for awaiting in self.processor.awaiting_load:
-                self._begin(awaiting.needs[-1])
+                self._supply(awaiting.needs[-1])
             for rows in self.processor.resume_awaiting():
                 handled += rows
         self.processor.give_up_awaiting()
@@ -117,13 +117,13 @@ class MemoryEngine:
         batches.committed(self.state, roots)
         return handled
 
-    def _begin(self, need: Need) -> None:
-        """There is nothing but what is in memory: what has not been there yet begins empty."""
+    def _supply(self, need: Need) -> None:
+        """Supply a need: a row that is not in memory does not exist, and begins empty."""
         state = self.state
         if need.kind is NeedKind.FAMILY:
             state.catalogue.families.setdefault(need.key, {})
         elif need.kind is NeedKind.CHANNEL:
-            if need.key not in state.channels:  # another follow-up of a full batch may have begun it
+            if need.key not in state.channels:  # another follow-up of a full batch may have created it
                 state.channels[need.key] = MessageChannel(*need.key)
         elif need.kind is NeedKind.STARTS and state.catalogue.starts is None:
             state.catalogue.starts = Starts()

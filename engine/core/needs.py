@@ -1,4 +1,4 @@
-"""What must be loaded before a command can be decided (docs/design/execution.md §6)."""
+"""Needs: the rows that must be loaded before a command can be decided (docs/design/execution.md §6)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 
 
 class NeedKind(Enum):
-    __hash__ = object.__hash__  # members are themselves and nothing else; an enumeration hashes their names, in Python
+    __hash__ = object.__hash__  # by identity: an Enum hashes the name, in Python
 
     INSTANCE = auto()
     """The tree of a process instance; key: its key."""
@@ -27,13 +27,13 @@ class NeedKind(Enum):
     SUBSCRIPTION = auto()
     """The tree that a subscription belongs to; key: the subscription's key."""
     SIGNAL = auto()
-    """The trees of the next page of who waits for a signal; key: (tenant, name, the key that it begins behind)."""
+    """The trees of the next page of a signal's subscriptions; key: (tenant, name, the key before the page)."""
     CHANNEL = auto()
-    """A channel, with its messages if they are few; key: (tenant, correlation key)."""
+    """A message channel, with its messages if they are few; key: (tenant, correlation key)."""
     MESSAGES = auto()
     """Messages of a name that a process has not had; key: (tenant, correlation key, name, process id, last known)."""
     MESSAGE = auto()
-    """A message that somebody has had; key: (tenant, correlation key, the message's key)."""
+    """A message that an instance has had; key: (tenant, correlation key, the message's key)."""
     BODY = auto()
     """The variables of a large message; key: (tenant, correlation key, the message's key)."""
     MESSAGE_ID = auto()
@@ -41,17 +41,17 @@ class NeedKind(Enum):
     STARTS = auto()
     """All start events that wait for messages or signals; key: None."""
     LEASE = auto()
-    """The lease token that a job has now, never cached; key: the job's key."""
+    """The current lease token of a job, which is never cached; key: the job's key."""
     FAMILY = auto()
     """All versions of a process; key: (tenant, process id)."""
     WORK = auto()
-    """What the deferred work of a tree is about, and the next page of its paged loops; key: the root's."""
+    """The rows for the deferred work of a tree, and the next page of its paged loops; key: the root's."""
     LOOP_ITEM = auto()
     """An item of a paged loop that is in memory; key: (body, index)."""
     RESULTS = auto()
     """All results of a paged loop that is in memory; key: the body's."""
     VARIABLES = auto()
-    """Those of a part that was loaded without them, only to be ended; key: the part's."""
+    """The lazy variables of a part; key: the part's."""
     VALUE = auto()
     """The decoded value of a very large variable; key: its JSON text."""
     DEFINITION = auto()
@@ -69,7 +69,7 @@ Needs = Iterator[Need]
 
 
 class NotLoaded(Exception):
-    """A step met a row that no need declared. It is undone and runs again with it (docs/design/execution.md §6)."""
+    """A command met a row that no need declared. It is undone, and runs again with the row (execution.md §6)."""
 
     def __init__(self, need: Need) -> None:
         super().__init__(f"{need.kind.name} {need.key} is not loaded")

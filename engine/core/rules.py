@@ -1,4 +1,4 @@
-"""What installations may choose about behaviour. Decisions made by these are in the events: replay needs none of it."""
+"""Settings and limits of behaviour. The events contain the decisions that depend on them: replay needs none."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from vivero.engine.feel.temporal.zones import resolve_zone
 
 @dataclass(frozen=True, slots=True)
 class TimerRules:
-    """How cycles are read, and what becomes of occurrences that were missed."""
+    """The time zone of cycles, and the handling of missed occurrences."""
 
     cron_zone: str = "UTC"
-    """Cron expressions are read in this time zone."""
+    """The time zone of cron expressions."""
     missed_limit: int = 1_000
-    """After downtime so many missed occurrences of a cycle still fire, the latest of them; 0: none, on to the next."""
+    """The number of missed occurrences of a cycle, the latest ones, that still fire after downtime; 0: none."""
 
     def __post_init__(self) -> None:
         """Raises ValueError for a zone that does not exist and for a negative limit."""
@@ -25,34 +25,32 @@ class TimerRules:
 
 @dataclass(frozen=True, slots=True)
 class TreeRules:
-    """How large the trees of process instances may become, and what is loaded of them at once. In live rows: elements
-    and process instances."""
+    """Limits of instance trees, in live rows: elements and process instances."""
 
     paged_from: int = 500
-    """A loop is paged when its items and what is loaded with it are more: what belongs to its inner instances is loaded
-    one by one, or in pages."""
+    """A loop is paged if its items, and the rows that are loaded with it, are more than this."""
     max_part_rows: int = 10_000
-    """Of what is loaded together. Beyond it nothing begins there."""
+    """Rows that are loaded together. Beyond this limit no element begins there."""
     max_tree_rows: int = 1_000_000
-    """Of a tree."""
+    """Rows of a tree."""
 
 
 TREE_RULES = TreeRules()
 """The defaults."""
 
 MAX_LOOP_ITEMS = 200_000
-"""A loop over more does not begin: all its items are saved with one batch, whose commit has a deadline."""
+"""The most items of a loop. One batch saves all of them, and its commit has a deadline."""
 MAX_LOOP_CHARACTERS = 8_000_000
-"""Of JSON, that all items of a loop may have together; and all its results, because they become one variable."""
+"""Characters of JSON in all items of a loop. The results, which become one variable, have the same limit."""
 
 MAX_STAGE_CHARACTERS = 8_000_000
-"""Of JSON, that what one stage of an element copies may have: variables for a called process, values of mappings."""
+"""Characters of JSON that one stage of an element may copy: variables for a called process, values of mappings."""
 STAGE_CHARACTERS_READ = 8_000_000
-"""Of JSON, that the variables and results which the expressions of one stage read may have together."""
+"""Characters of JSON in the variables and results that the expressions of one stage may read."""
 STAGE_STEPS = 400_000
-"""What all expressions of one stage may take together; one alone has half of it."""
+"""Steps that all expressions of one stage may take together. One expression may take half of them."""
 STAGE_CHANGES = 20_000
-"""What one stage, or a command, may change at once: a row counts for one, a follow-up for `SEND_CHANGES`."""
+"""Changes of one stage, or of a command: a row counts as one, a follow-up as `SEND_CHANGES`."""
 SEND_CHANGES = 8
 
 QUANTUM_CHARACTERS = 4_500_000
@@ -62,22 +60,22 @@ QUANTUM_STEPS = 128_000
 """Limit of the steps that the expressions of a quantum take, about 10 ms. Texts and steps are charged to the same
 budget as items: a quantum that has used half of the texts and half of the steps has used all of its budget."""
 QUANTUM_ROWS = 2_000
-"""Of variables, that those who hear of a signal at once get together."""
+"""Variables that the receivers of one page of a signal get together."""
 STAGE_VALUES = 200_000
-"""Of lists, contexts and fractions, with what stands beside them, that become JSON in one stage. Of a large variable in
-canonical JSON, that is used as it is, the text is taken, and nothing is counted."""
+"""Lists, contexts and fractions, with the values beside them, that one stage may encode as JSON. An unchanged large
+variable in canonical JSON does not count, because its text is reused."""
 LARGE_JSON = 50_000
-"""Characters of a variable from which on it is worth while to see whether it is canonical."""
+"""Characters of a variable from which on decoding checks whether its JSON is canonical."""
 VERY_LARGE_JSON = 250_000
 """A longer variable is decoded before the command runs: the shell does it in a thread."""
 CHARACTERS_PER_STEP = 8
-"""Of JSON that is decoded for expressions or made of their values."""
+"""Characters of JSON, decoded or encoded for expressions, that count as one step."""
 BATCH_CHARACTERS = 2_000_000
-"""A batch takes no further command when what it has written is longer."""
+"""A batch takes no further command after it has written this many characters."""
 BATCH_ROWS = 10_000
-"""Nor when it has changed more rows."""
+"""A batch takes no further command after it has changed this many rows."""
 FOLLOW_UP_ROUNDS = 4
-"""How often a batch loads what its follow-ups lack; what is still missing then goes through the log."""
+"""The number of times that a batch loads needs of its follow-ups. The rest is deferred to the inbox."""
 
 TIMER_RULES = TimerRules()
 """The defaults."""

@@ -1,4 +1,4 @@
-"""Scopes that have yet to settle, the innermost first."""
+"""The settle queue: scopes that have yet to settle, the innermost first."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from vivero.engine.core.state.instance_tree import Element
 
 
 class SettleQueue:
-    """A set of scopes by their keys; of those that are equally deep the one comes first that was touched first.
+    """A set of scopes by their keys. Equally deep scopes keep the order in which they were added.
 
-    `new` and `waiting` are empty together when it is: whoever asks in a loop looks at them, and pays for no call.
+    The queue is empty if `new` and `waiting` are. A hot loop checks these two without a call.
     """
 
     __slots__ = ("_keys", "_turn", "new", "waiting")
 
     def __init__(self) -> None:
         self.new: dict[int, None] = {}
-        """Touched since the last one was taken out."""
+        """Scopes that were added since the last `pop`."""
         self.waiting: list[tuple[int, int, int, int]] = []
-        """A heap of the others: negated depths, turn, key."""
+        """A heap of the others: negative depths, turn, key."""
         self._keys: set[int] = set()
         self._turn = 0
 
@@ -34,19 +34,19 @@ class SettleQueue:
         self._keys.clear()
 
     def __iter__(self) -> Iterator[int]:
-        """The keys, in the order in which they were touched."""
+        """The keys in the order in which they were added."""
         yield from (key for *_, key in sorted(self.waiting, key=lambda one: one[2]))
         yield from self.new
 
     def pop(self, elements: Mapping[int, Element]) -> Element | None:
-        """The innermost of those that live; None when none does."""
+        """Remove and return the innermost live scope; None if there is none."""
         if len(self.new) == 1 and not self.waiting:
             return elements.get(self.new.popitem()[0])
         for key in self.new:
             element = elements.get(key)
             if element is not None:
                 self._turn += 1
-                # deeper than all around it, without a walk, which takes long where a thousand processes call each other
+                # depths are stored: a walk is slow if a thousand processes call each other
                 heappush(self.waiting, (-element.instance.depth, -len(element.path), self._turn, key))
                 self._keys.add(key)
         self.new.clear()

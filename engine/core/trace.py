@@ -1,7 +1,7 @@
-"""Events for people: one compact line each, elements by their ids and not by their keys.
+"""Traces: events as compact lines for people, with ids of elements instead of keys.
 
-A second instance of an element is `work~2`. What a trace has not seen the beginning of is named by the counter of its
-key (`#17`). The lines depend on nothing but the events, so they can be compared, and stored as golden files.
+The second instance of an element is `work~2`. An instance that began before the trace has the counter of its key as
+its name (`#17`). The lines depend on the events alone: they can be compared, and stored as golden files.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ KEY_FIELDS = frozenset(
     {"key", "scope", "element", "body", "root", "job", "parent", "deployment", "definition_key"}
     | {"message", "subscription", "instance"}
 )
-"""Fields that hold a key, wherever they hold a number."""
+"""Fields whose numbers are keys."""
 
 WIDTH = 18
 """The column of the event names."""
 
 
 class Trace:
-    """Writes lines; learns the names of what is made on the way."""
+    """Writes lines, and learns the names of new instances from the events."""
 
     def __init__(self) -> None:
         self._names: dict[int, str] = {}
@@ -52,7 +52,7 @@ class Trace:
         return [self.line(event) for event in events]
 
     def line(self, event: Event) -> str:
-        """`EventName  what it is about  what changed`."""
+        """`EventName  subject  changes`."""
         self._learn(event)
         kind = type(event)
         text = _FORMATS[kind](self, event) if kind in _FORMATS else self._fields(event)
@@ -67,7 +67,7 @@ class Trace:
         return f"! {rejection.code} {one_line(rejection.reason)}"
 
     def name(self, key: int | None) -> str:
-        """What a key is called here."""
+        """The name of a key in this trace."""
         if key is None:
             return "-"
         return self._names.get(key) or f"#{key & ((1 << PARTITION_SHIFT) - 1)}"
@@ -84,26 +84,26 @@ class Trace:
         return name if count == 1 else f"{name}~{count}"
 
     def _fields(self, record: msgspec.Struct) -> str:
-        """Every field that is not at its default; keys by name."""
-        told = []
+        """All fields that differ from their defaults, with names for keys."""
+        shown = []
         for field in _fields_of(type(record)):
             value = getattr(record, field.name)
             if value == _default(field):
                 continue
             if field.name in KEY_FIELDS and isinstance(value, int):
-                told.append(self.name(value) if field.name == "key" else f"{field.name}={self.name(value)}")
+                shown.append(self.name(value) if field.name == "key" else f"{field.name}={self.name(value)}")
             else:
-                told.append(f"{field.name}={value if isinstance(value, str) else _json(value)}")
-        return one_line(" ".join(told))
+                shown.append(f"{field.name}={value if isinstance(value, str) else _json(value)}")
+        return one_line(" ".join(shown))
 
     def places(self, arrow: str, places: Iterable[str]) -> str:
-        """` <- a, b`; nothing without places."""
+        """` <- a, b`; empty without places."""
         text = ", ".join(places)
         return f" {arrow} {text}" if text else ""
 
 
 def one_line(text: str) -> str:
-    """`text` without line breaks and other signs that would tear a line."""
+    """`text` with line breaks and other unprintable characters escaped."""
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
@@ -122,7 +122,7 @@ def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-# ---- what things are called
+# ---- names
 
 _NAMES: dict[type[Event], Callable[[Trace, Any], tuple[int, str]]] = {
     InstanceCreated: lambda _, e: (e.key, e.process_id),
@@ -143,7 +143,7 @@ def _kind_of(event: JobCreated) -> str:
     return "job" if event.listener_event == "UNSPECIFIED" else "listener"
 
 
-# ---- the events that a trace consists of mostly; all others tell their fields
+# ---- formats of frequent events; all others show their fields
 
 
 def _activating(trace: Trace, event: ElementActivating) -> str:

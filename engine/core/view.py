@@ -39,29 +39,29 @@ from vivero.engine.feel import Warning as FeelWarning
 
 EXTRACT = IncidentType.EXTRACT_VALUE_ERROR
 MAX_TEXT = 32_768
-"""Characters of a text that becomes a name, a key, a code or an id: as many as a request may give."""
+"""Characters of a text that becomes a name, a key, a code or an id. A request has the same limit."""
 MAX_SHOWN = 100
 """Characters of a value that a message quotes."""
 LARGE = 2_000
-"""Characters of JSON: shorter texts are read and made at no charge."""
+"""Characters of JSON. Reading and encoding shorter texts is not charged."""
 RESULT_CHARACTERS = 32
-"""What decoding a result of a loop costs whatever its length, in characters."""
+"""The charge for decoding one result of a loop, in addition to its length."""
 
 
 class VariableScope(Mapping[str, Any]):
-    """The variables seen from an element, decoded when they are asked for.
+    """The variables that an element sees, decoded at their first use.
 
-    In a loop its results so far are seen, too: no row of `variables` holds them before its end.
+    In a loop they include its results so far, which are no row of `variables` before its end.
     """
 
-    __slots__ = ("_at", "_element", "_extra", "_results")
+    __slots__ = ("_element", "_extra", "_results", "_view")
 
     def __init__(self, element: Element | None, extra: Mapping[str, Any], view: View) -> None:
         self._element = element
         self._extra = extra
-        self._at = view
+        self._view = view
         self._results: dict[str, list[Any]] | None = None
-        """By name, those that have been asked for."""
+        """Decoded results by name."""
 
     def __getitem__(self, name: str) -> Any:
         if name in self._extra:
@@ -71,19 +71,19 @@ class VariableScope(Mapping[str, Any]):
             variable = scope.variables.get(name)
             if variable is not None:
                 if len(variable.value) > LARGE:
-                    return self._at.read(variable)
+                    return self._view.read(variable)
                 return variable.decode()
-            if scope.loop is not None and self._at.results_name(scope) == name:
+            if scope.loop is not None and self._view.results_name(scope) == name:
                 return self._results_of(scope, name)
             scope = scope.outer()
         raise KeyError(name)
 
     def _results_of(self, body: Element, name: str) -> list[Any]:
-        """Decoded once for each evaluation."""
+        """The results of a loop, decoded once per evaluation."""
         if self._results is None:
             self._results = {}
         if name not in self._results:
-            self._results[name] = self._at.loop_results(body)
+            self._results[name] = self._view.loop_results(body)
         return self._results[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -91,7 +91,7 @@ class VariableScope(Mapping[str, Any]):
         scope: Element | None = self._element
         while scope is not None:
             names.update(dict.fromkeys(scope.variables))
-            results = None if scope.loop is None else self._at.results_name(scope)
+            results = None if scope.loop is None else self._view.results_name(scope)
             if results is not None:
                 names[results] = None
             scope = scope.outer()
@@ -102,7 +102,7 @@ class VariableScope(Mapping[str, Any]):
 
 
 class View:
-    """Read access for one command. Made once per partition; `step` sets the command's own facts."""
+    """Read access for one command. Each partition has one view; `step` sets the facts of the command."""
 
     __slots__ = (
         "_characters_read",
@@ -135,33 +135,33 @@ class View:
     ) -> None:
         self.state = state
         self.key = state.key
-        """Called, gives the next key of this partition."""
+        """Returns the next key of this partition."""
         self.find_model = find_model
         self.rules = rules
         self.trees = trees
         self.stage_steps = stage_steps
-        """What the expressions of a stage may take together."""
+        """Steps that all expressions of a stage may take."""
         self.steps_left = stage_steps
-        """Of that."""
+        """Steps that the current stage has left."""
         self.steps = 0
-        """What the quantum has taken so far: for evaluations, and for JSON that was read or made for them."""
+        """Steps of the quantum so far, for evaluations and for their JSON."""
         self.spent = False
-        """Whether the stage has taken any."""
+        """Whether the stage has used any of its budgets."""
         self._read: dict[int, int] = {}
-        """Characters of the large variables and results that the stage has read, by key."""
+        """Characters of large variables and results that the stage has read, by key."""
         self._characters_read = 0
         self._known: dict[int, str] = {}
         """Canonical JSON of large variables that the stage has read, by identity of the value."""
         self._values_left = STAGE_VALUES
         self.now = 0
-        """Epoch milliseconds; the same for everything that one command does."""
+        """Epoch milliseconds; constant for a command."""
         self.position = 0
-        """Of the command in the log."""
+        """The command's position in the log."""
         self.request = 0
-        """The position of the client's command that all of this goes back to."""
+        """The position of the client's command that caused this one."""
         self.tenant = ""
         self.leases: Mapping[int, str | None] = {}
-        """Lease tokens as they were when the batch was read, by job."""
+        """Lease tokens by job, as of the read of the batch."""
 
     # ---- rows
 
@@ -185,14 +185,14 @@ class View:
         return self.state.subscriptions.get(key)
 
     def start_timers(self, process_id: str) -> list[int]:
-        """The keys of the timers that start a process of the command's tenant; its family must be loaded."""
+        """The keys of the timers that start a process of the command's tenant. Its family must be loaded."""
         return list(self.state.catalogue.start_timers.get((self.tenant, process_id), ()))
 
     def incident(self, key: int) -> Incident | None:
         return self.state.incidents.get(key)
 
     def loop_item(self, body: Element, index: int) -> str:
-        """What the inner instance of a loop is made for, as JSON text."""
+        """The item of an inner instance, as JSON text."""
         if body.pages is None:
             return body.items[index].item
         if (item := body.pages.item(index)) is None:
@@ -200,10 +200,10 @@ class View:
         return item
 
     def loop_results(self, body: Element) -> list[Any]:
-        """The results of a loop so far in the order of its items; None where there is none.
+        """The results of a loop so far, in the order of its items; None for a missing one.
 
         Raises:
-            NotLoaded: there are some that are not in memory.
+            NotLoaded: some results are not in memory.
         """
         texts = [item.result for item in body.items]
         if body.pages is not None and body.loop is not None:
@@ -216,12 +216,12 @@ class View:
         return [None if text is None else from_json(text) for text in texts]
 
     def need_results(self, body: Element) -> None:
-        """Raises NotLoaded while a paged loop has results that are not in memory."""
+        """Raise NotLoaded if a paged loop has results that are not in memory."""
         if body.pages is not None and body.loop is not None and len(body.pages.results) < body.loop.completed:
             raise NotLoaded(Need(NeedKind.RESULTS, body.key))
 
     def results_name(self, body: Element) -> str | None:
-        """The variable that gets the results of a loop at its end; None: nothing is collected."""
+        """The variable that gets the results of a loop at its end; None if it collects none."""
         loop = self.node(body).loop
         return None if loop is None else loop.output_name
 
@@ -240,7 +240,7 @@ class View:
         return self.state.catalogue.starts
 
     def signal_page(self, name: str, after: int) -> int | None:
-        """The last key of the page of subscriptions behind `after` that has been loaded; None of the last page."""
+        """The last key of the loaded page of subscriptions that follows `after`; None for the last page."""
         try:
             return self.state.signal_pages[self.tenant, name, after]
         except KeyError:
@@ -249,7 +249,7 @@ class View:
     # ---- catalogue
 
     def family(self, process_id: str, tenant: str | None = None) -> Family:
-        """All versions of a process of the tenant, by default the command's; empty when there is none."""
+        """All versions of a process of the tenant, by default the command's. It may be empty."""
         key = (self.tenant if tenant is None else tenant, process_id)
         try:
             return self.state.catalogue.families[key]
@@ -260,7 +260,7 @@ class View:
         return self.state.catalogue.definitions.get(key)
 
     def running(self, definition_key: int) -> int:
-        """Instances of a definition that run in this partition."""
+        """The number of running instances of a definition in this partition."""
         usage = self.state.catalogue.usage.get(definition_key)
         return usage.running if usage is not None else 0
 
@@ -275,16 +275,16 @@ class View:
         return model
 
     def node(self, element: Element) -> Node:
-        """What the model says about an element; kept in its row."""
+        """The node of an element in its model; kept in its row."""
         node = element.node
         if node is MISSING:
             node = element.node = self.model(element.instance.definition_key).nodes[element.element]
         return node
 
-    # ---- what a stage and its quantum may take
+    # ---- the budgets of a stage and a quantum
 
     def begin_stage(self) -> None:
-        """What a stage may take is counted from here on."""
+        """Begin the budgets of the next stage."""
         self.spent = False
         self.steps_left = self.stage_steps
         self._values_left = STAGE_VALUES
@@ -294,7 +294,7 @@ class View:
             self._characters_read = 0
 
     def read(self, variable: Variable) -> Any:
-        """The value of a large variable, for which an expression asks. Raises Fail when the stage reads too much."""
+        """The value of a large variable for an expression. Raises Fail if the stage reads too much."""
         self._note_read(variable.key, len(variable.value))
         if variable.decoded is MISSING:
             self.charge(len(variable.value))
@@ -322,7 +322,7 @@ class View:
                 raise Fail(IncidentType.EXTRACT_VALUE_ERROR, text)
 
     def charge(self, characters: int) -> None:
-        """So many characters of JSON are decoded, or were made."""
+        """Charge `characters` of JSON that were decoded or encoded."""
         self.spent = True
         self.steps += characters // CHARACTERS_PER_STEP
 
@@ -335,12 +335,12 @@ class View:
         failure: IncidentType = IncidentType.EXTRACT_VALUE_ERROR,
         extra: Mapping[str, Any] = {},  # never changed
     ) -> Any:
-        """The value of `expression` with the variables seen from `element`, `extra` before them.
+        """The value of `expression` with `extra` and the variables that `element` sees; `extra` comes first.
 
-        Without an element it sees `extra` alone.
+        Without an element the expression sees `extra` alone.
 
         Raises:
-            Fail: the expression has no value at all, of type `failure`.
+            Fail: the expression has no value; of type `failure`.
         """
         if expression.is_static:
             return expression.static_value
@@ -349,7 +349,7 @@ class View:
     def evaluation(
         self, expression: Expression, element: Element | None, failure: IncidentType, extra: Mapping[str, Any]
     ) -> FeelEvaluation:
-        """Like `evaluate`, with the warnings."""
+        """Like `evaluate`, with warnings."""
         if expression.is_static:
             return FeelEvaluation(expression.static_value, [])
         try:
@@ -378,7 +378,7 @@ class View:
         """The value of `expression`, which must be of the Python type `expected`.
 
         Raises:
-            Fail: it is of another type; the message names it and the warnings of the evaluation.
+            Fail: it is of another type. The message has that type and the warnings of the evaluation.
         """
         evaluation = self.evaluation(expression, element, failure, extra)
         value, warnings = evaluation.value, evaluation.warnings
@@ -390,7 +390,7 @@ class View:
         """The value of `expression`, which must be a text that a column can hold.
 
         Raises:
-            Fail: it is another type, has a NUL character, or is too long.
+            Fail: it is of another type, has a NUL character, or is too long.
         """
         value = expression.static_value
         if type(value) is not str:
@@ -398,20 +398,20 @@ class View:
         return column_text(expression, value, failure)
 
     def value_of(self, text: str) -> Any:
-        """The value of JSON text that may be large: it is charged to the quantum."""
+        """Decode JSON text, and charge it to the quantum if it is large."""
         if len(text) > LARGE:
             self.charge(len(text))
         return from_json(text)
 
     def json_of(self, value: Any, failure: IncidentType = IncidentType.EXTRACT_VALUE_ERROR) -> str:
-        """Like the function, of a text that may be large: it is charged to the quantum, and bounded for the stage."""
+        """Encode a value as JSON text. Large texts are charged to the quantum, and limited per stage."""
         text = self.uncharged_json_of(value, failure)
         if len(text) > LARGE:
             self.charge(len(text))
         return text
 
     def uncharged_json_of(self, value: Any, failure: IncidentType = IncidentType.EXTRACT_VALUE_ERROR) -> str:
-        """Bounded for the stage, by what is looked at one by one."""
+        """Encode a value as JSON text. The number of values that are encoded one by one is limited per stage."""
         if type(value) is not list and type(value) is not dict:
             return json_of(value, failure)
         try:
@@ -425,10 +425,10 @@ class View:
 
 
 def column_text(expression: Expression, value: str, failure: IncidentType = EXTRACT) -> str:
-    """`value`, which `expression` gave, if a column of text can hold it: as JSON a text may have NUL inside.
+    """`value`, the result of `expression`, if a text column can hold it. A text in JSON may contain NUL.
 
     Raises:
-        Fail: it cannot.
+        Fail: a text column cannot hold it.
     """
     if "\0" in value:
         raise Fail(failure, unexpected(expression, "a text without NUL characters", value[:MAX_SHOWN], ()))
@@ -439,10 +439,10 @@ def column_text(expression: Expression, value: str, failure: IncidentType = EXTR
 
 
 def json_of(value: Any, failure: IncidentType = IncidentType.EXTRACT_VALUE_ERROR) -> str:
-    """The JSON text of a value that an expression gave.
+    """The JSON text of the result of an expression.
 
     Raises:
-        Fail: it is larger, or nested deeper, than a variable may be; of type `failure`.
+        Fail: it is larger or deeper than a variable may be; of type `failure`.
     """
     try:
         return to_json(value)
@@ -455,7 +455,7 @@ def _not_kept(error: EvaluationError, failure: IncidentType) -> Fail:
 
 
 def unexpected(expression: Expression, expected: str, was: str, warnings: Sequence[FeelWarning]) -> str:
-    """What an incident says of a value that is another than was expected, with the warnings of its evaluation."""
+    """The message of an incident for an unexpected value, with the warnings of the evaluation."""
     told = expression.text.removeprefix("=").strip()
     text = f"Expected result of the expression '{told}' to be {expected}, but was '{was}'."
     if not warnings:
@@ -469,10 +469,10 @@ _TYPE_NAMES |= {"list": "ARRAY", "dict": "OBJECT"}
 
 
 def type_name(type_: type) -> str:
-    """A type of values in FEEL's words, for messages."""
+    """The FEEL name of a Python type, for messages."""
     return _TYPE_NAMES.get(type_.__name__, type_.__name__.upper())
 
 
 def reject_not_found(what: str, doing: str, key: int) -> Reject:
-    """The rejection that the field's clients know."""
+    """The rejection of a command for an unknown key. Clients of Camunda know the text."""
     return Reject(RejectionCode.NOT_FOUND, f"Expected to {doing} {what} with key '{key}', but no such {what} was found")
