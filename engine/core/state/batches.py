@@ -13,7 +13,7 @@ from vivero.engine.core.state.message_channels import (
 from vivero.engine.core.state.state import State
 
 Retained = Instance | MessageChannel | Part | LoopItems | LoopResult
-"""What a batch may have changed, and what is told of its commit."""
+"""Objects that a batch may have changed, and that `committed` gets."""
 
 _CHANNEL_ROWS: frozenset[type] = frozenset((Message, ChannelSubscription, StartLock))
 _LOOP_ROWS = (LoopItems, LoopResult)

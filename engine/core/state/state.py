@@ -31,7 +31,7 @@ from vivero.engine.core.state.rows import Row
 from vivero.engine.core.state.subscription_index import INDEXED_BY, WATCHING, Index
 
 Decoded = tuple[Any, str | None]
-"""What `decode_large` gives: the value, and its canonical text if that is known. The value MISSING: not decoded."""
+"""The result of `decode_large`: the value, and its canonical text if that is known. MISSING: not decoded yet."""
 
 
 class State:

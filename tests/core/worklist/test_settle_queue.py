@@ -1,4 +1,4 @@
-"""The scopes that have yet to settle: the innermost comes first, whatever is touched, taken out and ends between."""
+"""The settle queue: the innermost scope comes first, in whatever order scopes are added, taken out and ended."""
 
 from random import Random
 from types import SimpleNamespace
