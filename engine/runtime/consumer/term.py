@@ -173,6 +173,7 @@ class Term:
         self._note_missing(missing, commands[0] if work is None else None)
         self._waiting = commands if work is None else commands[work.commands :]
         if work is not None:
+            self._state.values.clear()  # not by a quantum between commands: the command that waits may need several
             self._note_speed(work, trio.current_time() - started)
             await self._commit(work, nursery)
             if not all(isinstance(one.command, ContinueWork) for one in commands[: work.commands]):
@@ -268,7 +269,6 @@ class Term:
         await self._committer.settled()
         if work.moves_definitions:
             self._loader.note_deployment()
-        self._state.values.clear()
         await self._committer.start(work, self._is_deferred, nursery)
 
 

@@ -1,17 +1,20 @@
 """Very large variables are decoded in a thread, and everything happens as if they were small."""
 
 import threading
+from itertools import cycle
 
 import msgspec
 import pytest
 
 from tests.core.bench import raw
+from tests.core.event_models import script
 from tests.core.models import end, process, start, task
 from tests.runtime.consumer.bench import Serial, append, make_consumer
 from tests.runtime.consumer.test_poison import lead_until
 from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.core.rules import VERY_LARGE_JSON
 from vivero.engine.runtime.consumer import loader
+from vivero.engine.runtime.consumer.quanta import Quanta
 
 COUNTS = process(
     start(),
@@ -62,3 +65,19 @@ async def test_a_very_large_variable_in_memory():
             if variable.name == "both"]  # fmt: skip
     assert both == [str(2 * len(value))]
     assert serial.state.values == {}
+
+
+async def test_several_values_are_decoded_beside_a_loop_without_end(migrated, connection, monkeypatch):
+    """What was decoded for a command stays until the command runs, whatever quanta are between."""
+    turns = cycle([True, False])
+    monkeypatch.setattr(Quanta, "due", property(lambda _: next(turns)))
+    serial = Serial()
+    serial.deploy(COUNTS, process(start("s"), script("again", "=1", "r"), "s > again > again", id="endless"))
+    consumer, ears = make_consumer(migrated, serial.resources)
+    created = CreateInstance(
+        "p", variables=raw({name: a_list(VERY_LARGE_JSON, number) for number, name in enumerate("ab")})
+    )
+    await append(connection, [*serial.commands, ("<default>", CreateInstance("endless"))])
+    last = await append(connection, [("<default>", created)])
+    await lead_until(consumer, ears, last)
+    assert ears.outcomes[last].rejection is None
