@@ -24,6 +24,7 @@ from vivero.engine.runtime.consumer.piggyback import Subject
 from vivero.storage import activation
 from vivero.storage.activation import Ask, Lease
 from vivero.storage.postgres.driver import Call, QueryResult
+from vivero.storage.scan_bounds import ScanBounds
 
 MAX_PIGGYBACKED = 4
 """Statements of polls on one batch. Each lengthens its transaction."""
@@ -39,11 +40,13 @@ MAX_LOST = 10_000
 class PiggybackedPoll:
     """The statement of a poll on a batch, an `engine.runtime.consumer.piggyback.PiggybackedStatement`."""
 
-    __slots__ = ("_limit", "_polls", "_settled", "call", "poller", "token")
+    __slots__ = ("_bounds", "_limit", "_polls", "_settled", "_start", "call", "poller", "token")
 
     def __init__(self, polls: LongPolls, poller: Poller) -> None:
         self.token = uuid4()
-        self.call: Call = activation.activation(poller.ask, self.token)
+        self._bounds = polls.bounds.of(poller.subject, trio.current_time())
+        self._start = self._bounds.bounded()
+        self.call: Call = activation.activation(poller.ask, self.token, start=self._start)
         self._limit = activation.at_once(poller.ask)
         self.poller = poller
         self._polls = polls
@@ -54,7 +57,9 @@ class PiggybackedPoll:
         return self.poller.subject
 
     def arrived(self, result: QueryResult) -> bool:
-        leases, unfit = activation.looked(result)
+        leases, unfit, seen = activation.looked(result)
+        if seen is not None:
+            self._bounds.learn(self._start, seen)
         if leases and not self.poller.registered:
             self.lost()
             return False
@@ -243,6 +248,8 @@ class LongPolls:
         self._closed = False
         self.budget = MemoryBudget(answers_bytes)
         """The memory for the answers that are being built."""
+        self.bounds = ScanBounds()
+        """Where looks begin."""
         self._lost: dict[Subject, dict[UUID, float]] = {}
         """The tokens of leases that may have no worker, and the time of Trio's clock until which looks release them."""
 
@@ -295,10 +302,11 @@ class LongPolls:
     def piggybacked(self, available: Mapping[Subject, int]) -> list[PiggybackedPoll]:
         """The statements for a batch: that of the longest waiting poll of each type, up to a limit. Never waits."""
         polls: list[PiggybackedPoll] = []
+        now = trio.current_time()
         for subject in available:
             queue = self._queues.get(subject)
             poller = None if queue is None else next(filter(Poller.can_piggyback, queue.pollers), None)
-            if poller is not None:
+            if poller is not None and not self.bounds.of(subject, now).overdue(now):
                 poller.piggybacked = PiggybackedPoll(self, poller)
                 polls.append(poller.piggybacked)
             if len(polls) == MAX_PIGGYBACKED:
@@ -339,7 +347,8 @@ class LongPolls:
                 poller.nudge()
 
     def wake_all(self) -> None:
-        """Let all polls look, because the clock was changed or notifications may be lost."""
+        """Let all polls look, without bounds, because the clock was changed or notifications may be lost."""
+        self.bounds.forget()
         for queue in self._queues.values():
             for poller in queue.pollers:
                 poller.wake()

@@ -19,6 +19,7 @@ import msgspec
 
 from vivero.storage.postgres.driver import Call, Connection, QueryResult
 from vivero.storage.postgres.sql_files import Statement, beside, statement
+from vivero.storage.scan_bounds import EVERYTHING, ScanStart, Seen
 
 _sql = beside(__file__)
 
@@ -65,6 +66,8 @@ class Looked(NamedTuple):
 
     leases: list[Lease]
     unfit: Unfit | None = None
+    seen: Seen | None = None
+    """For the bounds of the next look. None: it saw no job."""
 
     @property
     def size(self) -> int:
@@ -120,30 +123,49 @@ def at_once(ask: Ask) -> int:
     return min(ask.limit, AT_ONCE if not ask.names else max(1, min(AT_ONCE, NAMES_AT_ONCE // len(ask.names))))
 
 
-def activation(ask: Ask, token: UUID, room: int = SMALL_BYTES, variables: int = PIGGYBACKED_VARIABLES) -> Call:
+def activation(
+    ask: Ask,
+    token: UUID,
+    room: int = SMALL_BYTES,
+    variables: int = PIGGYBACKED_VARIABLES,
+    start: ScanStart = EVERYTHING,
+) -> Call:
     """The statement that leases jobs under this token: expired ones first, then by priority and age.
 
     It leases `at_once` of them at most, and only as many as fit into `room` bytes. It looks at no more than `variables`
-    of a job. If all are small, they come with their leases, with the variables that they see.
+    of a job. If all are small, they come with their leases and variables. The scans begin at `start`.
     """
     type, tenant, _, timeout_ms, worker, names, with_token = ask
     wanted = None if names is None else list(names)
     duration, limit = min(timeout_ms, MAX_TIMEOUT_MS), at_once(ask)
-    whose = (type, tenant, limit, duration, worker, wanted, with_token, str(token), room, variables)
+    bounds = (start.due_ms, list(start.highest), list(start.lowest), list(start.keys))
+    whose = (type, tenant, limit, duration, worker, wanted, with_token, str(token), room, variables, *bounds)
     return ACTIVATE if names is None else ACTIVATE_NAMED, whose
 
 
 def looked(result: QueryResult) -> Looked:
     """What the statement of `activation` gave."""
-    leases = [Lease(key, token, size, job) for key, token, fits, size, job in result.rows if fits]
-    unfit = next((Unfit(key, token, size) for key, token, fits, size, _ in result.rows if not fits), None)
-    return Looked(leases, unfit)
+    leases = [Lease(key, token, size, job) for key, token, fits, size, job, *_ in result.rows if fits]
+    unfit = next((Unfit(key, token, size) for key, token, fits, size, *_ in result.rows if not fits), None)
+    return Looked(leases, unfit, _seen(result))
 
 
-async def activate(connection: Connection, ask: Ask, room: int = SMALL_BYTES, token: UUID | None = None) -> Looked:
+def _seen(result: QueryResult) -> Seen | None:
+    if not result.rows:
+        return None
+    return Seen(result.rows[0][-1], {priority: key for *_, priority, key, _ in result.rows if key is not None})
+
+
+async def activate(
+    connection: Connection,
+    ask: Ask,
+    room: int = SMALL_BYTES,
+    token: UUID | None = None,
+    start: ScanStart = EVERYTHING,
+) -> Looked:
     """Lease jobs, in a transaction of their own. If it raises with `in_doubt`, jobs may have been leased to nobody:
     `take_back` makes them available again, or else the end of their time."""
-    return looked(await connection.execute(*activation(ask, token or uuid4(), room, MAX_VARIABLES)))
+    return looked(await connection.execute(*activation(ask, token or uuid4(), room, MAX_VARIABLES, start)))
 
 
 async def take_back(connection: Connection, type: str, tenant: str, tokens: Sequence[UUID]) -> int:
@@ -174,9 +196,14 @@ async def release(connection: Connection, leases: Iterable[Lease]) -> list[tuple
     return [(type, tenant) for type, tenant in result.rows]
 
 
-async def next_available_ms(connection: Connection, type: str, tenant: str) -> int | None:
-    """In how many ms of the engine's clock the type's next lease or backoff ends; None when there is none."""
-    rows = (await connection.execute(_sql["next_available"], (type, tenant))).rows
+async def next_available_ms(
+    connection: Connection, type: str, tenant: str, due_ms: int = 0, within_ms: int = MAX_TIMEOUT_MS
+) -> int | None:
+    """The ms of the engine's clock until the type's next lease or backoff ends. None: none ends within `within_ms`.
+
+    `due_ms`: the bound of a `ScanStart`.
+    """
+    rows = (await connection.execute(_sql["next_available"], (type, tenant, due_ms, within_ms))).rows
     return rows[0][0] if rows else None
 
 

@@ -7,36 +7,80 @@
 -- once: an answer that fits into the socket keeps no row locked, whether it is read or not. Where one of them is not small,
 -- none is shown, and activated_jobs reads them; their texts, which are made in vain, take 240,000 bytes at most. A row that
 -- is false is of a job that did not fit, with the token of a lease that is over; without a size, it sees too many variables.
-WITH expired AS MATERIALIZED (
+-- The scans begin at bounds, behind the dead index entries that an old snapshot keeps: leases at $11 (a quarter of a second earlier, because
+-- transactions take time), jobs that never returned at a least key for each range of priorities ($12-$14, from high to low). What
+-- comes first, locked or not, is read before anything is locked: the last columns give it for the next bounds (scan_bounds.py).
+WITH first_end AS MATERIALIZED (
+    SELECT available_at
+    FROM jobs
+    WHERE type = $1 AND tenant_id = $2 AND NOT ready AND available_at IS NOT NULL AND available_at <= clock_now()
+        AND available_at >= least(from_epoch_ms($11), clock_now()) - interval '250 milliseconds'
+    ORDER BY available_at
+    LIMIT 1
+), expired AS MATERIALIZED (
     SELECT job_key, path, lease_token, octet_length(headers::text) AS headers
     FROM jobs
     WHERE type = $1 AND tenant_id = $2 AND NOT ready AND available_at IS NOT NULL AND available_at <= clock_now()
+        AND available_at >= (SELECT available_at FROM first_end)
         AND NOT EXISTS (SELECT FROM void_leases WHERE token = $8)
     ORDER BY available_at
     LIMIT $3::int
     FOR UPDATE SKIP LOCKED
-), waiting AS MATERIALIZED (
-    SELECT job_key, path, lease_token, octet_length(headers::text) AS headers
+), returned AS MATERIALIZED (
+    SELECT job_key, path, lease_token, octet_length(headers::text) AS headers, priority
     FROM jobs
-    WHERE type = $1 AND tenant_id = $2 AND ready
+    WHERE type = $1 AND tenant_id = $2 AND ready AND returned
         AND NOT EXISTS (SELECT FROM void_leases WHERE token = $8)
     ORDER BY priority DESC, job_key
     LIMIT $3::int
     FOR UPDATE SKIP LOCKED
+), fresh AS MATERIALIZED (
+    SELECT job.*, CASE WHEN job.priority = head.priority THEN head.job_key END AS first_key
+    FROM unnest($12::int[], $13::int[], $14::bigint[]) AS bounds(highest, lowest, least_key)
+    CROSS JOIN LATERAL (
+        SELECT priority, job_key
+        FROM jobs
+        WHERE type = $1 AND tenant_id = $2 AND ready AND NOT returned
+            AND priority <= highest AND priority >= lowest AND job_key >= least_key
+        ORDER BY priority DESC, job_key
+        LIMIT 1
+    ) head
+    CROSS JOIN LATERAL (
+        SELECT job_key, path, lease_token, octet_length(headers::text) AS headers, priority
+        FROM jobs
+        WHERE type = $1 AND tenant_id = $2 AND ready AND NOT returned AND priority <= head.priority AND priority >= lowest
+            AND job_key >= CASE WHEN highest = lowest THEN head.job_key ELSE least_key END
+            AND NOT EXISTS (SELECT FROM void_leases WHERE token = $8)
+        ORDER BY priority DESC, job_key
+        LIMIT $3::int
+        FOR UPDATE SKIP LOCKED
+    ) job
+    LIMIT $3::int
 ), chosen AS (
     SELECT *, row_number() OVER () AS place, least(60000, 240000 / count(*) OVER ()) AS small_size
-    FROM (SELECT * FROM expired UNION ALL SELECT * FROM waiting LIMIT $3::int) c
+    FROM (
+        SELECT job_key, path, lease_token, headers, NULL::int AS fresh_priority, NULL::bigint AS first_key FROM expired
+        UNION ALL
+        SELECT job_key, path, lease_token, headers, fresh_priority, first_key
+        FROM (
+            SELECT job_key, path, lease_token, headers, priority, NULL::int AS fresh_priority, NULL::bigint AS first_key FROM returned
+            UNION ALL
+            SELECT job_key, path, lease_token, headers, priority, priority, first_key FROM fresh
+            ORDER BY priority DESC, job_key
+        ) waiting
+        LIMIT $3::int
+    ) c
 ), measured AS MATERIALIZED (
-    SELECT place, job_key, lease_token, seen.variables, CASE WHEN seen.complete THEN 700 + headers + seen.size END AS size,
+    SELECT place, job_key, lease_token, fresh_priority, first_key, seen.variables, CASE WHEN seen.complete THEN 700 + headers + seen.size END AS size,
            bool_and(seen.complete) OVER places AND sum(700 + headers + seen.size) OVER places <= $9::bigint AS fits
     FROM chosen CROSS JOIN LATERAL (
-        SELECT coalesce(sum(octet_length(to_json(name)::text) + octet_length(value) + 2), 0) AS size,
+        SELECT coalesce(sum(octet_length(quoted) + octet_length(value) + 2), 0) AS size,
                coalesce(min(looked_at), 0) <= CASE WHEN place = 1 THEN $10::int ELSE least($10::int, 1000) END AS complete,
                CASE WHEN coalesce(bool_and(small), true)
-                    THEN '{' || coalesce(string_agg(CASE WHEN small THEN to_json(name) || ':' || value END, ','), '') || '}'
+                    THEN '{' || coalesce(string_agg(CASE WHEN small THEN quoted || ':' || value END, ','), '') || '}'
                END AS variables
         FROM (
-            SELECT DISTINCT ON (name) name, value, count(*) OVER () AS looked_at,
+            SELECT DISTINCT ON (name) to_json(name)::text AS quoted, value, count(*) OVER () AS looked_at,
                    octet_length(value) <= 2000 AND sum(octet_length(name) + octet_length(value)) OVER () <= small_size AS small
             FROM (
                 SELECT scope_key, name, value FROM variables
@@ -59,7 +103,8 @@ WITH expired AS MATERIALIZED (
 )
 SELECT m.job_key, coalesce((job).lease_token, m.lease_token)::text, fits, size,
        CASE WHEN fits AND bool_and(variables IS NOT NULL OR NOT fits) OVER () AND sum(size) FILTER (WHERE fits) OVER () <= 60000
-            THEN job_as_shown(job, variables, $7) END
+            THEN job_as_shown(job, variables, $7) END,
+       fresh_priority, first_key, to_epoch_ms(coalesce((SELECT available_at FROM first_end), clock_now()))
 FROM measured m LEFT JOIN leased ON (job).job_key = m.job_key
 ORDER BY (job).priority DESC NULLS LAST, CASE WHEN fits THEN m.job_key ELSE place END;
 
@@ -90,7 +135,7 @@ WITH voided AS (
     DELETE FROM void_leases WHERE at < clock_timestamp() - interval '1 day'
 )
 UPDATE jobs
-SET ready = true, available_at = NULL, worker = NULL, lease_token = NULL
+SET ready = true, returned = true, available_at = NULL, worker = NULL, lease_token = NULL
 WHERE job_key = ANY (ARRAY (
     SELECT job_key FROM jobs
     WHERE type = $1 AND tenant_id = $2 AND NOT ready AND available_at IS NOT NULL AND lease_token = ANY ($3::uuid[])
@@ -99,15 +144,18 @@ WHERE job_key = ANY (ARRAY (
 -- name: release
 -- Gives back what was activated for a client that is gone; the token says that it is still that activation.
 UPDATE jobs j
-SET ready = true, available_at = NULL, worker = NULL, lease_token = NULL
+SET ready = true, returned = true, available_at = NULL, worker = NULL, lease_token = NULL
 WHERE j.job_key = ANY ($1::bigint[]) AND j.lease_token = ANY ($2::uuid[])
 RETURNING j.type, j.tenant_id;
 
 -- name: next_available
--- When the first lease or backoff of the type ends, in ms from now: the head of an index.
+-- When the first lease or backoff of the type ends, in ms from now: the head of an index. $3: the bound, as for activate. $4: in ms,
+-- how far to look: the entries after it may be many and dead, and nobody waits so long without another look.
 SELECT greatest(0, to_epoch_ms(available_at) - to_epoch_ms(clock_now()))
 FROM jobs
 WHERE type = $1 AND tenant_id = $2 AND NOT ready AND available_at IS NOT NULL
+    AND available_at >= least(from_epoch_ms($3), clock_now()) - interval '250 milliseconds'
+    AND available_at <= clock_now() + $4::bigint * interval '1 millisecond'
 ORDER BY available_at
 LIMIT 1;
 

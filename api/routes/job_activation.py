@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,6 +26,7 @@ from vivero.storage import activation
 from vivero.storage.activation import MAX_VARIABLES, SMALL_BYTES, Ask, Lease, Looked, Unfit, at_once
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import StorageError
+from vivero.storage.scan_bounds import Bounds
 
 log = structlog.get_logger(__name__)
 
@@ -171,18 +173,21 @@ class _Worker:
     async def _lease(self, activated: Activated, limit: int, max_bytes: int) -> Looked:
         """Lease jobs by one statement. If there are none, note when there may be some."""
         poller, polls = self.poller, self.services.long_polls
+        bounds = polls.bounds.of(poller.subject, trio.current_time())
         async with self.services.leasing.connection() as connection:
             # A cancellation would lease jobs without a worker. The call has its own deadline.
             with trio.CancelScope(shield=True):
                 if lost := polls.lost_leases(poller.subject):
                     await activation.take_back(connection, *poller.subject, lost)
                     polls.taken_back(poller.subject, lost)
-                looked = await _activate(connection, polls, poller.ask._replace(limit=limit), max_bytes)
+                looked = await _activate(connection, polls, poller.ask._replace(limit=limit), max_bytes, bounds)
             activated.leases += looked.leases
             if looked.leases or looked.unfit is not None:
                 poller.found(len(activated.leases), looked.unfit is not None)
             elif poller.is_first:
-                due_ms = await activation.next_available_ms(connection, *poller.subject)
+                within_ms = math.ceil(polls.pause_s() * 1000)
+                from_ms = bounds.bounded().due_ms
+                due_ms = await activation.next_available_ms(connection, *poller.subject, from_ms, within_ms)
                 poller.found_nothing(None if due_ms is None else due_ms / 1000)
         return looked
 
@@ -225,14 +230,19 @@ class _Worker:
         waiting.cancel()
 
 
-async def _activate(connection: Connection, polls: LongPolls, ask: Ask, max_bytes: int) -> Looked:
-    token = uuid4()
+async def _activate(connection: Connection, polls: LongPolls, ask: Ask, max_bytes: int, bounds: Bounds) -> Looked:
+    token, start = uuid4(), bounds.start(trio.current_time())
     try:
-        return await activation.activate(connection, ask, max_bytes, token)
+        looked = await activation.activate(connection, ask, max_bytes, token, start)
     except StorageError as error:
         if error.in_doubt:
             polls.note_lost_lease((ask.type, ask.tenant), token)
         raise
+    finally:
+        bounds.ended(start, trio.current_time())
+    if looked.seen is not None:
+        bounds.learn(start, looked.seen)
+    return looked
 
 
 async def _release(services: Services, leases: Sequence[Lease]) -> None:

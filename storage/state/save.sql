@@ -140,13 +140,14 @@ FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance b
     tags text[], tenant text, created_at bigint, updated_at bigint, ended_at bigint, lease text, available_at bigint);
 
 -- name: jobs
--- A delta, never the cached row: the lease columns belong to activation and change only where the engine says so.
+-- A delta, never the cached row: the lease columns belong to activation and change only where the engine says so. The job may be
+-- ready again, or with another priority, after younger ones: it is `returned`.
 UPDATE jobs t
 SET state = x.state, retries = x.retries, priority = coalesce(x.priority, 0), error_code = x.error_code,
     error_message = x.error_message, updated_at = from_epoch_ms(x.updated_at), ended_at = from_epoch_ms(x.ended_at),
     ready = CASE WHEN x.lease IS NULL THEN t.ready ELSE x.lease = 'ready' END,
     available_at = CASE WHEN x.lease IS NULL THEN t.available_at WHEN x.lease = 'backoff' THEN from_epoch_ms(x.available_at) END,
-    lease_token = CASE WHEN x.lease IS NULL THEN t.lease_token END
+    lease_token = CASE WHEN x.lease IS NULL THEN t.lease_token END, returned = true
 FROM json_to_recordset($1) AS x(key bigint, state text, retries int, priority int, error_code text, error_message text,
     updated_at bigint, ended_at bigint, lease text, available_at bigint)
 WHERE t.job_key = x.key;
@@ -155,7 +156,7 @@ WHERE t.job_key = x.key;
 -- Bulk end: jobs that end identically. It sets what `jobs` sets, without documents.
 UPDATE jobs
 SET state = $2, retries = $3, priority = $4, error_code = $5, error_message = $6, updated_at = from_epoch_ms($7),
-    ended_at = from_epoch_ms($8), ready = false, available_at = NULL, lease_token = NULL
+    ended_at = from_epoch_ms($8), ready = false, returned = true, available_at = NULL, lease_token = NULL
 WHERE job_key = ANY ($1::bigint[]);
 
 -- name: timers

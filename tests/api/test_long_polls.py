@@ -11,6 +11,7 @@ from vivero.api.long_polls import LOST_S, MAX_LOST, MAX_PIGGYBACKED, LongPolls
 from vivero.engine.runtime.appender.admission import Overloaded
 from vivero.storage.activation import Ask, Lease
 from vivero.storage.postgres.results import QueryResult
+from vivero.storage.scan_bounds import OVERDUE_S, WHOLE_EVERY_S
 
 FOREVER = float("inf")
 
@@ -222,9 +223,10 @@ async def test_nobody_waits_at_a_closed_board(long_polls, start, nursery, mock_c
 LEASE = (7, "0b8a4a3e-0000-4000-8000-000000000001", 700, b"{}")
 
 
-def brings(*leases, unfit=()):
-    rows = [(key, token, True, size, job) for key, token, size, job in leases]
-    rows += [(key, None, False, size, None) for key, size in unfit]
+def brings(*leases, unfit=(), priority=0, first_key=1, due_ms=0):
+    seen = (priority, first_key, due_ms)
+    rows = [(key, token, True, size, job, *seen) for key, token, size, job in leases]
+    rows += [(key, None, False, size, None, *seen) for key, size in unfit]
     return QueryResult(rows, len(rows), "SELECT")
 
 
@@ -267,6 +269,34 @@ async def test_a_piggybacked_poll_gets_its_jobs(long_polls, start, nursery, mock
     assert await settle(poll) == [True]
     assert poll.poller.take() == [Lease(*LEASE)]
     assert poll.poller.take() == []
+    nursery.cancel_scope.cancel()
+
+
+async def test_the_next_statement_begins_where_the_last_saw_the_first_job(long_polls, start, nursery, mock_clock):
+    poll = await start(long_polls, capacity=2)
+    await settle()
+    (statement,) = long_polls.piggybacked({("t", "x"): 1})
+    assert statement.call[1][-4:] == (0, [2**31 - 1], [-(2**31)], [0])
+    statement.arrived(brings(LEASE, priority=3, first_key=5, due_ms=1234))
+    assert await settle(poll) == [True]
+    (_,) = poll.poller.take()
+    bounds = long_polls.bounds.of(("t", "x"), trio.current_time()).bounded()
+    assert (bounds.due_ms, bounds.highest[1], bounds.lowest[1], bounds.keys) == (1234, 3, 3, (0, 5, 0))
+    long_polls.wake_all()
+    assert long_polls.bounds.of(("t", "x"), trio.current_time()).bounded().keys == (0,), "the clock was set"
+    nursery.cancel_scope.cancel()
+
+
+async def test_a_poller_queries_itself_when_a_look_without_bounds_is_overdue(start, nursery, mock_clock):
+    long_polls = LongPolls(slow_poll_s=60.0)
+    await start(long_polls)
+    await settle()
+    bounds = long_polls.bounds.of(("t", "x"), trio.current_time())
+    bounds.ended(bounds.start(trio.current_time()), trio.current_time())
+    mock_clock.jump(WHOLE_EVERY_S + OVERDUE_S)
+    assert long_polls.piggybacked({("t", "x"): 1}) == []
+    bounds.start(trio.current_time())
+    assert len(long_polls.piggybacked({("t", "x"): 1})) == 1
     nursery.cancel_scope.cancel()
 
 

@@ -314,8 +314,8 @@ BATCH: tuple[Mutant, ...] = (
         f"{ACTIVATION_TESTS}::test_an_activation_uses_the_partial_indexes",
         "storage/activation.sql",
         (
-            "available_at IS NOT NULL AND available_at <= clock_now()",
-            "available_at IS NOT NULL AND available_at <= clock_timestamp()",
+            "available_at <= clock_now()\n        AND available_at >= least(",
+            "available_at <= clock_timestamp()\n        AND available_at >= least(",
         ),
     ),
     mutant(

@@ -435,8 +435,8 @@ TASKS: tuple[Mutant, ...] = (
         f"{LATE_TESTS}::test_a_call_that_comes_late_changes_nothing",
         "storage/activation.sql",
         (
-            "AND ready\n        AND NOT EXISTS (SELECT FROM void_leases WHERE token = $8)",
-            "AND ready AND $8::uuid IS NOT NULL",
+            "ELSE least_key END\n            AND NOT EXISTS (SELECT FROM void_leases WHERE token = $8)",
+            "ELSE least_key END AND $8::uuid IS NOT NULL",
         ),
     ),
     mutant(
@@ -490,6 +490,12 @@ TASKS: tuple[Mutant, ...] = (
         "storage/activation.sql",
         ("octet_length(value) <= 2000 AND sum(octet_length(name) + octet_length(value)) OVER () <= small_size", "true"),
         ("OVER () <= 60000\n", "OVER () <= 600000000\n"),
+    ),
+    mutant(
+        "activation: a job that the engine makes ready again is behind the bound",
+        "tests/storage/test_activation_scans.py::test_bounds_change_nothing_of_what_is_leased",
+        "storage/state/save.sql",
+        ("THEN t.lease_token END, returned = true", "THEN t.lease_token END"),
     ),
     mutant(
         "activation: jobs are leased that do not fit",

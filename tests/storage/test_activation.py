@@ -180,7 +180,7 @@ async def test_an_activation_uses_the_partial_indexes(sync, connection):
     assert "jobs_ready" in plan
     assert "jobs_leased" in plan
     assert "Seq Scan on jobs" not in plan
-    assert "clock_now()" in plan.partition("jobs_leased")[2].partition("\n")[2].partition("\n")[0], plan
+    assert "available_at <= clock_now()" in plan.partition("jobs_leased")[2].partition("\n")[2].partition("\n")[0], plan
 
 
 async def test_a_job_is_shown_with_the_variables_that_it_sees(sync, connection):
@@ -267,7 +267,7 @@ async def test_a_statement_looks_up_so_many_names_at_most(sync, connection):
     for key in range(10):
         put_job(sync, key)
     names = [f"v{number}" for number in range(1000)]
-    leases, _ = await look(connection, ROOM, names)
+    leases, *_ = await look(connection, ROOM, names)
     assert len(leases) == 5
     assert at_once(Ask("work", "<default>", 50, 1, "w", names * 6)) == 1
 
@@ -285,7 +285,7 @@ def put_large(sync, job, size, name="large"):
 async def test_only_as_many_are_leased_as_fit(sync, connection):
     for job in range(1, 6):
         put_large(sync, job, 1_000_000)
-    leases, unfit = await look(connection, 3_500_000)
+    leases, unfit, _ = await look(connection, 3_500_000)
     assert keys(leases) == [1, 2, 3]
     assert 1_000_000 < unfit.size < 1_001_000
     assert (unfit.job_key, unfit.lease) == (4, None)
@@ -298,7 +298,7 @@ async def test_what_follows_a_large_job_waits_behind_it(sync, connection):
     put_large(sync, 2, 3_900_000)
     put_large(sync, 3, 10)
     assert keys((await look(connection, 60_000)).leases) == [1]
-    leases, unfit = await look(connection, 60_000)
+    leases, unfit, _ = await look(connection, 60_000)
     assert (leases, unfit.job_key) == ([], 2)
     assert keys((await look(connection, unfit.size)).leases) == [2]
     assert keys((await look(connection, 60_000)).leases) == [3]
@@ -310,7 +310,7 @@ async def test_sizes_are_those_of_the_answer(sync, connection):
     put_variable(sync, 10, 1, '"\x01' * 400, '"' + "é" * 100_000 + '"')
     put_variable(sync, 11, 1, "hidden", '"' + "y" * 500_000 + '"')
     put_variable(sync, 12, 2, "hidden", "1")
-    (lease,), _ = await look(connection, ROOM)
+    (lease,), *_ = await look(connection, ROOM)
     (job,) = await activation.activated_jobs(connection, [lease], None, False)
     assert abs(lease.size - len(job)) < 300
 
@@ -318,7 +318,7 @@ async def test_sizes_are_those_of_the_answer(sync, connection):
 async def test_only_named_variables_count(sync, connection):
     put_large(sync, 1, 3_900_000)
     put_variable(sync, 100, 1, "x", "1")
-    (lease,), _ = await look(connection, 60_000, ["x", "unknown"])
+    (lease,), *_ = await look(connection, 60_000, ["x", "unknown"])
     assert json.loads(lease.job)["variables"] == {"x": 1}
 
 
@@ -333,7 +333,7 @@ async def test_named_variables_are_found_by_scope_and_name(sync, connection):
     statement, values = activation.activation(Ask("work", "<default>", 10, 1000, "w", ["v5"]), uuid4())
     for first in (statement.text, activation.ACTIVATED_NAMED.text):
         await connection.script(f"PREPARE planned AS {first}")
-        values = ["NULL"] * (10 if first is statement.text else 4)
+        values = ["NULL"] * (14 if first is statement.text else 4)
         rows = (await connection.execute(f"EXPLAIN EXECUTE planned ({', '.join(values)})")).rows
         plan = "\n".join(row[0] for row in rows)
         assert "variables_scope_key_name_key" in plan, plan
@@ -348,7 +348,7 @@ async def test_a_job_with_more_variables_than_are_looked_at_does_not_fit(sync, c
         for number in range(5):
             put_variable(sync, job * 100 + number, job, f"v{number}", "1")
         put_variable(sync, job * 100 + 9, job * 10, "v0", "1")
-    assert await look(connection, ROOM, variables=5) == ([], (1, None, None))
+    assert (await look(connection, ROOM, variables=5))[:2] == ([], (1, None, None))
     assert keys((await look(connection, ROOM, variables=6)).leases) == [1, 2]
     assert keys((await look(connection, ROOM, ["v0", "v1"], variables=2)).leases) == []
 
@@ -359,7 +359,7 @@ async def test_behind_the_first_job_only_a_thousand_variables_are_looked_at(sync
     sync.execute(
         "INSERT INTO variables SELECT n, 1 + n % 2, 1, 1, '<default>', 'v' || n, '1' FROM generate_series(1, 2002) n"
     )
-    leases, unfit = await look(connection, ROOM)
+    leases, unfit, _ = await look(connection, ROOM)
     assert (keys(leases), unfit) == ([1], (2, None, None))
     assert keys((await look(connection, ROOM)).leases) == [2]
 
@@ -367,8 +367,8 @@ async def test_behind_the_first_job_only_a_thousand_variables_are_looked_at(sync
 async def test_the_lease_of_a_job_that_does_not_fit_is_told_of(sync, connection):
     """That was over: whoever is given the job meanwhile has another."""
     put_large(sync, 1, 3_900_000)
-    (lease,), _ = await look(connection, ROOM)
-    assert await look(connection, 60_000) == ([], None)
+    (lease,), *_ = await look(connection, ROOM)
+    assert (await look(connection, 60_000))[:2] == ([], None)
     move_clock(sync, 2)
     assert (await look(connection, 60_000)).unfit.lease == lease.token
 
@@ -482,7 +482,7 @@ async def test_a_client_that_does_not_read_its_jobs_holds_no_row(sync, database,
     put_job(sync, 1)
     for n in range(8):
         put_variable(sync, 10 + n, 1, f"large{n}", '"' + "x" * 4_000_000 + '"')
-    leases, _ = await look(connection, 40_000_000)
+    leases, *_ = await look(connection, 40_000_000)
     slow = await driver.connect(proxy.dsn(database), name="slow reader")
     assert await activation.activated_jobs(slow, [], None, False) == []  # prepared: one message more will pass
     proxy.stall = True

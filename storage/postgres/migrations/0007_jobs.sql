@@ -30,13 +30,16 @@ CREATE TABLE jobs (
     error_message          text,
     -- The lease: these columns belong to activation and are not part of replay.
     ready                  boolean NOT NULL,
+    -- False from its insertion until it is changed by anything but an activation. Jobs that are ready and not returned become visible in
+    -- the order of their keys: one owner inserts them, batch after batch. Activations rely on it to begin their scans behind dead entries.
+    returned               boolean NOT NULL DEFAULT false,
     expiries               int NOT NULL DEFAULT 0,
     available_at           timestamptz,
     lease_token            uuid,
     worker                 text
 ) WITH (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX jobs_live ON jobs (part_key) WHERE ended_at IS NULL;
-CREATE INDEX jobs_ready ON jobs (type, tenant_id, priority DESC, job_key) WHERE ready;
+CREATE INDEX jobs_ready ON jobs (type, tenant_id, returned, priority DESC, job_key) WHERE ready;
 CREATE INDEX jobs_leased ON jobs (type, tenant_id, available_at) WHERE NOT ready AND available_at IS NOT NULL;
 CREATE INDEX jobs_instance ON jobs (process_instance_key, job_key);
 

@@ -51,7 +51,7 @@ NAMED = {
 """Values of columns that are checked, or that decide something."""
 
 FIXED = {
-    "jobs": {"ready", "worker", "lease_token", "expiries"},
+    "jobs": {"ready", "returned", "worker", "lease_token", "expiries"},
     "timers": {"partition_id"},
     "messages": {"partition_id"},
 }

@@ -1,0 +1,251 @@
+"""Where looks for jobs begin: bounds hide no job, whatever happens at the same time. Without a database."""
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from vivero.storage.scan_bounds import (
+    EVERYTHING,
+    MAX_PRIORITIES,
+    MAX_SUBJECTS,
+    MAX_WHOLE_EVERY_S,
+    OVERDUE_S,
+    SLOW_S,
+    WHOLE_EVERY_S,
+    WHOLE_SHARE,
+    Bounds,
+    ScanBounds,
+    Seen,
+)
+
+LOWEST, HIGHEST = -(2**31), 2**31 - 1
+
+
+def ranges(start):
+    return list(zip(start.highest, start.lowest, start.keys, strict=True))
+
+
+@pytest.fixture
+def bounds():
+    """A first look has no bounds, and is slow; after it, none has for a while."""
+    bounds = Bounds(-SLOW_S)
+    first = bounds.start(-SLOW_S)
+    assert first.whole
+    bounds.learn(first, Seen(1000, {}))
+    bounds.ended(first, 0.0)
+    return bounds
+
+
+def test_without_knowledge_a_look_sees_everything():
+    assert Bounds(0.0).bounded()[:4] == EVERYTHING[:4] == (0, (HIGHEST,), (LOWEST,), (0,))
+
+
+def test_each_known_priority_has_its_bound_and_all_others_none(bounds):
+    bounds.learn(bounds.bounded(), Seen(2000, {5: 70, 0: 50}))
+    start = bounds.bounded()
+    assert start.due_ms == 2000
+    assert ranges(start) == [(HIGHEST, 6, 0), (5, 5, 70), (4, 1, 0), (0, 0, 50), (-1, LOWEST, 0)]
+
+
+@pytest.mark.parametrize("priorities", [(HIGHEST,), (LOWEST,), (LOWEST, HIGHEST), (0, 1, 2), range(-9, 9)])
+def test_the_ranges_are_all_priorities_once_from_high_to_low(bounds, priorities):
+    bounds.learn(bounds.bounded(), Seen(0, dict.fromkeys(priorities, 7)))
+    found = ranges(bounds.bounded())
+    assert found[0][0] == HIGHEST
+    assert found[-1][1] == LOWEST
+    assert all(high >= low for high, low, _ in found)
+    assert all(above[1] == below[0] + 1 for above, below in pairwise(found))
+    assert len(found) <= 2 * MAX_PRIORITIES + 1
+
+
+def test_an_older_answer_never_raises_and_never_lowers_the_key_of_a_newer(bounds):
+    older, newer = bounds.bounded(), bounds.bounded()
+    bounds.learn(newer, Seen(3000, {0: 50}))
+    bounds.learn(older, Seen(2000, {0: 40}))
+    assert bounds.bounded().keys == (0, 50, 0)
+    assert bounds.bounded().due_ms == 2000
+
+
+def test_what_a_look_without_bounds_found_lowers_them_and_earlier_looks_do_not_raise_them(bounds):
+    bounds.learn(bounds.bounded(), Seen(2000, {0: 50, 1: 60}))
+    early = bounds.bounded()
+    bounds.learn(bounds.start(WHOLE_EVERY_S), Seen(1500, {0: 3}))
+    bounds.learn(early, Seen(2500, {0: 51}))
+    assert bounds.bounded()[:4] == (1500, (HIGHEST, 1, 0, -1), (2, 1, 0, LOWEST), (0, 60, 3, 0))
+
+
+def test_looks_without_bounds_come_once_a_second_and_take_a_small_share_of_the_time(bounds):
+    assert not bounds.start(WHOLE_EVERY_S - 0.01).whole
+    slow = bounds.start(WHOLE_EVERY_S)
+    assert slow.whole
+    assert not bounds.start(WHOLE_EVERY_S + 0.1).whole, "one at a time"
+    bounds.ended(slow, WHOLE_EVERY_S + 0.3)
+    due = WHOLE_EVERY_S + 0.3 + 0.3 / WHOLE_SHARE
+    assert not bounds.start(due - 0.01).whole
+    assert bounds.start(due).whole
+
+
+def test_bounds_of_keys_are_used_only_while_looks_without_them_are_slow(bounds):
+    bounds.learn(bounds.bounded(), Seen(2000, {0: 50}))
+    bounds.ended(bounds.start(1.0), 1.0 + SLOW_S / 2)
+    assert bounds.bounded()[:4] == (2000, (HIGHEST,), (LOWEST,), (0,))
+    bounds.ended(bounds.start(3.0), 3.0 + SLOW_S)
+    assert bounds.bounded().keys == (0, 50, 0)
+
+
+def test_looks_without_bounds_never_cease(bounds):
+    slow = bounds.start(1.0)
+    bounds.ended(slow, 101.0)
+    assert bounds.start(101.0 + MAX_WHOLE_EVERY_S).whole
+
+
+def test_a_look_that_failed_is_not_repeated_at_once(bounds):
+    """A timeout of the statement would otherwise stop all activations."""
+    assert bounds.start(1.0).whole
+    assert not bounds.start(1.0).whole
+
+
+def test_statements_on_batches_have_bounds_and_step_back_when_a_look_without_is_overdue(bounds):
+    assert not bounds.bounded().whole
+    assert not bounds.overdue(WHOLE_EVERY_S + OVERDUE_S - 0.01)
+    assert bounds.overdue(WHOLE_EVERY_S + OVERDUE_S)
+
+
+def test_forgotten_bounds_learn_nothing_for_their_successors():
+    scans = ScanBounds()
+    before = scans.of(("a", "t"), 0.0)
+    start = before.bounded()
+    scans.forget()
+    before.learn(start, Seen(9, {0: 9}))
+    assert scans.of(("a", "t"), 1.0).bounded()[:4] == EVERYTHING[:4]
+
+
+def test_types_are_bounded_and_those_that_nobody_looks_for_go_first():
+    scans = ScanBounds()
+    kept = scans.of(("kept", "t"), 0.0)
+    for number in range(MAX_SUBJECTS):
+        scans.of((str(number), "t"), 0.0)
+        assert scans.of(("kept", "t"), 0.0) is kept
+
+
+# Interleavings
+
+
+@dataclass
+class Job:
+    key: int
+    priority: int
+    ready: bool = True
+    returned: bool = False
+    locked: bool = False
+
+
+@dataclass
+class Look:
+    """An activation between its snapshot and the arrival of its answer."""
+
+    start: object
+    leased: list
+    seen: Seen | None
+
+
+@dataclass
+class Table:
+    """The committed rows, and the locks of transactions that are open. A look skips locked rows."""
+
+    jobs: list = field(default_factory=list)
+    next_key: int = 1
+
+    def insert(self, priority):
+        self.jobs.append(Job(self.next_key, priority))
+        self.next_key += 1
+
+    def ready(self, start):
+        """What a look with this start sees, in its order, locked or not."""
+        return sorted((j for j in self.jobs if j.ready and (j.returned or within(start, j))), key=order)
+
+    def look(self, start, limit):
+        leased = [job for job in self.ready(start) if not job.locked][:limit]
+        for job in leased:
+            job.locked = True
+        fresh = {job.priority for job in leased if not job.returned}
+        firsts = {p: min(j.key for j in self.ready(start) if not j.returned and j.priority == p) for p in fresh}
+        return Look(start, leased, Seen(0, firsts) if leased else None)
+
+
+def order(job):
+    return -job.priority, job.key
+
+
+def within(start, job):
+    return any(low <= job.priority <= high and job.key >= key for high, low, key in ranges(start))
+
+
+def finish(look, commits):
+    for job in look.leased:
+        job.locked = False
+        job.ready = job.ready and not commits
+
+
+def come_back(random, table):
+    """Given back, failed with retries left, resolved, or moved to another priority: it has returned."""
+    if table.jobs:
+        job = random.choice(table.jobs)
+        if not job.locked:
+            job.ready, job.returned, job.priority = True, True, random.randrange(3)
+
+
+@pytest.mark.parametrize("run", range(40))
+def test_a_look_with_bounds_sees_what_one_without_sees(seed, run):
+    """Lookers of several processes, answers in any order, lost ones and transactions that are rolled back."""
+    random = Random(seed * 1000 + run)
+    table, nodes, flying, arriving = Table(), [Bounds(0.0), Bounds(0.0)], [], []
+    leased = 0
+    for _ in range(400):
+        match random.choice(["insert", "insert", "look", "look", "end", "arrive", "return"]):
+            case "insert":
+                table.insert(random.choice([0, 0, 0, 1, 2]))
+            case "look":
+                bounds = random.choice(nodes)
+                start = bounds.bounded()
+                assert table.ready(start) == table.ready(EVERYTHING)
+                flying.append((bounds, table.look(start, random.randrange(1, 6))))
+            case "end" if flying:
+                bounds, look = flying.pop(random.randrange(len(flying)))
+                commits = random.random() < 0.8
+                finish(look, commits)
+                leased += len(look.leased) * commits
+                if commits and random.random() < 0.9:
+                    arriving.append((bounds, look))
+            case "arrive" if arriving:
+                bounds, look = arriving.pop(random.randrange(len(arriving)))
+                if look.seen is not None:
+                    bounds.learn(look.start, look.seen)
+            case "return":
+                come_back(random, table)
+    assert leased > 20
+    assert any(len(node.bounded().keys) > 1 for node in nodes), "nothing was learnt"
+
+
+@pytest.mark.parametrize("run", range(20))
+def test_what_lost_commits_hide_is_seen_within_the_interval(seed, run):
+    """A failover takes leases back, so a job below the bound is ready as if it was never leased."""
+    random = Random(seed * 1000 + run)
+    table, bounds, now, hidden_since = Table(), Bounds(0.0), 0.0, {}
+    for _ in range(300):
+        now += random.random() / 4
+        table.insert(0)
+        if random.random() < 0.1:
+            lost = random.choice(table.jobs)
+            lost.ready = True
+        start = bounds.start(now)
+        visible = {job.key for job in table.ready(start)}
+        hidden_since = {j.key: hidden_since.get(j.key, now) for j in table.jobs if j.ready and j.key not in visible}
+        assert all(now - since <= WHOLE_EVERY_S + 0.25 for since in hidden_since.values())
+        look = table.look(start, 50)
+        finish(look, True)
+        bounds.ended(start, now)
+        if look.seen is not None:
+            bounds.learn(start, look.seen)
