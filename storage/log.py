@@ -7,7 +7,7 @@ lock until it has committed, and a client that stops in between would keep the l
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -17,6 +17,8 @@ from vivero.engine.core.records.effects import Rejection
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.state.load import Batch, LogRow
+
+R = TypeVar("R")
 
 _sql = beside(__file__)
 _APPEND, _APPEND_FRESH, _FORWARD = _sql["append"], _sql["append_fresh"], _sql["forward"]
@@ -86,6 +88,13 @@ class CommandOutcome(msgspec.Struct, frozen=True, gc=False):
     position: int
     rejection: Rejection | None = None
     response: bytes | None = None
+    reply: Any = None
+    """The answer as the engine of this process made it; None if it was read from the event log."""
+
+    def reply_by(self, decoder: msgspec.json.Decoder[R]) -> R:
+        """The answer as a struct. Only an answer from the event log has to be decoded."""
+        reply: R = decoder.decode(self.response or b"") if self.reply is None else self.reply
+        return reply
 
 
 class EventRow(msgspec.Struct, frozen=True, gc=False):

@@ -37,7 +37,7 @@ async def evaluate(request: Request, services: Services) -> Response:
     submitted = await commands.submit(request, services, command)
     if submitted.outcome is None:
         return await commands.accepted(services, submitted.appended)
-    reply = _reply_decoder.decode(submitted.outcome.response or b"")
+    reply = submitted.outcome.reply_by(_reply_decoder)
     document = {
         "conditionalEvaluationKey": str(reply.conditional_evaluation_key),
         "tenantId": reply.tenant_id,

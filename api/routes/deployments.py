@@ -43,7 +43,7 @@ async def create(request: Request, services: Services) -> Response:
     submitted = await commands.submit(request, services, command, content=_content(parts))
     if submitted.outcome is None:
         return await commands.accepted(services, submitted.appended)
-    reply = _reply_decoder.decode(submitted.outcome.response or b"")
+    reply = submitted.outcome.reply_by(_reply_decoder)
     return json_response(_document(reply, parsed, submitted.appended.position), submitted.position)
 
 

@@ -88,7 +88,7 @@ async def _answered(request: Request, services: Services, command: PublishMessag
     submitted = await commands.submit(request, services, command)
     if submitted.outcome is None:
         return await commands.accepted(services, submitted.appended)
-    reply = _reply_decoder.decode(submitted.outcome.response or b"")
+    reply = submitted.outcome.reply_by(_reply_decoder)
     document = {"tenantId": reply.tenant_id, "messageKey": str(reply.message_key)}
     if reply.process_instance_key is not None:
         document["processInstanceKey"] = str(reply.process_instance_key)

@@ -117,7 +117,7 @@ async def create(request: Request, services: Services) -> Response:
         submitted = await commands.submit(request, services, command, deadline=deadline)
         if submitted.outcome is None:
             return await commands.accepted(services, submitted.appended)
-        return _created(_reply_decoder.decode(submitted.outcome.response or b""), _NO_VARIABLES, submitted)
+        return _created(submitted.outcome.reply_by(_reply_decoder), _NO_VARIABLES, submitted)
     with services.waits.for_an_instance(request.owner) as wait:
         submitted = await commands.submit(request, services, command, deadline=deadline, needs_outcome=True)
         names = body.fetch_variables
@@ -146,7 +146,7 @@ async def _awaited(
     """The answer at the end of the instance."""
     if submitted.outcome is None:
         return await commands.accepted(services, submitted.appended)
-    reply = _reply_decoder.decode(submitted.outcome.response or b"")
+    reply = submitted.outcome.reply_by(_reply_decoder)
     try:
         result = await _end(request, services, reply.process_instance_key, names, deadline, wait)
     except Overloaded:  # too many requests wait, but the instance exists, so the client must not repeat the request

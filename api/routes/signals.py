@@ -39,7 +39,7 @@ async def broadcast(request: Request, services: Services) -> Response:
     submitted = await commands.submit(request, services, command)
     if submitted.outcome is None:
         return await commands.accepted(services, submitted.appended)
-    reply = _reply_decoder.decode(submitted.outcome.response or b"")
+    reply = submitted.outcome.reply_by(_reply_decoder)
     document = {
         "tenantId": reply.tenant_id,
         "signalKey": str(reply.signal_key),

@@ -221,7 +221,8 @@ def _collect_more(collected: _Collected, handled: list[Handled]) -> None:
         rejected = one.rejection is not None and one.seq == 0 and one.request is None
         if one.answered or rejected:
             to = position if one.request is None else one.request
-            collected.outcomes.append(CommandOutcome(to, one.rejection, None if one.response is None else response))
+            stored = None if one.response is None else response
+            collected.outcomes.append(CommandOutcome(to, one.rejection, stored, one.response))
 
 
 async def _finish(processor: Processor, collected: _Collected, now: int) -> Work:
