@@ -103,15 +103,16 @@ async def run(services: Services, prepared: Prepared) -> Response:
 
 async def _page(services: Services, prepared: Prepared, share: Share) -> Page:
     """The page of a query. A large page waits for its share of the budget, without a connection."""
-    max_bytes = SMALL_PAGE_BYTES
-    with trio.move_on_after(services.settings.response_timeout_s):
-        while True:
-            try:
-                return await read(services, partial(storage_search.run, prepared=prepared, most=max_bytes))
-            except OutOfMemory as error:
-                max_bytes = min(error.size, services.pages.limit)
+    max_bytes, deadline = SMALL_PAGE_BYTES, trio.current_time() + services.settings.response_timeout_s
+    while True:
+        try:
+            return await read(services, partial(storage_search.run, prepared=prepared, most=max_bytes))
+        except OutOfMemory as error:
+            max_bytes = min(error.size, services.pages.limit)
+        with trio.move_on_at(deadline) as waiting:
             await share.wait(max_bytes)
-    raise Problem(503, "RESOURCE_EXHAUSTED", "Other searches use all of the memory for pages; try again later")
+        if waiting.cancelled_caught:
+            raise Problem(503, "RESOURCE_EXHAUSTED", "Other searches use all of the memory for pages; try again later")
 
 
 def prepare_statistics(
