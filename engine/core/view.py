@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from vivero.engine.bpmn.model import Node, Process
+from vivero.engine.core.expression_results import EXTRACT, column_text, json_of, not_kept, type_name, unexpected
 from vivero.engine.core.needs import Need, NeedKind, NotLoaded
-from vivero.engine.core.records.effects import Fail, IncidentType, Reject, RejectionCode
+from vivero.engine.core.records.effects import Fail, IncidentType
 from vivero.engine.core.rules import (
     CHARACTERS_PER_STEP,
     STAGE_CHARACTERS_READ,
@@ -34,14 +35,8 @@ from vivero.engine.core.state.instance_tree import (
 from vivero.engine.core.state.message_channels import MessageChannel, Starts
 from vivero.engine.core.state.state import State
 from vivero.engine.feel import Evaluation as FeelEvaluation
-from vivero.engine.feel import EvaluationError, Expression, from_json, measure_json, to_json
-from vivero.engine.feel import Warning as FeelWarning
+from vivero.engine.feel import EvaluationError, Expression, from_json, measure_json
 
-EXTRACT = IncidentType.EXTRACT_VALUE_ERROR
-MAX_TEXT = 32_768
-"""Characters of a text that becomes a name, a key, a code or an id. A request has the same limit."""
-MAX_SHOWN = 100
-"""Characters of a value that a message quotes."""
 LARGE = 2_000
 """Characters of JSON. Reading and encoding shorter texts is not charged."""
 RESULT_CHARACTERS = 32
@@ -417,62 +412,8 @@ class View:
         try:
             text, looked_at = measure_json(value, self._known, self._values_left)
         except EvaluationError as error:
-            raise _not_kept(error, failure) from error
+            raise not_kept(error, failure) from error
         if looked_at:
             self.spent = True
             self._values_left -= looked_at
         return text
-
-
-def column_text(expression: Expression, value: str, failure: IncidentType = EXTRACT) -> str:
-    """`value`, the result of `expression`, if a text column can hold it. A text in JSON may contain NUL.
-
-    Raises:
-        Fail: a text column cannot hold it.
-    """
-    if "\0" in value:
-        raise Fail(failure, unexpected(expression, "a text without NUL characters", value[:MAX_SHOWN], ()))
-    if len(value) > MAX_TEXT:
-        expected = f"a text of at most {MAX_TEXT} characters"
-        raise Fail(failure, unexpected(expression, expected, f"{value[:MAX_SHOWN]}…", ()))
-    return value
-
-
-def json_of(value: Any, failure: IncidentType = IncidentType.EXTRACT_VALUE_ERROR) -> str:
-    """The JSON text of the result of an expression.
-
-    Raises:
-        Fail: it is larger or deeper than a variable may be; of type `failure`.
-    """
-    try:
-        return to_json(value)
-    except EvaluationError as error:
-        raise _not_kept(error, failure) from error
-
-
-def _not_kept(error: EvaluationError, failure: IncidentType) -> Fail:
-    return Fail(failure, f"The value of an expression cannot be kept. {error}")
-
-
-def unexpected(expression: Expression, expected: str, was: str, warnings: Sequence[FeelWarning]) -> str:
-    """The message of an incident for an unexpected value, with the warnings of the evaluation."""
-    told = expression.text.removeprefix("=").strip()
-    text = f"Expected result of the expression '{told}' to be {expected}, but was '{was}'."
-    if not warnings:
-        return text
-    lines = "\n".join(f"[{warning.type}] {warning.message}" for warning in warnings)
-    return f"{text} The evaluation reported the following warnings:\n{lines}"
-
-
-_TYPE_NAMES = {"NoneType": "NULL", "bool": "BOOLEAN", "str": "STRING", "int": "NUMBER", "Decimal": "NUMBER"}
-_TYPE_NAMES |= {"list": "ARRAY", "dict": "OBJECT"}
-
-
-def type_name(type_: type) -> str:
-    """The FEEL name of a Python type, for messages."""
-    return _TYPE_NAMES.get(type_.__name__, type_.__name__.upper())
-
-
-def reject_not_found(what: str, doing: str, key: int) -> Reject:
-    """The rejection of a command for an unknown key. Clients of Camunda know the text."""
-    return Reject(RejectionCode.NOT_FOUND, f"Expected to {doing} {what} with key '{key}', but no such {what} was found")

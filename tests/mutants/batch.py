@@ -336,7 +336,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "texts of expressions: NUL goes to the database",
         "tests/runtime/consumer/test_evaluated_values.py::test_whatever_is_evaluated_the_database_takes_what_comes_of_it",
-        "engine/core/view.py",
+        "engine/core/expression_results.py",
         ('    if "\\0" in value:\n', "    if not value:\n"),
     ),
     mutant(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from vivero.engine.core.needs import Need, NeedKind, Needs
 from vivero.engine.core.records.codec import decode_command
-from vivero.engine.core.records.effects import Effects, Reject, RejectionCode, Send
+from vivero.engine.core.records.effects import Effects, Reject, RejectionCode, Send, reject_not_found
 from vivero.engine.core.records.instances import COMMAND_STAGE, IncidentResolved, ResolveIncident
 from vivero.engine.core.records.jobs import JobReleased
-from vivero.engine.core.view import View, reject_not_found
+from vivero.engine.core.view import View
 
 
 def needs(command: ResolveIncident, tenant: str) -> Needs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vivero.engine.core.commands import start_instructions
 from vivero.engine.core.needs import Need, NeedKind, Needs
-from vivero.engine.core.records.effects import Effects, Reject, RejectionCode, Reply, ReplyLater
+from vivero.engine.core.records.effects import Effects, Reject, RejectionCode, Reply, ReplyLater, reject_not_found
 from vivero.engine.core.records.instances import (
     CancelInstance,
     ContinueWork,
@@ -19,7 +19,7 @@ from vivero.engine.core.shared.deferred_work import next_work
 from vivero.engine.core.shared.variables import texts_of
 from vivero.engine.core.state.catalogue import Definition
 from vivero.engine.core.state.instance_tree import TERMINATING
-from vivero.engine.core.view import View, reject_not_found
+from vivero.engine.core.view import View
 
 
 def needs_create(command: CreateInstance, tenant: str) -> Needs:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from vivero.engine.core.events import error
 from vivero.engine.core.needs import Need, NeedKind, Needs, NotLoaded
-from vivero.engine.core.records.effects import Effects, IncidentType, Reject, RejectionCode, incident_message
+from vivero.engine.core.records.effects import (
+    Effects,
+    IncidentType,
+    Reject,
+    RejectionCode,
+    incident_message,
+    reject_not_found,
+)
 from vivero.engine.core.records.instances import ElementCompleting, IncidentRaised
 from vivero.engine.core.records.jobs import (
     CompleteJob,
@@ -22,7 +29,7 @@ from vivero.engine.core.shared import listeners
 from vivero.engine.core.shared.jobs import ELEMENT, EXECUTION_LISTENER
 from vivero.engine.core.shared.variables import merge_result, set_locally, texts_of
 from vivero.engine.core.state.instance_tree import ACTIVATED, ACTIVATING, COMPLETING, Job
-from vivero.engine.core.view import View, reject_not_found
+from vivero.engine.core.view import View
 
 NO_RETRIES = {
     ELEMENT: IncidentType.JOB_NO_RETRIES,

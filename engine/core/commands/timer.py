@@ -6,7 +6,7 @@ from vivero.engine.core.events.schedules import LATEST_MS, next_due
 from vivero.engine.core.events.start_timers import scheduled
 from vivero.engine.core.needs import Need, NeedKind, Needs
 from vivero.engine.core.records.codec import decode_command
-from vivero.engine.core.records.effects import Effects, Reject, RejectionCode, Send
+from vivero.engine.core.records.effects import Effects, Reject, RejectionCode, Send, reject_not_found
 from vivero.engine.core.records.instances import COMMAND_STAGE
 from vivero.engine.core.records.messages import StartInstance
 from vivero.engine.core.records.timers import (
@@ -20,7 +20,7 @@ from vivero.engine.core.records.timers import (
 )
 from vivero.engine.core.shared import occurrences
 from vivero.engine.core.state.instance_tree import Element, Timer
-from vivero.engine.core.view import View, reject_not_found
+from vivero.engine.core.view import View
 
 
 def needs(command: TriggerTimer | FireTimer | MoveTimer, tenant: str) -> Needs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vivero.engine.core.needs import Need, NeedKind, Needs
-from vivero.engine.core.records.effects import Effects, Reject, RejectionCode
+from vivero.engine.core.records.effects import Effects, Reject, RejectionCode, reject_not_found
 from vivero.engine.core.records.instances import ElementCompleting
 from vivero.engine.core.records.user_tasks import (
     AssignUserTask,
@@ -15,7 +15,7 @@ from vivero.engine.core.records.user_tasks import (
 )
 from vivero.engine.core.shared.variables import merge_result
 from vivero.engine.core.state.instance_tree import ACTIVATED, UserTask
-from vivero.engine.core.view import View, reject_not_found
+from vivero.engine.core.view import View
 
 UserTaskCommand = AssignUserTask | ClaimUserTask | UpdateUserTask | CompleteUserTask
 

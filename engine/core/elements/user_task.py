@@ -11,11 +11,12 @@ from typing import Any
 
 from vivero.engine.bpmn.model import UserTask
 from vivero.engine.core.events.schedules import LATEST_MS
+from vivero.engine.core.expression_results import column_text, json_of
 from vivero.engine.core.records.effects import Effects, Fail, IncidentType
 from vivero.engine.core.records.user_tasks import UserTaskCreated
 from vivero.engine.core.shared.jobs import create_job, int32_of
 from vivero.engine.core.state.instance_tree import Element
-from vivero.engine.core.view import View, column_text, json_of
+from vivero.engine.core.view import View
 from vivero.engine.feel import Expression
 from vivero.engine.feel.temporal.calendar import TemporalError
 from vivero.engine.feel.temporal.timers import parse_date_ms

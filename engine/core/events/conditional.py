@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from vivero.engine.bpmn.model import ConditionalEvent
 from vivero.engine.core.events.behaviour import InvalidStart, VariableChange, Wait
 from vivero.engine.core.events.start_subscriptions import open_start as open_start
+from vivero.engine.core.expression_results import MAX_TEXT
 from vivero.engine.core.records.catalogue import StartMetadata
 from vivero.engine.core.records.effects import Check, Effects, Fail
 from vivero.engine.core.records.messages import SubscriptionOpened, SubscriptionTriggered
@@ -22,7 +23,7 @@ from vivero.engine.core.shared.occurrences import can_happen, happens
 from vivero.engine.core.shared.variables import owner_of
 from vivero.engine.core.state.instance_tree import ACTIVATED, Subscription
 from vivero.engine.core.state.subscription_index import WATCHING
-from vivero.engine.core.view import MAX_TEXT, View
+from vivero.engine.core.view import View
 
 PREVENTS_PAGING = True
 START_KINDS = (WATCHING,)

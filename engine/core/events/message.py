@@ -15,12 +15,13 @@ from vivero.engine.bpmn.model import MessageEvent
 from vivero.engine.core.events.behaviour import Wait
 from vivero.engine.core.events.start_subscriptions import open_start as open_start
 from vivero.engine.core.events.start_subscriptions import static_name
+from vivero.engine.core.expression_results import column_text, type_name
 from vivero.engine.core.records.catalogue import StartMetadata
 from vivero.engine.core.records.effects import Effects, Fail, IncidentType, Send
 from vivero.engine.core.records.messages import OpenSubscription, PublishMessage, SubscriptionOpened
 from vivero.engine.core.shared.variables import locals_of
 from vivero.engine.core.state.instance_tree import Element
-from vivero.engine.core.view import View, column_text, type_name
+from vivero.engine.core.view import View
 from vivero.engine.feel import Expression, to_json
 from vivero.engine.feel.temporal.calendar import TemporalError
 from vivero.engine.feel.temporal.timers import parse_interval

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from vivero.engine.core.events.behaviour import InvalidStart, Start
+from vivero.engine.core.expression_results import MAX_TEXT
 from vivero.engine.core.records.catalogue import StartMetadata
 from vivero.engine.core.records.effects import Effects
 from vivero.engine.core.records.messages import StartOpened
-from vivero.engine.core.view import MAX_TEXT, View
+from vivero.engine.core.view import View
 from vivero.engine.feel import EvaluationError, Expression
 
 

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from vivero.engine.bpmn.model import JobDefinition
+from vivero.engine.core.expression_results import type_name, unexpected
 from vivero.engine.core.records.effects import Effects, Fail, IncidentType
 from vivero.engine.core.records.jobs import JobCreated
 from vivero.engine.core.state.instance_tree import Element
-from vivero.engine.core.view import View, type_name, unexpected
+from vivero.engine.core.view import View
 from vivero.engine.feel import Expression
 
 FAILURE = IncidentType.EXTRACT_VALUE_ERROR
