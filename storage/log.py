@@ -14,9 +14,9 @@ import msgspec
 import trio
 
 from vivero.engine.core.records.effects import Rejection
+from vivero.storage.log_batches import Batch, CommandRow
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
-from vivero.storage.state.load import Batch, LogRow
 
 R = TypeVar("R")
 
@@ -206,7 +206,7 @@ def _fresh(
 ) -> tuple[list[Appended], AppendedSegment]:
     first, now, clock_revision, definitions = rows[0]
     log_rows = [
-        LogRow(row[0], entry.tenant, entry.intent, None, entry.payload.encode())
+        CommandRow(row[0], entry.tenant, entry.intent, None, entry.payload.encode())
         for entry, row in zip(entries, rows, strict=True)
     ]
     segment = AppendedSegment(first - 1, Batch(log_rows, now, clock_revision, definitions, asked_at))
@@ -218,7 +218,7 @@ def _segment(entries: Sequence[LogEntry], rows: Sequence[tuple[Any, ...]], asked
     if behind is None:
         return None
     fresh = [
-        LogRow(row[1], entry.tenant, entry.intent, None, entry.payload.encode())
+        CommandRow(row[1], entry.tenant, entry.intent, None, entry.payload.encode())
         for entry, row in zip(entries, rows, strict=True)
         if not row[2]
     ]

@@ -16,7 +16,7 @@ _DEFINITION, _LATEST, _IN_USE = _sql["definition"], _sql["latest_definition"], _
 
 
 class DefinitionRow(msgspec.Struct, frozen=True, gc=False):
-    """What is known of a process definition apart from its model, which the bytes under `sha256` contain."""
+    """The metadata of a process definition. The file with the SHA-256 `sha256` contains its model."""
 
     key: int
     deployment_key: int
@@ -33,33 +33,33 @@ class DefinitionRow(msgspec.Struct, frozen=True, gc=False):
 
 
 async def store_resources(connection: Connection, resources: Sequence[tuple[str, bytes]]) -> None:
-    """Store deployed files under the SHA-256 (hex) of their bytes; those that are there already stay.
+    """Stores deployed files under the SHA-256 (hex) of their bytes. Files that exist stay unchanged.
 
-    Storing renews the date of an existing one, so that the chore that deletes unreferenced resources leaves it for
-    the deployment that is under way.
+    It renews the date of existing files: the task that deletes unreferenced resources then keeps them for the
+    deployment that is under way.
     """
     rows = [{"sha256": sha256, "bytes": base64.b64encode(data).decode()} for sha256, data in resources]
     await connection.execute(_STORE, (msgspec.json.encode(rows),))
 
 
 async def resource(connection: Connection, sha256: str) -> bytes | None:
-    """The bytes of a deployed file, None when it is unknown."""
+    """The bytes of a deployed file, None if it is unknown."""
     rows = (await connection.execute(_RESOURCE, (sha256,))).rows
     return bytes(rows[0][0]) if rows else None
 
 
 async def definition(connection: Connection, tenant: str, key: int) -> DefinitionRow | None:
-    """The definition with this key, None when the tenant has none, in whatever state."""
+    """The definition with this key, in any state; None if the tenant has none."""
     return _first((await connection.execute(_DEFINITION, (key, tenant))).rows)
 
 
 async def latest(connection: Connection, tenant: str, process_id: str) -> DefinitionRow | None:
-    """The highest active version of a process, None when there is none."""
+    """The highest active version of a process, None if there is none."""
     return _first((await connection.execute(_LATEST, (tenant, process_id))).rows)
 
 
 async def in_use(connection: Connection, limit: int) -> list[DefinitionRow]:
-    """Definitions with running instances, those with most first."""
+    """Up to `limit` definitions with running instances, the busiest first."""
     return [DefinitionRow(*row) for row in (await connection.execute(_IN_USE, (limit,))).rows]
 
 

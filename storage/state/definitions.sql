@@ -1,6 +1,6 @@
 -- name: store_resources
--- One JSON document for all; content is its own name, so that storing it twice is nothing. Before the command is
--- appended: a command may only name what can be loaded.
+-- One JSON document for all files. A file's name is the hash of its content, so a second store changes nothing. It runs before
+-- the append: a command may only name files that exist.
 INSERT INTO resources (sha256, bytes)
 SELECT DISTINCT ON (sha256) sha256, decode(bytes, 'base64')
 FROM json_to_recordset($1::json) AS r(sha256 text, bytes text)
@@ -8,18 +8,18 @@ ORDER BY sha256
 ON CONFLICT (sha256) DO UPDATE SET stored_at = now();
 
 -- name: resource
--- The bytes as they were deployed.
+-- The deployed bytes, unchanged.
 SELECT bytes FROM resources WHERE sha256 = $1;
 
 -- name: definition
--- Whatever its state: running instances need a draining one; who starts instances looks at the state.
+-- In any state: running instances need draining definitions. Callers that start instances check the state.
 SELECT process_definition_key, deployment_key, tenant_id, process_id, version, name, version_tag, resource_name, sha256,
        state, to_epoch_ms(deployed_at)
 FROM process_definitions
 WHERE process_definition_key = $1 AND tenant_id = $2;
 
 -- name: latest_definition
--- Only ACTIVE ones can be started; the index gives the highest version first.
+-- Only ACTIVE definitions can be started. The index has the highest version first.
 SELECT process_definition_key, deployment_key, tenant_id, process_id, version, name, version_tag, resource_name, sha256,
        state, to_epoch_ms(deployed_at)
 FROM process_definitions
@@ -28,7 +28,7 @@ ORDER BY version DESC
 LIMIT 1;
 
 -- name: definitions_in_use
--- Those with running instances, the busiest first: what is worth having before the first command comes.
+-- The definitions with running instances, the busiest first: a cache loads them before the first command.
 SELECT d.process_definition_key, d.deployment_key, d.tenant_id, d.process_id, d.version, d.name, d.version_tag,
        d.resource_name, d.sha256, d.state, to_epoch_ms(d.deployed_at)
 FROM process_definitions d

@@ -1,18 +1,5 @@
--- name: read_batch
--- The log behind the cursor with the time and the catalogue's number, all of one snapshot. One row without a position
--- when nothing waits, so that time and number come with every read. At most 4 MB: what comes before a row counts.
-SELECT b.position, b.tenant_id, b.intent, b.request, b.payload,
-       to_epoch_ms(clock_now()), (SELECT revision FROM clock), (SELECT n FROM definitions_seq)
-FROM (SELECT 1) one LEFT JOIN LATERAL (
-    SELECT * FROM (
-        SELECT position, tenant_id, intent, request, payload,
-               sum(octet_length(payload)) OVER (ORDER BY position) - octet_length(payload) AS before
-        FROM (SELECT * FROM command_log WHERE partition_id = $1 AND position > $2 ORDER BY position LIMIT $3) l
-    ) w WHERE before < 4000000) b ON true
-ORDER BY b.position;
-
 -- name: roots
--- The trees that keys belong to, and with which part of them what they name is loaded. Only live ones: who refers to something that ended is told that it is not there.
+-- The root and the part of each key. Only live rows: a command about an ended row is rejected as not found.
 SELECT timer_key, root_key, part_key FROM timers WHERE timer_key = ANY ($4::bigint[]) AND ended_at IS NULL AND root_key IS NOT NULL
 UNION ALL
 SELECT subscription_key, root_key, part_key FROM subscriptions WHERE subscription_key = ANY ($5::bigint[]) AND ended_at IS NULL
@@ -26,11 +13,11 @@ UNION ALL
 SELECT process_instance_key, root_key, part_key FROM process_instances WHERE process_instance_key = ANY ($3::bigint[]) AND ended_at IS NULL;
 
 -- name: user_task_roots
--- Apart from the other references: a batch that is about people's tasks is rare.
+-- Separate from the other references: few batches name user tasks.
 SELECT user_task_key, root_key, part_key FROM user_tasks WHERE user_task_key = ANY ($1::bigint[]) AND ended_at IS NULL;
 
 -- name: start_timers
--- Those that start processes belong to no tree: they come with the family of their process, all of them.
+-- The timers of start events belong to no tree. They are loaded with the family of their process.
 SELECT timer_key, target_element_id, type, due_at_ms, repetitions, cycle::text, to_epoch_ms(created_at),
        process_definition_key, process_id, tenant_id, state
 FROM timers
@@ -42,11 +29,11 @@ WHERE root_key IS NULL AND ended_at IS NULL AND process_definition_key = ANY (AR
 ORDER BY timer_key;
 
 -- name: leases
--- As they are now: activation changes them behind the cache's back.
+-- Read for each batch: activation changes leases, and the state does not know them.
 SELECT job_key, lease_token::text FROM jobs WHERE job_key = ANY ($1::bigint[]);
 
 -- name: instances
--- By part, on the partial index of live rows: the tree but the inner instances of paged loops, or one of those.
+-- By part, on the partial index of live rows: a tree without the inner instances of paged loops, or one such inner instance.
 SELECT process_instance_key, root_key, parent_process_instance_key, parent_element_instance_key, process_definition_key,
        process_id, process_version, version_tag, process_name, tenant_id, business_id, tags, depth, state, tokens::text,
        live, then_::text, interrupted, request, incidents, to_epoch_ms(started_at), work::text, version, created_position,
@@ -54,44 +41,44 @@ SELECT process_instance_key, root_key, parent_process_instance_key, parent_eleme
 FROM process_instances WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY process_instance_key;
 
 -- name: elements
--- Scopes before what is in them: keys rise.
+-- Outer scopes first: an inner scope has a larger key.
 SELECT element_instance_key, process_instance_key, scope_key, path, element_id, element_type, state, loop_index,
        tokens::text, live, then_::text, interrupted, occurred::text, loop::text, request, incidents, incident_key,
        to_epoch_ms(started_at), element_name
 FROM element_instances WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY element_instance_key;
 
 -- name: jobs
--- Without the lease columns, which are activation's; but the end of a backoff is the engine's until somebody has a lease.
+-- Without the lease columns, which belong to activation. The end of a backoff belongs to the engine until a worker has a lease.
 SELECT job_key, element_instance_key, type, kind, listener_event, listener_index, state, retries, priority, headers::text,
        error_code, error_message, to_epoch_ms(created_at), to_epoch_ms(updated_at),
        CASE WHEN state = 'FAILED' AND lease_token IS NULL THEN to_epoch_ms(available_at) END
 FROM jobs WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY job_key;
 
 -- name: timers
--- Pending and failed ones.
+-- Pending and failed timers.
 SELECT timer_key, element_instance_key, target_element_id, type, due_at_ms, repetitions, cycle::text,
        to_epoch_ms(created_at), state
 FROM timers WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY timer_key;
 
 -- name: subscriptions
--- Open ones only.
+-- Open subscriptions only.
 SELECT subscription_key, element_instance_key, target_element_id, type, kind, name, correlation_key, interrupting,
        to_epoch_ms(created_at), to_epoch_ms(updated_at), state
 FROM subscriptions WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY subscription_key;
 
 -- name: incidents
--- Open ones only.
+-- Open incidents only.
 SELECT incident_key, element_instance_key, stage, argument::text, type, message, job_key, to_epoch_ms(created_at)
 FROM incidents WHERE part_key = ANY ($1::bigint[]) AND resolved_at IS NULL ORDER BY incident_key;
 
 -- name: user_tasks
--- Open ones only.
+-- Open user tasks only.
 SELECT user_task_key, element_instance_key, assignee, candidate_groups, candidate_users, to_epoch_ms(due_at),
        to_epoch_ms(follow_up_at), priority, headers::text, external_form, form_key, to_epoch_ms(created_at)
 FROM user_tasks WHERE part_key = ANY ($1::bigint[]) AND ended_at IS NULL ORDER BY user_task_key;
 
 -- name: parts_around
--- With what the elements around parts are loaded, out to the trunk: a part may stand in another one, and that in a third.
+-- The parts of the elements around, out to the root: a part may be within another part, and that one within a third.
 WITH RECURSIVE around AS (
     SELECT root_key, part_key FROM element_instances WHERE element_instance_key = ANY ($1::bigint[])
     UNION
@@ -102,8 +89,8 @@ WITH RECURSIVE around AS (
 SELECT root_key, part_key FROM around;
 
 -- name: children_ahead
--- The next inner instances of a loop that is to end early, for several pages, and how many rows each brings, as far as
--- they are counted. Behind a key: entries of what has ended stand before it in the index until it is vacuumed.
+-- The next inner instances of a loop that ends early, for several pages, with the number of rows of each, counted up to $4. The
+-- scan starts behind a key: until a vacuum, the index has entries of ended rows before it.
 SELECT element_instance_key, (SELECT count(*)::int FROM (
     SELECT FROM element_instances row WHERE row.part_key = child.element_instance_key AND row.ended_at IS NULL LIMIT $4) counted)
 FROM element_instances child
@@ -111,25 +98,25 @@ WHERE scope_key = $1 AND element_instance_key > $2 AND ended_at IS NULL
 ORDER BY element_instance_key LIMIT $3;
 
 -- name: paged_loop_items
--- The rows that items stand in: of inner instances that are to be made, or have not taken theirs yet.
+-- The rows with the items of inner instances that are about to begin, or have not taken theirs yet.
 SELECT p.body_key, p.first, p.items
 FROM unnest($1::bigint[], $2::int[]) AS x(body, index) CROSS JOIN LATERAL (
     SELECT * FROM paged_loop_items WHERE body_key = x.body AND first <= x.index ORDER BY first DESC LIMIT 1) p;
 
 -- name: loop_results
--- All of a loop that is done.
+-- All results of a loop that is done.
 SELECT body_key, index, result FROM loop_items WHERE body_key = ANY ($1::bigint[]) AND result IS NOT NULL;
 
 -- name: loop_items
--- Of live bodies.
+-- The items and results of live loop bodies.
 SELECT body_key, index, item, result FROM loop_items WHERE body_key = ANY ($1::bigint[]) ORDER BY body_key, index;
 
 -- name: variables
--- By live scope, so that the end of a scope updates no variable.
+-- By the keys of live scopes: the end of a scope therefore updates no variable.
 SELECT variable_key, scope_key, name, value FROM variables WHERE scope_key = ANY ($1::bigint[]) ORDER BY variable_key;
 
 -- name: families
--- All versions of the processes named, or of those that the definitions named belong to; deleted ones hold their number.
+-- All versions of the processes that are named, or whose definitions or start timers are named. A deleted version keeps its number.
 SELECT d.process_definition_key, d.deployment_key, d.tenant_id, d.process_id, d.version, d.name, d.version_tag,
        d.resource_name, d.sha256, d.state, to_epoch_ms(d.deployed_at), u.running
 FROM process_definitions d

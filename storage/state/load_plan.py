@@ -56,5 +56,5 @@ class LoadPlan:
                 asked, present = known[need.kind]
                 if need.key not in present:
                     asked.add(need.key)
-                elif need.kind in _OF_TREES and (part := pages.part_of_unread(present[need.key])) is not None:
+                elif need.kind in _OF_TREES and (part := pages.part_with_lazy_variables(present[need.key])) is not None:
                     self.variables.add(part)

@@ -1,7 +1,7 @@
-"""Channels, start events and pages of who waits for signals, from the tables into the state.
+"""Loads message channels, start events and pages of signal subscriptions into the state.
 
-Whatever number of them a batch needs, each kind is one statement. What the state has already is never replaced: it may
-be newer than what the database shows while a batch is on its way.
+Each kind is one statement, however many a batch needs. Rows of the state are never replaced: while a batch is on its
+way, the state may be newer than the database.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Rows = list[tuple[Any, ...]]
 
 
 class _LoadPlan:
-    """The needs that this module answers, without what the state has."""
+    """The needs of these kinds, without those that the state answers."""
 
     def __init__(self, state: State, needs: Iterable[Need]) -> None:
         self.channels: set[ChannelKey] = set()
@@ -101,7 +101,7 @@ class _LoadPlan:
 
 
 def _knows(state: State, key: tuple[str, str, str, str]) -> bool:
-    """Whether the state can tell if there is a message with this id, or will, once the channel's page is there."""
+    """Whether the state knows if a message with this id exists."""
     channel = state.channels.get(key[:2])
     return channel is not None and (channel.complete or key[2:] in channel.asked)
 
@@ -112,7 +112,10 @@ def _columns(rows: Iterable[tuple[Any, ...]], width: int) -> tuple[list[Any], ..
 
 
 async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> set[tuple[int, int]]:
-    """Load what `needs` name of this kind and the state lacks; who waits for signals, as (root, part) of trees."""
+    """Loads the rows of these kinds that `needs` name and the state lacks.
+
+    Returns the parts, as (root, part), of the elements that wait for signals.
+    """
     plan = _LoadPlan(state, needs)
     calls = plan.calls()
     if not calls:
@@ -182,7 +185,7 @@ def _take_bodies(state: State, plan: _LoadPlan, rows: Rows) -> None:
 
 
 def _by_channel(state: State, rows: Rows) -> dict[ChannelKey, list[Message]]:
-    """Messages of channels that are in the state."""
+    """The messages of the channels that are in the state."""
     found: dict[ChannelKey, list[Message]] = {}
     for row in rows:
         channel = state.channels.get(row[:2])
@@ -192,7 +195,7 @@ def _by_channel(state: State, rows: Rows) -> dict[ChannelKey, list[Message]]:
 
 
 def _note_pages(state: State, plan: _LoadPlan, rows: Rows) -> None:
-    """Up to where the channels know now what they were asked for."""
+    """Records how far the channels know their messages for each name and process."""
     keys: dict[tuple[str, str, str, str], list[int]] = {}
     for row in rows:
         keys.setdefault((row[0], row[1], row[3], row[9]), []).append(row[2])
@@ -219,15 +222,15 @@ def _take_signals(state: State, plan: _LoadPlan, rows: Rows) -> set[tuple[int, i
 
 
 async def purge_subscriptions(connection: Connection, age_ms: int, limit: int) -> int:
-    """Delete up to `limit` subscriptions of elements that ended longer ago than this; how many there were."""
+    """Deletes up to `limit` subscriptions that ended more than `age_ms` ago; returns their number."""
     return (await connection.execute(_sql["purge_subscriptions"], (age_ms, limit))).count
 
 
 async def purge_correlations(connection: Connection, age_ms: int, limit: int) -> int:
-    """Delete up to `limit` rows about messages that were given longer ago than this; how many there were."""
+    """Deletes up to `limit` correlations that happened more than `age_ms` ago; returns their number."""
     return (await connection.execute(_sql["purge_correlations"], (age_ms, limit))).count
 
 
 async def expire(connection: Connection, partition: int, limit: int) -> int:
-    """Delete up to `limit` of a partition's messages whose time has passed; how many there were."""
+    """Deletes up to `limit` expired messages of a partition; returns their number."""
     return (await connection.execute(_sql["expire"], (partition, limit))).count

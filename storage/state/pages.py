@@ -1,7 +1,7 @@
-"""Paged loops, from the tables into the state: what deferred work goes on with, items, and results.
+"""Loads paged loops into the state: inner instances, items, and results.
 
-A loop over many items is never loaded whole. Each of its inner instances is a *part*, loaded with all that is below it
-when something in it is named; a loop that is ended early, or that makes its next inner instances, gets a page.
+A loop over many items is never loaded whole. Each of its inner instances is a *part*: a command that names a row of the
+part loads it with all rows below. A loop that ends early, or that begins its next inner instances, gets a page of them.
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ from vivero.storage.postgres.sql_files import load
 _sql = load(Path(__file__).with_name("load.sql"))
 
 CHILDREN_A_PAGE = 100
-"""Inner instances that are loaded so that quanta may end them: commands wait while a page is loaded."""
+"""Inner instances on a page. Quanta end them; commands wait while a page is loaded."""
 ROWS_A_PAGE = 1_000
-"""And so many live rows, about: an inner instance that calls others may have thousands."""
+"""Live rows on a page, roughly: an inner instance that calls others may have thousands."""
 LARGE_PART = 100
-"""A part with so many rows or more is a page by itself; they are not counted further."""
+"""A part with this many rows or more is a page by itself. Its further rows are not counted."""
 CHILDREN_AHEAD = 1000
-"""So many of their keys are read at once."""
+"""Keys of inner instances that one statement reads."""
 BODIES = 8
-"""So many loops of one batch get their pages; others ask again when it is their turn."""
+"""Loops of one batch that get a page. Further loops ask again in a later batch."""
 
 Rows = list[tuple[Any, ...]]
 
 
 def work_of(state: State, roots: Iterable[int]) -> set[int]:
-    """Elements that the deferred work of trees names and the state lacks: not loaded, or ended."""
+    """The elements that the deferred work of trees names and the state lacks: they are not loaded, or have ended."""
     trees = (state.trees[root] for root in roots if root in state.trees)
     return {item[0] for root in trees for item in next_work(root) if item[0] not in state.elements}
 
 
 async def children(reader: Connection, state: State, roots: Iterable[int]) -> dict[int, int]:
-    """The next inner instances of loops that end early and whose work goes on: part → root. Some may have ended."""
-    bodies = [body for body in _going_on(state, roots) if _lacks_children(body)][:BODIES]
+    """The next inner instances of loops that end early: part → root. Some of them may have ended."""
+    bodies = [body for body in _continued(state, roots) if _lacks_children(body)][:BODIES]
     loops = [(body, body.pages) for body in bodies if body.pages is not None]
     await _read_ahead(reader, [(body, loop) for body, loop in loops if not loop.ahead])
     gone = state.ended | batches.ended_in_batch(state) if loops else set()
@@ -61,7 +61,7 @@ async def children(reader: Connection, state: State, roots: Iterable[int]) -> di
 
 
 async def _read_ahead(reader: Connection, loops: Sequence[tuple[Element, LoopPages]]) -> None:
-    """The keys of several pages. What ends before its page is read is found to be gone then."""
+    """Reads the keys of several pages. The load of a page finds out which of them have ended since."""
     if loops:
         calls = [(_sql["children_ahead"], (body.key, at.read_to, CHILDREN_AHEAD, LARGE_PART)) for body, at in loops]
         for (_, loop), result in zip(loops, await reader.pipeline(calls), strict=True):
@@ -69,7 +69,10 @@ async def _read_ahead(reader: Connection, loops: Sequence[tuple[Element, LoopPag
 
 
 def _next_page(state: State, loop: LoopPages, gone: Set[int]) -> list[int]:
-    """From where all before are in memory, without those behind that are, too, and without those that have ended."""
+    """The keys of the next page, without inner instances that are in memory (`state.parts`) or have ended (`gone`).
+
+    It advances `read_to` past the keys that it took or skipped.
+    """
     page: list[int] = []
     rows, passed = 0, len(loop.ahead)
     for place, (key, rows_of_part) in enumerate(loop.ahead):
@@ -85,41 +88,41 @@ def _next_page(state: State, loop: LoopPages, gone: Set[int]) -> list[int]:
     return page
 
 
-def leave_unread(state: State, keys: Iterable[int]) -> None:
-    """The variables of what was just loaded, only to be ended."""
+def make_lazy(state: State, keys: Iterable[int]) -> None:
+    """Gives elements of parts lazy variables: they were loaded only to be ended."""
     for key in keys:
         element = state.elements[key]
         if element.part is not None:
             element.variables = LazyVariables(element.part.key)
 
 
-def part_of_unread(row: Row) -> int | None:
-    """The part of what a command is about, if its variables are still to be read."""
+def part_with_lazy_variables(row: Row) -> int | None:
+    """The part of a row's element, if the element has lazy variables."""
     element = row.place()
     return element.variables.part if element is not None and isinstance(element.variables, LazyVariables) else None
 
 
 async def variables(reader: Connection, state: State, parts: Iterable[int]) -> None:
-    """Those that were left unread, of parts that are in memory."""
-    unread = {element.key: element for part in parts if part in state.parts for element in _unread(state.parts[part])}
-    if not unread:
+    """Reads the lazy variables of parts that are in memory."""
+    lazy = {element.key: element for part in parts if part in state.parts for element in _lazy(state.parts[part])}
+    if not lazy:
         return
-    rows = (await reader.execute(_sql["variables"], (list(unread),))).rows
-    for element in unread.values():
+    rows = (await reader.execute(_sql["variables"], (list(lazy),))).rows
+    for element in lazy.values():
         element.variables = {}
     for key, scope_key, name, value in rows:
-        scope = unread[scope_key]
+        scope = lazy[scope_key]
         scope.variables[name] = variable = Variable(key, scope, name, value)
         scope.root.weight += variable.weight()
         state.weight += variable.weight()
 
 
-def _unread(part: Part) -> list[Element]:
+def _lazy(part: Part) -> list[Element]:
     return [element for element in descendants(part.head) if isinstance(element.variables, LazyVariables)]
 
 
-def _going_on(state: State, roots: Iterable[int]) -> list[Element]:
-    """Bodies of paged loops that settle when the work of these trees goes on."""
+def _continued(state: State, roots: Iterable[int]) -> list[Element]:
+    """The bodies of paged loops that the deferred work of these trees settles next."""
     found: dict[int, Element] = {}
     for root in roots:
         tree = state.trees.get(root)
@@ -147,20 +150,20 @@ def _lacks_children(body: Element) -> bool:
 
 
 async def items(reader: Connection, state: State, roots: Iterable[int], named: Iterable[tuple[int, int]]) -> None:
-    """Items that loops go on with, and those that are `named` by (body, index)."""
+    """Loads the items that loops need next, and those that are `named` by (body, index)."""
     missing = set(named)
     for key in [item[0] for root in roots if root in state.trees for item in next_work(state.trees[root])]:
         missing.update(_untaken(state, key))
     missing = {(body, index) for body, index in missing if _lacks_item(state, body, index)}
-    bodies = [body for body in _going_on(state, roots) if _next_item(body) is not None][:BODIES]
+    bodies = [body for body in _continued(state, roots) if _next_item(body) is not None][:BODIES]
     asked = sorted(missing.union((body.key, _next_item(body) or 0) for body in bodies))
     if asked:
         columns = [body for body, _ in asked], [index for _, index in asked]
-        _take_items(state, (await reader.execute(_sql["paged_loop_items"], columns)).rows, missing)
+        _add_items(state, (await reader.execute(_sql["paged_loop_items"], columns)).rows, missing)
 
 
 def untaken(state: State, keys: Iterable[int]) -> set[tuple[int, int]]:
-    """The items of inner instances, just loaded, that have not yet made their variables of them."""
+    """The items, by (body, index), of loaded inner instances that have not yet made variables of them."""
     return {pair for key in keys for pair in _untaken(state, key)}
 
 
@@ -176,7 +179,7 @@ def _lacks_item(state: State, body_key: int, index: int) -> bool:
 
 
 def _next_item(body: Element) -> int | None:
-    """From which index on a loop that makes inner instances needs items; None: it has them, or needs none."""
+    """The index of the first item that a loop needs and lacks; None if it has the next one, or needs none."""
     loop, pages = body.loop, body.pages
     if (
         loop is None
@@ -189,8 +192,8 @@ def _next_item(body: Element) -> int | None:
     return loop.next
 
 
-def _take_items(state: State, rows: Rows, named: Set[tuple[int, int]]) -> None:
-    """Of rows of many items, those that are named or that inner instances are still to be made for."""
+def _add_items(state: State, rows: Rows, named: Set[tuple[int, int]]) -> None:
+    """Adds the items that are named, or whose inner instances have not begun. A row holds many items."""
     for body_key, first, items in rows:
         body = state.paged[body_key]
         pages, following = body.pages, 0 if body.loop is None else body.loop.next
@@ -198,11 +201,11 @@ def _take_items(state: State, rows: Rows, named: Set[tuple[int, int]]) -> None:
             needed = index >= following or (body_key, index) in named
             if needed and pages is not None and index not in pages.items:
                 pages.items[index] = item
-                _weigh(state, body, item)
+                _add_weight(state, body, item)
 
 
 async def results(reader: Connection, state: State, bodies: Iterable[int]) -> None:
-    """All results of loops that are done. What is in memory is newer."""
+    """Loads all results of loops that are done, except those in memory, which are newer."""
     known = sorted(body for body in bodies if body in state.paged)
     if not known:
         return
@@ -211,10 +214,10 @@ async def results(reader: Connection, state: State, bodies: Iterable[int]) -> No
         if body.pages is not None and index not in body.pages.results:
             body.pages.results[index] = result
             body.pages.results_saved.append(index)
-            _weigh(state, body, result)
+            _add_weight(state, body, result)
 
 
-def _weigh(state: State, body: Element, text: str) -> None:
+def _add_weight(state: State, body: Element, text: str) -> None:
     weight = LOOP_TEXT_WEIGHT + len(text)
     body.root.weight += weight
     state.weight += weight

@@ -52,12 +52,12 @@ DEFINITIONS_CHANNEL = "vivero_definitions"
 """The caches of all nodes listen here."""
 
 
-LogRow = tuple[int, int, int | None, int | None, bytes, bytes | None, bytes | None]
+EventLogRow = tuple[int, int, int | None, int | None, bytes, bytes | None, bytes | None]
 """Position, seq, root, request, events, rejection, response."""
 
 
 def statements_of(
-    state: State, log_rows: Sequence[LogRow], to_inbox: Sequence[InboxCommand], now: int
+    state: State, log_rows: Sequence[EventLogRow], to_inbox: Sequence[InboxCommand], now: int
 ) -> Iterator[Call]:
     """Everything that a batch writes but its fence, a statement at a time. `now`: epoch ms."""
     positions, seqs, roots, requests, *texts = zip(*log_rows, strict=True) if log_rows else [()] * 7
@@ -90,7 +90,7 @@ def fence_between(partition: int, epoch: int, position: int, next_key: int, told
     return _sql["fence_between"], (partition, epoch, position, next_key, told)
 
 
-def log_row(position: int, row: Handled, response: bytes | None) -> LogRow:
+def log_row(position: int, row: Handled, response: bytes | None) -> EventLogRow:
     """A row of the event log, of what was handled at `position`; `response` is the answer's JSON, if it answers."""
     rejection = None if row.rejection is None else _encode(row.rejection)
     return position, row.seq, row.root, row.request, encode_events(row.events), rejection, response

@@ -1,4 +1,4 @@
-"""Rows of instance trees as the statements of `load.sql` select them, column by column."""
+"""The rows of the statements in `load.sql`, column by column. JSON columns are text; times are epoch ms."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class InstanceRow(NamedTuple):
-    """A row of the statement `instances`. JSON columns are text; times are epoch ms."""
+    """A row of the statement `instances`."""
 
     key: int
     root_key: int
@@ -39,7 +39,7 @@ class InstanceRow(NamedTuple):
 
 
 class ElementRow(NamedTuple):
-    """A row of the statement `elements`. JSON columns are text; times are epoch ms."""
+    """A row of the statement `elements`."""
 
     key: int
     instance_key: int
@@ -60,3 +60,116 @@ class ElementRow(NamedTuple):
     incident: int | None
     started_at: int
     label: str | None
+
+
+class JobRow(NamedTuple):
+    """A row of the statement `jobs`."""
+
+    key: int
+    element_key: int
+    type: str
+    kind: str
+    listener_event: str
+    listener_index: int
+    state: str
+    retries: int
+    priority: int
+    headers: str
+    error_code: str | None
+    error_message: str | None
+    created_at: int
+    updated_at: int
+    available_at: int | None
+
+
+class IncidentRow(NamedTuple):
+    """A row of the statement `incidents`."""
+
+    key: int
+    element_key: int
+    stage: str
+    argument: str | None
+    type: str
+    message: str
+    job: int | None
+    created_at: int
+
+
+class TimerRow(NamedTuple):
+    """A row of the statement `timers`."""
+
+    key: int
+    element_key: int
+    target: str
+    type: str
+    due_at: int
+    repetitions: int
+    cycle: str | None
+    created_at: int
+    state: str
+
+
+class StartTimerRow(NamedTuple):
+    """A row of the statement `start_timers`."""
+
+    key: int
+    target: str
+    type: str
+    due_at: int
+    repetitions: int
+    cycle: str | None
+    created_at: int
+    definition_key: int
+    process_id: str
+    tenant: str
+    state: str
+
+
+class SubscriptionRow(NamedTuple):
+    """A row of the statement `subscriptions`. From `target` on its columns are those of the state's `Subscription`."""
+
+    key: int
+    element_key: int
+    target: str
+    type: str
+    kind: str
+    name: str
+    correlation_key: str | None
+    interrupting: bool
+    created_at: int
+    updated_at: int
+    state: str
+
+
+class UserTaskRow(NamedTuple):
+    """A row of the statement `user_tasks`."""
+
+    key: int
+    element_key: int
+    assignee: str | None
+    candidate_groups: list[str]
+    candidate_users: list[str]
+    due_at: int | None
+    follow_up_at: int | None
+    priority: int
+    headers: str
+    external_form: str | None
+    form_key: int | None
+    created_at: int
+
+
+class FamilyRow(NamedTuple):
+    """A row of the statement `families`: a definition, and the number of its running instances in the partition."""
+
+    key: int
+    deployment_key: int
+    tenant: str
+    process_id: str
+    version: int
+    name: str | None
+    version_tag: str | None
+    resource_name: str
+    sha256: str
+    state: str
+    deployed_at: int
+    running: int | None

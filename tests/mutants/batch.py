@@ -270,8 +270,12 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "load: a column forgotten",
         f"{CONSUMER_TESTS}::test_evicting_everything_changes_nothing",
-        "storage/state/load.py",
-        ("    job.error_code, job.error_message, job.available_at = code, message, available_at\n", ""),
+        "storage/state/stored_waits.py",
+        (
+            "        error_code=row.error_code,\n        error_message=row.error_message,\n"
+            "        available_at=row.available_at,\n",
+            "",
+        ),
     ),
     mutant(
         "save: a column that changes is left out",

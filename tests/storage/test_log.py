@@ -10,12 +10,11 @@ import pytest
 import trio
 
 from vivero.engine.core.records.effects import Rejection, RejectionCode
-from vivero.storage import log
+from vivero.storage import log, log_batches
 from vivero.storage.log import CommandOutcome, LogEntry
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import Conflict, DataPoison, Retry
 from vivero.storage.postgres.migrate import migrate
-from vivero.storage.state import load
 
 SHA_A, SHA_B = "aa" * 32, "bb" * 32
 
@@ -404,7 +403,7 @@ async def test_a_tail_stands_as_it_would_be_read(connection, entry):
     await connection.script("UPDATE clock SET pinned_at = '2031-02-03 04:05:06.789+00', revision = 9")
     entries = [entry(2), LogEntry("other", "JOB:FAIL", '{"k":"ü"}', 5, trace="00-1"), entry(3)]
     tail = await append_tail(connection, entries)
-    read = await load.read_batch(connection, 1, tail.behind, 10)
+    read = await log_batches.read_batch(connection, 1, tail.behind, 10)
     assert 0 < tail.batch.asked_at <= read.asked_at
     assert tail.batch == msgspec.structs.replace(read, asked_at=tail.batch.asked_at)
     assert (tail.batch.now, tail.batch.clock_revision, tail.batch.definitions_seq) == (1927857906789, 9, 8)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 
 from vivero.storage.log import AppendedSegment
-from vivero.storage.state.load import Batch, LogRow
+from vivero.storage.log_batches import Batch, CommandRow
 
 MAX_COMMANDS = 2_000
 MAX_BYTES = 4_000_000
@@ -40,7 +40,7 @@ class AppendedSegments:
 
         Segments are taken whole, except for those commands of the first one that were read from the log meanwhile.
         """
-        rows: list[LogRow] = []
+        rows: list[CommandRow] = []
         last: Batch | None = None
         while self._segments:
             segment = self._segments[0]

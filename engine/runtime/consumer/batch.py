@@ -31,9 +31,9 @@ from vivero.engine.core.state.batches import Retained
 from vivero.engine.core.step import Processor
 from vivero.engine.runtime.consumer.refusals import Refusals
 from vivero.storage.log import EMPTY_ANSWER, CommandOutcome
+from vivero.storage.log_batches import CommandRow
 from vivero.storage.postgres.driver import Call
 from vivero.storage.state import save
-from vivero.storage.state.load import LogRow
 
 log = structlog.get_logger(__name__)
 
@@ -82,25 +82,25 @@ class Work:
 class Decoded:
     """A log row with its command or its rejection; with both if the core rejects the command."""
 
-    row: LogRow
+    row: CommandRow
     command: Command | None
     rejection: Rejection | None = None
 
 
 @dataclass(slots=True)
 class _Collected:
-    log_rows: list[save.LogRow] = field(default_factory=list)
+    log_rows: list[save.EventLogRow] = field(default_factory=list)
     outcomes: list[CommandOutcome] = field(default_factory=list)
     last: int = 0
     commands: int = 0
 
 
-def decode(rows: Iterable[LogRow], refusals: Refusals) -> list[Decoded]:
+def decode(rows: Iterable[CommandRow], refusals: Refusals) -> list[Decoded]:
     """Decode rows into commands, or into rejections."""
     return [_decode(row, refusals) for row in rows]
 
 
-def _decode(row: LogRow, refusals: Refusals) -> Decoded:
+def _decode(row: CommandRow, refusals: Refusals) -> Decoded:
     refused = refusals.positions.get(row.position)
     if refused is not None and row.intent not in _WAITED_FOR and row.position not in refusals.slow:
         return Decoded(row, None, refused)
@@ -205,7 +205,7 @@ def _process(processor: Processor, one: Decoded, now: int, leases: Mapping[int, 
     return processor.process(CommandRecord(row.position, row.tenant, one.command, row.request), now, leases)
 
 
-def _collect(collected: _Collected, row: LogRow, handled: list[Handled]) -> None:
+def _collect(collected: _Collected, row: CommandRow, handled: list[Handled]) -> None:
     collected.last = row.position
     collected.commands += 1
     _collect_more(collected, handled)

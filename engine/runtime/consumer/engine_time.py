@@ -7,7 +7,7 @@ the clock can have reached it since the latest reading.
 
 from __future__ import annotations
 
-from vivero.storage.state.load import Batch
+from vivero.storage.log_batches import Batch
 
 
 class EngineTime:

@@ -19,8 +19,8 @@ from vivero.engine.runtime.consumer.observers import Models
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
 from vivero.engine.runtime.definitions import UnreadableResource
 from vivero.engine.runtime.supervision.beat import Beat
+from vivero.storage.log_batches import Batch
 from vivero.storage.state import load
-from vivero.storage.state.load import Batch
 
 log = structlog.get_logger(__name__)
 

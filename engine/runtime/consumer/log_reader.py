@@ -15,10 +15,10 @@ from vivero.engine.runtime.consumer.appended_segments import AppendedSegments
 from vivero.engine.runtime.consumer.handover import Handover
 from vivero.engine.runtime.consumer.read_ahead import ReadAhead
 from vivero.engine.runtime.consumer.settings import ConsumerStats
+from vivero.storage import log_batches
 from vivero.storage.log import AppendedSegment
+from vivero.storage.log_batches import Batch
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.state import load
-from vivero.storage.state.load import Batch
 
 LOOK_EVERY_S = 0.1
 """While quanta of deferred work follow each other, the log is read this often: others may append, and time passes."""
@@ -90,4 +90,4 @@ class LogReader:
 
     async def _query(self, behind: int, limit: int) -> Batch:
         self._stats.reads += 1
-        return await load.read_batch(self._connection, self._partition, behind, limit)
+        return await log_batches.read_batch(self._connection, self._partition, behind, limit)

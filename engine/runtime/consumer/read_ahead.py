@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 import trio
 
-from vivero.storage.state.load import Batch
+from vivero.storage.log_batches import Batch
 
 
 class ReadAhead:

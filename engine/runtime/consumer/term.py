@@ -36,10 +36,10 @@ from vivero.engine.runtime.consumer.settings import ConsumerSettings, ConsumerSt
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage.attempts import Suspicion
 from vivero.storage.log import AppendedSegment
+from vivero.storage.log_batches import Batch
 from vivero.storage.partitions import Claim
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import DataPoison, StorageError
-from vivero.storage.state.load import Batch
 
 LONG_S = 0.1
 """CPU time after which the step of an attempt counts as blocking the event loop."""

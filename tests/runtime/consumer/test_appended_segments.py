@@ -4,12 +4,12 @@ from random import Random
 
 from vivero.engine.runtime.consumer.appended_segments import MAX_BYTES, MAX_COMMANDS, AppendedSegments
 from vivero.storage.log import AppendedSegment
-from vivero.storage.state.load import Batch, LogRow
+from vivero.storage.log_batches import Batch, CommandRow
 
 
 def segment(behind, *positions, payload=b"{}", now=1, revision=2, seq=3):
     return AppendedSegment(
-        behind, Batch([LogRow(p, "t", "X", None, payload) for p in positions], now, revision, seq, 0.0)
+        behind, Batch([CommandRow(p, "t", "X", None, payload) for p in positions], now, revision, seq, 0.0)
     )
 
 

@@ -197,7 +197,7 @@ class Counter:
 
         async def counted_execute(query, *arguments, **options):
             name = getattr(query, "name", "")
-            self.statements += name != "load.read_batch" and not name.startswith("partitions.")
+            self.statements += name != "log_batches.read_batch" and not name.startswith("partitions.")
             return await execute(query, *arguments, **options)
 
         async def counted_pipeline(calls, **options):

@@ -14,7 +14,7 @@ from vivero.engine.runtime.appender.task import Append
 from vivero.engine.runtime.consumer.engine_time import EngineTime
 from vivero.storage import activation, clock, partitions
 from vivero.storage.activation import Ask
-from vivero.storage.state.load import Batch
+from vivero.storage.log_batches import Batch
 
 HOUR = 3_600_000
 JOB = (
