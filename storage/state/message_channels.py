@@ -7,7 +7,7 @@ way, the state may be newer than the database.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -45,6 +45,33 @@ _KINDS = frozenset(
 )
 
 Rows = list[tuple[Any, ...]]
+
+
+class _MessageRow(NamedTuple):
+    """A row of the statements `messages`, `pages`, `message_ids` and `keyed`."""
+
+    tenant: str
+    correlation_key: str
+    key: int
+    name: str
+    message_id: str | None
+    deadline: int
+    variables: str | None
+    given: list[str]
+    business_id: str | None
+    process_id: str | None = None
+    """The process of a page."""
+
+
+class _SignalRow(NamedTuple):
+    """A row of the statement `signals`: a page (tenant, name, after), and a subscription on it."""
+
+    tenant: str
+    name: str
+    after: int
+    key: int
+    root: int
+    part: int
 
 
 class _LoadPlan:
@@ -187,8 +214,8 @@ def _take_bodies(state: State, plan: _LoadPlan, rows: Rows) -> None:
 def _by_channel(state: State, rows: Rows) -> dict[ChannelKey, list[Message]]:
     """The messages of the channels that are in the state."""
     found: dict[ChannelKey, list[Message]] = {}
-    for row in rows:
-        channel = state.channels.get(row[:2])
+    for row in (_MessageRow(*columns) for columns in rows):
+        channel = state.channels.get((row.tenant, row.correlation_key))
         if channel is not None:
             found.setdefault(channel.id, []).append(_message(channel, row))
     return found
@@ -196,9 +223,9 @@ def _by_channel(state: State, rows: Rows) -> dict[ChannelKey, list[Message]]:
 
 def _note_pages(state: State, plan: _LoadPlan, rows: Rows) -> None:
     """Records how far the channels know their messages for each name and process."""
-    keys: dict[tuple[str, str, str, str], list[int]] = {}
-    for row in rows:
-        keys.setdefault((row[0], row[1], row[3], row[9]), []).append(row[2])
+    keys: dict[tuple[str, str, str, str | None], list[int]] = {}
+    for row in (_MessageRow(*columns) for columns in rows):
+        keys.setdefault((row.tenant, row.correlation_key, row.name, row.process_id), []).append(row.key)
     for tenant, correlation_key, name, process_id, after in plan.pages:
         channel = state.channels.get((tenant, correlation_key))
         if channel is not None and channel.known.get((name, process_id), 0) == after:
@@ -206,19 +233,19 @@ def _note_pages(state: State, plan: _LoadPlan, rows: Rows) -> None:
             channel.known[name, process_id] = page[-1] if len(page) == MESSAGES_PER_PAGE else None
 
 
-def _message(channel: MessageChannel, row: tuple[Any, ...]) -> Message:
-    key, name, message_id, deadline, variables, given, business_id = row[2:9]
-    body = None if variables is None else _texts.decode(variables)
-    return Message(key, channel, name, message_id, deadline, body, tuple(given), business_id)
+def _message(channel: MessageChannel, row: _MessageRow) -> Message:
+    body = None if row.variables is None else _texts.decode(row.variables)
+    return Message(row.key, channel, row.name, row.message_id, row.deadline, body, tuple(row.given), row.business_id)
 
 
 def _take_signals(state: State, plan: _LoadPlan, rows: Rows) -> set[tuple[int, int]]:
     pages: dict[tuple[str, str, int], list[int]] = {page: [] for page in plan.signals}
-    for tenant, name, after, key, _root, _part in rows:
-        pages[tenant, name, after].append(key)
+    found = [_SignalRow._make(row) for row in rows]
+    for row in found:
+        pages[row.tenant, row.name, row.after].append(row.key)
     for page, keys in pages.items():
         state.signal_pages[page] = keys[-1] if len(keys) == SUBSCRIPTIONS_PER_PAGE else None
-    return {(row[4], row[5]) for row in rows}
+    return {(row.root, row.part) for row in found}
 
 
 async def purge_subscriptions(connection: Connection, age_ms: int, limit: int) -> int:

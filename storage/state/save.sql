@@ -7,8 +7,8 @@ SELECT fence($1, $2, $3, $4, $5);
 SELECT fence_between($1, $2, $3, $4, $5);
 
 -- name: event_log
--- One row for each handled command, a column a parameter; events are kept as the text they were written as. A large text stands
--- where none is compressed slowly.
+-- One row for each handled command; each column is a parameter. Events keep their text. A large text is stored in a column without
+-- slow compression.
 INSERT INTO event_log (partition_id, position, seq, root_key, request, events, large_events, rejection, response, version,
     processed_at)
 SELECT $8, x.position, x.seq, x.root_key, x.request,
@@ -18,7 +18,7 @@ FROM unnest($1::bigint[], $2::smallint[], $3::bigint[], $4::bigint[], $5::text[]
     AS x(position, seq, root_key, request, events, rejection, response);
 
 -- name: inbox
--- Follow-ups for later, written in the batch's own transaction; the appender moves them to the log.
+-- Commands that are deferred to the inbox, in the batch's own transaction. The appender moves them to the log.
 INSERT INTO inbox (target_partition, request, tenant_id, intent, key, payload)
 SELECT x.partition, x.request, x.tenant, x.intent, x.key, convert_to(x.payload, 'UTF8')
 FROM ROWS FROM (json_to_recordset($1) AS (partition int, request bigint, tenant text, intent text, key bigint, payload text))
@@ -26,8 +26,8 @@ FROM ROWS FROM (json_to_recordset($1) AS (partition int, request bigint, tenant 
 ORDER BY x.ord;
 
 -- name: new_instances
--- Rows born in this batch, in their last state: an instance that also ended is written once. What is not in a document, here
--- and with elements, variables and jobs, is as it mostly is.
+-- New rows in their last state: an instance that also ended in the batch is written once. A field that a document omits, here and
+-- for elements, variables and jobs, has its usual value.
 INSERT INTO process_instances (process_instance_key, root_key, part_key, parent_process_instance_key, parent_element_instance_key,
     process_definition_key, process_id, process_version, version_tag, process_name, tenant_id, business_id, tags, depth,
     state, tokens, live, then_, interrupted, request, incidents, started_at, ended_at, work, version, created_position,
@@ -44,7 +44,7 @@ FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, parent big
     in_parts int);
 
 -- name: instances
--- What may change after birth; `ended_at` is the one indexed column among it.
+-- The columns that may change. Only `ended_at` is indexed.
 UPDATE process_instances t
 SET state = x.state, tokens = coalesce(x.tokens, '{}'), live = coalesce(x.live, 0), then_ = x.then_,
     interrupted = coalesce(x.interrupted, false), request = x.request, incidents = coalesce(x.incidents, 0),
@@ -54,7 +54,7 @@ FROM json_to_recordset($1) AS x(key bigint, state text, tokens json, live int, t
 WHERE t.process_instance_key = x.key;
 
 -- name: new_elements
--- Most elements are born and end in one batch (events, gateways): one insert, no update.
+-- Most elements begin and end in one batch (events, gateways): one insert, no update.
 INSERT INTO element_instances (element_instance_key, root_key, part_key, process_instance_key, scope_key, path,
     process_definition_key, process_id, element_id, element_name, element_type, tenant_id, state, loop_index, tokens, live,
     then_, interrupted, occurred, loop, request, incidents, incident_key, started_at, ended_at, flows)
@@ -68,7 +68,7 @@ FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance b
     then_ json, interrupted boolean, occurred json, loop json, request bigint, incidents int, incident bigint, started_at bigint, ended_at bigint, flows text[]);
 
 -- name: elements
--- What may change after birth.
+-- The columns that may change.
 UPDATE element_instances t
 SET state = x.state, tokens = coalesce(x.tokens, '{}'), live = coalesce(x.live, 0), then_ = x.then_,
     interrupted = coalesce(x.interrupted, false), request = x.request, incidents = coalesce(x.incidents, 0),
@@ -90,24 +90,24 @@ INSERT INTO element_count_changes (partition_id, process_definition_key, element
 SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[]);
 
 -- name: new_loop_items
--- In pieces of the batch that starts the loop; a result may already be there.
+-- Written by the batch that begins the loop. A result may already exist.
 INSERT INTO loop_items (body_key, index, item, result)
 SELECT x.body, x.index, x.item, x.result
 FROM json_to_recordset($1) AS x(body bigint, index int, item text, result text);
 
 -- name: paged_loop_items
--- Of loops over very many items: many items a row. Each is read once, and an insert a row held up everybody for half a second.
+-- For loops over very many items: a row holds many. Each item is read once, and one row for each would delay others by half a second.
 INSERT INTO paged_loop_items (body_key, first, items) SELECT * FROM unnest($1::bigint[], $2::int[], $3::text[]);
 
 -- name: paged_loop_results
--- A result comes once. The row is made for it.
+-- An inner instance has one result. Its row is inserted with it.
 INSERT INTO loop_items (body_key, index, result)
 SELECT x.body, x.index, x.result
 FROM json_to_recordset($1) AS x(body bigint, index int, result text)
 ON CONFLICT (body_key, index) DO UPDATE SET result = excluded.result;
 
 -- name: loop_items
--- A result comes once.
+-- An inner instance has one result.
 UPDATE loop_items t SET result = x.result
 FROM json_to_recordset($1) AS x(body bigint, index int, result text)
 WHERE t.body_key = x.body AND t.index = x.index;
@@ -119,13 +119,13 @@ SELECT x.key, x.scope, coalesce(x.instance, x.scope), coalesce(x.root, x.scope),
 FROM json_to_recordset($1) AS x(key bigint, scope bigint, instance bigint, root bigint, tenant text, name text, value text);
 
 -- name: variables
--- Only the value ever changes.
+-- Only the value changes.
 UPDATE variables t SET value = x.value
 FROM json_to_recordset($1) AS x(key bigint, value text)
 WHERE t.variable_key = x.key;
 
 -- name: new_jobs
--- `ready` is false when the job already ended in the batch that made it.
+-- `ready` is false if the job ended in the batch that created it.
 INSERT INTO jobs (job_key, root_key, part_key, process_instance_key, element_instance_key, path, process_definition_key, process_id,
     process_version, element_id, type, kind, listener_event, listener_index, state, retries, priority, headers, error_code,
     error_message, business_id, tags, tenant_id, created_at, updated_at, ended_at, ready, available_at)
@@ -140,8 +140,8 @@ FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance b
     tags text[], tenant text, created_at bigint, updated_at bigint, ended_at bigint, lease text, available_at bigint);
 
 -- name: jobs
--- A delta, never the cached row: the lease columns belong to activation and change only where the engine says so. The job may be
--- ready again, or with another priority, after younger ones: it is `returned`.
+-- Only changes, never the cached row: the lease columns belong to activation, and change only if the engine says so. A job that is
+-- ready again, or has another priority, may follow younger ones: it is `returned`.
 UPDATE jobs t
 SET state = x.state, retries = x.retries, priority = coalesce(x.priority, 0), error_code = x.error_code,
     error_message = x.error_message, updated_at = from_epoch_ms(x.updated_at), ended_at = from_epoch_ms(x.ended_at),
@@ -160,14 +160,14 @@ SET state = $2, retries = $3, priority = $4, error_code = $5, error_message = $6
 WHERE job_key = ANY ($1::bigint[]);
 
 -- name: timers
--- Before the new ones, and by key: the index of pending timers allows one for each target.
+-- Before new timers, and by key: the index of pending timers allows one for each target.
 UPDATE timers t
 SET state = x.state, due_at_ms = x.due_at, triggered_at = from_epoch_ms(x.triggered_at), ended_at = from_epoch_ms(x.ended_at)
 FROM json_to_recordset($1) AS x(key bigint, state text, due_at bigint, triggered_at bigint, ended_at bigint)
 WHERE t.timer_key = x.key;
 
 -- name: new_timers
--- By key: of several occurrences in one batch only the last is pending.
+-- By key: of several occurrences in one batch, only the last is pending.
 INSERT INTO timers (timer_key, partition_id, root_key, part_key, process_instance_key, element_instance_key, process_definition_key,
     process_id, target_element_id, type, due_at_ms, repetitions, cycle, state, tenant_id, created_at, triggered_at, ended_at)
 SELECT x.key, $2, x.root, coalesce(x.part, x.root), x.instance, x.element, x.definition, x.process_id, x.target, x.type, x.due_at, x.repetitions,
@@ -178,7 +178,7 @@ FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance b
 ORDER BY x.key;
 
 -- name: new_user_tasks
--- Tags and business id are those of the instance, which never change.
+-- Tags and business id are copies of the instance's, which never change.
 INSERT INTO user_tasks (user_task_key, root_key, part_key, process_instance_key, element_instance_key, process_definition_key, process_id,
     process_version, process_name, element_id, name, state, assignee, candidate_groups, candidate_users, due_at, follow_up_at,
     priority, headers, external_form, form_key, business_id, tags, tenant_id, created_at, ended_at)
@@ -191,7 +191,7 @@ FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance b
     tags text[], tenant text, created_at bigint, ended_at bigint);
 
 -- name: user_tasks
--- What people may change, and the end.
+-- The columns that users may change, and the end.
 UPDATE user_tasks t
 SET state = x.state, assignee = x.assignee, candidate_groups = x.groups, candidate_users = x.users,
     due_at = from_epoch_ms(x.due_at), follow_up_at = from_epoch_ms(x.follow_up_at), priority = x.priority,
@@ -201,7 +201,7 @@ FROM json_to_recordset($1) AS x(key bigint, state text, assignee text, groups te
 WHERE t.user_task_key = x.key;
 
 -- name: new_incidents
--- `stage` and `argument` name the work that resolving runs again.
+-- `stage` and `argument` name the work that a resolution runs again.
 INSERT INTO incidents (incident_key, root_key, part_key, process_instance_key, element_instance_key, process_definition_key,
     process_id, element_id, job_key, stage, argument, type, message, state, tenant_id, created_at, resolved_at)
 SELECT x.key, x.root, coalesce(x.part, x.root), x.instance, x.element, x.definition, x.process_id, x.element_id, x.job, x.stage, x.argument, x.type,
@@ -211,19 +211,19 @@ FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance b
     tenant text, created_at bigint, resolved_at bigint);
 
 -- name: incidents
--- An incident only ever ends.
+-- An incident changes only when it is resolved.
 UPDATE incidents t SET state = x.state, resolved_at = from_epoch_ms(x.resolved_at)
 FROM json_to_recordset($1) AS x(key bigint, state text, resolved_at bigint)
 WHERE t.incident_key = x.key;
 
 -- name: new_deployments
--- Kept for the audit trail; definitions name theirs.
+-- Kept for the audit trail. Definitions refer to their deployment.
 INSERT INTO deployments (deployment_key, tenant_id, deployed_at)
 SELECT x.key, x.tenant, from_epoch_ms(x.deployed_at)
 FROM json_to_recordset($1) AS x(key bigint, tenant text, deployed_at bigint);
 
 -- name: new_definitions
--- UNIQUE (tenant, process, version) is the second net under the catalogue's single owner.
+-- The catalogue has a single owner. UNIQUE (tenant, process, version) is a second guard.
 INSERT INTO process_definitions (process_definition_key, deployment_key, tenant_id, process_id, version, name, version_tag,
     resource_name, sha256, state, deployed_at)
 SELECT x.key, x.deployment, x.tenant, x.process_id, x.version, x.name, x.version_tag, x.resource, x.sha256, x.state,
@@ -238,15 +238,15 @@ FROM json_to_recordset($1) AS x(key bigint, state text)
 WHERE t.process_definition_key = x.key;
 
 -- name: definitions_moved
--- Read with every batch of every partition: "latest" is never older than an answered deployment.
+-- Every batch of every partition reads this number: "latest" is never older than an answered deployment.
 UPDATE definitions_seq SET n = n + 1;
 
 -- name: tell_definitions
--- The one NOTIFY inside a batch: deployments are rare, and every node's cache must know at the commit.
+-- The only NOTIFY inside a batch: deployments are rare, and the caches of all nodes must learn of them at the commit.
 SELECT pg_notify($2, x::text) FROM json_array_elements($1) AS x;
 
 -- name: new_subscriptions
--- Of elements; one that was opened and closed in the batch is written in its last state.
+-- The subscriptions of elements, in their last state, also those that the batch opened and closed.
 INSERT INTO subscriptions (subscription_key, root_key, part_key, process_instance_key, element_instance_key, process_definition_key,
     process_id, process_name, process_version, target_element_id, type, kind, name, correlation_key, interrupting, state,
     business_id, tenant_id, created_at, updated_at, ended_at)
@@ -258,13 +258,13 @@ FROM json_to_recordset($1) AS x(key bigint, root bigint, part bigint, instance b
     state text, business_id text, tenant text, created_at bigint, updated_at bigint, ended_at bigint);
 
 -- name: subscriptions
--- What may change after birth.
+-- The columns that may change.
 UPDATE subscriptions t SET state = x.state, updated_at = from_epoch_ms(x.updated_at), ended_at = from_epoch_ms(x.ended_at)
 FROM json_to_recordset($1) AS x(key bigint, state text, updated_at bigint, ended_at bigint)
 WHERE t.subscription_key = x.key;
 
 -- name: new_start_subscriptions
--- Of latest versions only.
+-- For the latest versions only.
 INSERT INTO start_subscriptions (subscription_key, process_definition_key, tenant_id, process_id, element_id, kind, name,
     opened_at)
 SELECT x.key, x.definition, x.tenant, x.process_id, x.element, x.kind, x.name, from_epoch_ms(x.opened_at)
@@ -273,12 +273,12 @@ FROM json_to_recordset($1) AS x(key bigint, definition bigint, tenant text, proc
 WHERE x.state <> 'CLOSED';
 
 -- name: start_subscriptions
--- They change by being closed.
+-- A start subscription changes only when it is closed.
 DELETE FROM start_subscriptions t USING json_to_recordset($1) AS x(key bigint, state text)
 WHERE t.subscription_key = x.key AND x.state = 'CLOSED';
 
 -- name: new_messages
--- Those that are kept.
+-- The messages that wait for a subscription.
 INSERT INTO messages (message_key, partition_id, tenant_id, name, correlation_key, message_id, deadline_ms, variables, given,
     business_id)
 SELECT x.key, $2, x.tenant, x.name, x.correlation_key, x.message_id, x.deadline, x.variables, x.given, x.business_id
@@ -286,13 +286,13 @@ FROM json_to_recordset($1) AS x(key bigint, tenant text, name text, correlation_
     variables json, given text[], business_id text);
 
 -- name: messages
--- To whom it was given; nothing else changes. It may have expired meanwhile.
+-- Only the list of processes that received it changes. The message may have expired meanwhile.
 UPDATE messages t SET given = x.given
 FROM json_to_recordset($1) AS x(key bigint, given text[])
 WHERE t.message_key = x.key;
 
 -- name: new_channel_subscriptions
--- What was closed in the same batch has never been there.
+-- A subscription that was closed in the same batch is not written.
 INSERT INTO channel_subscriptions (subscription_key, tenant_id, correlation_key, name, process_id, interrupting, state)
 SELECT x.key, x.tenant, x.correlation_key, x.name, x.process_id, x.interrupting, x.state
 FROM json_to_recordset($1) AS x(key bigint, tenant text, correlation_key text, name text, process_id text,
@@ -300,26 +300,26 @@ FROM json_to_recordset($1) AS x(key bigint, tenant text, correlation_key text, n
 WHERE x.state <> 'CLOSED';
 
 -- name: channel_subscriptions
--- Closed ones go: their history is in subscriptions.
+-- Closed ones are deleted: their history is in `subscriptions`.
 WITH changed AS (SELECT * FROM json_to_recordset($1) AS x(key bigint, state text)),
      gone AS (DELETE FROM channel_subscriptions t USING changed x WHERE t.subscription_key = x.key AND x.state = 'CLOSED')
 UPDATE channel_subscriptions t SET state = x.state FROM changed x
 WHERE t.subscription_key = x.key AND x.state <> 'CLOSED';
 
 -- name: new_start_locks
--- By instance; one for each process and correlation key.
+-- The key is the instance's. There is one lock for each process and correlation key.
 INSERT INTO start_locks (process_instance_key, tenant_id, correlation_key, process_id)
 SELECT x.key, x.tenant, x.correlation_key, x.process_id
 FROM json_to_recordset($1) AS x(key bigint, tenant text, correlation_key text, process_id text, state text)
 WHERE x.state <> 'CLOSED';
 
 -- name: start_locks
--- They change by being released.
+-- A start lock changes only when it is released.
 DELETE FROM start_locks t USING json_to_recordset($1) AS x(key bigint, state text)
 WHERE t.process_instance_key = x.key AND x.state = 'CLOSED';
 
 -- name: message_correlations
--- For the history; each happens once.
+-- The history of messages. A correlation never changes.
 INSERT INTO message_correlations (message_correlation_key, message_key, subscription_key, name, correlation_key, root_key, process_instance_key,
     process_definition_key, process_id, business_id, element_id, element_instance_key, tenant_id, correlated_at)
 SELECT x.key, x.message, x.subscription, x.name, x.correlation_key, x.root, x.instance, x.definition, x.process_id, x.business_id,

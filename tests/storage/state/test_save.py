@@ -15,11 +15,10 @@ import pytest
 from vivero.engine.core.state.instance_tree import MISSING, TERMINATED, Element, Instance, Job, LoopState
 from vivero.engine.core.state.state import State
 from vivero.storage.postgres import driver
-from vivero.storage.state import documents as documents_of
-from vivero.storage.state import save
+from vivero.storage.state import message_documents, save, saved_rows, scope_documents, wait_documents
 from vivero.storage.state.bulk_end import BulkEnd
 
-STATEMENTS = save._sql
+STATEMENTS = saved_rows._sql
 ELSEWHERE = {
     *("event_log", "inbox", "element_count_changes", "definitions_moved", "tell_definitions", "fence", "fence_between"),
     *("paged_loop_items", "ended_elements", "ended_jobs"),
@@ -145,20 +144,20 @@ async def test_what_may_change_is_changed_to_what_it_would_be_at_birth(connectio
 
 
 def test_every_row_of_the_state_is_saved():
-    used = {statement for table in save._TABLES.values() for statement in (table[0], table[2])}
+    used = {statement for table in saved_rows._TABLES.values() for statement in (table[0], table[2])}
     assert {name for name, statement in STATEMENTS.items() if statement not in used} == ELSEWHERE
 
 
-@pytest.mark.parametrize("kind", save._TABLES, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", saved_rows._TABLES, ids=lambda kind: kind.__name__)
 def test_documents_have_what_their_statements_take(kind):
     """The names in a document are those of its statement: a name too many would be lost without a word."""
-    for statement, document in (save._TABLES[kind][:2], save._TABLES[kind][2:]):
+    for statement, document in (saved_rows._TABLES[kind][:2], saved_rows._TABLES[kind][2:]):
         assert named_by(document, kind) - NEVER_SET.get(kind, set()) == set(fields_of(statement)), statement.name
 
 
 def named_by(document, kind):
     """The names in the document that a function makes: of its record, or by its source, of its dictionary."""
-    if document is documents_of.columns:
+    if document is message_documents.columns:
         return set(kind.__struct_fields__)
     record = get_type_hints(document)["return"]
     if hasattr(record, "__struct_fields__"):
@@ -167,7 +166,7 @@ def named_by(document, kind):
     names = set(re.findall(r'"(\w+)":', source))
     for called in re.findall(r"(\w+)\(row\)", source):
         if called != document.__name__:
-            names |= named_by(getattr(documents_of, called), kind)
+            names |= named_by(document.__globals__[called], kind)
     return names
 
 
@@ -198,7 +197,7 @@ async def test_the_lease_is_written_where_the_engine_says_so(connection):
 
 def test_nothing_changed_is_nothing_to_save():
     (call,) = save.statements_of(State(1), [], [], 0)
-    assert call[0] is STATEMENTS["event_log"]
+    assert call[0] is save._sql["event_log"]
 
 
 def ended_element(key, **fields):
@@ -239,10 +238,10 @@ def taken(rows):
 async def test_who_ends_as_many_do_ends_as_by_a_document(connection, table, row):
     new, change = STATEMENTS[f"new_{table}"], STATEMENTS[table]
     first = documents(table_of(new), new)[0] | {"key": row.key}
-    document = documents_of.changed_element(row) if table == "elements" else documents_of.changed_job(row)
+    document = scope_documents.changed_element(row) if table == "elements" else wait_documents.changed_job(row)
     seen = []
     (name, params), *_ = taken([row])[0].items()
-    for statement, parameters in ((change, [save._encode([document])]), (STATEMENTS[name], params)):
+    for statement, parameters in ((change, [saved_rows._encode([document])]), (STATEMENTS[name], params)):
         await inserted(connection, new, first)
         if table == "jobs":
             await connection.execute("UPDATE jobs SET lease_token = gen_random_uuid()")

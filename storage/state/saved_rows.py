@@ -1,0 +1,126 @@
+"""The changed rows of a batch as statements: one for each table, with a JSON document for each row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from vivero.engine.core.state.catalogue import Definition, Deployment, Usage
+from vivero.engine.core.state.instance_tree import (
+    Element,
+    Incident,
+    Instance,
+    Job,
+    LoopItem,
+    LoopItems,
+    LoopResult,
+    Subscription,
+    Timer,
+    UserTask,
+    Variable,
+)
+from vivero.engine.core.state.loop_rows import first_of
+from vivero.engine.core.state.message_channels import ChannelSubscription, Correlation, Message, Start, StartLock
+from vivero.engine.core.state.rows import Row
+from vivero.engine.core.state.state import State
+from vivero.storage.postgres.driver import Call
+from vivero.storage.postgres.sql_files import Statement, load
+from vivero.storage.postgres.values import Params, Texts
+from vivero.storage.state import message_documents as messages
+from vivero.storage.state import scope_documents as scopes
+from vivero.storage.state import wait_documents as waits
+from vivero.storage.state.bulk_end import BulkEnd
+
+_sql = load(Path(__file__).with_name("save.sql"))
+_encode = msgspec.json.Encoder().encode
+
+Document = scopes.Document | msgspec.Struct
+
+
+def statements_for_rows(state: State) -> Iterator[Call]:
+    bulk_end, written = BulkEnd(), _Written()
+    begun: list[LoopItems] = []
+    for row in state.dirty:
+        if isinstance(row, LoopItems):
+            begun.append(row)
+        elif isinstance(row, Usage):
+            continue  # counted by _counts
+        elif row in state.fresh:
+            written.add(row, new=True)
+        elif not bulk_end.take(row):
+            written.add(row, new=False)
+    ended = {_sql[name]: params for name, params in bulk_end.statements().items()}
+    for row in bulk_end.others():
+        written.add(row, new=False)
+    for row in state.dirty:
+        if type(row) is Job:
+            row.lease = None
+    for statement in sorted([*written.rows, *ended], key=_ORDER.__getitem__):
+        yield statement, ended[statement] if statement in ended else written.params(statement, state)
+    yield from map(_paged_items, begun)
+
+
+class _Table(NamedTuple):
+    """The statement and the document of a new row, and of a changed row."""
+
+    insert: Statement
+    new: Callable[[Any], Document]
+    update: Statement
+    changed: Callable[[Any], Document]
+
+
+class _Written:
+    """The documents of a batch, by statement."""
+
+    def __init__(self) -> None:
+        self.rows: dict[Statement, list[Document]] = {}
+
+    def add(self, row: Row, new: bool) -> None:
+        table = _TABLES[type(row)]
+        statement, document = (table.insert, table.new) if new else (table.update, table.changed)
+        self.rows.setdefault(statement, []).append(document(row))
+
+    def params(self, statement: Statement, state: State) -> Params:
+        encoded = _encode(self.rows[statement])
+        return (encoded, state.partition) if statement in _WITH_PARTITION else (encoded,)
+
+
+def _paged_items(row: LoopItems) -> Call:
+    """The items of a paged loop that begins, as columns: PostgreSQL would need long to read so many documents."""
+    firsts = [first_of(number) for number in range(len(row.rows))]
+    return _sql["paged_loop_items"], ([row.key] * len(firsts), firsts, Texts(map(str.encode, row.rows)))
+
+
+_TABLES: dict[type[Row], _Table] = {
+    Instance: _Table(_sql["new_instances"], scopes.new_instance, _sql["instances"], scopes.changed_instance),
+    Element: _Table(_sql["new_elements"], scopes.new_element, _sql["elements"], scopes.changed_element),
+    LoopItem: _Table(_sql["new_loop_items"], scopes.new_loop_item, _sql["loop_items"], scopes.changed_loop_item),
+    LoopResult: _Table(_sql["paged_loop_results"], scopes.loop_result, _sql["paged_loop_results"], scopes.loop_result),
+    Variable: _Table(_sql["new_variables"], scopes.new_variable, _sql["variables"], scopes.changed_variable),
+    Job: _Table(_sql["new_jobs"], waits.new_job, _sql["jobs"], waits.changed_job),
+    Timer: _Table(_sql["new_timers"], waits.new_timer, _sql["timers"], waits.changed_timer),
+    UserTask: _Table(_sql["new_user_tasks"], waits.new_user_task, _sql["user_tasks"], waits.changed_user_task),
+    Incident: _Table(_sql["new_incidents"], waits.new_incident, _sql["incidents"], waits.changed_incident),
+    Definition: _Table(_sql["new_definitions"], messages.columns, _sql["definitions"], messages.changed_definition),
+    Subscription: _Table(
+        _sql["new_subscriptions"], waits.new_subscription, _sql["subscriptions"], waits.changed_subscription
+    ),
+    Start: _Table(_sql["new_start_subscriptions"], messages.columns, _sql["start_subscriptions"], messages.state_of),
+    Message: _Table(_sql["new_messages"], messages.new_message, _sql["messages"], messages.changed_message),
+    ChannelSubscription: _Table(
+        _sql["new_channel_subscriptions"],
+        messages.new_channel_subscription,
+        _sql["channel_subscriptions"],
+        messages.state_of,
+    ),
+    StartLock: _Table(_sql["new_start_locks"], messages.new_start_lock, _sql["start_locks"], messages.state_of),
+    Correlation: _Table(_sql["message_correlations"], messages.columns, _sql["message_correlations"], messages.columns),
+    Deployment: _Table(_sql["new_deployments"], messages.deployment, _sql["new_deployments"], messages.deployment),
+}
+
+_WITH_PARTITION = {_sql["new_timers"], _sql["new_messages"]}
+_ORDER = {statement: place for place, statement in enumerate(_sql.values())}
+"""Tables are written in the order of the file, so all batches take their locks in the same order."""
