@@ -54,7 +54,7 @@ class Ended(NamedTuple):
 
 @dataclass(slots=True)
 class Notices:
-    """What observers learn once the batch is committed."""
+    """The facts that observers learn once the batch is committed."""
 
     to_inbox: list[InboxCommand] = field(default_factory=list)
     ended: list[Ended] = field(default_factory=list)

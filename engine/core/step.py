@@ -199,7 +199,7 @@ class Processor:
             yield self._follow_up(deque(one.commands), loaded=len(one.commands))
 
     def is_full(self) -> bool:
-        """Whether the batch has written so many characters or rows that it should end."""
+        """Whether the batch has reached its limit of characters or rows, and should end."""
         return self.state.written > BATCH_CHARACTERS or len(self.state.dirty) > BATCH_ROWS
 
     def give_up_awaiting(self) -> None:
