@@ -8,8 +8,9 @@ continues between commands.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from itertools import takewhile
 from operator import attrgetter
 
 from vivero.engine.bpmn.model import Process
@@ -74,6 +75,11 @@ class AwaitingLoad:
     tenant: str
     request: int
     needs: list[Need]
+
+    def loaded(self, left_out: Set[Need]) -> int:
+        """How many of the first commands have all that they need."""
+        wanted = (COMMANDS[type(command)].needs(command, self.tenant) for command in self.commands)
+        return len(self.commands) if not left_out else len(list(takewhile(left_out.isdisjoint, wanted)))
 
 
 class Processor:
@@ -183,11 +189,13 @@ class Processor:
         finally:
             self._work.limit, self._between_commands = self._max_cost, False
 
-    def resume_awaiting(self, enough: Callable[[], bool] = lambda: False) -> Iterator[list[Handled]]:
+    def resume_awaiting(
+        self, enough: Callable[[], bool] = lambda: False, left_out: Set[Need] = frozenset()
+    ) -> Iterator[list[Handled]]:
         """Handle the follow-ups that awaited a load, one command's at a time, so that other tasks can run in between.
 
-        Once `enough` returns true, the rest awaits the next call. The rows belong to the latest position, and name
-        their request: their order is the order of execution.
+        Once `enough` returns true, the rest awaits the next call, and so do those whose needs were left out. The rows
+        belong to the latest position, and name their request: their order is the order of execution.
         """
         awaiting, self.awaiting_load = self.awaiting_load, []
         for one in awaiting:
@@ -196,7 +204,7 @@ class Processor:
                 continue
             self._begin_command(self._last, one.tenant, one.request, self.view.now)
             self._work.begin_quantum()
-            yield self._follow_up(deque(one.commands), loaded=len(one.commands))
+            yield self._follow_up(deque(one.commands), loaded=one.loaded(left_out))
 
     def is_full(self) -> bool:
         """Whether the batch has reached its limit of characters or rows, and should end."""

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import trio
 
-from vivero.engine.core.needs import Need
-from vivero.engine.core.state import batches
+from vivero.engine.core.needs import Need, NeedKind
 from vivero.engine.core.state.instance_tree import Element, Instance, LoopItem, Variable
 from vivero.engine.core.state.state import State
 from vivero.storage.postgres.driver import Call, Connection
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.postgres.values import whole_numbers
-from vivero.storage.state import families, message_channels, pages, stored_waits
-from vivero.storage.state.load_plan import LoadPlan
+from vivero.storage.state import families, message_channels, pages, row_bound, stored_waits
+from vivero.storage.state.load_plan import OF_TREES, LoadPlan
+from vivero.storage.state.row_bound import Reference, lacking
 from vivero.storage.state.stored_rows import ElementRow, InstanceRow
 from vivero.storage.state.stored_scopes import add_element, add_instance
 
@@ -33,13 +33,21 @@ ROWS_A_TURN = 2_000
 """Rows that are added to the state before other tasks have a turn: about 3 ms."""
 
 
-async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> dict[int, str | None]:
-    """Loads the rows that `needs` name and the state lacks; returns the lease tokens that they ask for."""
+class Loaded(NamedTuple):
+    """What a load gave."""
+
+    leases: dict[int, str | None]
+    """Lease tokens that were asked for, by job."""
+    left_out: set[Need]
+    """Needs whose trees wait for another load, because those of earlier needs are large (see `row_bound`)."""
+
+
+async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> Loaded:
+    """Load what `needs` name and the state lacks. Repeat for what is left out: each call loads at least one tree."""
     needs = list(needs)
-    signalled = await message_channels.fill(reader, state, needs)
+    pages_of_signals = await message_channels.fill(reader, state, needs)
     plan = LoadPlan(state, needs)
-    parts, leases = await _references(reader, state, plan, signalled)
-    await _load_parts(reader, state, parts)
+    loaded = await _load_references(reader, state, plan, needs, pages_of_signals)
     if plan.work:
         await _load_work(reader, state, plan.work)
     if plan.variables:
@@ -48,7 +56,33 @@ async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> dict[
         await pages.items(reader, state, (), plan.items)
     if plan.results:
         await pages.results(reader, state, plan.results)
-    return leases
+    return loaded
+
+
+async def _load_references(
+    reader: Connection, state: State, plan: LoadPlan, needs: list[Need], signals: message_channels.SignalPages
+) -> Loaded:
+    """Load the parts of trees that needs name, as far as the bound of rows allows."""
+    rows, leases = await _references(reader, state, plan)
+    references = _in_order(needs, rows, signals)
+    beyond = await row_bound.beyond(reader, state, references)
+    await _load_parts(reader, state, lacking(state, {one.place for one in references} - beyond))
+    left_out = {one.need for one in references if one.place in beyond and one.need.kind is not NeedKind.SIGNAL}
+    return Loaded(leases, left_out | message_channels.take_signals(state, signals, beyond))
+
+
+def _in_order(needs: list[Need], rows: Rows, signals: message_channels.SignalPages) -> list[Reference]:
+    """What needs name in trees, in the order of the needs."""
+    if not rows and not signals:
+        return []
+    named = {row[0]: row for row in rows}
+    references: list[Reference] = []
+    for need in dict.fromkeys(needs):
+        if need.kind is NeedKind.SIGNAL:
+            references += (Reference(need, *row) for row in signals.get(need.key, ()))
+        elif need.kind in OF_TREES and need.key in named:
+            references.append(Reference(need, *named[need.key]))
+    return references
 
 
 async def _load_work(reader: Connection, state: State, roots: set[int]) -> None:
@@ -56,7 +90,11 @@ async def _load_work(reader: Connection, state: State, roots: set[int]) -> None:
     keys = pages.work_of(state, roots)
     if keys:
         found = (await reader.execute(_sql["roots"], ([], [], sorted(keys), [], []))).rows
-        await _load_parts(reader, state, _lacking(state, {(root, part) for _, root, part in found}))
+        place = {row[0]: row for row in found}
+        references = [Reference(Need(NeedKind.ELEMENT, key), *place[key]) for key in keys if key in place]
+        beyond = await row_bound.beyond(reader, state, references)
+        await _load_parts(reader, state, lacking(state, {one.place for one in references} - beyond))
+        pages.bound_work(state, roots, {one.key for one in references if one.place in beyond})
     while parts := await pages.children(reader, state, roots):
         await _load_parts(reader, state, parts, to_end=True)
         if not state.parts.keys().isdisjoint(parts):
@@ -64,10 +102,8 @@ async def _load_work(reader: Connection, state: State, roots: set[int]) -> None:
     await pages.items(reader, state, roots, ())
 
 
-async def _references(
-    reader: Connection, state: State, plan: LoadPlan, signalled: set[tuple[int, int]]
-) -> tuple[dict[int, int], dict[int, str | None]]:
-    """The parts to load (see `_lacking`), and lease tokens."""
+async def _references(reader: Connection, state: State, plan: LoadPlan) -> tuple[Rows, dict[int, str | None]]:
+    """Rows (key, root, part) of what the plan names in trees, and lease tokens."""
     calls: list[Call] = []
     keys = [sorted(plan.jobs), sorted(plan.incidents), sorted(plan.elements), sorted(plan.timers)]
     keys.append(sorted(plan.subscriptions))
@@ -79,27 +115,13 @@ async def _references(
         calls.append((_sql["leases"], (sorted(plan.leases),)))
     if plan.families or plan.definitions or plan.timers:
         calls += families.calls_for(state, plan.families, plan.definitions, plan.timers)
-    if not calls and not signalled:
-        return {}, {}
-    results = await reader.pipeline(calls) if calls else []
+    if not calls:
+        return [], {}
+    results = await reader.pipeline(calls)
     answers = {call[0]: result.rows for call, result in zip(calls, results, strict=True)}
     families.add(state, plan.families, answers.get(families.FAMILIES, []), answers.get(families.START_TIMERS, []))
     rows = answers.get(_sql["roots"], []) + answers.get(_sql["user_task_roots"], [])
-    found = signalled | {(root, part) for _, root, part in rows}
-    return _lacking(state, found), dict(answers.get(_sql["leases"], []))
-
-
-def _lacking(state: State, found: set[tuple[int, int]]) -> dict[int, int]:
-    """The parts and roots that the state lacks and the database may have, from pairs (root, part): part → root."""
-    gone = state.ended | batches.ended_in_batch(state)
-    lacking: dict[int, int] = {}
-    for root, part in found:
-        if root not in gone and part not in gone:
-            if root not in state.trees:
-                lacking[root] = root
-            if part != root and part not in state.parts:
-                lacking[part] = root
-    return lacking
+    return rows, dict(answers.get(_sql["leases"], []))
 
 
 async def _load_parts(reader: Connection, state: State, parts: dict[int, int], to_end: bool = False) -> None:
@@ -162,7 +184,7 @@ async def _parts_around(reader: Connection, state: State, rows: list[ScopeRow]) 
     if not absent:
         return set()
     found = (await reader.execute(_sql["parts_around"], (sorted(absent),))).rows
-    return set(_lacking(state, set(found)))
+    return set(lacking(state, set(found)))
 
 
 async def _load_contents(reader: Connection, state: State, scopes: list[int], to_end: bool) -> None:

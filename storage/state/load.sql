@@ -88,6 +88,23 @@ WITH RECURSIVE around AS (
     JOIN element_instances body ON body.element_instance_key = head.scope_key)
 SELECT root_key, part_key FROM around;
 
+-- name: rows_of_parts
+-- How many live elements parts have together with what is around them, and the number of the last part that was counted.
+-- Counting stops at the limit, so that it costs the same however large the trees are.
+WITH RECURSIVE around AS (
+    SELECT n, root_key, part_key FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY asked(root_key, part_key, n)
+    UNION
+    SELECT around.n, body.root_key, body.part_key
+    FROM around
+    JOIN element_instances head ON head.element_instance_key = around.part_key AND around.part_key <> around.root_key
+    JOIN element_instances body ON body.element_instance_key = head.scope_key)
+SELECT count(*), max(counted.n) FROM (
+    SELECT part.n
+    FROM (SELECT part_key, min(n) n FROM around WHERE part_key <> ALL ($3::bigint[]) GROUP BY part_key ORDER BY 2) part
+    CROSS JOIN LATERAL (
+        SELECT FROM element_instances e WHERE e.part_key = part.part_key AND e.ended_at IS NULL LIMIT $4) element
+    LIMIT $4) counted;
+
 -- name: children_ahead
 -- The next inner instances of a loop that ends early, for several pages, with the number of rows of each, counted up to $4. The
 -- scan starts behind a key: until a vacuum, the index has entries of ended rows before it.

@@ -9,7 +9,7 @@ from vivero.engine.core.needs import Need, NeedKind
 from vivero.engine.core.state.state import State
 from vivero.storage.state import pages
 
-_OF_TREES = frozenset(
+OF_TREES = frozenset(
     (
         *(NeedKind.JOB, NeedKind.INCIDENT, NeedKind.ELEMENT, NeedKind.INSTANCE),
         *(NeedKind.TIMER, NeedKind.SUBSCRIPTION, NeedKind.USER_TASK),
@@ -56,5 +56,5 @@ class LoadPlan:
                 asked, present = known[need.kind]
                 if need.key not in present:
                     asked.add(need.key)
-                elif need.kind in _OF_TREES and (part := pages.part_with_lazy_variables(present[need.key])) is not None:
+                elif need.kind in OF_TREES and (part := pages.part_with_lazy_variables(present[need.key])) is not None:
                     self.variables.add(part)

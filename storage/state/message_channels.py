@@ -6,7 +6,8 @@ way, the state may be newer than the database.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import msgspec
@@ -45,6 +46,8 @@ _KINDS = frozenset(
 )
 
 Rows = list[tuple[Any, ...]]
+SignalPages = dict[tuple[str, str, int], list[tuple[int, int, int]]]
+"""Subscriptions (key, root, part) by page: (tenant, name, the key that the page begins behind)."""
 
 
 class _MessageRow(NamedTuple):
@@ -138,21 +141,18 @@ def _columns(rows: Iterable[tuple[Any, ...]], width: int) -> tuple[list[Any], ..
     return tuple([row[i] for row in ordered] for i in range(width))
 
 
-async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> set[tuple[int, int]]:
-    """Loads the rows of these kinds that `needs` name and the state lacks.
-
-    Returns the parts, as (root, part), of the elements that wait for signals.
-    """
+async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> SignalPages:
+    """Load what `needs` name of this kind and the state lacks. Gives the pages of signals, for `take_signals`."""
     plan = _LoadPlan(state, needs)
     calls = plan.calls()
     if not calls:
-        return set()
+        return {}
     results = await reader.pipeline(list(calls.values()))
     rows = {name: result.rows for name, result in zip(calls, results, strict=True)}
     if plan.starts and state.catalogue.starts is None:
         state.catalogue.starts = _starts(rows["starts"])
     _take_channels(state, plan, rows)
-    return _take_signals(state, plan, rows.get("signals", []))
+    return _signal_pages(plan, rows.get("signals", []))
 
 
 def _starts(rows: Rows) -> Starts:
@@ -238,14 +238,27 @@ def _message(channel: MessageChannel, row: _MessageRow) -> Message:
     return Message(row.key, channel, row.name, row.message_id, row.deadline, body, tuple(row.given), row.business_id)
 
 
-def _take_signals(state: State, plan: _LoadPlan, rows: Rows) -> set[tuple[int, int]]:
-    pages: dict[tuple[str, str, int], list[int]] = {page: [] for page in plan.signals}
-    found = [_SignalRow._make(row) for row in rows]
-    for row in found:
-        pages[row.tenant, row.name, row.after].append(row.key)
-    for page, keys in pages.items():
-        state.signal_pages[page] = keys[-1] if len(keys) == SUBSCRIPTIONS_PER_PAGE else None
-    return {(row.root, row.part) for row in found}
+def _signal_pages(plan: _LoadPlan, rows: Rows) -> SignalPages:
+    pages: SignalPages = {page: [] for page in plan.signals}
+    for row in map(_SignalRow._make, rows):
+        pages[row.tenant, row.name, row.after].append((row.key, row.root, row.part))
+    return pages
+
+
+def take_signals(state: State, pages: SignalPages, beyond: Set[tuple[int, int]]) -> set[Need]:
+    """Note where pages end: before the first subscription whose (root, part) is `beyond` the bound of rows.
+
+    Gives the pages of which nothing is loaded.
+    """
+    left_out = set()
+    for page, rows in pages.items():
+        loaded = list(takewhile(lambda row: row[1:] not in beyond, rows))
+        if rows and not loaded:
+            left_out.add(Need(NeedKind.SIGNAL, page))
+        else:
+            ends = len(loaded) == len(rows) < SUBSCRIPTIONS_PER_PAGE
+            state.signal_pages[page] = None if ends else loaded[-1][0]
+    return left_out
 
 
 async def purge_subscriptions(connection: Connection, age_ms: int, limit: int) -> int:

@@ -7,6 +7,7 @@ part loads it with all rows below. A loop that ends early, or that begins its ne
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from vivero.engine.core.state.instance_tree import (
     LOOP_TEXT_WEIGHT,
     TERMINATING,
     Element,
+    Instance,
     LoopPages,
     Part,
     Variable,
@@ -45,10 +47,27 @@ BODIES = 8
 Rows = list[tuple[Any, ...]]
 
 
-def work_of(state: State, roots: Iterable[int]) -> set[int]:
-    """The elements that the deferred work of trees names and the state lacks: they are not loaded, or have ended."""
-    trees = (state.trees[root] for root in roots if root in state.trees)
-    return {item[0] for root in trees for item in next_work(root) if item[0] not in state.elements}
+def work_of(state: State, roots: Iterable[int]) -> list[int]:
+    """Elements that the deferred work of trees names and the state lacks: not loaded, or ended. The latest first."""
+    keys: dict[int, None] = {}
+    for tree in _trees(state, roots):
+        tree.loaded_work = None
+        keys.update((item[0], None) for item in reversed(next_work(tree)) if item[0] not in state.elements)
+        if tree.in_parts:
+            tree.loaded_work = len(next_work(tree))
+    return list(keys)
+
+
+def bound_work(state: State, roots: Iterable[int], left_out: Set[int]) -> None:
+    """Leave for later the deferred items that come before one whose element is not loaded."""
+    for tree in _trees(state, roots):
+        loaded = takewhile(lambda item: item[0] not in left_out, reversed(next_work(tree)))
+        if left_out and tree.in_parts:
+            tree.loaded_work = len(list(loaded))
+
+
+def _trees(state: State, roots: Iterable[int]) -> list[Instance]:
+    return [state.trees[root] for root in roots if root in state.trees]
 
 
 async def children(reader: Connection, state: State, roots: Iterable[int]) -> dict[int, int]:

@@ -6,6 +6,7 @@ import trio
 from tests.process.program import eventually
 
 PATIENCE_S = 300.0
+LONG_PATIENCE_S = 900.0
 LOOP = (
     "<bpmn:multiInstanceLoopCharacteristics><bpmn:extensionElements><zeebe:loopCharacteristics "
     'inputCollection="{items}" inputElement="item" {output}/>'
@@ -88,18 +89,18 @@ def jobs_of(target, type):
     return target.sql("SELECT count(*) FROM jobs WHERE type = %s AND ended_at IS NULL", (type,))[0][0]
 
 
-async def until(look, expected, what):
+async def until(look, expected, what, within_s=PATIENCE_S):
     """Wait until `look()`, a query, gives at least so many."""
 
     async def there():
         await trio.lowlevel.checkpoint()
         return look() >= expected
 
-    await eventually(there, what, within_s=PATIENCE_S, every_s=0.25)
+    await eventually(there, what, within_s=within_s, every_s=0.25)
 
 
-async def has_nothing_left(target, key):
-    await target.canceled(key, PATIENCE_S)
+async def has_nothing_left(target, key, within_s=PATIENCE_S):
+    await target.canceled(key, within_s)
     assert rows_of(target, key) == 0
     tables = {"jobs": "ended_at", "incidents": "resolved_at", "subscriptions": "ended_at"}
     for table, ended in tables.items():
@@ -115,6 +116,16 @@ async def test_250_times_250_scripts(target):
         assert await target.ended(key, PATIENCE_S) == "COMPLETED"
     completed = "SELECT count(*) FROM element_instances WHERE root_key = %s AND element_id = 'script' AND state = %s"
     assert target.sql(completed, (int(key), "COMPLETED")) == [(62_750,)], "with the 250 bodies"
+
+
+async def test_250_times_250_tasks_are_cancelled(target):
+    """Quanta are short while others have commands, so that it takes minutes on a busy machine."""
+    inside = scope("s", sub("outer", scope("i", task("inner", loop())), loop()))
+    await target.deployed(process("tasks", inside))
+    async with target.attacked(within_s=LONG_PATIENCE_S):
+        key = await target.created("tasks", numbers(250))
+        await until(lambda: jobs_of(target, "inner"), 62_500, "all jobs are there", LONG_PATIENCE_S)
+        await has_nothing_left(target, key, LONG_PATIENCE_S)
 
 
 async def test_loops_in_loops_in_loops_are_cancelled(target):

@@ -255,7 +255,7 @@ BATCH: tuple[Mutant, ...] = (
     mutant(
         "missing tombstone",
         f"{OVERLAP_TESTS}::test_what_is_being_ended_is_not_read_again",
-        "storage/state/load.py",
+        "storage/state/row_bound.py",
         ("    gone = state.ended | batches.ended_in_batch(state)", "    gone = batches.ended_in_batch(state)"),
     ),
     mutant(

@@ -171,6 +171,7 @@ def _drop_arrivals(state: State, root: Instance) -> None:
     if len(left) < len(root.work):
         state.edit(root)
         root.work = left
+        _forget_loaded_work(root)
 
 
 def _is_lost_arrival(state: State, key: int, stage: str) -> bool:
@@ -203,7 +204,13 @@ def work_resumed(state: State, event: WorkResumed) -> Element:
     root = state.trees[event.root]
     state.edit(root)
     root.work = root.work[: len(root.work) - len(event.items)]
+    _forget_loaded_work(root)
     return root
+
+
+def _forget_loaded_work(root: Instance) -> None:
+    """Whether the parts of the items that are now the last ones were loaded is unknown."""
+    root.loaded_work = 0 if root.work and root.loaded_work is not None else None
 
 
 def new_marking(tokens: dict[str, int], taken: tuple[str, ...], put: tuple[str, ...]) -> dict[str, int]:

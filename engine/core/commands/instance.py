@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from vivero.engine.core.commands import start_instructions
-from vivero.engine.core.needs import Need, NeedKind, Needs
+from vivero.engine.core.needs import Need, NeedKind, Needs, NotLoaded
 from vivero.engine.core.records.effects import Effects, Reject, RejectionCode, Reply, ReplyLater, reject_not_found
 from vivero.engine.core.records.instances import (
     CancelInstance,
@@ -18,7 +20,7 @@ from vivero.engine.core.records.instances import (
 from vivero.engine.core.shared.deferred_work import next_work
 from vivero.engine.core.shared.variables import texts_of
 from vivero.engine.core.state.catalogue import Definition
-from vivero.engine.core.state.instance_tree import TERMINATING
+from vivero.engine.core.state.instance_tree import TERMINATING, Instance
 from vivero.engine.core.view import View
 
 
@@ -134,4 +136,12 @@ def continue_work(command: ContinueWork, view: View) -> Effects:
     if root is None:
         raise reject_not_found("process instance", "continue", command.key)
     if root.work:
-        yield WorkResumed(root.key, next_work(root))
+        yield WorkResumed(root.key, _loaded_work(root))
+
+
+def _loaded_work(root: Instance) -> tuple[tuple[int, str, Any], ...]:
+    """Raises NotLoaded if the parts of the next deferred items are not in memory."""
+    items = next_work(root)
+    if not items:
+        raise NotLoaded(Need(NeedKind.WORK, root.key))
+    return items

@@ -21,9 +21,9 @@ SUBSCRIPTIONS_PER_PAGE = 50
 
 def needs_broadcast(command: BroadcastSignal, tenant: str) -> Needs:
     yield Need(NeedKind.STARTS, None)
-    yield Need(NeedKind.SIGNAL, (tenant, command.name, 0))
     if command.thrower is not None:
         yield Need(NeedKind.ELEMENT, command.thrower)
+    yield Need(NeedKind.SIGNAL, (tenant, command.name, 0))
 
 
 def broadcast(command: BroadcastSignal, view: View) -> Effects:

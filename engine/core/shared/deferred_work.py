@@ -14,7 +14,8 @@ ITEMS_RESUMED_OF_MANY = 50
 
 def next_work(root: Instance) -> tuple[tuple[int, str, Any], ...]:
     """The items that the next quantum takes up."""
-    return root.work if len(root.work) <= ITEMS_RESUMED else root.work[-ITEMS_RESUMED_OF_MANY:]
+    items = root.work if len(root.work) <= ITEMS_RESUMED else root.work[-ITEMS_RESUMED_OF_MANY:]
+    return items if root.loaded_work is None else items[max(len(items) - root.loaded_work, 0) :]
 
 
 def is_deferred(scope: Element, *stages: str) -> bool:

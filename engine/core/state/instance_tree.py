@@ -150,6 +150,8 @@ class Instance(Element, kw_only=True):
     """The number of live rows that are loaded with a root, including `still_to_come`."""
     in_parts: int = 0
     """The number of live rows in the parts of a root, which may be in memory or not."""
+    loaded_work: int | None = None
+    """For how many of the last items of `work` of a root the parts are loaded; None: for all."""
 
     def outer(self) -> Element | None:
         return None

@@ -6,8 +6,9 @@ not declare and that must be loaded first.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
+from itertools import takewhile
 from time import perf_counter, thread_time
 
 import msgspec
@@ -58,8 +59,8 @@ for ever, and no worker gets a job again whose result is rejected each time. The
 they can always be loaded."""
 _WAITED_FOR = {command.intent for command in WAITED_FOR}
 
-Fill = Callable[[list[Need]], Awaitable[None]]
-"""Loads needs with a constant number of statements."""
+Fill = Callable[[list[Need]], Awaitable[Set[Need]]]
+"""Loads needs with a constant number of statements. Gives those that it leaves out (`load.Loaded`)."""
 
 
 @dataclass(slots=True)
@@ -126,6 +127,11 @@ def needs_of(decoded: Iterable[Decoded]) -> list[Need]:
     ]
 
 
+def loaded_commands(decoded: list[Decoded], left_out: Set[Need]) -> list[Decoded]:
+    """The first commands, up to one that needs what a load has left out."""
+    return list(takewhile(lambda one: left_out.isdisjoint(needs_of([one])), decoded)) if left_out else decoded
+
+
 async def compute(
     processor: Processor, decoded: list[Decoded], now: int, leases: Mapping[int, str | None], fill: Fill
 ) -> tuple[Work | None, Need | None]:
@@ -182,9 +188,9 @@ async def _follow_up(processor: Processor, collected: _Collected, fill: Fill) ->
     for _ in range(FOLLOW_UP_ROUNDS):
         if not processor.awaiting_load or processor.is_full() or enough():
             break
-        await fill([need for awaiting in processor.awaiting_load for need in awaiting.needs])
+        left_out = await fill([need for awaiting in processor.awaiting_load for need in awaiting.needs])
         turn, began = perf_counter(), thread_time()
-        for handled in processor.resume_awaiting(enough):
+        for handled in processor.resume_awaiting(enough, left_out):
             _collect_more(collected, handled)
             if perf_counter() - turn > CHECKPOINT_EVERY_S:
                 spent_s += thread_time() - began

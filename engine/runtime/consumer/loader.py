@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import Protocol
 
 import structlog
@@ -21,6 +21,7 @@ from vivero.engine.runtime.definitions import UnreadableResource
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage.log_batches import Batch
 from vivero.storage.state import load
+from vivero.storage.state.load import Loaded
 
 log = structlog.get_logger(__name__)
 
@@ -61,16 +62,17 @@ class Loader:
         """A batch of this term changes the catalogue."""
         self._definitions_seq = (self._definitions_seq or 0) + 1
 
-    async def load(self, needs: list[Need]) -> dict[int, str | None]:
-        """Load rows; the leases of the jobs among them."""
+    async def load(self, needs: list[Need]) -> Loaded:
+        """Load rows, as many as one load may."""
         return await load.fill(await self._log_reader.connection_free(), self._state, needs)
 
-    async def fill(self, needs: list[Need]) -> None:
-        """Load rows and models that follow-ups of a batch need."""
+    async def fill(self, needs: list[Need]) -> Set[Need]:
+        """Load rows and models that follow-ups of a batch need. Gives the needs that the load has left out."""
         with self._beat.waiting(self._settings.call_timeout_s):
-            await self.load(needs)
+            loaded = await self.load(needs)
             await self.load_models(needs)
             await self.load_values(needs)
+        return loaded.left_out
 
     async def load_models(self, needs: Iterable[Need]) -> None:
         """Load the models that are needed of definitions that are in the state."""

@@ -161,12 +161,12 @@ class Term:
         self._progress.decoded, self._progress.between = commands[-1].row.position, False
         started = trio.current_time()
         try:
-            leases = await self._load(commands)
+            loaded, leases = await self._load(commands)
             if more and not careful:
                 self._log.start_read_ahead(nursery, commands[-1].row.position, self._settings.batch_commands)
             self._processor.set_inline(not careful)
             self._processor.set_quantum(self._quanta.items)
-            work, missing = await batch.compute(self._processor, commands, self._time.ms, leases, self._loader.fill)
+            work, missing = await batch.compute(self._processor, loaded, self._time.ms, leases, self._loader.fill)
         except DataPoison as poison:
             await self._committer.settled()
             raise Suspected(self.last + 1, commands[-1].row.position, len(commands), poison) from poison
@@ -179,13 +179,17 @@ class Term:
             if not all(isinstance(one.command, ContinueWork) for one in commands[: work.commands]):
                 self._quanta.note_commands(started, trio.current_time(), self._is_deferred)
 
-    async def _load(self, commands: list[Decoded]) -> dict[int, str | None]:
+    async def _load(self, commands: list[Decoded]) -> tuple[list[Decoded], dict[int, str | None]]:
+        """Load what commands need: the first ones, at least one, whose trees fit into a batch, and leases."""
         missing = [] if self._missing is None else [self._missing]
+        fitting: list[Decoded] = []
         with self._beat.waiting(self._settings.call_timeout_s):
-            leases = await self._loader.load(batch.needs_of(commands) + missing)
+            while not fitting:
+                leases, left_out = await self._loader.load(missing + batch.needs_of(commands))
+                fitting = batch.loaded_commands(commands, left_out)
             await self._loader.load_models(missing)
             await self._loader.load_values(missing)
-        return leases
+        return fitting, leases
 
     async def _read(self, limit: int) -> Batch | None:
         """The rows behind those that wait; None: there are none."""

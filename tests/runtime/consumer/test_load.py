@@ -154,8 +154,8 @@ async def test_leases_are_read_each_time(connection, serial):
     await save_serially(connection, serial)
     job = next(iter(serial.state.jobs))
     need = Need(NeedKind.LEASE, job)
-    assert await load.fill(connection, serial.state, [need]) == {job: None}
+    assert (await load.fill(connection, serial.state, [need])).leases == {job: None}
     token = "00000000-0000-4000-8000-000000000000"
     await connection.execute("UPDATE jobs SET lease_token = $1::uuid WHERE job_key = $2", (token, job))
-    assert await load.fill(connection, serial.state, [need]) == {job: token}
-    assert await load.fill(connection, serial.state, [Need(NeedKind.LEASE, 77)]) == {}
+    assert (await load.fill(connection, serial.state, [need])).leases == {job: token}
+    assert (await load.fill(connection, serial.state, [Need(NeedKind.LEASE, 77)])).leases == {}

@@ -40,7 +40,7 @@ from vivero.engine.core.state.state import State
 from vivero.engine.core.step import Processor, StepLimits
 from vivero.storage import log
 from vivero.storage.postgres import driver
-from vivero.storage.state import load, pages
+from vivero.storage.state import load, pages, row_bound
 
 OF_QUANTA = {"version", "created_position", "request", "work"}
 """Depends on how the work was cut into commands."""
@@ -71,8 +71,9 @@ async def second(connection, postgres_dsn):
 
 
 @pytest.fixture(params=CACHES)
-def same_end(request, migrated, connection, second):
-    """Checks that a consumer comes to what a serial run has come to; its statistics."""
+def same_end(request, migrated, connection, second, monkeypatch):
+    """Checks that a consumer comes to what a serial run has come to, with small loads; its statistics."""
+    monkeypatch.setattr(row_bound, "ROWS_A_LOAD", 2)
 
     async def check(serial, commands=1, without=OF_QUANTA, **settings):
         limits = {"quantum_items": serial.limits.quantum_items, "paged_from": serial.limits.paged_from}
