@@ -34,7 +34,7 @@ RETIRED: dict[str, frozenset[str]] = {
     "engine": frozenset(
         {"tail", "alike", "slice", "beginning", "concerned", "outside", "placed", "weigh", "piece", "unread"}
     ),
-    "storage": frozenset({"tail", "alike", "slice", "piece", "relation", "refuse"}),
+    "storage": frozenset({"tail", "unread", "weigh", "alike", "slice", "piece", "relation", "refuse"}),
     "api": frozenset({"tail", "alike", "wanted", "room", "channel"}),
     "vivero": frozenset({"alike", "unread", "slice", "room", "wanted", "refuse", "piece"}),
 }
