@@ -24,7 +24,7 @@ from vivero.storage.postgres.errors import Retry, SteppedDown
 from vivero.storage.state import save
 
 PINNED_MS = 1_795_222_923_000
-LEASES = {"ready", "available_at", "worker", "lease_token", "expiries"}
+LEASES = {"ready", "returned", "available_at", "worker", "lease_token", "expiries"}
 """Columns of `jobs` that belong to activation."""
 NO_STATE = {
     "appenders",
