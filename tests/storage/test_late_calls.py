@@ -31,7 +31,7 @@ STORAGE = Path(__file__).parents[2] / "storage"
 FILES = sorted(path for path in STORAGE.rglob("*.sql") if path.parent.name != "migrations")
 DAY_MS = 24 * 3_600_000
 ASK = Ask("work", "<default>", 1, 60_000, "w")
-FENCED = ("save.", "attempts.clear")
+FENCED = ("save.", "attempts.clear", "timers.note_stuck")
 """Statements of batches: the fence stands before each."""
 
 
@@ -68,6 +68,10 @@ TIMERS = f"""{PIN}
         repetitions, state, tenant_id, created_at, ended_at)
     SELECT n, 1, 9, 'p', 'e', 'START_EVENT', 0, 1, 'TRIGGERED', 't', now(), now() + interval '1 day'
     FROM generate_series(1, 3) n;
+"""
+STUCK = """
+    DELETE FROM stuck_timers;
+    INSERT INTO stuck_timers (timer_key, due_at_ms, partition_id, noted_at, reason) VALUES (1, 5, 1, now(), 'r');
 """
 HISTORY = f"""{PIN}
     DELETE FROM subscriptions; DELETE FROM message_correlations;
@@ -236,6 +240,7 @@ CASES = [
     Case("log.forward", lambda c: log.forward(c, 1, 10), again, INBOX),
     Case("log.purge_keys", lambda c: log.purge_keys(c, 3_600_000, 10), purged_and_set_back, KEYS),
     Case("timers.purge", lambda c: timers.purge(c, DAY_MS, 10), purged_and_set_back, TIMERS),
+    Case("timers.purge_stuck", lambda c: c.execute(timers._sql["purge_stuck"]), again, STUCK),
     Case(
         "message_channels.purge_subscriptions",
         lambda c: message_channels.purge_subscriptions(c, DAY_MS, 10),

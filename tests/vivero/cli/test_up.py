@@ -116,7 +116,7 @@ def test_a_port_that_is_taken(vivero, database):
 
 @pytest.mark.parametrize(
     ("url", "complaint"),
-    [("postgresql://127.0.0.1:{port}/x", "127.0.0.1"), ("nonsense", "the database URL cannot be read")],
+    [("postgresql://127.0.0.1:{port}/x", "127.0.0.1"), ("nonsense", "the database URL is not valid")],
 )
 def test_a_database_that_cannot_be_used(vivero, unused_port, url, complaint):
     program = vivero("up", "--port", "0", "--database-url", url.format(port=unused_port))
