@@ -1,15 +1,16 @@
 -- name: activate
--- Expired leases first, then what is ready: each by its own partial index, because one index on both makes a sort of all.
--- SKIP LOCKED, because only the engine may wait for a job's row. clock_now() is stable and so an index condition. Keys as
--- an array, here and below: a plan that was made for an empty table must not join, and so read, all of it later.
--- Jobs are measured before they are leased: octet_length reads no value that is stored elsewhere. At most $10 variables of
--- the first job are looked at, at most 1,000 of another; a job that sees more does not fit. Few and small jobs are shown at
--- once: an answer that fits into the socket keeps no row locked, whether it is read or not. Where one of them is not small,
--- none is shown, and activated_jobs reads them; their texts, which are made in vain, take 240,000 bytes at most. A row that
--- is false is of a job that did not fit, with the token of a lease that is over; without a size, it sees too many variables.
--- The scans begin at bounds, behind the dead index entries that an old snapshot keeps: leases at $11 (a quarter of a second earlier, because
--- transactions take time), jobs that never returned at a least key for each range of priorities ($12-$14, from high to low). What
--- comes first, locked or not, is read before anything is locked: the last columns give it for the next bounds (scan_bounds.py).
+-- Expired leases come first, then ready jobs. Each has its own partial index, because one index on both would sort all jobs.
+-- SKIP LOCKED, because only the engine may wait for a job's row. clock_now() is stable, and so an index condition. Keys are
+-- passed as an array, here and below: a plan made for an empty table must not join, and so read the whole table later.
+-- Jobs are measured before they are leased. octet_length does not read values that are stored out of line. The statement
+-- examines at most $10 variables of the first job, and 1,000 of each other; a job that sees more does not fit. Small jobs
+-- are returned whole, because an answer that fits into the socket keeps no row locked, read or not. If one job is not small,
+-- no job is returned whole, and activated_jobs reads them; the texts made in vain take at most 240,000 bytes. `fits` is false
+-- for a job that did not fit, with the token of a former lease; without a size the job sees too many variables.
+-- The scans begin at bounds, behind the dead index entries that an old snapshot keeps. Leases begin at $11, minus a quarter
+-- of a second, because transactions take time. Jobs that never returned begin at a least key for each range of priorities
+-- ($12-$14, from high to low). The first entry of each scan, locked or not, is read before anything is locked; the last
+-- columns return it for the next bounds (scan_bounds.py).
 WITH first_end AS MATERIALIZED (
     SELECT available_at
     FROM jobs
@@ -109,8 +110,8 @@ FROM measured m LEFT JOIN leased ON (job).job_key = m.job_key
 ORDER BY (job).priority DESC NULLS LAST, CASE WHEN fits THEN m.job_key ELSE place END;
 
 -- name: activated_jobs
--- A statement of its own that locks nothing: a client that reads slowly holds no row. Only leases that are still the ones
--- given: a job that was cancelled since is left out. The innermost variable of a name is the one that is seen.
+-- This statement locks nothing, so a client that reads slowly holds no row. It reads only jobs whose lease is still the given
+-- one, and leaves out jobs that were cancelled since. A job sees the innermost variable of a name.
 SELECT job_as_shown(j, seen.variables, $4)
 FROM jobs j
 LEFT JOIN LATERAL (
@@ -126,9 +127,9 @@ WHERE j.job_key = ANY ($1::bigint[]) AND j.lease_token = ANY ($2::uuid[])
 ORDER BY j.priority DESC, j.job_key;
 
 -- name: take_back
--- What was leased to nobody, because the answer was lost, or will be: an activation that comes late finds its token void. (The
--- connections by which one could come live no day longer.) The jobs of a type that are leased: their index has them. SKIP
--- LOCKED: while this holds one, it must not wait for another that the engine saves; the next look comes to that.
+-- Makes jobs available again whose activation was lost, now or later: an activation that arrives late finds its token void.
+-- (No connection on which one could arrive lives longer than a day.) The index of leased jobs finds them. SKIP LOCKED,
+-- because the statement must not wait for a row that the engine saves while it holds others; the next call finds that job.
 WITH voided AS (
     INSERT INTO void_leases (token) SELECT unnest($3::uuid[]) ON CONFLICT DO NOTHING
 ), forgotten AS (
@@ -142,7 +143,7 @@ WHERE job_key = ANY (ARRAY (
     FOR UPDATE SKIP LOCKED));
 
 -- name: release
--- Gives back what was activated for a client that is gone; the token says that it is still that activation.
+-- Returns the jobs of a client that is gone. The token tells whether the lease is still that of its activation.
 UPDATE jobs j
 SET ready = true, returned = true, available_at = NULL, worker = NULL, lease_token = NULL
 WHERE j.job_key = ANY ($1::bigint[]) AND j.lease_token = ANY ($2::uuid[])
