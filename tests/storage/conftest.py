@@ -106,6 +106,7 @@ class Proxy:
             pass
 
     async def _pass(self, source, sink, scope, answers, link):
+        lost = False
         try:
             while True:
                 if self.stall:
@@ -116,7 +117,8 @@ class Proxy:
                     continue
                 if not data or (answers and self.drop_answers):
                     break
-                lost = len(data) > self.lose_beyond.get("answers" if answers else "requests", len(data))
+                # TCP delivers nothing behind a packet that is lost again and again
+                lost |= len(data) > self.lose_beyond.get("answers" if answers else "requests", len(data))
                 if not (self.swallow or lost):
                     await sink.send_all(data)
         except (trio.BrokenResourceError, trio.ClosedResourceError):

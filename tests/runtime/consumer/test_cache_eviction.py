@@ -1,24 +1,26 @@
-"""The cache's room. The collector is off here, so that it looks only when it is told to."""
+"""Eviction from the cache. The collector is disabled here, so that it runs only when it is told to."""
 
 import gc
 
 import pytest
 
+from vivero.engine.core.state import eviction
 from vivero.engine.core.state.state import State
 from vivero.engine.runtime.consumer.cache_eviction import COLLECT_AFTER_BYTES, CacheEviction
 
 
-class Cache(State):
-    """Forgets all there is."""
+@pytest.fixture
+def limits(monkeypatch):
+    """The limits of all evictions, each of which evicts everything."""
+    limits = []
 
-    def __init__(self) -> None:
-        super().__init__(1)
-        self.limits = []
-
-    def evict(self, limit):
-        self.limits.append(limit)
-        self.weight = self.channels_weight = 0
+    def evict(state, limit):
+        limits.append(limit)
+        state.weight = state.channels_weight = 0
         return 7
+
+    monkeypatch.setattr(eviction, "evict", evict)
+    return limits
 
 
 @pytest.fixture
@@ -37,25 +39,24 @@ def looked():
     gc.enable()
 
 
-def test_it_says_how_many_were_forgotten_to_keep_below_the_limit(looked):
-    cache = Cache()
-    assert CacheEviction(cache, 5_000).run() == 7
-    assert cache.limits == [5_000]
+def test_it_says_how_many_were_forgotten_to_keep_below_the_limit(looked, limits):
+    assert CacheEviction(State(1), 5_000).run() == 7
+    assert limits == [5_000]
     assert looked == []
 
 
 @pytest.mark.parametrize("kind", ["weight", "channels_weight"])
-def test_the_collector_looks_at_what_is_new_each_time_that_so_much_was_forgotten(looked, kind):
-    cache = Cache()
-    room = CacheEviction(cache, 0)
+def test_the_collector_looks_at_what_is_new_each_time_that_so_much_was_forgotten(looked, limits, kind):
+    cache = State(1)
+    cache_eviction = CacheEviction(cache, 0)
     for _ in range(12):
         setattr(cache, kind, COLLECT_AFTER_BYTES // 4)
-        room.run()
+        cache_eviction.run()
     assert looked == [0, 0, 0]
 
 
 def test_it_does_not_look_where_nothing_is_forgotten(looked):
-    room = CacheEviction(State(1), 1_000)
+    cache_eviction = CacheEviction(State(1), 1_000)
     for _ in range(100):
-        room.run()
+        cache_eviction.run()
     assert looked == []
