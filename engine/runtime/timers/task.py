@@ -89,8 +89,11 @@ class Timers:
         for key, change in changes.items():
             if change is None:
                 memory.window.drop(key)
-            elif self._note_pending(PendingTimer(key, *change)) and change[0] < memory.asleep_until:
-                self._wake.set()
+            elif self._note_pending(timer := PendingTimer(key, *change)):
+                if change[0] < memory.asleep_until:
+                    self._wake.set()
+            elif memory.is_in_flight(timer):
+                memory.still_pending[key] = timer
 
     def committed(self, watermark: int) -> None:
         """The log is processed up to this position."""
@@ -205,15 +208,17 @@ class Timers:
     def _note_processed(self, memory: TermMemory) -> bool:
         """Drop triggers that are processed. True if there were any."""
         waited_s = memory.processed(self._watermark)
-        if waited_s is not None:
-            self._pace.processed(waited_s, full=memory.full)
-        return waited_s is not None
+        if waited_s is None:
+            return False
+        self._pace.processed(waited_s, full=memory.full)
+        for timer in memory.take_still_pending():
+            self._note_pending(timer)
+        return True
 
     def _note_pending(self, timer: PendingTimer) -> bool:
         """Put a timer into the window, unless its trigger is in flight. Delay it if a trigger did nothing."""
         memory = self._memory
-        flying = memory.in_flight.get(timer.key)
-        if flying is not None and flying.timer.due_at == timer.due_at:
+        if memory.is_in_flight(timer):
             return False
         at, times = timer.due_at, memory.times_processed(timer)
         if times:

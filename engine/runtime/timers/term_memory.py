@@ -30,6 +30,9 @@ class TermMemory:
         self.window = Window(window)
         self.in_flight: dict[int, Trigger] = {}
         """Triggers that are appended and not yet processed, the oldest first."""
+        self.still_pending: dict[int, PendingTimer] = {}
+        """Timers that a commit reported as pending while their triggers were in flight. A commit may be reported before
+        the append is: such a trigger came too early and did nothing."""
         self.full = False
         """Whether more timers are due than may be in flight."""
         self.done: dict[int, tuple[int, int]] = {}
@@ -42,6 +45,16 @@ class TermMemory:
         self.clock_now = 0
         self.clock_read = 0.0
         self.pinned = False
+
+    def is_in_flight(self, timer: PendingTimer) -> bool:
+        """Whether a trigger of this timer, with this due date, is appended and not yet processed."""
+        flying = self.in_flight.get(timer.key)
+        return flying is not None and flying.timer.due_at == timer.due_at
+
+    def take_still_pending(self) -> list[PendingTimer]:
+        """Remove and return the timers that are still pending and no longer in flight."""
+        keys = [key for key in self.still_pending if key not in self.in_flight]
+        return [self.still_pending.pop(key) for key in keys]
 
     def now(self) -> int:
         """The engine's time: the latest reading plus the time since."""

@@ -9,6 +9,7 @@ from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.engine.runtime.timers.settings import TimerSettings
 from vivero.engine.runtime.timers.task import Timers
 from vivero.storage import clock, timers
+from vivero.storage.log import Appended
 from vivero.storage.postgres import driver
 
 HOUR = 3_600_000
@@ -127,3 +128,25 @@ async def test_the_timers_of_a_term_that_ended_are_read_again_by_the_next(small)
     assert len(small.timers._memory.window) == 0
     await small.set_clock(START_MS + HOUR)
     await small.until(lambda: len(small.ended) == 5)
+
+
+async def test_a_trigger_that_came_too_early_is_not_forgotten_if_its_commit_is_reported_before_its_append(
+    small, migrated
+):
+    """The clock was set back between the look at it and the batch; the appender waits for many positions in turn."""
+    small.timers._leads = lambda: False
+    await small.create()
+    ((key, due_at),) = await small.rows("SELECT timer_key, due_at_ms FROM timers")
+
+    class Overtaken:
+        async def append_all(self, items, *, deadline_s):
+            timers_.committed(7)
+            timers_.changed({key: (due_at, "<default>")})
+            return [Appended(7, at_ms=START_MS)]
+
+    timers_ = Timers(lambda: driver.connect(migrated), Overtaken(), small.settings)
+    await small.set_clock(START_MS + HOUR)
+    assert await timers_.run_once(small.connection, beat()) == 0
+    assert timers_.stats.fired == 1
+    assert timers_.stats.again == 1
+    assert len(timers_._memory.window) == 1
