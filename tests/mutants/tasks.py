@@ -230,7 +230,7 @@ TASKS: tuple[Mutant, ...] = (
         "timers: nobody is woken by a nearer date",
         f"{TIMER_TESTS}::test_a_timer_in_running_time_wakes_the_task_by_itself",
         "engine/runtime/timers/task.py",
-        ("and change[0] < memory.asleep_until:", "and change[0] < 0:"),
+        ("if change[0] < memory.asleep_until:", "if change[0] < 0:"),
     ),
     mutant(
         "timers: triggers that were refused are taken for fired",

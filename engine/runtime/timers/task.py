@@ -89,6 +89,7 @@ class Timers:
         for key, change in changes.items():
             if change is None:
                 memory.window.drop(key)
+                memory.still_pending.pop(key, None)
             elif self._note_pending(timer := PendingTimer(key, *change)):
                 if change[0] < memory.asleep_until:
                     self._wake.set()
