@@ -22,7 +22,7 @@ from vivero.storage.search import statistics as storage_statistics
 from vivero.storage.search.problems import BadQuery, UnexpectedValue, Unparsable
 from vivero.storage.search.queries import MAX_SORT, Page, Query, Sort, check_page
 from vivero.storage.search.resources import Resource
-from vivero.storage.search.statements import OutOfMemory, Prepared
+from vivero.storage.search.statements import PageTooLarge, Prepared
 
 Handler = Callable[[Request, Services], Awaitable[Response]]
 
@@ -107,7 +107,7 @@ async def _page(services: Services, prepared: Prepared, share: Share) -> Page:
     while True:
         try:
             return await read(services, partial(storage_search.run, prepared=prepared, most=max_bytes))
-        except OutOfMemory as error:
+        except PageTooLarge as error:
             max_bytes = min(error.size, services.pages.limit)
         with trio.move_on_at(deadline) as waiting:
             await share.wait(max_bytes)

@@ -1,8 +1,8 @@
 """The limit of requests that keep their connection for as long as their client wishes: long polls, awaited instances.
 
 The limit is below that of connections, so that waiting clients cannot take all connections. Awaited instances take at
-most half of the places, because they end by the work of polling workers. If there are no free places, the address that
-has the most loses one to an address that has fewer.
+most half of the places, because only the work of polling workers ends them. If there are no free places, the address
+that has the most loses one to an address that has fewer.
 """
 
 from __future__ import annotations

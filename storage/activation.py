@@ -1,10 +1,10 @@
-"""Handing out jobs to workers: the lease columns of `jobs`, which belong to nobody else (docs/design/log.md §7).
+"""Leasing jobs to workers (docs/design/log.md §7).
 
-Activation does not go through the log: any node may do it, in one autocommit statement each, or, for workers that wait
-already, at the end of the batch that makes their jobs (docs/adr/0011). A lease is a token
-and a time; a job whose time is over can be handed out again, without a sweeper.
-Why jobs mostly come with their lease: docs/adr/0008. Why they are measured before:
-docs/adr/0013.
+Activation does not go through the log. Any node leases jobs by one autocommit statement. For workers that already wait,
+the statement runs at the end of the batch that creates the jobs (docs/adr/0011). A lease is a token and a time. A job
+whose lease has ended can be leased again, without a sweeper. Only this module grants leases; a batch sets the lease
+columns when it creates, fails or ends a job. docs/adr/0008 says why jobs come with their lease, docs/adr/0013 why they
+are measured before.
 """
 
 from __future__ import annotations

@@ -31,11 +31,11 @@ MAX_PRIORITIES = 8
 WHOLE_EVERY_S = 1.0
 """The shortest time between two looks without bounds, and the usual one."""
 MAX_WHOLE_EVERY_S = 60.0
-"""The longest."""
+"""The longest time between two looks without bounds."""
 WHOLE_SHARE = 0.02
 """The share of the time that looks without bounds may take. If they become slow, they become rare."""
 SLOW_S = 0.003
-"""If a look without bounds takes so long, the next have bounds of keys. Each of these makes two more index scans."""
+"""After a look without bounds that took this long, the next looks have key bounds, too: two index scans for each."""
 OVERDUE_S = 5.0
 """If a look without bounds is so late, no statement is piggybacked on a batch: those all have bounds."""
 
@@ -91,7 +91,7 @@ class Bounds:
         return EVERYTHING._replace(version=self._version, began=now)
 
     def bounded(self) -> ScanStart:
-        """For a statement on a batch, which must be short. Without bounds of keys if they gain nothing."""
+        """The bounds of a piggybacked statement, which must be short. Key bounds are left out if they gain nothing."""
         keys = self._keys if self._slow else {}
         return ScanStart(self._due_ms, *_ranges(keys), self._version, False)
 

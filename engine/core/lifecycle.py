@@ -61,8 +61,9 @@ def start_listeners(element: Element, view: View, index: int) -> Effects:
 
 
 def activate(element: Element, view: View, begin: Sequence[str] | int) -> Effects:
-    """Activate an element. `begin` has the elements below a scope with which it begins; 0 otherwise.
+    """Open the waits of an element (`shared/subscriptions.py`), then activate it.
 
+    `begin` has the elements below a scope with which it begins; 0 otherwise.
     A scope that begins at its start event subscribes for its event sub-processes once that event has completed.
     """
     behaviour = ELEMENTS[element.type]

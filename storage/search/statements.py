@@ -24,8 +24,8 @@ from vivero.storage.search.queries import MAX_PAGE_BYTES, MAX_TOTAL, Page, Query
 from vivero.storage.search.resources import Resource
 
 
-class OutOfMemory(Exception):
-    """The items of the page have `size` bytes together. The caller has less memory now."""
+class PageTooLarge(Exception):
+    """The page has `size` bytes, more than the caller has reserved."""
 
     def __init__(self, size: int) -> None:
         super().__init__(f"the page needs {size} bytes: ask again later, or for fewer items")
@@ -37,7 +37,7 @@ class Prepared(msgspec.Struct, frozen=True):
 
     text: str
     values: list[Any]
-    """The last value of a page is the limit of its bytes."""
+    """The last value is the byte limit of the page; `run` replaces it."""
     backwards: bool
     max_bytes: int = MAX_PAGE_BYTES
 
@@ -64,7 +64,7 @@ async def run(connection: Connection, prepared: Prepared, most: int | None = Non
     """Runs a prepared search; returns its page.
 
     Raises:
-        OutOfMemory: the items have more than `most` bytes together.
+        PageTooLarge: the items have more than `most` bytes together.
         Invalid: the items have more bytes together than any page may have.
     """
     most = prepared.max_bytes if most is None else min(most, prepared.max_bytes)
@@ -73,7 +73,7 @@ async def run(connection: Connection, prepared: Prepared, most: int | None = Non
     first = rows[0]
     if not found and first.size is not None:
         if first.size <= prepared.max_bytes:
-            raise OutOfMemory(int(first.size))
+            raise PageTooLarge(int(first.size))
         raise Invalid(
             f"The items of the page have {first.size} bytes but must not have more than {prepared.max_bytes} together:"
             " ask for fewer items at a time (page.limit)"

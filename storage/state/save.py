@@ -31,7 +31,7 @@ _sql = beside(__file__)
 _encode = msgspec.json.Encoder().encode
 
 LARGE_EVENTS = 400_000
-"""Events with this many bytes or more are stored in a column of their own. One quantum makes fewer."""
+"""Events with more bytes are stored in a column of their own. A single quantum makes fewer."""
 
 DEFINITIONS_CHANNEL = "vivero_definitions"
 """The caches of all nodes listen on this channel."""
@@ -74,7 +74,7 @@ def moves_definitions(state: State) -> bool:
 
 
 def fence(partition: int, epoch: int, old_position: int, new_position: int, next_key: int) -> Call:
-    """The first statement of every batch."""
+    """The first statement of a batch with commands."""
     return _sql["fence"], (partition, epoch, old_position, new_position, next_key)
 
 

@@ -1,5 +1,5 @@
 -- name: fence
--- The first statement of every batch: it raises unless this epoch still owns the partition and the cursor has not moved.
+-- The first statement of a batch with commands: it raises unless this epoch still owns the partition and the cursor has not moved.
 SELECT fence($1, $2, $3, $4, $5);
 
 -- name: fence_between

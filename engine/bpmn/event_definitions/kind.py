@@ -1,4 +1,4 @@
-"""How event definitions of one tag are read. Each file of this folder has one of these, `KIND`."""
+"""How event definitions of one tag are read. Each file that is named after a tag has one, `KIND`."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Wait(NamedTuple):
     type: str
     """BOUNDARY, EVENT_SUB_PROCESS or INTERMEDIATE."""
     interrupting: bool
-    """Whether the wait ends when the event occurs. An element waits only once for its own events."""
+    """Whether the wait ends when the event occurs. Always true for the element's own events."""
 
 
 class Start(NamedTuple):

@@ -2,8 +2,8 @@
 waits by name alone.
 
 The throwing element completes after the message has been delivered to all current receivers (`commands/throw.py`). So
-an element that its completion ends has got the message before, and an element that its completion starts does not get
-it. §10.5.1: a trigger is for the elements that wait at that time.
+an element that ends because the thrower completes still gets the message, and one that begins because of it does not.
+§10.5.1: a trigger is for the elements that wait at that time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The table of contents of BPMN events: event definition → behaviour. `engine.bpmn.events.EVENTS` reads them."""
+"""The table of contents of BPMN events: event definition → behaviour. `engine.bpmn.events.EVENTS` parses them."""
 
 from __future__ import annotations
 

@@ -151,9 +151,9 @@ class CompleteThrow(Command, frozen=True):
 
 
 class SubscriptionOpened(Event, frozen=True):
-    """`element` waits at the node `target` for a message or a signal (`kind`: MESSAGE, SIGNAL) called `name`.
+    """`element` waits at the node `target`. `kind`: MESSAGE, SIGNAL or CONDITION; the name of a condition is empty.
 
-    `type`: BOUNDARY, EVENT_SUB_PROCESS or INTERMEDIATE. `correlation_key` is None for signals.
+    `type`: BOUNDARY, EVENT_SUB_PROCESS or INTERMEDIATE. `correlation_key` is None except for messages.
     """
 
     key: int

@@ -1,4 +1,7 @@
-"""Close the waits of an element: its timers and subscriptions, each with its target node."""
+"""Close the waits of an element: its timers and subscriptions, each with its target node.
+
+`shared/subscriptions.py` opens them.
+"""
 
 from __future__ import annotations
 

@@ -180,7 +180,9 @@ class Term:
                 self._quanta.note_commands(started, trio.current_time(), self._is_deferred)
 
     async def _load(self, commands: list[Decoded]) -> tuple[list[Decoded], dict[int, str | None]]:
-        """Load what commands need: the first ones, at least one, whose trees fit into a batch, and leases."""
+        """Load what the first commands need: as many as have trees that fit into a batch, at least one. Returns them
+        and the leases of their jobs.
+        """
         missing = [] if self._missing is None else [self._missing]
         fitting: list[Decoded] = []
         with self._beat.waiting(self._settings.call_timeout_s):
