@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import trio
 
 from vivero.engine.core.state import batches
 from vivero.engine.core.state.state import State
 from vivero.engine.runtime.consumer.attempts import Trials
 from vivero.engine.runtime.consumer.batch import Work
-from vivero.engine.runtime.consumer.observers import CommitObserver, tell
+from vivero.engine.runtime.consumer.observers import tell
+from vivero.engine.runtime.consumer.owner import Owner
 from vivero.engine.runtime.consumer.piggyback import PiggybackedStatements
 from vivero.engine.runtime.consumer.progress import Progress
 from vivero.engine.runtime.consumer.quanta import Quanta
-from vivero.engine.runtime.consumer.refusals import Refusals, Suspected
-from vivero.engine.runtime.consumer.settings import ConsumerSettings, ConsumerStats
+from vivero.engine.runtime.consumer.refusals import Suspected
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage import attempts, partitions, timers
 from vivero.storage.partitions import Claim
@@ -28,15 +26,6 @@ RESERVED_KEYS = 1_000_000
 """Keys that a batch with commands reserves, while work is deferred, for the quanta between commands."""
 MAX_KEYS_PER_QUANTUM = 100_000
 """More keys than one quantum gives out. The fence refuses a quantum that exceeds the reservation."""
-
-
-class Owner(Protocol):
-    """The part of the consumer that survives terms: `engine.runtime.consumer.leadership.Consumer`."""
-
-    settings: ConsumerSettings
-    stats: ConsumerStats
-    observer: CommitObserver
-    refusals: Refusals
 
 
 class Committer:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
-from typing import Protocol
 
 import structlog
 import trio
@@ -15,8 +14,7 @@ from vivero.engine.core.state.instance_tree import MISSING
 from vivero.engine.core.state.state import Decoded, State
 from vivero.engine.feel import EvaluationError, decode_large
 from vivero.engine.runtime.consumer.log_reader import LogReader
-from vivero.engine.runtime.consumer.observers import Models
-from vivero.engine.runtime.consumer.settings import ConsumerSettings
+from vivero.engine.runtime.consumer.owner import Owner
 from vivero.engine.runtime.definitions import UnreadableResource
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage.log_batches import Batch
@@ -27,13 +25,6 @@ log = structlog.get_logger(__name__)
 
 PARSE_S = 60.0
 """Patience for parsing a model. The largest file takes two seconds of CPU, of which other programs may leave little."""
-
-
-class Owner(Protocol):
-    """The part of the consumer that survives terms: `engine.runtime.consumer.leadership.Consumer`."""
-
-    settings: ConsumerSettings
-    definitions: Models
 
 
 class Loader:

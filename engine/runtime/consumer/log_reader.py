@@ -7,14 +7,12 @@ computed, and the database.
 from __future__ import annotations
 
 from functools import partial
-from typing import Protocol
 
 import trio
 
 from vivero.engine.runtime.consumer.appended_segments import AppendedSegments
-from vivero.engine.runtime.consumer.handover import Handover
+from vivero.engine.runtime.consumer.owner import Owner
 from vivero.engine.runtime.consumer.read_ahead import ReadAhead
-from vivero.engine.runtime.consumer.settings import ConsumerStats
 from vivero.storage import log_batches
 from vivero.storage.log import AppendedSegment
 from vivero.storage.log_batches import Batch
@@ -22,13 +20,6 @@ from vivero.storage.postgres.driver import Connection
 
 LOOK_EVERY_S = 0.1
 """While quanta of deferred work follow each other, the log is read this often: others may append, and time passes."""
-
-
-class Owner(Protocol):
-    """The part of the consumer that survives terms: `engine.runtime.consumer.leadership.Consumer`."""
-
-    stats: ConsumerStats
-    handover: Handover
 
 
 class LogReader:

@@ -6,10 +6,9 @@ hear of a batch after its commit, with no checkpoint in between.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from time import thread_time
-from typing import Protocol
 
 import trio
 
@@ -26,13 +25,12 @@ from vivero.engine.runtime.consumer.batch import Decoded, Work
 from vivero.engine.runtime.consumer.cache_eviction import CacheEviction
 from vivero.engine.runtime.consumer.committer import Committer
 from vivero.engine.runtime.consumer.engine_time import EngineTime
-from vivero.engine.runtime.consumer.handover import Handover
 from vivero.engine.runtime.consumer.loader import Loader
 from vivero.engine.runtime.consumer.log_reader import LogReader
-from vivero.engine.runtime.consumer.observers import CommitObserver, Models
+from vivero.engine.runtime.consumer.owner import Owner
 from vivero.engine.runtime.consumer.quanta import Quanta
-from vivero.engine.runtime.consumer.refusals import CONTINUATION_DISTANCE, Refusals, Suspected
-from vivero.engine.runtime.consumer.settings import ConsumerSettings, ConsumerStats
+from vivero.engine.runtime.consumer.refusals import CONTINUATION_DISTANCE, Suspected
+from vivero.engine.runtime.consumer.settings import ConsumerSettings
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage.attempts import Suspicion
 from vivero.storage.log import AppendedSegment
@@ -43,20 +41,6 @@ from vivero.storage.postgres.errors import DataPoison, StorageError
 
 LONG_S = 0.1
 """CPU time after which the step of an attempt counts as blocking the event loop."""
-
-
-class Owner(Protocol):
-    """The part of the consumer that survives terms: `engine.runtime.consumer.leadership.Consumer`."""
-
-    settings: ConsumerSettings
-    timer_rules: TimerRules
-    stats: ConsumerStats
-    definitions: Models
-    observer: CommitObserver
-    refusals: Refusals
-    handover: Handover
-    coming: Callable[[], bool]
-    """Whether commands are being appended."""
 
 
 class Term:

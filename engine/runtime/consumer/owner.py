@@ -1,0 +1,26 @@
+"""The part of a partition's consumer that survives its terms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from vivero.engine.core.rules import TimerRules
+from vivero.engine.runtime.consumer.handover import Handover
+from vivero.engine.runtime.consumer.observers import CommitObserver, Models
+from vivero.engine.runtime.consumer.refusals import Refusals
+from vivero.engine.runtime.consumer.settings import ConsumerSettings, ConsumerStats
+
+
+class Owner(Protocol):
+    """What terms and their parts see of the consumer: `engine.runtime.consumer.leadership.Consumer`."""
+
+    settings: ConsumerSettings
+    timer_rules: TimerRules
+    stats: ConsumerStats
+    definitions: Models
+    observer: CommitObserver
+    refusals: Refusals
+    handover: Handover
+    coming: Callable[[], bool]
+    """Whether commands are being appended."""
