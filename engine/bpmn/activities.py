@@ -1,4 +1,4 @@
-"""What activities have besides jobs: loops, called processes, decisions and scripts. BPMN 2.0.2 §10.3."""
+"""Loops, called processes, decisions and scripts of activities. BPMN 2.0.2 §10.3."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def _list(reading: Reading, attribute: str) -> frozenset[str]:
 
 
 def _check(member: Member, draft: Draft) -> None:
-    """Of two start events of a process with one condition, both would start at once."""
+    """Report a second start event of a process with the same condition, because both would start at once."""
     if draft.place_of(member) is Place.PROCESS_START:
         for other in draft.starts.get(member.scope, ()):
             if other is member:

@@ -18,7 +18,7 @@ CHILDREN = {"timeDate": "date", "timeDuration": "duration", "timeCycle": "cycle"
 
 
 def _read(reading: Reading) -> TimerEvent | None:
-    """What the event waits for. None if it is wrong (reported)."""
+    """Read the timer that the event waits for. None if it is wrong (reported)."""
     reading.needs("timer")
     given = bpmn_children(reading.definition, *CHILDREN)
     if len(given) != 1:
@@ -37,7 +37,7 @@ def _read(reading: Reading) -> TimerEvent | None:
 
 
 def _misplaced(kind: str, reading: Reading) -> str | None:
-    """What is wrong with a kind of timer at its place: a duration cannot start a process, for example."""
+    """The reason why this kind of timer cannot stand at its place; None if it can."""
     if kind == "duration" and reading.place is Place.PROCESS_START:
         return "a duration cannot start a process; a date or a cycle can"
     if kind == "cycle" and reading.place is Place.CATCH:
