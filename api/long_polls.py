@@ -46,7 +46,7 @@ class PiggybackedPoll:
         self.token = uuid4()
         self._bounds = polls.bounds.of(poller.subject, trio.current_time())
         self._start = self._bounds.bounded()
-        self.call: Call = activation.activation(poller.ask, self.token, start=self._start)
+        self.call: Call = activation.lease_statement(poller.ask, self.token, start=self._start)
         self._limit = activation.at_once(poller.ask)
         self.poller = poller
         self._polls = polls

@@ -22,7 +22,7 @@ from vivero.storage.search import statistics as storage_statistics
 from vivero.storage.search.problems import BadQuery, UnexpectedValue, Unparsable
 from vivero.storage.search.queries import MAX_SORT, Page, Query, Sort, check_page
 from vivero.storage.search.resources import Resource
-from vivero.storage.search.statements import PageTooLarge, Prepared
+from vivero.storage.search.statements import PageTooLarge, SearchStatement
 
 Handler = Callable[[Request, Services], Awaitable[Response]]
 
@@ -84,7 +84,7 @@ async def answer(request: Request, services: Services, resource: Resource) -> Re
     return await run(services, prepare(request, resource, services.settings))
 
 
-def prepare(request: Request, resource: Resource, settings: ApiSettings, *extra: tuple[str, Any]) -> Prepared:
+def prepare(request: Request, resource: Resource, settings: ApiSettings, *extra: tuple[str, Any]) -> SearchStatement:
     """A query from the request's body with additional conditions (field, value). Raises Problem 400."""
     try:
         return storage_search.prepare(resource, read_query(request, resource, settings), *extra)
@@ -92,7 +92,7 @@ def prepare(request: Request, resource: Resource, settings: ApiSettings, *extra:
         raise _problem_of(error) from error
 
 
-async def run(services: Services, prepared: Prepared) -> Response:
+async def run(services: Services, prepared: SearchStatement) -> Response:
     """The answer to a query. Raises Problem 400 if it is too large, 503 if there is no memory for it in time."""
     try:
         with services.pages.share() as share:
@@ -101,7 +101,7 @@ async def run(services: Services, prepared: Prepared) -> Response:
         raise _problem_of(error) from error
 
 
-async def _page(services: Services, prepared: Prepared, share: Share) -> Page:
+async def _page(services: Services, prepared: SearchStatement, share: Share) -> Page:
     """The page of a query. A large page waits for its share of the budget, without a connection."""
     max_bytes, deadline = SMALL_PAGE_BYTES, trio.current_time() + services.settings.response_timeout_s
     while True:
@@ -117,7 +117,7 @@ async def _page(services: Services, prepared: Prepared, share: Share) -> Page:
 
 def prepare_statistics(
     request: Request, resource: Resource, settings: ApiSettings, *extra: tuple[str, Any]
-) -> Prepared | None:
+) -> SearchStatement | None:
     """A query for statistics from the request's body; None without a filter. Raises Problem 400."""
     body = decode_optional(request, _statistics_decoder, settings)
     if not body.filter:

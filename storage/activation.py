@@ -123,7 +123,7 @@ def at_once(ask: Ask) -> int:
     return min(ask.limit, AT_ONCE if not ask.names else max(1, min(AT_ONCE, NAMES_AT_ONCE // len(ask.names))))
 
 
-def activation(
+def lease_statement(
     ask: Ask,
     token: UUID,
     room: int = SMALL_BYTES,
@@ -165,7 +165,7 @@ async def activate(
 ) -> Looked:
     """Lease jobs, in a transaction of their own. If it raises with `in_doubt`, jobs may have been leased to nobody:
     `take_back` makes them available again, or else the end of their time."""
-    return looked(await connection.execute(*activation(ask, token or uuid4(), room, MAX_VARIABLES, start)))
+    return looked(await connection.execute(*lease_statement(ask, token or uuid4(), room, MAX_VARIABLES, start)))
 
 
 async def take_back(connection: Connection, type: str, tenant: str, tokens: Sequence[UUID]) -> int:

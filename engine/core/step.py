@@ -93,11 +93,11 @@ class Processor:
     ) -> None:
         """`find_model` gives the executable model of a definition if it is available without waiting."""
         self.state = state
-        trees = TreeRules(limits.paged_from, limits.max_part_rows, limits.max_tree_rows)
-        self.view = View(state, find_model, limits.timers, trees, limits.stage_steps)
+        rules = TreeRules(limits.paged_from, limits.max_part_rows, limits.max_tree_rows)
+        self.view = View(state, find_model, limits.timers, rules, limits.stage_steps)
         self.notices = Notices()
         self._max_cost = limits.quantum_items * ITEM_COST
-        self._trees = DeferredTrees()
+        self._deferred_trees = DeferredTrees()
         self._between_commands = False
         self._inline = limits.inline_follow_ups
         self._work = Worklist(state, self.view, self._max_cost)
@@ -135,12 +135,12 @@ class Processor:
 
     def _continue(self, command: ContinueWork, request: int | None, follow_ups: deque[Command]) -> list[Handled]:
         """Run the next quantum of deferred work by its own command."""
-        known = self._trees.note_arrived(command.key)
+        known = self._deferred_trees.note_arrived(command.key)
         self._work.limit = self._work.quantum
         try:
             return self._handle(command, 0, request, follow_ups)
         except NotLoaded:
-            self._trees.restore(command.key, known)
+            self._deferred_trees.restore(command.key, known)
             raise
         finally:
             self._work.limit = self._max_cost
@@ -151,11 +151,11 @@ class Processor:
 
     def deferred(self) -> int | None:
         """The root of a tree whose deferred work may continue now; None if there is none."""
-        return self._trees.next_root() if self._inline and self._seq < MAX_ROWS_PER_POSITION else None
+        return self._deferred_trees.next_root() if self._inline and self._seq < MAX_ROWS_PER_POSITION else None
 
     def will_continue(self, command: Command) -> bool:
         """Whether the work of the command continues between commands, so that its arrival is not urgent."""
-        return isinstance(command, ContinueWork) and self._trees.is_ready(command.key)
+        return isinstance(command, ContinueWork) and self._deferred_trees.is_ready(command.key)
 
     def skip(self, position: int) -> None:
         """Note that the command at `position` was answered with one row, without being handled."""
@@ -168,7 +168,7 @@ class Processor:
         way will find the remaining work, or none. If no progress is possible now (a missing row, a bug), that command
         decides.
         """
-        known, tree = self._trees.take(root), self.state.trees.get(root)
+        known, tree = self._deferred_trees.take(root), self.state.trees.get(root)
         if known is None or tree is None or not tree.work:
             return []
         work = tree.work
@@ -184,7 +184,7 @@ class Processor:
             self._seq += len(rows)
             self.used_up = self._work.used >= self._work.quantum
             if tree.work and (tree.work != work or len(rows[0].events) > EVENTS_WITHOUT_PROGRESS):
-                self._trees.requeue(root)
+                self._deferred_trees.requeue(root)
             return rows + self._follow_up(follow_ups)
         finally:
             self._work.limit, self._between_commands = self._max_cost, False
@@ -278,7 +278,9 @@ class Processor:
     def _send_to_inbox(self, command: Command) -> None:
         tenant, request = self.view.tenant, self.view.request
         between = self._between_commands
-        if isinstance(command, ContinueWork) and not self._trees.note_sent(command.key, tenant, request, between):
+        if isinstance(command, ContinueWork) and not self._deferred_trees.note_sent(
+            command.key, tenant, request, between
+        ):
             return
         self.notices.to_inbox.append(InboxCommand(command, tenant, request))
 
@@ -318,7 +320,7 @@ class Processor:
         self._begin_record(record, now)
         self.view.leases = leases
         if isinstance(record.command, ContinueWork):
-            self._trees.note_arrived(record.command.key)
+            self._deferred_trees.note_arrived(record.command.key)
         self._work.begin()
         self._work.take(quarantine(record.command, rejection, self.view))
         for send in self._work.sends:

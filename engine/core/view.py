@@ -117,7 +117,7 @@ class View:
         "steps",
         "steps_left",
         "tenant",
-        "trees",
+        "tree_rules",
     )
 
     def __init__(
@@ -125,7 +125,7 @@ class View:
         state: State,
         find_model: Callable[[Definition], Process | None],
         rules: TimerRules = TIMER_RULES,
-        trees: TreeRules = TREE_RULES,
+        tree_rules: TreeRules = TREE_RULES,
         stage_steps: int = STAGE_STEPS,
     ) -> None:
         self.state = state
@@ -133,7 +133,7 @@ class View:
         """Returns the next key of this partition."""
         self.find_model = find_model
         self.rules = rules
-        self.trees = trees
+        self.tree_rules = tree_rules
         self.stage_steps = stage_steps
         """Steps that all expressions of a stage may take."""
         self.steps_left = stage_steps

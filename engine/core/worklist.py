@@ -109,7 +109,7 @@ class Worklist(Work):
             return
         staged = STAGES.get(stage)
         if staged is None:
-            self._run_in_scope(element, stage, argument)
+            self._run_other(element, stage, argument)
             return
         state, effects_of, following = staged
         if element.state is state and not (state is ACTIVATING and self.ending.covers(element.scope)):
@@ -124,7 +124,7 @@ class Worklist(Work):
                 following = next_stage(following, element)
                 self.queue.appendleft((key, following, 0))  # before other work can change its variables
 
-    def _run_in_scope(self, scope: Element, stage: str, argument: Any) -> None:
+    def _run_other(self, scope: Element, stage: str, argument: Any) -> None:
         if stage == "settle":
             self.settle_queue.add(scope.key)
         elif stage == "end":

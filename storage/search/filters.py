@@ -13,7 +13,7 @@ from vivero.storage.search.resources import Nested, Resource
 MAX_CONDITIONS = 500
 
 
-def asked_for(resource: Resource, name: str, value: Any, parameters: Parameters) -> str:
+def condition_of_path(resource: Resource, name: str, value: Any, parameters: Parameters) -> str:
     """The condition that a path of the API adds to the client's filter: a name of `within`, or a field, and a value."""
     within = resource.within.get(name)
     return within(value, name, parameters) if within else condition(resource.by_name[name], value, name, parameters)

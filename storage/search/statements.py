@@ -16,7 +16,7 @@ import msgspec
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.search.cursors import encode_cursor
 from vivero.storage.search.fields import KEY, Field
-from vivero.storage.search.filters import asked_for, conditions_of, join
+from vivero.storage.search.filters import condition_of_path, conditions_of, join
 from vivero.storage.search.keysets import past_cursor
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.problems import Invalid
@@ -32,7 +32,7 @@ class PageTooLarge(Exception):
         self.size = size
 
 
-class Prepared(msgspec.Struct, frozen=True):
+class SearchStatement(msgspec.Struct, frozen=True):
     """The statement of a search, for `run`."""
 
     text: str
@@ -50,17 +50,17 @@ class _Row(NamedTuple):
     """The bytes of all items of the page."""
 
 
-def prepare(resource: Resource, query: Query, *extra: tuple[str, Any]) -> Prepared:
+def prepare(resource: Resource, query: Query, *extra: tuple[str, Any]) -> SearchStatement:
     """Prepares a search. `extra` are conditions beside the filter: (name of `within` or of a field, value).
 
     Raises:
         BadQuery: the query's problem, as `Unparsable`, `UnexpectedValue` or `Invalid`.
     """
     text, values = statement(resource, query, *extra)
-    return Prepared(text, values, query.before is not None, query.max_bytes)
+    return SearchStatement(text, values, query.before is not None, query.max_bytes)
 
 
-async def run(connection: Connection, prepared: Prepared, most: int | None = None) -> Page:
+async def run(connection: Connection, prepared: SearchStatement, most: int | None = None) -> Page:
     """Runs a prepared search; returns its page.
 
     Raises:
@@ -106,7 +106,7 @@ def statement(resource: Resource, query: Query, *extra: tuple[str, Any]) -> tupl
     """
     parameters = Parameters()
     conditions = [resource.visible]
-    conditions += [asked_for(resource, name, value, parameters) for name, value in extra]
+    conditions += [condition_of_path(resource, name, value, parameters) for name, value in extra]
     conditions += conditions_of(resource, query.filter, "filter", parameters)
     matching = f"{resource.source} WHERE {join(conditions)}"
     order = (*query.sort, Sort(Field("", resource.key, KEY)))

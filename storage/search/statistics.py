@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.search.filters import asked_for, conditions_of, join
+from vivero.storage.search.filters import condition_of_path, conditions_of, join
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.resources import Resource
-from vivero.storage.search.statements import Prepared
+from vivero.storage.search.statements import SearchStatement
 
 
-def prepare_statistics(resource: Resource, filter: Mapping[str, Any], *extra: tuple[str, Any]) -> Prepared:
+def prepare_statistics(resource: Resource, filter: Mapping[str, Any], *extra: tuple[str, Any]) -> SearchStatement:
     """The statement for the counts of the process instances that fit the filter. Raises BadQuery."""
     parameters = Parameters()
-    conditions = [asked_for(resource, name, value, parameters) for name, value in extra]
+    conditions = [condition_of_path(resource, name, value, parameters) for name, value in extra]
     conditions += conditions_of(resource, filter, "filter", parameters)
     text = _STATISTICS.format(f"SELECT {resource.key} FROM {resource.source} WHERE {join(conditions)}")
-    return Prepared(text, parameters.values, False)
+    return SearchStatement(text, parameters.values, False)
 
 
 _STATISTICS = """
@@ -34,7 +34,7 @@ SELECT coalesce(json_agg(s ORDER BY s."elementId"), '[]') FROM (
 """
 
 
-async def run_statistics(connection: Connection, prepared: Prepared) -> bytes:
+async def run_statistics(connection: Connection, prepared: SearchStatement) -> bytes:
     """The counts as a JSON array."""
     document: bytes = (await connection.execute(prepared.text, prepared.values)).rows[0][0]
     return document

@@ -101,7 +101,7 @@ BATCH: tuple[Mutant, ...] = (
         "the command in the inbox that goes on after a crash is not written",
         f"{BETWEEN_TESTS}::test_whoever_fails_each_quantum_is_done_once",
         "engine/core/step.py",
-        ("and not self._trees.note_sent(", "and self._trees.note_sent("),
+        ("and not self._deferred_trees.note_sent(", "and self._deferred_trees.note_sent("),
     ),
     mutant(
         "a quantum that stands still is tried again at once",
@@ -263,7 +263,7 @@ BATCH: tuple[Mutant, ...] = (
         f"{OVERLAP_TESTS}::test_a_batch_is_computed_while_the_one_before_it_commits",
         "engine/runtime/consumer/term.py",
         (
-            "        await self._committer.settled()\n        if work.moves_definitions:\n",
+            "        await self._committer.commit_done()\n        if work.moves_definitions:\n",
             "        if work.moves_definitions:\n",
         ),
     ),

@@ -175,7 +175,7 @@ async def test_an_activation_uses_the_partial_indexes(sync, connection):
         " CASE WHEN n % 2 = 1 THEN now() + n * interval '1 s' END, NULL, NULL, 0 FROM generate_series(1, 20000) n"
     )
     sync.execute("ANALYZE jobs")
-    statement, values = activation.activation(Ask("work", "<default>", 10, 1000, "w"), uuid4())
+    statement, values = activation.lease_statement(Ask("work", "<default>", 10, 1000, "w"), uuid4())
     plan = "\n".join(row[0] for row in (await connection.execute(f"EXPLAIN {statement.text}", values)).rows)
     assert "jobs_ready" in plan
     assert "jobs_leased" in plan
@@ -274,7 +274,7 @@ async def test_a_statement_looks_up_so_many_names_at_most(sync, connection):
 
 async def look(connection, room, names=None, variables=MAX_VARIABLES, limit=50):
     ask, token = Ask("work", "<default>", limit, 1000, "w", names), uuid4()
-    return activation.looked(await connection.execute(*activation.activation(ask, token, room, variables)))
+    return activation.looked(await connection.execute(*activation.lease_statement(ask, token, room, variables)))
 
 
 def put_large(sync, job, size, name="large"):
@@ -330,7 +330,7 @@ async def test_named_variables_are_found_by_scope_and_name(sync, connection):
     )
     sync.execute("ANALYZE variables")
     await use_indexes(connection)
-    statement, values = activation.activation(Ask("work", "<default>", 10, 1000, "w", ["v5"]), uuid4())
+    statement, values = activation.lease_statement(Ask("work", "<default>", 10, 1000, "w", ["v5"]), uuid4())
     for first in (statement.text, activation.ACTIVATED_NAMED.text):
         await connection.script(f"PREPARE planned AS {first}")
         values = ["NULL"] * (14 if first is statement.text else 4)

@@ -107,7 +107,7 @@ async def pass_through(sync, connection, bounds, first, last):
 async def measure(sync, connection, start, key):
     """Pages that an activation of ten jobs reads, and a look for the next end of a lease."""
     sync.execute(PUT, [0, key, key + 9])
-    leasing = activation.activation(ASK(limit=10), uuid4(), ROOM, MAX_VARIABLES, start)
+    leasing = activation.lease_statement(ASK(limit=10), uuid4(), ROOM, MAX_VARIABLES, start)
     next_available = activation._sql["next_available"].text
     read = (
         await buffers(connection, leasing[0].text, leasing[1]),

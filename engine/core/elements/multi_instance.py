@@ -44,7 +44,7 @@ def activate(body: Element, view: View) -> Effects:
     if len(items) > MAX_LOOP_ITEMS:
         raise _too_much("items", f"at most {MAX_LOOP_ITEMS} are allowed, not {len(items)}")
     rows = row_limits.rows_of_part(body) + len(items)
-    paged = bool(items) and rows > view.trees.paged_from and not _prevents_paging(body, view)
+    paged = bool(items) and rows > view.tree_rules.paged_from and not _prevents_paging(body, view)
     row_limits.check(body, view, IncidentType.EXTRACT_VALUE_ERROR, len(items), 0 if paged else len(items))
     variable = _variable_of(body, items) if paged else None
     yield LoopStarted(body.key, () if variable else _texts_of(items, view), paged, variable)

@@ -38,7 +38,11 @@ def check(element: Element, view: View, type_: IncidentType, more: int, together
     Raises:
         Fail: they exceed the limits multiplied by `times`. The message names limit and setting.
     """
-    root, most, max_part_rows = element.root, times * view.trees.max_tree_rows, times * view.trees.max_part_rows
+    root, most, max_part_rows = (
+        element.root,
+        times * view.tree_rules.max_tree_rows,
+        times * view.tree_rules.max_part_rows,
+    )
     if rows_in_memory(element) + together > max_part_rows:
         raise Fail(type_, _text("loaded together", max_part_rows, "consumer.max_part_rows"))
     if root.rows + root.in_parts + more > most:
@@ -47,7 +51,7 @@ def check(element: Element, view: View, type_: IncidentType, more: int, together
 
 def check_ordinary(element: Element, view: View) -> None:
     """Check that an element other than a call or a loop may begin. Raises Fail like `check`."""
-    if element.root.rows + element.root.in_parts > view.trees.max_part_rows:  # the common case is cheap
+    if element.root.rows + element.root.in_parts > view.tree_rules.max_part_rows:  # the common case is cheap
         check(element, view, IncidentType.UNKNOWN, 0, 0, ORDINARY_FACTOR)
 
 

@@ -64,7 +64,7 @@ Fill = Callable[[list[Need]], Awaitable[Set[Need]]]
 
 
 @dataclass(slots=True)
-class Work:
+class BatchResult:
     """The result of a batch, to be committed and then reported. Without commands it is a quantum of deferred work."""
 
     last: int
@@ -134,7 +134,7 @@ def loaded_commands(decoded: list[Decoded], left_out: Set[Need]) -> list[Decoded
 
 async def compute(
     processor: Processor, decoded: list[Decoded], now: int, leases: Mapping[int, str | None], fill: Fill
-) -> tuple[Work | None, Need | None]:
+) -> tuple[BatchResult | None, Need | None]:
     """Run the commands in order. Returns what to commit (None if no command ran), and what the next command lacks.
 
     Follow-ups that lack something (a channel whose key was just evaluated, a tree that a message reaches) run after all
@@ -167,7 +167,7 @@ def needs_of_work(root: int) -> list[Need]:
     return list(COMMANDS[ContinueWork].needs(ContinueWork(root), ""))
 
 
-async def run_deferred(processor: Processor, root: int, last: int, now: int, fill: Fill) -> Work | None:
+async def run_deferred(processor: Processor, root: int, last: int, now: int, fill: Fill) -> BatchResult | None:
     """Run a quantum of a tree's deferred work as a batch without a command. Its rows follow those of `last`."""
     collected = _Collected(last=last)
     _collect_more(collected, processor.run_deferred(root, now))
@@ -231,7 +231,7 @@ def _collect_more(collected: _Collected, handled: list[Handled]) -> None:
             collected.outcomes.append(CommandOutcome(to, one.rejection, stored, one.response))
 
 
-async def _finish(processor: Processor, collected: _Collected, now: int) -> Work:
+async def _finish(processor: Processor, collected: _Collected, now: int) -> BatchResult:
     """Close the batch and encode what changed. Other tasks get their turn between tables."""
     state, notices = processor.state, processor.notices
     processor.notices = Notices()
@@ -246,7 +246,7 @@ async def _finish(processor: Processor, collected: _Collected, now: int) -> Work
             await trio.lowlevel.checkpoint()
             turn = perf_counter()
     state.begin_batch()
-    return Work(
+    return BatchResult(
         collected.last,
         state.next_key,
         collected.commands,

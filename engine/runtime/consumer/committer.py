@@ -7,7 +7,7 @@ import trio
 from vivero.engine.core.state import batches
 from vivero.engine.core.state.state import State
 from vivero.engine.runtime.consumer.attempts import Trials
-from vivero.engine.runtime.consumer.batch import Work
+from vivero.engine.runtime.consumer.batch import BatchResult
 from vivero.engine.runtime.consumer.observers import tell
 from vivero.engine.runtime.consumer.owner import Owner
 from vivero.engine.runtime.consumer.piggyback import PiggybackedStatements
@@ -63,13 +63,13 @@ class Committer:
         """Whether enough keys are reserved for a quantum between commands."""
         return self._state.next_key + MAX_KEYS_PER_QUANTUM <= self._reserved_up_to
 
-    async def settled(self) -> None:
+    async def commit_done(self) -> None:
         """Wait until no commit is under way."""
         if self._under_way is not None:
             with self._beat.waiting(COMMIT_DEADLINE_S):
                 await self._under_way.wait()
 
-    async def start(self, work: Work, deferred: bool, nursery: trio.Nursery) -> None:
+    async def start(self, work: BatchResult, deferred: bool, nursery: trio.Nursery) -> None:
         """Commit a batch as one pipeline, which is one transaction. No other commit may be under way.
 
         A sibling task waits for its end, and the next batch begins at once: the pipeline sends what does not fit into
@@ -98,12 +98,12 @@ class Committer:
         hangs loses it."""
         if trio.current_time() - self._renewed_at < partitions.RENEW_EVERY_S:
             return
-        await self.settled()
+        await self.commit_done()
         with self._beat.waiting(self._owner.settings.call_timeout_s):
             await partitions.renew(self.connection, self._claim)
         self._renewed_at = trio.current_time()
 
-    def _piggybacked(self, work: Work) -> PiggybackedStatements:
+    def _piggybacked(self, work: BatchResult) -> PiggybackedStatements:
         """Statements that run with this batch. A batch that failed before runs alone: they may have been the cause."""
         refusals = self._owner.refusals
         alone_until = max(refusals.careful_until, refusals.piggybacked_until)
@@ -114,7 +114,7 @@ class Committer:
             refusals.piggybacked_until = work.last
         return PiggybackedStatements(statements)
 
-    def _fence(self, work: Work, deferred: bool) -> Call:
+    def _fence(self, work: BatchResult, deferred: bool) -> Call:
         """The first statement. While work is deferred, it reserves keys for the quanta between commands."""
         claim = self._claim
         if not work.commands:
@@ -124,7 +124,7 @@ class Committer:
         return save.fence(claim.partition, claim.epoch, self.progress.last, work.last, self._reserved_up_to)
 
     async def _finish(
-        self, work: Work, first: int, statements: int, piggybacked: PiggybackedStatements, done: trio.Event
+        self, work: BatchResult, first: int, statements: int, piggybacked: PiggybackedStatements, done: trio.Event
     ) -> None:
         started = trio.current_time()
         with piggybacked.told():
@@ -139,7 +139,7 @@ class Committer:
             tell(self._owner.observer, self._claim.partition, work, left)  # no checkpoint up to here
         done.set()
 
-    def _note_commit(self, work: Work, statements: int) -> None:
+    def _note_commit(self, work: BatchResult, statements: int) -> None:
         batches.committed(self._state, work.roots)
         if self._trials.under_way is not None:
             self._trials.passed(more=self.careful)

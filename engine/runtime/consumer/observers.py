@@ -7,7 +7,7 @@ from typing import Protocol
 
 from vivero.engine.bpmn.model import Process
 from vivero.engine.core.outcomes import Ended
-from vivero.engine.runtime.consumer.batch import Work
+from vivero.engine.runtime.consumer.batch import BatchResult
 from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subject
 from vivero.storage.log import CommandOutcome
 from vivero.storage.postgres.driver import Connection
@@ -43,7 +43,7 @@ class CommitObserver(Protocol):
         """A term of this node has begun."""
 
 
-def tell(observer: CommitObserver, partition: int, work: Work, left: Mapping[Subject, int]) -> None:
+def tell(observer: CommitObserver, partition: int, work: BatchResult, left: Mapping[Subject, int]) -> None:
     """Tell the observer about a committed batch. `left` are its jobs that no piggybacked statement leased."""
     observer.committed(partition, work.last, work.outcomes, work.notices.ended)
     if work.notices.timers:

@@ -21,7 +21,7 @@ from vivero.engine.core.state.state import State
 from vivero.engine.core.step import Processor, StepLimits
 from vivero.engine.runtime.consumer import batch
 from vivero.engine.runtime.consumer.attempts import Trials, Unworkable
-from vivero.engine.runtime.consumer.batch import Decoded, Work
+from vivero.engine.runtime.consumer.batch import BatchResult, Decoded
 from vivero.engine.runtime.consumer.cache_eviction import CacheEviction
 from vivero.engine.runtime.consumer.committer import Committer
 from vivero.engine.runtime.consumer.engine_time import EngineTime
@@ -152,7 +152,7 @@ class Term:
             self._processor.set_quantum(self._quanta.items)
             work, missing = await batch.compute(self._processor, loaded, self._time.ms, leases, self._loader.fill)
         except DataPoison as poison:
-            await self._committer.settled()
+            await self._committer.commit_done()
             raise Suspected(self.last + 1, commands[-1].row.position, len(commands), poison) from poison
         self._note_missing(missing, commands[0] if work is None else None)
         self._waiting = commands if work is None else commands[work.commands :]
@@ -190,13 +190,13 @@ class Term:
         """Adopt the clock and the version of the catalogue that rows were read with."""
         self._time.note(read, trio.current_time())
         if self._loader.is_outdated(read):
-            await self._committer.settled()
+            await self._committer.commit_done()
             eviction.evict_catalogue(self._state)
         self._loader.note_read(read)
 
     async def _record_attempt(self, position: int, nursery: trio.Nursery) -> None:
         """Record that a command is tried alone, before anything is done for it, and while no commit is under way."""
-        await self._committer.settled()
+        await self._committer.commit_done()
         with self._beat.waiting(self._settings.call_timeout_s):
             await self._trials.begin(self._committer.connection, position, nursery)
 
@@ -211,7 +211,7 @@ class Term:
                     stuck.command = None
         self._missing = missing
 
-    def _note_speed(self, work: Work, seconds: float) -> None:
+    def _note_speed(self, work: BatchResult, seconds: float) -> None:
         rate = work.commands / max(seconds, 0.001)
         self.per_second = rate if not self.per_second else 0.8 * self.per_second + 0.2 * rate
 
@@ -247,7 +247,7 @@ class Term:
             began_s = thread_time()  # reading does not count: a shorter quantum reads no less
             work = await batch.run_deferred(self._processor, root, self.last, self._time.ms, self._loader.fill)
         except DataPoison as poison:
-            await self._committer.settled()
+            await self._committer.commit_done()
             raise Suspected(self.last + 1, self.last, 0, poison) from poison
         self._quanta.fit(trio.current_time(), thread_time() - began_s, self._processor.used_up)
         if work is not None:
@@ -255,8 +255,8 @@ class Term:
         self._quanta.note_quantum(trio.current_time() - started, waited)
         return True
 
-    async def _commit(self, work: Work, nursery: trio.Nursery) -> None:
-        await self._committer.settled()
+    async def _commit(self, work: BatchResult, nursery: trio.Nursery) -> None:
+        await self._committer.commit_done()
         if work.moves_definitions:
             self._loader.note_deployment()
         await self._committer.start(work, self._is_deferred, nursery)

@@ -22,7 +22,7 @@ class Waits:
 
     def __init__(self, ears, limit=1, call=None) -> None:
         self.subject = SUBJECT
-        self.call = call or activation.activation(Ask(*SUBJECT, limit, 60_000, "w"), uuid4())
+        self.call = call or activation.lease_statement(Ask(*SUBJECT, limit, 60_000, "w"), uuid4())
         self.told = []
         self._ears, self._limit = ears, limit
         ears.waiting.append(self)
