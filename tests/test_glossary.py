@@ -31,6 +31,7 @@ EVERYWHERE = frozenset(
     }
 )
 RETIRED: dict[str, frozenset[str]] = {
+    "engine/bpmn": frozenset({"refuse"}),
     "engine": frozenset(
         {"tail", "alike", "slice", "beginning", "concerned", "outside", "placed", "weigh", "piece", "unread"}
     ),

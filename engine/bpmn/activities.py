@@ -29,7 +29,7 @@ def multi_instance(activity: Element, report: Report) -> Loop | None:
     if not markers:
         return None
     if len(markers) > 1:
-        report.refuse(activity, "is multi-instance twice", at=markers[1])
+        report.add_problem(activity, "is multi-instance twice", at=markers[1])
     return _loop(activity, markers[0], report)
 
 
@@ -39,7 +39,9 @@ def _loop(activity: Element, marker: Element, report: Report) -> Loop | None:
     settings = read_extensions(activity, frozenset({"loopCharacteristics"}), report, of=marker)
     given = settings.get("loopCharacteristics")
     if given is None:
-        report.refuse(activity, "multi-instance needs zeebe:loopCharacteristics with an inputCollection", at=marker)
+        report.add_problem(
+            activity, "multi-instance needs zeebe:loopCharacteristics with an inputCollection", at=marker
+        )
         return None
     collection = feel(given.get("inputCollection", ""), "inputCollection", activity, report, at=given)
     item = _name(given, "inputElement", activity, report)
@@ -61,7 +63,7 @@ def _behaviour(activity: Element, marker: Element, report: Report) -> None:
     """Events thrown by inner instances as they end. §10.3.9, table 10.30."""
     if marker.get("behavior", "All") != "All":
         text = f"multi-instance with behavior={quote(marker.get('behavior', ''))} is not executable"
-        report.refuse(activity, text, at=marker)
+        report.add_problem(activity, text, at=marker)
 
 
 def _completion_condition(activity: Element, marker: Element, report: Report) -> Expression | None:
@@ -69,7 +71,7 @@ def _completion_condition(activity: Element, marker: Element, report: Report) ->
     if not conditions:
         return None
     if len(conditions) > 1:
-        report.refuse(activity, "has more than one completion condition", at=conditions[1])
+        report.add_problem(activity, "has more than one completion condition", at=conditions[1])
     return feel(text_of(conditions[0]), "completionCondition", activity, report, at=conditions[0])
 
 
@@ -77,9 +79,9 @@ def _output(activity: Element, given: Element, report: Report) -> tuple[Expressi
     """The output collection with its element. A model has both or neither."""
     element, name = given.get("outputElement", ""), _name(given, "outputCollection", activity, report)
     if not element and given.get("outputCollection"):
-        report.refuse(activity, "an outputCollection needs an outputElement", at=given)
+        report.add_problem(activity, "an outputCollection needs an outputElement", at=given)
     if element and not given.get("outputCollection"):
-        report.refuse(activity, "an outputElement needs an outputCollection", at=given)
+        report.add_problem(activity, "an outputElement needs an outputCollection", at=given)
     output = feel(element, "outputElement", activity, report, at=given) if element else None
     return output, name
 
@@ -98,10 +100,10 @@ def called_element(activity: Element, extensions: Extensions, report: Report) ->
     """`zeebe:calledElement`. §10.3.6. None if it is wrong (reported)."""
     given = extensions.get("calledElement")
     if given is None:
-        report.refuse(activity, "needs a zeebe:calledElement with the id of the process")
+        report.add_problem(activity, "needs a zeebe:calledElement with the id of the process")
         return None
     if given.get("businessId"):
-        report.refuse(activity, "zeebe:calledElement: a businessId is not executable yet", at=given)
+        report.add_problem(activity, "zeebe:calledElement: a businessId is not executable yet", at=given)
     binding, version_tag = binding_of(activity, given, report)
     process_id = _called_process(activity, given, report)
     if process_id is None:
@@ -119,9 +121,9 @@ def _called_process(activity: Element, given: Element, report: Report) -> Expres
     """`processId` is a value or an expression. `processIdExpression` is FEEL; old models write it without a `=`."""
     plain, old = given.get("processId", "").strip(), given.get("processIdExpression", "").strip()
     if plain and old:
-        report.refuse(activity, "processId and processIdExpression: one of them is too much", at=given)
+        report.add_problem(activity, "processId and processIdExpression: one of them is too much", at=given)
     if not plain and not old:
-        report.refuse(activity, "zeebe:calledElement needs a processId", at=given)
+        report.add_problem(activity, "zeebe:calledElement needs a processId", at=given)
         return None
     if plain:
         return text_or_expression(plain, "processId", activity, report, at=given)
@@ -132,13 +134,13 @@ def binding_of(activity: Element, given: Element, report: Report) -> tuple[str, 
     """The version that a reference means: `bindingType`, and `versionTag` if the type asks for one."""
     binding, tag = given.get("bindingType", "latest"), given.get("versionTag", "").strip()
     if binding not in BINDINGS:
-        report.refuse(activity, f"bindingType: {quote(binding)} is none of {', '.join(BINDINGS)}", at=given)
+        report.add_problem(activity, f"bindingType: {quote(binding)} is none of {', '.join(BINDINGS)}", at=given)
     elif binding == "versionTag" and not tag:
-        report.refuse(activity, "bindingType='versionTag' needs a versionTag", at=given)
+        report.add_problem(activity, "bindingType='versionTag' needs a versionTag", at=given)
     elif binding != "versionTag" and tag:
-        report.refuse(activity, f"a versionTag has no effect with bindingType={quote(binding)}", at=given)
+        report.add_problem(activity, f"a versionTag has no effect with bindingType={quote(binding)}", at=given)
     if tag.startswith("="):
-        report.refuse(activity, "versionTag: an expression is not executable yet", at=given)
+        report.add_problem(activity, "versionTag: an expression is not executable yet", at=given)
     return binding, tag or None
 
 
@@ -152,7 +154,7 @@ def called_decision(activity: Element, extensions: Extensions, report: Report) -
     result = variable_name(given.get("resultVariable", ""), "resultVariable", activity, report, at=given)
     binding, version_tag = binding_of(activity, given, report)
     if not decision:
-        report.refuse(activity, "zeebe:calledDecision needs a decisionId", at=given)
+        report.add_problem(activity, "zeebe:calledDecision needs a decisionId", at=given)
         return None
     decision_id = text_or_expression(decision, "decisionId", activity, report, at=given)
     if decision_id is None or result is None:

@@ -83,7 +83,7 @@ def _not_both(member: Member, extensions: Extensions, name: str, draft: Draft) -
     """A task that the engine or a job worker performs."""
     if "taskDefinition" in extensions:
         text = f"zeebe:{name} and zeebe:taskDefinition: one of them is too much"
-        draft.report.refuse(member.element, text, at=extensions["taskDefinition"])
+        draft.report.add_problem(member.element, text, at=extensions["taskDefinition"])
 
 
 def user_task_node(member: Member, extensions: Extensions, draft: Draft) -> Node:
@@ -94,7 +94,7 @@ def user_task_node(member: Member, extensions: Extensions, draft: Draft) -> Node
     draft.report.needs("userTask", member.element)
     if "jobPriorityDefinition" in extensions:
         text = "zeebe:jobPriorityDefinition has no effect with zeebe:userTask"
-        draft.report.refuse(member.element, text, at=extensions["jobPriorityDefinition"])
+        draft.report.add_problem(member.element, text, at=extensions["jobPriorityDefinition"])
     return plain(member, extensions, draft, user_task=task)
 
 

@@ -22,10 +22,10 @@ def check_calls(definitions: Element, processes: Iterable[Process], report: Repo
         process = by_id.get(target)
         if process is not None:
             if process.root.start is None and _is_meant(called, process):
-                report.refuse_node(node, f"calls the process {quote(target)}, which has no none start event")
+                report.add_node_problem(node, f"calls the process {quote(target)}, which has no none start event")
         elif target in tasks:
             text = f"calls {quote(target)}, a {tasks[target]} of this file: a global task is not executable"
-            report.refuse_node(node, text)
+            report.add_node_problem(node, text)
 
 
 def _static_calls(processes: Iterable[Process]) -> Iterator[tuple[Node, CalledElement, str]]:

@@ -22,35 +22,35 @@ def starts(draft: Draft) -> None:
     for scope, element in draft.containers.items():
         found = draft.starts.get(scope, [])
         if not found and split(element)[1] != "adHocSubProcess":
-            draft.report.refuse(element, "needs a start event")
+            draft.report.add_problem(element, "needs a start event")
         if draft.is_event_sub_process(scope):
             _event_sub_process(found, draft)
             continue
         none_starts = [start for start in found if is_none_event(start.element)]
         for surplus in none_starts[1:]:
             text = f"a second none start event: {quote(none_starts[0].id)} is one already"
-            draft.report.refuse(surplus.element, text)
+            draft.report.add_problem(surplus.element, text)
 
 
 def _event_sub_process(found: list[Member], draft: Draft) -> None:
     """An event sub-process has one start event, with an event definition. §10.3.5."""
     for surplus in found[1:]:
         text = f"a second start event: an event sub-process has one, and {quote(found[0].id)} is one already"
-        draft.report.refuse(surplus.element, text)
+        draft.report.add_problem(surplus.element, text)
     for start in found[:1]:
         if is_none_event(start.element):
-            draft.report.refuse(start.element, "needs an event definition: what starts the event sub-process")
+            draft.report.add_problem(start.element, "needs an event definition: what starts the event sub-process")
 
 
 def event_sub_processes(draft: Draft) -> None:
     """Event sub-processes have no sequence flows and no loop. §10.3.5."""
     for member in draft.of_type("EVENT_SUB_PROCESS"):
         for flow in draft.incoming.get(member.id, ()):
-            draft.report.refuse(draft.flow_of[flow], f"leads to the event sub-process {quote(member.id)}")
+            draft.report.add_problem(draft.flow_of[flow], f"leads to the event sub-process {quote(member.id)}")
         for flow in draft.outgoing.get(member.id, ()):
-            draft.report.refuse(draft.flow_of[flow], f"leaves the event sub-process {quote(member.id)}")
+            draft.report.add_problem(draft.flow_of[flow], f"leaves the event sub-process {quote(member.id)}")
         for marker in bpmn_children(member.element, "multiInstanceLoopCharacteristics"):
-            draft.report.refuse(member.element, "an event sub-process cannot be multi-instance", at=marker)
+            draft.report.add_problem(member.element, "an event sub-process cannot be multi-instance", at=marker)
 
 
 # Definitions ----------------------------------------------------------------------------------------------------------
@@ -62,11 +62,11 @@ def definitions(draft: Draft) -> None:
         found = event_definitions(member.element)
         if len(found) > 1:
             text = f"has {len(found)} event definitions; more than one is not executable"
-            draft.report.refuse(member.element, text, at=found[1])
+            draft.report.add_problem(member.element, text, at=found[1])
         if not found and draft.place_of(member) in (Place.CATCH, Place.BOUNDARY):
-            draft.report.refuse(member.element, "needs an event definition: what it waits for")
+            draft.report.add_problem(member.element, "needs an event definition: what it waits for")
         if flag(member.element, "parallelMultiple", draft.report):
-            draft.report.refuse(member.element, "parallelMultiple is not executable")
+            draft.report.add_problem(member.element, "parallelMultiple is not executable")
 
 
 def own_rules(draft: Draft) -> None:
@@ -85,7 +85,7 @@ def boundaries(draft: Draft) -> None:
     """§10.5.6."""
     for member in draft.of_type("BOUNDARY_EVENT"):
         for flow in draft.incoming.get(member.id, ()):
-            draft.report.refuse(draft.flow_of[flow], f"leads to the boundary event {quote(member.id)}")
+            draft.report.add_problem(draft.flow_of[flow], f"leads to the boundary event {quote(member.id)}")
 
 
 # What may stand only once ---------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def _each_once(members: Iterable[Member], draft: Draft) -> None:
         if before is not member:
             tag, name = waited
             what = f"the {tag} {quote(name)}" if name else f"every {tag}"
-            draft.report.refuse(member.element, f"{quote(before.id)} waits for {what} already")
+            draft.report.add_problem(member.element, f"{quote(before.id)} waits for {what} already")
 
 
 def _waits_for(member: Member, draft: Draft) -> tuple[str, str] | None:
@@ -146,17 +146,17 @@ def event_based_gateways(draft: Draft) -> None:
     for gateway in draft.of_type("EVENT_BASED_GATEWAY"):
         element, flows = gateway.element, draft.outgoing.get(gateway.id, [])
         if flag(element, "instantiate", draft.report):
-            draft.report.refuse(element, "an event-based gateway that starts a process is not executable")
+            draft.report.add_problem(element, "an event-based gateway that starts a process is not executable")
         if element.get("eventGatewayType", "Exclusive") != "Exclusive":
-            draft.report.refuse(element, "an event-based gateway of type Parallel is not executable")
+            draft.report.add_problem(element, "an event-based gateway of type Parallel is not executable")
         if len(flows) < 2:
-            draft.report.refuse(
+            draft.report.add_problem(
                 element, f"an event-based gateway needs two outgoing flows at least, and has {len(flows)}"
             )
         for flow in flows:
             problem = _not_a_target(draft.members[draft.flows[flow].target], draft)
             if problem is not None:
-                draft.report.refuse(draft.flow_of[flow], problem)
+                draft.report.add_problem(draft.flow_of[flow], problem)
 
 
 def _not_a_target(target: Member, draft: Draft) -> str | None:
@@ -184,4 +184,4 @@ def _may_stand_behind(tag: str) -> bool:
 def receive_tasks(draft: Draft) -> None:
     for task in draft.of_type("RECEIVE_TASK"):
         if flag(task.element, "instantiate", draft.report):
-            draft.report.refuse(task.element, "a receive task that starts a process is not executable")
+            draft.report.add_problem(task.element, "a receive task that starts a process is not executable")

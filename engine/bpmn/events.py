@@ -35,7 +35,7 @@ def event_of(member: Member, extensions: Extensions, draft: Draft) -> EventDefin
         return None
     kind, definition = EVENTS[found[0]], found[1]
     if place not in kind.places:
-        draft.report.refuse(member.element, f"{kind.what} cannot {place.value}", at=definition)
+        draft.report.add_problem(member.element, f"{kind.what} cannot {place.value}", at=definition)
         return None
     both = {
         **read_extensions(member.element, _in_definition(member, kind, draft), draft.report, of=definition),

@@ -73,7 +73,7 @@ def read_extensions(
         name = split(extension)[1]
         problem = None if name in remnants else _objection(extension, name, allowed, found)
         if problem is not None:
-            report.refuse(element, problem, at=extension)
+            report.add_problem(element, problem, at=extension)
         elif name in allowed:
             found[name] = extension
     return found
@@ -109,7 +109,7 @@ def job_definition(
     """The job of a task. None if something is missing or wrong (reported)."""
     task = extensions.get("taskDefinition")
     if task is None:
-        report.refuse(element, "needs a zeebe:taskDefinition with the type of the job")
+        report.add_problem(element, "needs a zeebe:taskDefinition with the type of the job")
     type_ = None if task is None else job_type(element, task, report)
     retries = _DEFAULT_RETRIES if task is None else job_retries(element, task, report)
     priority = job_priority(element, extensions, report) or default_priority
@@ -123,10 +123,10 @@ def job_type(element: Element, given: Element, report: Report) -> Expression | N
     """The `type` of `zeebe:taskDefinition` or of a listener. None if it is missing or wrong (reported)."""
     text = given.get("type", "").strip()
     if not text:
-        report.refuse(element, f"zeebe:{split(given)[1]} needs a type", at=given)
+        report.add_problem(element, f"zeebe:{split(given)[1]} needs a type", at=given)
         return None
     if len(text) > report.limits.id_length and not is_expression(text):
-        report.refuse(element, f"the job type has more than {report.limits.id_length} characters", at=given)
+        report.add_problem(element, f"the job type has more than {report.limits.id_length} characters", at=given)
         return None
     return text_or_expression(text, "job type", element, report, at=given)
 
@@ -157,9 +157,9 @@ def task_headers(element: Element, holder: Element | None, report: Report) -> di
         if not header.get("value"):
             continue
         if not key:
-            report.refuse(element, "zeebe:header needs a key", at=header)
+            report.add_problem(element, "zeebe:header needs a key", at=header)
         elif key in headers:
-            report.refuse(element, f"the header {quote(key)} stands here twice", at=header)
+            report.add_problem(element, f"the header {quote(key)} stands here twice", at=header)
         else:
             headers[key] = header.get("value", "")
     return headers
@@ -204,7 +204,9 @@ def version_tag(element: Element, extensions: Extensions, report: Report) -> str
         return None
     text = tag.get("value", "").strip()
     if not text or len(text) > report.limits.id_length:
-        report.refuse(element, f"zeebe:versionTag needs a value of 1 to {report.limits.id_length} characters", at=tag)
+        report.add_problem(
+            element, f"zeebe:versionTag needs a value of 1 to {report.limits.id_length} characters", at=tag
+        )
         return None
     return text
 

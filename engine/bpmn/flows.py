@@ -25,7 +25,9 @@ def link_flows(draft: Draft) -> None:
         if source is None or target is None:
             continue
         if source.scope != target.scope:
-            draft.report.refuse(element, f"leads from {quote(source.id)} to {quote(target.id)} across a scope's border")
+            draft.report.add_problem(
+                element, f"leads from {quote(source.id)} to {quote(target.id)} across a scope's border"
+            )
             continue
         flow_id = element.get("id") or name(f"{source.id}-{target.id}")
         if flow_id == source.element.get("default"):
@@ -37,9 +39,9 @@ def _end(element: Element, name: str, draft: Draft) -> Member | None:
     reference = element.get(name, "").strip()
     member = draft.members.get(reference)
     if not reference:
-        draft.report.refuse(element, f"the sequence flow needs a {name}")
+        draft.report.add_problem(element, f"the sequence flow needs a {name}")
     elif member is None:
-        draft.report.refuse(element, f"{name} {quote(reference)} is not a flow node of this process")
+        draft.report.add_problem(element, f"{name} {quote(reference)} is not a flow node of this process")
     return member
 
 
@@ -72,6 +74,6 @@ def _condition(element: Element, draft: Draft) -> Expression | None:
     if not conditions:
         return None
     if len(conditions) > 1:
-        draft.report.refuse(element, "has more than one condition", at=conditions[1])
+        draft.report.add_problem(element, "has more than one condition", at=conditions[1])
         return None
     return feel(text_of(conditions[0]), "condition", element, draft.report, at=conditions[0])

@@ -45,7 +45,7 @@ def execution_listeners(
         given = (event or "", listener.get("type", "").strip())
         if event is not None and given in seen:
             text = f"two {listener.get('eventType')} listeners have the type {quote(given[1])}"
-            draft.report.refuse(element, text, at=listener)
+            draft.report.add_problem(element, text, at=listener)
         elif event is not None and job is not None:
             seen.add(given)
             found.setdefault(event, []).append(job)
@@ -59,7 +59,7 @@ def _children(element: Element, holder: Element, name: str, draft: Draft) -> Ite
             yield child
         else:
             text = f"{quote(split(child)[1])} has no place in zeebe:{split(holder)[1]}"
-            draft.report.refuse(element, text, at=child)
+            draft.report.add_problem(element, text, at=child)
 
 
 def _event(element: Element, type_: str, listener: Element, draft: Draft) -> str | None:
@@ -73,7 +73,7 @@ def _event(element: Element, type_: str, listener: Element, draft: Draft) -> str
         problem = f"eventType: {quote(given)} is none of {', '.join(EVENTS)}"
     if problem is None:
         return EVENTS[given]
-    draft.report.refuse(element, f"zeebe:executionListener: {problem}", at=listener)
+    draft.report.add_problem(element, f"zeebe:executionListener: {problem}", at=listener)
     return None
 
 

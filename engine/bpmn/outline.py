@@ -72,7 +72,7 @@ def _read_child(
 def _read_node(element: Element, tag: str, scope: NodeId, draft: Draft, ids: Ids) -> Member | None:
     member = Member(element.get("id", ""), element, scope, tag, _kind(element, tag, draft.report))
     if member.kind is None:
-        draft.report.refuse(element, NOT_YET[tag])
+        draft.report.add_problem(element, NOT_YET[tag])
     if tag == "startEvent":
         draft.starts.setdefault(scope, []).append(member)
     if not take_id(element, ids, draft.report):
@@ -96,13 +96,13 @@ def take_id(element: Element, ids: Ids, report: Report) -> bool:
     element_id = element.get("id", "")
     tag = split(element)[1]
     if not element_id.strip():
-        report.refuse(element, f"the {tag} needs an id")
+        report.add_problem(element, f"the {tag} needs an id")
         return False
     if len(element_id) > report.limits.id_length:
-        report.refuse(element, f"the id has more than {report.limits.id_length} characters")
+        report.add_problem(element, f"the id has more than {report.limits.id_length} characters")
         return False
     if element_id in ids:
-        report.refuse(element, f"the id {quote(element_id)} is already taken in line {line_of(ids[element_id])}")
+        report.add_problem(element, f"the id {quote(element_id)} is already taken in line {line_of(ids[element_id])}")
         return False
     ids[element_id] = element
     return True
@@ -125,10 +125,10 @@ def check_child(child: Element, owner: Element, allowed: frozenset[str], report:
     namespace, tag = split(child)
     if namespace != BPMN:
         origin = f"namespace {quote(namespace)}" if namespace else "no namespace"
-        report.refuse(owner, f"the element {quote(tag)} of {origin} belongs into extensionElements", at=child)
+        report.add_problem(owner, f"the element {quote(tag)} of {origin} belongs into extensionElements", at=child)
     elif tag not in allowed:
         known = PARTS_NOT_YET.get(tag) or NOT_YET.get(tag)
-        report.refuse(owner, known or f"the element {quote(tag)} has no place here", at=child)
+        report.add_problem(owner, known or f"the element {quote(tag)} has no place here", at=child)
     elif tag in PARTS:
         for part in child:
             check_child(part, owner, ACCEPTED_EVERYWHERE | PARTS[tag], report)

@@ -68,7 +68,7 @@ def parse(
     try:
         root = read_document(content, limits)
     except Unreadable as unreadable:
-        report.refuse_file(unreadable.message, unreadable.line)
+        report.add_file_problem(unreadable.message, unreadable.line)
         return Parsed(resource, problems=report.problems())
     return _read_definitions(root, report)
 
@@ -77,7 +77,9 @@ def _read_definitions(root: Element, report: Report) -> Parsed:
     if split(root) != (BPMN, "definitions"):
         namespace, tag = split(root)
         found = f"{quote(tag)} of namespace {quote(namespace)}"
-        report.refuse_file(f"not a BPMN 2.0 file: its root is {found}, not 'definitions' of '{BPMN}'", line_of(root))
+        report.add_file_problem(
+            f"not a BPMN 2.0 file: its root is {found}, not 'definitions' of '{BPMN}'", line_of(root)
+        )
         return Parsed(report.resource, problems=report.problems())
     _check_definitions(root, report)
     executable, skipped = _sort_out(root, report)
@@ -93,7 +95,7 @@ def _check_definitions(root: Element, report: Report) -> None:
     for child in root:
         namespace, tag = split(child)
         if not namespace or (namespace == BPMN and tag not in ACCEPTED_IN_FILES):
-            report.refuse(child, f"the element {quote(tag)} has no place at the top of a file")
+            report.add_problem(child, f"the element {quote(tag)} has no place at the top of a file")
 
 
 def _sort_out(root: Element, report: Report) -> tuple[list[Element], tuple[str, ...]]:
@@ -106,7 +108,7 @@ def _sort_out(root: Element, report: Report) -> tuple[list[Element], tuple[str, 
             skipped.append(process.get("id", ""))
     if not executable:
         text = 'no process in it is executable (isExecutable="true")' if skipped else "there is no process in it"
-        report.refuse_file(text, line_of(root))
+        report.add_file_problem(text, line_of(root))
     return executable, tuple(skipped)
 
 
@@ -121,7 +123,7 @@ def _read_process(element: Element, roots: Roots, ids: Ids, report: Report) -> P
         return None
     process_id = element.get("id", "")
     if not _PROCESS_ID.fullmatch(process_id):
-        report.refuse(element, f"the process id {quote(process_id)} does not match {_PROCESS_ID.pattern}")
+        report.add_problem(element, f"the process id {quote(process_id)} does not match {_PROCESS_ID.pattern}")
     draft = Draft(process_id, element, report, roots)
     if not outline(draft, ids):
         return None

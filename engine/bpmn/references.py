@@ -28,7 +28,7 @@ def read_roots(definitions: Element, report: Report) -> Roots:
         tag, key = split(element)[1], element.get("id", "")
         before = roots.setdefault((tag, key), element)
         if before is not element and key:
-            report.refuse(element, f"the id {quote(key)} is already taken in line {line_of(before)}")
+            report.add_problem(element, f"the id {quote(key)} is already taken in line {line_of(before)}")
     return roots
 
 
@@ -55,8 +55,8 @@ class Reading:
     def report(self) -> Report:
         return self.draft.report
 
-    def refuse(self, message: str, *, at: Element | None = None) -> None:
-        self.report.refuse(self.owner, message, at=self.definition if at is None else at)
+    def add_problem(self, message: str, *, at: Element | None = None) -> None:
+        self.report.add_problem(self.owner, message, at=self.definition if at is None else at)
 
     def needs(self, kind: str) -> None:
         self.report.needs(kind, self.owner, at=self.definition)
@@ -66,11 +66,11 @@ class Reading:
         reference = self.definition.get(attribute, "").strip()
         if not reference:
             if required:
-                self.refuse(f"needs {article(attribute)}: the {tag} that is meant")
+                self.add_problem(f"needs {article(attribute)}: the {tag} that is meant")
             return None
         found = find_root(tag, reference, self.draft.roots)
         if found is None:
-            self.refuse(f"{attribute} {quote(reference)} is not {article(tag)} of this file")
+            self.add_problem(f"{attribute} {quote(reference)} is not {article(tag)} of this file")
         return found
 
     def named(self, element: Element, attribute: str, why: str) -> Expression | None:
@@ -78,7 +78,7 @@ class Reading:
         text = element.get(attribute, "")
         tag = split(element)[1]
         if not text.strip():
-            self.report.refuse(element, f"the {tag} needs {article(attribute)}: {why}")
+            self.report.add_problem(element, f"the {tag} needs {article(attribute)}: {why}")
             return None
         return text_or_expression(text, f"{attribute} of the {tag}", element, self.report, at=element)
 

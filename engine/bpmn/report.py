@@ -32,12 +32,12 @@ class Report:
         self._join_places = 0
         self._expressions = 0
 
-    def refuse(self, element: Element, message: str, *, at: Element | None = None) -> None:
+    def add_problem(self, element: Element, message: str, *, at: Element | None = None) -> None:
         """Add a problem. `element` is one that a modeler knows by id; `at` is its faulty child."""
         self._problems.append(self._problem(element, message, at))
 
-    def refuse_node(self, node: Node, message: str) -> None:
-        """Like `refuse`, of what has been read."""
+    def add_node_problem(self, node: Node, message: str) -> None:
+        """Like `add_problem`, for what has been read."""
         self._problems.append(Problem(self.resource, node.id, node.line, message))
 
     def warn(self, element: Element, message: str, *, at: Element | None = None) -> None:
@@ -54,16 +54,16 @@ class Report:
         """Add a problem if `kind`, a line of `NOT_EXECUTABLE_YET`, is not enabled."""
         reason = NOT_EXECUTABLE_YET.get(kind)
         if reason is not None and kind not in self._enabled:
-            self.refuse(element, reason, at=at)
+            self.add_problem(element, reason, at=at)
 
-    def refuse_file(self, message: str, line: int | None = None) -> None:
+    def add_file_problem(self, message: str, line: int | None = None) -> None:
         self._problems.append(Problem(self.resource, None, line, message))
 
     def takes_node(self) -> bool:
         """Count one more process, flow node or sequence flow. False if it is one too many (reported once)."""
         self._nodes += 1
         if self._nodes == self.limits.nodes + 1:
-            self.refuse_file(f"the file has more than {self.limits.nodes} flow nodes and sequence flows")
+            self.add_file_problem(f"the file has more than {self.limits.nodes} flow nodes and sequence flows")
         return self._nodes <= self.limits.nodes
 
     def takes_expression(self, length: int) -> bool:
@@ -71,7 +71,7 @@ class Report:
         before, limit = self._expressions, self.limits.expressions
         self._expressions += max(length, _LEAST_EXPRESSION)
         if before <= limit < self._expressions:
-            self.refuse_file(f"the file has more than {limit} characters of expressions")
+            self.add_file_problem(f"the file has more than {limit} characters of expressions")
         return self._expressions <= limit
 
     def takes_join_places(self, number: int) -> bool:
@@ -80,7 +80,7 @@ class Report:
         self._join_places += number
         if before <= limit < self._join_places:
             text = "the inclusive gateways that join are too many for the size of their scopes"
-            self.refuse_file(f"{text}: incoming flows times flow nodes and flows is more than {limit}")
+            self.add_file_problem(f"{text}: incoming flows times flow nodes and flows is more than {limit}")
         return self._join_places <= limit
 
     def problems(self) -> tuple[Problem, ...]:

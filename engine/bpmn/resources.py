@@ -19,10 +19,10 @@ def read_resource(
     extension = name.rpartition(".")[2].lower() if "." in name else ""
     if extension in READERS:
         return READERS[extension](content, name, limits, enabled=enabled)
-    return Parsed(name, problems=(Problem(name, None, None, _refusal(extension)),))
+    return Parsed(name, problems=(Problem(name, None, None, _unknown_kind(extension)),))
 
 
-def _refusal(extension: str) -> str:
+def _unknown_kind(extension: str) -> str:
     known = ", ".join(f".{known}" for known in READERS)
     found = f"files of type .{extension[:20]}" if extension else "files without an extension"
     return NOT_YET.get(extension) or f"{found} cannot be deployed; known are {known}"

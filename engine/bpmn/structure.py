@@ -27,7 +27,7 @@ def _attach(boundary: Member, draft: Draft) -> None:
     host = draft.members.get(reference) or draft.members.get(reference.rpartition(":")[2])
     problem = _not_a_host(host, reference, boundary)
     if problem is not None:
-        draft.report.refuse(boundary.element, problem)
+        draft.report.add_problem(boundary.element, problem)
     elif host is not None:
         draft.hosts[boundary.id] = host.id
         draft.attached.setdefault(host.id, []).append(boundary.id)

@@ -49,10 +49,10 @@ def user_task_job(task: UserTask, element: Element, extensions: Extensions, draf
         draft.report.warn(element, text, at=extensions["taskDefinition"])
     if "priorityDefinition" in extensions:
         text = "zeebe:priorityDefinition has no effect without zeebe:userTask"
-        draft.report.refuse(element, text, at=extensions["priorityDefinition"])
+        draft.report.add_problem(element, text, at=extensions["priorityDefinition"])
     if task.external_form is not None:
         text = "an externalReference of zeebe:formDefinition has no effect without zeebe:userTask"
-        draft.report.refuse(element, text, at=extensions["formDefinition"])
+        draft.report.add_problem(element, text, at=extensions["formDefinition"])
     found = {
         "assignee": task.assignee,
         "candidateGroups": task.candidate_groups,
@@ -80,7 +80,7 @@ def _list(element: Element, holder: Element | None, name: str, report: Report) -
         return _text(element, holder, name, report)
     items = [item.strip() for item in text.split(",")]
     if not all(items):
-        report.refuse(element, f"{name}: {quote(text)} is not a list of names with commas between them", at=holder)
+        report.add_problem(element, f"{name}: {quote(text)} is not a list of names with commas between them", at=holder)
         return None
     return constant(text, items) if report.takes_expression(len(text)) else None
 
@@ -92,7 +92,7 @@ def _date(element: Element, holder: Element | None, name: str, report: Report) -
             parse_date_ms(holder.get(name, "").strip())
         except (TemporalError, OverflowError):
             text = f"{name}: {quote(holder.get(name, ''))} is not a date like 2030-01-31T12:00:00Z"
-            report.refuse(element, text, at=holder)
+            report.add_problem(element, text, at=holder)
     return expression
 
 
@@ -107,7 +107,7 @@ def _with_form(task: UserTask, element: Element, form: Element, report: Report) 
     given = [name for name in ("formKey", "formId", "externalReference") if form.get(name, "").strip()]
     if len(given) != 1:
         text = f"zeebe:formDefinition needs one of formKey, formId and externalReference, and has {len(given)}"
-        report.refuse(element, text, at=form)
+        report.add_problem(element, text, at=form)
     binding, version_tag = binding_of(element, form, report)
     return replace(
         task,

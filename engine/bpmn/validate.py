@@ -26,9 +26,9 @@ def _ends_of_the_path(draft: Draft) -> None:
     """No flow leads to a start event, and none leaves an end event. BPMN 2.0.2 §10.5.2, §10.5.3."""
     for flow in draft.flows.values():
         if draft.members[flow.target].tag == "startEvent":
-            draft.report.refuse(draft.flow_of[flow.id], f"leads to the start event {quote(flow.target)}")
+            draft.report.add_problem(draft.flow_of[flow.id], f"leads to the start event {quote(flow.target)}")
         if draft.members[flow.source].tag == "endEvent":
-            draft.report.refuse(draft.flow_of[flow.id], f"leaves the end event {quote(flow.source)}")
+            draft.report.add_problem(draft.flow_of[flow.id], f"leaves the end event {quote(flow.source)}")
 
 
 def _conditions(draft: Draft) -> None:
@@ -39,10 +39,10 @@ def _conditions(draft: Draft) -> None:
             continue
         if not source.kind.chooses and flow.condition is not None:
             text = "a condition is evaluated only on a flow that leaves an exclusive or inclusive gateway"
-            draft.report.refuse(draft.flow_of[flow.id], text)
+            draft.report.add_problem(draft.flow_of[flow.id], text)
         if source.kind.chooses and _lacks_condition(flow, source, draft):
             text = f"needs a condition, or to be the default flow of {quote(source.id)}"
-            draft.report.refuse(draft.flow_of[flow.id], text)
+            draft.report.add_problem(draft.flow_of[flow.id], text)
 
 
 def _lacks_condition(flow: Flow, source: Member, draft: Draft) -> bool:
@@ -59,9 +59,11 @@ def _defaults(draft: Draft) -> None:
         if default is None or member.kind is None:
             continue
         if not member.kind.chooses:
-            draft.report.refuse(member.element, "a default flow is taken only from an exclusive or inclusive gateway")
+            draft.report.add_problem(
+                member.element, "a default flow is taken only from an exclusive or inclusive gateway"
+            )
         elif default not in draft.outgoing.get(member.id, ()):
-            draft.report.refuse(member.element, f"the default flow {quote(default)} does not leave this gateway")
+            draft.report.add_problem(member.element, f"the default flow {quote(default)} does not leave this gateway")
 
 
 def _activities(draft: Draft) -> None:
@@ -70,17 +72,17 @@ def _activities(draft: Draft) -> None:
         if member.kind is None or not member.kind.activity:
             continue
         if flag(member.element, "isForCompensation", draft.report):
-            draft.report.refuse(member.element, "a compensation handler is not executable yet")
+            draft.report.add_problem(member.element, "a compensation handler is not executable yet")
         for name in ("startQuantity", "completionQuantity"):
             if member.element.get(name, "1").strip() != "1":
-                draft.report.refuse(member.element, f"{name} other than 1 is not executable")
+                draft.report.add_problem(member.element, f"{name} other than 1 is not executable")
 
 
 def _names(draft: Draft) -> None:
     limit = draft.report.limits.name_length
     for element in (draft.process, *(member.element for member in draft.members.values())):
         if len(element.get("name", "")) > limit:
-            draft.report.refuse(element, f"the name has more than {limit} characters")
+            draft.report.add_problem(element, f"the name has more than {limit} characters")
 
 
 RULES: tuple[Callable[[Draft], None], ...] = (

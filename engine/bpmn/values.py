@@ -26,7 +26,7 @@ def flag(element: Element, name: str, report: Report, *, default: bool = False, 
         return default
     value = _FLAGS.get(text.strip())
     if value is None:
-        report.refuse(
+        report.add_problem(
             element if owner is None else owner, f"{name}={quote(text)} is neither true nor false", at=element
         )
         return default
@@ -46,14 +46,14 @@ def expression(text: str, what: str, owner: Element, report: Report, *, at: Elem
         return compile_attribute(text, report.limits.feel)
     except FeelError as error:
         feel = text.removeprefix("=")  # the position in the error counts from there
-        report.refuse(owner, f"{what}: {quote(feel)} is not valid FEEL: {error}", at=at)
+        report.add_problem(owner, f"{what}: {quote(feel)} is not valid FEEL: {error}", at=at)
         return None
 
 
 def feel(text: str, what: str, owner: Element, report: Report, *, at: Element) -> Expression | None:
     """FEEL after `=`. A static value is reported."""
     if not is_expression(text):
-        report.refuse(owner, f"{what}: {quote(text)} is not an expression: '=' and FEEL behind it", at=at)
+        report.add_problem(owner, f"{what}: {quote(text)} is not an expression: '=' and FEEL behind it", at=at)
         return None
     return expression(text, what, owner, report, at=at)
 
@@ -72,7 +72,7 @@ def whole_number(
     """An expression, or a static whole number from `least` to `most`."""
     text = text.strip()
     if not is_expression(text) and not (_WHOLE.fullmatch(text) and least <= int(text) <= most):
-        report.refuse(owner, f"{what}: {quote(text)} is not a whole number from {least} to {most}", at=at)
+        report.add_problem(owner, f"{what}: {quote(text)} is not a whole number from {least} to {most}", at=at)
         return None
     return expression(text, what, owner, report, at=at)
 
@@ -81,7 +81,7 @@ def variable_name(text: str, what: str, owner: Element, report: Report, *, at: E
     """The name of a variable, without a path."""
     text = text.strip()
     if len(text) > report.limits.id_length or not _NAME.fullmatch(text):
-        report.refuse(owner, f"{what}: {quote(text)} is not a variable name", at=at)
+        report.add_problem(owner, f"{what}: {quote(text)} is not a variable name", at=at)
         return None
     return text
 
@@ -90,6 +90,6 @@ def path(text: str, what: str, owner: Element, report: Report, *, at: Element) -
     """The target of a mapping: a variable name, or names joined by dots for a place in the variable."""
     text = text.strip()
     if len(text) > report.limits.id_length or not _PATH.fullmatch(text):
-        report.refuse(owner, f"{what}: {quote(text)} is not a variable name or names joined by dots", at=at)
+        report.add_problem(owner, f"{what}: {quote(text)} is not a variable name or names joined by dots", at=at)
         return None
     return tuple(text.split("."))

@@ -1,6 +1,6 @@
 """Reading untrusted XML: bytes in, an element tree or one reason against it out.
 
-Files with too many bytes or tags, unusual encodings or a DOCTYPE are refused before libxml2 sees them. A DTD can name
+Files with too many bytes or tags, unusual encodings or a DOCTYPE are rejected before libxml2 sees them. A DTD can name
 files, addresses and entities that grow without bound, and BPMN does not need one. The parser itself loads nothing,
 resolves nothing, and keeps its own limits.
 """
@@ -60,7 +60,7 @@ def read_document(content: bytes, limits: XmlLimits = LIMITS) -> Element:
     text = decode(content)
     if text.count("<") > limits.tags:
         raise Unreadable(f"the file has more than {limits.tags} tags")
-    refuse_doctype(text)
+    reject_doctype(text)
     root = parse_text(text, limits)
     _check_depth(root, limits)
     return root
@@ -165,12 +165,12 @@ def _declared_codec(content: bytes) -> str:
 
 # Document type --------------------------------------------------------------------------------------------------------
 
-_NO_DOCTYPE = "a document type (DOCTYPE) is refused: BPMN needs none, and it can name files and endless entities"
+_NO_DOCTYPE = "a document type (DOCTYPE) is not allowed: BPMN needs none, and it can name files and endless entities"
 _SPACE = re.compile(r"[ \t\r\n]+")
 _SKIPPED = (("<!--", "-->"), ("<?", "?>"))
 
 
-def refuse_doctype(text: str) -> None:
+def reject_doctype(text: str) -> None:
     """Find a DOCTYPE, which can only stand before the root element. In a comment or CDATA the word is harmless text."""
     at: int | None = _skip_space(text, 0)
     while at is not None:

@@ -42,7 +42,7 @@ def laughs(count):
     return with_entities("".join(entities), f"&e{count - 1};")
 
 
-DOCTYPE = "a document type (DOCTYPE) is refused"
+DOCTYPE = "a document type (DOCTYPE) is not allowed"
 MALFORMED = "not well-formed XML"
 DEEP = "nested deeper than 256 levels"
 

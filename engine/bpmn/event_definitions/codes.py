@@ -23,7 +23,7 @@ def read_code(reading: Reading, tag: str, attribute: str) -> tuple[bool, Express
     if not text.strip():
         return True, None
     if is_expression(text):
-        reading.refuse(f"the {attribute} of {article(tag)} that is caught cannot be an expression")
+        reading.add_problem(f"the {attribute} of {article(tag)} that is caught cannot be an expression")
         return False, None
     code = text_or_expression(text, attribute, referred, reading.report, at=referred)
     return code is not None, code

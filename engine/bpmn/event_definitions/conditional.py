@@ -18,7 +18,7 @@ CHANGES = frozenset({"create", "update"})
 def _read(reading: Reading) -> ConditionalEvent | None:
     found = bpmn_children(reading.definition, "condition")
     if len(found) != 1:
-        reading.refuse(f"a conditional event needs one condition, and has {len(found)}")
+        reading.add_problem(f"a conditional event needs one condition, and has {len(found)}")
         return None
     condition = feel(text_of(found[0]), "condition", reading.owner, reading.report, at=found[0])
     changes = _changes(reading)
@@ -32,7 +32,7 @@ def _changes(reading: Reading) -> frozenset[str] | None:
     changes = _list(reading, "variableEvents")
     unknown = sorted(changes - CHANGES)
     if unknown:
-        reading.refuse(f"variableEvents: {quote(unknown[0])} is neither create nor update")
+        reading.add_problem(f"variableEvents: {quote(unknown[0])} is neither create nor update")
         return None
     return changes or CHANGES
 
@@ -51,7 +51,7 @@ def _check(member: Member, draft: Draft) -> None:
             if other is member:
                 return
             if _condition_of(other) == _condition_of(member):
-                draft.report.refuse(member.element, f"{quote(other.id)} waits for this condition already")
+                draft.report.add_problem(member.element, f"{quote(other.id)} waits for this condition already")
 
 
 def _condition_of(member: Member) -> str | None:

@@ -11,7 +11,7 @@ from vivero.engine.bpmn.references import Reading
 
 def _read(reading: Reading) -> ErrorEvent | None:
     if not reading.interrupting:
-        reading.refuse("an error event always interrupts")
+        reading.add_problem("an error event always interrupts")
     found, code = read_code(reading, "error", "errorCode")
     return ErrorEvent(code) if found else None
 

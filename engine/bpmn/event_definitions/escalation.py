@@ -22,7 +22,7 @@ def _check(member: Member, draft: Draft) -> None:
     host = draft.members.get(draft.hosts.get(member.id, ""))
     if host is not None and host.kind is not None and host.kind.type not in ESCALATES:
         text = f"no escalation can come from {quote(host.id)}: it is neither a sub-process nor a call activity"
-        draft.report.refuse(member.element, text)
+        draft.report.add_problem(member.element, text)
 
 
 KIND = EventKind(

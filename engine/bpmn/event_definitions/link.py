@@ -16,13 +16,13 @@ TAG = "linkEventDefinition"
 def _read(reading: Reading) -> LinkEvent | None:
     name = link_name(reading.definition)
     if not name:
-        reading.refuse("a link event needs a name")
+        reading.add_problem("a link event needs a name")
         return None
     if reading.place is Place.CATCH:
         return LinkEvent(name)
     target = reading.draft.links.get((reading.scope, name))
     if target is None:
-        reading.refuse(f"no catching link event in this scope has the name {quote(name)}")
+        reading.add_problem(f"no catching link event in this scope has the name {quote(name)}")
         return None
     return LinkEvent(name, target)
 
@@ -48,7 +48,7 @@ def _catch(member: Member, draft: Draft) -> None:
     first = draft.links.setdefault((member.scope, link_name(definition)), member.id)
     if first != member.id:
         text = f"a second catching link event of the name {quote(link_name(definition))}: {quote(first)} is one already"
-        draft.report.refuse(member.element, text, at=definition)
+        draft.report.add_problem(member.element, text, at=definition)
 
 
 def _throw(member: Member, draft: Draft) -> None:
@@ -67,10 +67,10 @@ def _check(member: Member, draft: Draft) -> None:
     """No flow leaves a throwing link event, and none leads to a catching one."""
     if draft.place_of(member) is Place.THROW:
         for flow in draft.outgoing.get(member.id, ()):
-            draft.report.refuse(draft.flow_of[flow], f"leaves the throwing link event {quote(member.id)}")
+            draft.report.add_problem(draft.flow_of[flow], f"leaves the throwing link event {quote(member.id)}")
     if draft.place_of(member) is Place.CATCH:
         for flow in draft.incoming.get(member.id, ()):
-            draft.report.refuse(draft.flow_of[flow], f"leads to the catching link event {quote(member.id)}")
+            draft.report.add_problem(draft.flow_of[flow], f"leads to the catching link event {quote(member.id)}")
 
 
 KIND = EventKind(

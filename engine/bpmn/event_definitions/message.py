@@ -35,7 +35,7 @@ def _correlation_key(message: Element, reading: Reading) -> Expression | None:
     subscription = read_extensions(message, frozenset({"subscription"}), reading.report).get("subscription")
     if subscription is None:
         why = f"{quote(reading.owner.get('id', ''))} waits for it"
-        reading.report.refuse(message, f"the message needs a zeebe:subscription with a correlationKey: {why}")
+        reading.report.add_problem(message, f"the message needs a zeebe:subscription with a correlationKey: {why}")
         return None
     return feel(subscription.get("correlationKey", ""), "correlationKey", message, reading.report, at=subscription)
 
@@ -44,11 +44,11 @@ def thrown(reading: Reading) -> MessageEvent | None:
     """The message that is sent. None if a job sends it, because the worker knows the message."""
     job, publish = reading.extensions.get("taskDefinition"), reading.extensions.get("publishMessage")
     if job is not None and publish is not None:
-        reading.refuse("zeebe:taskDefinition and zeebe:publishMessage: one of them is too much", at=publish)
+        reading.add_problem("zeebe:taskDefinition and zeebe:publishMessage: one of them is too much", at=publish)
     if publish is not None:
         return _published(publish, reading)
     if job is None:
-        reading.refuse("needs a zeebe:taskDefinition with the type of a job, or a zeebe:publishMessage")
+        reading.add_problem("needs a zeebe:taskDefinition with the type of a job, or a zeebe:publishMessage")
     return None
 
 
@@ -60,7 +60,7 @@ def _published(publish: Element, reading: Reading) -> MessageEvent | None:
     name = reading.named(message, "name", f"{quote(reading.owner.get('id', ''))} publishes it")
     key = publish.get("correlationKey", "")
     if not key.strip():
-        reading.refuse("zeebe:publishMessage needs a correlationKey", at=publish)
+        reading.add_problem("zeebe:publishMessage needs a correlationKey", at=publish)
         return None
     correlation_key = text_or_expression(key, "correlationKey", reading.owner, reading.report, at=publish)
     if name is None or correlation_key is None:
@@ -81,7 +81,7 @@ def _time_to_live(publish: Element, reading: Reading) -> Expression | None:
         try:
             parse_interval(text)
         except TemporalError:
-            reading.refuse(f"timeToLive: {quote(text)} is not a duration like PT15M", at=publish)
+            reading.add_problem(f"timeToLive: {quote(text)} is not a duration like PT15M", at=publish)
             return None
     return expression(text, "timeToLive", reading.owner, reading.report, at=publish)
 

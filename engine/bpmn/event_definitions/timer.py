@@ -22,13 +22,13 @@ def _read(reading: Reading) -> TimerEvent | None:
     reading.needs("timer")
     given = bpmn_children(reading.definition, *CHILDREN)
     if len(given) != 1:
-        reading.refuse(f"a timer needs one of timeDate, timeDuration and timeCycle, and has {len(given)}")
+        reading.add_problem(f"a timer needs one of timeDate, timeDuration and timeCycle, and has {len(given)}")
         return None
     tag = str(given[0].tag).rpartition("}")[2]
     kind = CHILDREN[tag]
     misplaced = _misplaced(kind, reading)
     if misplaced:
-        reading.refuse(misplaced, at=given[0])
+        reading.add_problem(misplaced, at=given[0])
     text = text_of(given[0])
     if not is_expression(text):
         _check(kind, tag, text, given[0], reading)
@@ -52,10 +52,10 @@ def _check(kind: str, tag: str, text: str, at: Element, reading: Reading) -> Non
     try:
         fault = _fault(kind, text)
         if fault is not None:
-            reading.refuse(f"{tag}: {quote(text)} {fault}", at=at)
+            reading.add_problem(f"{tag}: {quote(text)} {fault}", at=at)
     except (TemporalError, OverflowError):
         examples = {"date": "2030-01-31T12:00:00Z", "duration": "PT15M", "cycle": "R3/PT10M or 0 0 9 * * MON-FRI"}
-        reading.refuse(f"{tag}: {quote(text)} is not a {kind} like {examples[kind]}", at=at)
+        reading.add_problem(f"{tag}: {quote(text)} is not a {kind} like {examples[kind]}", at=at)
 
 
 def _fault(kind: str, text: str) -> str | None:
