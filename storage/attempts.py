@@ -92,9 +92,10 @@ def leave_note(dsn: str, suspicion: Suspicion) -> None:
     It blocks for a few seconds at most. Raises psycopg.Error.
     """
     settings = {"statement_timeout": NOTE_TIMEOUT}
-    parameters = conninfo.with_session(conninfo.parse(dsn), "vivero:watchdog", settings) | {
-        "connect_timeout": str(CONNECT_S)
-    }
+    parameters = conninfo.with_session(conninfo.parse(dsn), "vivero:watchdog", settings)
+    parameters["connect_timeout"] = str(CONNECT_S)
+    if conninfo.names_several(dsn):
+        parameters.setdefault("target_session_attrs", "read-write")
     statement, last = (_sql["end"], WATCHDOG) if suspicion.attempt else (_sql["suspect"], suspicion.last)
     with psycopg.connect(make_conninfo(**parameters), autocommit=True) as connection:
         values = (suspicion.partition, suspicion.epoch, suspicion.first, last)

@@ -27,6 +27,7 @@ import pytest
 import trio
 from psycopg import sql
 
+from tests.replicas import Replica
 from vivero import embedded
 from vivero.storage.postgres import driver, migrate
 
@@ -168,3 +169,18 @@ def module_database(postgres_dsn: str, template_database: str) -> Iterator[str]:
     """The DSN of a database that the tests of a module share."""
     with _copy(postgres_dsn, template_database) as dsn:
         yield dsn
+
+
+@pytest.fixture
+def replicas(reachable_directory: Callable[[], Path]) -> Iterator[Callable[[str], Replica]]:
+    """Makes servers of the test's own, which are not started yet; whatever still runs at the end is stopped."""
+    directory, made = reachable_directory(), []
+
+    def make(name: str) -> Replica:
+        made.append(Replica(directory, name))
+        return made[-1]
+
+    yield make
+    for replica in made:
+        replica.end()
+        print(f"--- {replica.name}", replica.said(), sep="\n")

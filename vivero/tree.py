@@ -42,12 +42,12 @@ from vivero.engine.runtime.supervision.watchdog import Watchdog
 from vivero.engine.runtime.timers.task import Timers
 from vivero.node_events import CHANNELS, NodeEvents, announce_append
 from vivero.storage import attempts
-from vivero.storage.postgres import driver
 from vivero.storage.postgres.announcer import Announcer
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.notification_listener import NotificationListener
 from vivero.storage.postgres.plans import BY_INDEX, CHORES, ONCE
 from vivero.storage.postgres.pool import Pool
+from vivero.storage.postgres.primary import Primary
 
 log = structlog.get_logger(__name__)
 
@@ -75,12 +75,12 @@ class Tree:
     """Measures the longest time for which the event loop served nobody."""
 
 
-def _connection(dsn: str, name: str, **settings: str) -> Callable[[], Awaitable[Connection]]:
-    return lambda: driver.connect(dsn, name=f"vivero:{name}", settings=settings)
+def _connection(primary: Primary, name: str, **settings: str) -> Callable[[], Awaitable[Connection]]:
+    return lambda: primary.connect(f"vivero:{name}", settings)
 
 
-def _connection_before(dsn: str, name: str, **settings: str) -> Callable[[float], Awaitable[Connection]]:
-    return lambda deadline: driver.connect(dsn, name=f"vivero:{name}", settings=settings, deadline=deadline)
+def _connection_before(primary: Primary, name: str, **settings: str) -> Callable[[float], Awaitable[Connection]]:
+    return lambda deadline: primary.connect(f"vivero:{name}", settings, deadline)
 
 
 def _abort(*pools: Pool) -> None:
@@ -110,7 +110,8 @@ def build(
     config: Config, dsn: str, node: str, listeners: Sequence[trio.SocketListener], others: Sequence[Child] = ()
 ) -> Tree:
     """All parts, connected. `node` is unique to this process; `others` are children that supervise PostgreSQL."""
-    connection, before = partial(_connection, dsn), partial(_connection_before, dsn)
+    primary = Primary(dsn)
+    connection, before = partial(_connection, primary), partial(_connection_before, primary)
     pools = _pools(before, config.database.pool_size)
     completions = Completions(connection("completions"))
     limits = replace(LIMITS, feel=config.feel.limits)
@@ -123,7 +124,7 @@ def build(
     timers = Timers(connection("timers"), appender, config.timers, PARTITION, lambda: handover.leads)
     events = NodeEvents(completions, definitions, long_polls, announcer, handover, appender, timers)
     consumer = Consumer(
-        lambda name: driver.connect(dsn, name=name), node, definitions, events, config.consumer, PARTITION,
+        primary.connect, node, definitions, events, config.consumer, PARTITION,
         config.timers.rules, lambda: appender.busy, handover,
     )  # fmt: skip
     listener = NotificationListener(before("listener"), CHANNELS, events.heard, events.connected)

@@ -11,6 +11,7 @@ from vivero.storage.postgres import dsn as conninfo
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import Retry, StorageBug
 from vivero.storage.postgres.pooling import find_pooling
+from vivero.storage.postgres.several_primaries import find_several_primaries
 from vivero.storage.postgres.startup_connections import connect_for_checks, describe
 from vivero.storage.postgres.startup_problems import (
     CannotEndOwnSessions,
@@ -26,6 +27,7 @@ from vivero.storage.postgres.startup_problems import (
 
 MINIMUM_VERSION = 15
 CHECK_TIMEOUT_S = 10.0
+STANDBY = "it is a standby. Give the primary's address, or the addresses of all servers: host1,host2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,10 @@ async def check(dsn: str, *, allow_unsafe_commits: bool = False, deadline: float
 
 
 async def _inspect(dsn: str, connection: Connection, address: str, unsafe: bool, end: float) -> Server:
+    if connection.parameter("in_hot_standby") == "on":
+        raise ReadOnlyServer(f"{address}: the server accepts no writes: {STANDBY}")  # nor does it accept LISTEN
+    if problem := await find_several_primaries(dsn, end):
+        raise problem  # the other checks need sessions of one server
     if problem := await find_pooling(dsn, connection, end):
         raise problem  # other findings through a pooler may belong to another session
     server, read_only = await _facts(connection, address)
@@ -86,10 +92,7 @@ async def _facts(connection: Connection, address: str) -> tuple[Server, str | No
     version, commit, fsync, recovering, read_only = row
     server = Server(version, connection.server_version, commit, fsync, address)
     if recovering:
-        return (
-            server,
-            "it is a standby. Give the primary's address, or several hosts and target_session_attrs=read-write",
-        )
+        return server, STANDBY
     if read_only:
         return server, "default_transaction_read_only is on. Turn it off for this server, database or user"
     return server, None

@@ -26,6 +26,7 @@ from psycopg import generators
 from psycopg.pq.abc import PGconn
 
 from vivero.storage.postgres import dsn as conninfo
+from vivero.storage.postgres import hosts
 from vivero.storage.postgres.connection import Connection, Notification
 from vivero.storage.postgres.errors import ConnectFailed
 from vivero.storage.postgres.queries import Call, Query
@@ -38,10 +39,17 @@ __all__ = ["Call", "Connect", "Connection", "Notification", "Params", "Query", "
 Connect = Callable[[float], Awaitable[Connection]]
 """Opens a connection before a deadline (a point on Trio's clock)."""
 
+Accept = Callable[[Connection], Awaitable[None]]
+"""Raises `ConnectFailed` for a connection to a server that must not be used."""
+
 CALL_TIMEOUT_S = 5.0
 CONNECT_TIMEOUT_S = 5.0
 
 SESSION_SETTINGS: Mapping[str, str] = {"default_transaction_isolation": "read committed", "TimeZone": "UTC"}
+
+
+async def _all(_connection: Connection) -> None:
+    """Accepts any server."""
 
 
 async def connect(
@@ -51,31 +59,44 @@ async def connect(
     settings: Mapping[str, str] | None = None,
     deadline: float | None = None,
     call_timeout_s: float = CALL_TIMEOUT_S,
+    accept: Accept = _all,
 ) -> Connection:
-    """A new connection to the first host of the DSN that accepts one.
+    """A new connection to the first host of the DSN that accepts one, or to the primary among several hosts.
 
-    `name` is its `application_name`; `settings` are server settings for its whole session. Each address gets an equal
-    share of the remaining time (or the DSN's `connect_timeout`, if that is less): a silent host does not use up the
-    time of the others. Raises `InvalidDsn`, and `ConnectFailed` with the error of each host.
+    `name` is its `application_name`; `settings` are server settings for its whole session. `accept` looks at a
+    connection first, and raises `ConnectFailed` for a host that must not be used. The attempts overlap (`hosts.first`);
+    each has the DSN's `connect_timeout`, and at most the time until `deadline`. Raises `InvalidDsn`, and
+    `ConnectFailed` with the error of each host.
     """
     parameters = conninfo.with_session(conninfo.parse(dsn), name, {**SESSION_SETTINGS, **(settings or {})})
     limit_s = conninfo.connect_timeout_s(parameters)
     end = trio.current_time() + CONNECT_TIMEOUT_S if deadline is None else deadline
     attempts: list[str] = []
-    failures: list[str] = []
     with trio.CancelScope(deadline=end):
         attempts = await conninfo.attempts(parameters)
-    for number, attempt in enumerate(attempts):
-        share_s = min(limit_s, (end - trio.current_time()) / (len(attempts) - number))
+    if not attempts:
+        raise ConnectFailed("the host names could not be resolved before the deadline")
+    role = hosts.needed_role(parameters.get("target_session_attrs"), len(attempts))
+
+    async def open_one(attempt: str) -> Connection:
+        timeout_s = min(limit_s, end - trio.current_time())
+        connection = Connection(await _open(attempt, timeout_s), name, call_timeout_s)
         try:
-            return Connection(await _open(attempt, share_s), name, call_timeout_s)
-        except psycopg.Error as error:
-            failures.append(str(error).strip())
-        except trio.TooSlowError:
-            failures.append(f"no answer from {conninfo.address(attempt)} within {share_s:.1f} s")
-    raise ConnectFailed("; ".join(failures) or "the host names could not be resolved before the deadline")
+            hosts.check_role(connection, role, conninfo.address(attempt))
+            await accept(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    return await hosts.first(attempts, open_one)
 
 
 async def _open(attempt: str, timeout_s: float) -> PGconn:
-    with trio.fail_after(max(timeout_s, 0)):
-        return await drive_pairs(generators.connect(attempt))
+    try:
+        with trio.fail_after(max(timeout_s, 0)):
+            return await drive_pairs(generators.connect(attempt))
+    except (psycopg.Error, OSError) as error:
+        raise ConnectFailed(str(error).strip()) from error
+    except trio.TooSlowError:
+        raise ConnectFailed(f"no answer from {conninfo.address(attempt)} within {timeout_s:.1f} s") from None

@@ -13,6 +13,9 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from vivero.storage.postgres.errors import ConnectFailed, InvalidDsn
 
+RESOLVE_S = 2.0
+"""Time to resolve a host name."""
+
 
 def parse(dsn: str) -> dict[str, str]:
     """The parameters of a DSN (`key=value` pairs or a `postgresql://` URL); raises `InvalidDsn`."""
@@ -55,18 +58,37 @@ def split_hosts(parameters: Mapping[str, str]) -> list[dict[str, str]]:
     return [{**parameters, **{key: values[i] for key, values in lists.items()}} for i in range(count)]
 
 
+def names_several(dsn: str) -> bool:
+    """Whether a DSN names several hosts. Raises `InvalidDsn`."""
+    return len(split_hosts(parse(dsn))) > 1
+
+
 async def attempts(parameters: Mapping[str, str]) -> list[str]:
-    """The connection strings to try, in order. Raises `ConnectFailed` if no host name can be resolved."""
-    found: list[dict[str, str]] = []
-    failures: list[str] = []
-    for host in split_hosts(parameters):
-        try:
-            found += await _resolve(host)
-        except OSError as error:
-            failures.append(f"cannot resolve host {host['host']!r}: {error.strerror or error}")
+    """The connection strings to try, in order. Raises `ConnectFailed` if no host name can be resolved.
+
+    All names are resolved at once, each within `RESOLVE_S`. libpq must not check `target_session_attrs`: it says in
+    words, not in a code, that a server does not fit (`hosts.check_role`).
+    """
+    shared = {key: value for key, value in parameters.items() if key != "target_session_attrs"}
+    hosts = split_hosts(shared)
+    found: dict[int, list[dict[str, str]]] = {}
+    failures: dict[int, str] = {}
+
+    async def resolve(number: int, host: dict[str, str]) -> None:
+        with trio.move_on_after(RESOLVE_S) as scope:
+            try:
+                found[number] = await _resolve(host)
+            except OSError as error:
+                failures[number] = f"cannot resolve host {host['host']!r}: {error.strerror or error}"
+        if scope.cancelled_caught:
+            failures[number] = f"cannot resolve host {host['host']!r}: no answer within {RESOLVE_S:g} s"
+
+    async with trio.open_nursery() as nursery:
+        for number, host in enumerate(hosts):
+            nursery.start_soon(resolve, number, host)
     if not found:
-        raise ConnectFailed("; ".join(failures))
-    return [make_conninfo("", **each) for each in found]
+        raise ConnectFailed("; ".join(failures[number] for number in sorted(failures)))
+    return [make_conninfo("", **each) for number in sorted(found) for each in found[number]]
 
 
 async def _resolve(parameters: dict[str, str]) -> list[dict[str, str]]:

@@ -96,6 +96,10 @@ class ConnectFailed(Outage):
     """All attempts to connect failed. `diagnosis` is empty, because libpq hides the SQLSTATE of a rejected start."""
 
 
+class NoPrimary(ConnectFailed):
+    """A host answers, but none accepts writes: a failover is under way, or only standbys are left."""
+
+
 class InvalidDsn(StorageError):
     """The connection string is not valid; a retry is useless."""
 

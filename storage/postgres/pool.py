@@ -80,6 +80,9 @@ class Pool:
             except DeadlineExceeded:
                 self._discard_idle()
                 raise
+            except Outage:
+                connection.abort()  # another host may be the primary by now
+                raise
             finally:
                 self._in_use.remove(connection)
                 self._take_back(connection)

@@ -2,9 +2,10 @@
 
 from vivero.storage.postgres import dsn as conninfo
 from vivero.storage.postgres.driver import Connection, connect
-from vivero.storage.postgres.errors import ConnectFailed, InvalidDsn
+from vivero.storage.postgres.errors import ConnectFailed, InvalidDsn, NoPrimary
 from vivero.storage.postgres.startup_problems import (
     PooledConnections,
+    ReadOnlyServer,
     StartupProblem,
     UnknownDatabase,
     Unreachable,
@@ -33,6 +34,8 @@ async def connect_for_checks(dsn: str, address: str, end: float) -> Connection:
         return await connect(dsn, name="vivero:checks", deadline=end, call_timeout_s=PROBE_TIMEOUT_S)
     except InvalidDsn as error:
         raise UnreadableUrl(str(error)) from error
+    except NoPrimary as error:
+        raise ReadOnlyServer(f"{address}: no host accepts writes: {error.message}. Promote one of them") from error
     except ConnectFailed as error:
         sqlstate = await startup_sqlstate(dsn, deadline=end)
         raise _problem_of(sqlstate, address, error.message) from error

@@ -49,6 +49,10 @@ class ReadOnlyServer(StartupProblem):
     may_pass = True
 
 
+class SeveralPrimaries(StartupProblem):
+    """More than one of the hosts accepts writes, so commands could get lost or be processed twice."""
+
+
 class NotPermitted(StartupProblem):
     """This user lacks the right to create the program's tables, or to read and write them."""
 

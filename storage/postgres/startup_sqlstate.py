@@ -19,22 +19,27 @@ _TRACE_LIMIT = 1_000_000
 
 
 async def startup_sqlstate(dsn: str, *, deadline: float) -> str | None:
-    """Connects once more; returns the SQLSTATE with which the last host rejects the connection.
+    """Connects once more; returns the SQLSTATE with which the last host that sends one rejects the connection.
 
-    None if the host accepts it, cannot be reached, or sends no SQLSTATE before `deadline`; and on systems other than
-    Linux, where libpq cannot trace.
+    None if the hosts accept it, cannot be reached, or send no SQLSTATE before `deadline`; and on systems other than
+    Linux, where libpq cannot trace. A silent host does not hide the SQLSTATE of another one.
     """
     if sys.platform != "linux":
         return None
-    found: str | None = None
+    found: dict[int, str | None] = {}
+
+    async def ask(number: int, attempt: str) -> None:
+        found[number] = await _sqlstate(attempt)
+
     with trio.move_on_at(deadline):
         try:
             attempts = await conninfo.attempts(conninfo.parse(dsn))
         except ConnectFailed:
             return None
-        for attempt in attempts:
-            found = await _sqlstate(attempt) or found
-    return found
+        async with trio.open_nursery() as nursery:
+            for number, attempt in enumerate(attempts):
+                nursery.start_soon(ask, number, attempt)
+    return next((found[number] for number in sorted(found, reverse=True) if found[number]), None)
 
 
 async def _sqlstate(attempt: str) -> str | None:

@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from vivero.storage.postgres.driver import connect
-from vivero.storage.postgres.errors import ConnectFailed, ConnectionLost, DeadlineExceeded
+from vivero.storage.postgres.errors import ConnectFailed, ConnectionLost, DeadlineExceeded, Outage
 from vivero.storage.postgres.pool import Pool, PoolClosed, PoolExhausted
 
 
@@ -28,6 +28,23 @@ async def test_a_connection_is_reused(pool):
     first = await backend(pool)
     assert await backend(pool) == first
     assert (pool.stats.opened, pool.stats.idle, pool.stats.in_use, pool.stats.discarded) == (1, 1, 0, 0)
+
+
+async def test_a_connection_to_a_read_only_server_is_not_used_again(database):
+    """Another host may be the primary by now."""
+    pool = Pool(lambda deadline: connect(database, deadline=deadline), 1)
+
+    async def write():
+        async with pool.connection() as connection:
+            await connection.execute("CREATE TEMPORARY TABLE t ()")
+            await connection.script("SET default_transaction_read_only = on")
+            await connection.execute("CREATE TABLE t ()")
+
+    for _ in range(2):
+        with pytest.raises(Outage):
+            await write()
+    assert (pool.stats.opened, pool.stats.discarded) == (2, 2)
+    pool.close()
 
 
 async def test_never_more_connections_than_its_size(pool):
