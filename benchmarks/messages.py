@@ -86,7 +86,8 @@ class _Engine:
             lambda: driver.connect(dsn, name="appender"), appended=lambda *_: self.consumer.handover.wake()
         )
         self.expiry = Expiry(
-            lambda: driver.connect(dsn, name="expiry", settings=CHORES), leads=lambda: self.consumer.handover.leads
+            lambda: driver.connect(dsn, name="expiry", settings=CHORES),
+            led=lambda: (1,) if self.consumer.handover.leads else (),
         )
 
     def committed(self, partition: int, watermark: int, outcomes: list[CommandOutcome], ended: list[Ended]) -> None:

@@ -86,8 +86,8 @@ async def prove(connection: Connection, sessions: Sequence[int], deadline: float
     return not blocked
 
 
-def leave_note(dsn: str, suspicion: Suspicion) -> None:
-    """Records, without the event loop, that the watchdog ends this process during the work of `suspicion`.
+def leave_notes(dsn: str, suspicions: Sequence[Suspicion]) -> None:
+    """Records, without the event loop, that the watchdog ends this process during the work of `suspicions`.
 
     It blocks for a few seconds at most. Raises psycopg.Error.
     """
@@ -96,7 +96,8 @@ def leave_note(dsn: str, suspicion: Suspicion) -> None:
     parameters["connect_timeout"] = str(CONNECT_S)
     if conninfo.names_several(dsn):
         parameters.setdefault("target_session_attrs", "read-write")
-    statement, last = (_sql["end"], WATCHDOG) if suspicion.attempt else (_sql["suspect"], suspicion.last)
     with psycopg.connect(make_conninfo(**parameters), autocommit=True) as connection:
-        values = (suspicion.partition, suspicion.epoch, suspicion.first, last)
-        psycopg.RawCursor(connection).execute(statement.text.encode(), values)
+        for suspicion in suspicions:
+            statement, last = (_sql["end"], WATCHDOG) if suspicion.attempt else (_sql["suspect"], suspicion.last)
+            values = (suspicion.partition, suspicion.epoch, suspicion.first, last)
+            psycopg.RawCursor(connection).execute(statement.text.encode(), values)

@@ -6,6 +6,7 @@ A claim waits for any batch of the last term that is in doubt, and only then rea
 from __future__ import annotations
 
 import msgspec
+import trio
 
 from vivero.storage.postgres import plans
 from vivero.storage.postgres.driver import Connection
@@ -14,6 +15,9 @@ from vivero.storage.postgres.sql_files import beside
 
 _sql = beside(__file__)
 
+MAX_PARTITIONS = 1_024
+"""The number of slots: a partition without a slot would get no messages."""
+MAKE_TIMEOUT_S = 120.0
 LEASE_S = 5.0
 RENEW_EVERY_S = 1.0
 LOCK_NOT_AVAILABLE = "55P03"
@@ -46,6 +50,19 @@ class Owned(Exception):
         super().__init__(f"node {node!r} owns partition {partition} for another {seconds:.1f} s")
         self.node = node
         self.seconds = seconds
+
+
+async def create(connection: Connection, asked: int) -> int:
+    """Makes the partitions of a new database, which no node has led yet. Returns how many partitions there are."""
+    deadline = trio.current_time() + MAKE_TIMEOUT_S
+    async with connection.transaction(deadline=deadline):
+        ((is_new,),) = (await connection.execute(_sql["lock_first"], deadline=deadline)).rows
+        count: int = (await connection.execute(_sql["count"])).rows[0][0]
+        if not is_new or count >= asked:
+            return count
+        await connection.execute(_sql["make_partitions"], (count + 1, asked), deadline=deadline)
+        await connection.execute(_sql["spread_slots"], (asked,), deadline=deadline)
+    return asked
 
 
 async def prepare(connection: Connection) -> None:

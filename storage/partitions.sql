@@ -1,3 +1,19 @@
+-- name: lock_first
+-- Two programs may start at once. The row lock delays the first claim, too, so that a new database stays new while we hold it.
+SELECT epoch = 0 FROM partitions WHERE id = 1 FOR UPDATE;
+
+-- name: count
+-- A statement of its own: that of the lock has a snapshot from before another program's commit.
+SELECT count(*)::int FROM partitions;
+
+-- name: make_partitions
+-- Those from the first number to the last one.
+SELECT make_partition(id) FROM generate_series($1::int, $2::int) AS id;
+
+-- name: spread_slots
+-- Evenly over the partitions. Nothing has a slot yet.
+UPDATE slots SET partition_id = 1 + slot % $1::int;
+
 -- name: transaction_timeout
 -- Shorter than the lease: a frozen owner's transaction ends before a successor may claim (PostgreSQL 17 and newer).
 SET transaction_timeout = '4s';

@@ -26,6 +26,7 @@ from vivero.engine.runtime.maintenance import MaintenanceSettings
 from vivero.engine.runtime.retention import RetentionSettings
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.engine.runtime.timers.settings import TimerSettings
+from vivero.storage.partitions import MAX_PARTITIONS
 
 LOG_FORMATS = ("console", "json")
 LOG_LEVELS = ("debug", "info", "warning", "error")
@@ -85,6 +86,8 @@ class Config:
     feel: FeelSettings = field(default_factory=FeelSettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     supervision: SupervisionSettings = field(default_factory=SupervisionSettings)
+    partitions: int = 1
+    """The number of partitions of a new database. A database with more keeps its number."""
     chaos: bool = False
     """Serve POST /chaos/children/{name}, which injects faults into the program. For tests."""
     control_clock: bool = False
@@ -99,6 +102,8 @@ class Config:
         for name, allowed in (("log_format", LOG_FORMATS), ("log_level", LOG_LEVELS)):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"it must be one of {', '.join(allowed)}")
+        if not 1 <= self.partitions <= MAX_PARTITIONS:
+            raise ValueError(f"it must be from 1 to {MAX_PARTITIONS}")
 
 
 Values = Mapping[str, Any]

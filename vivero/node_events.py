@@ -10,7 +10,7 @@ from vivero.api.long_polls import LongPolls
 from vivero.engine.core.outcomes import Ended
 from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.completions import Completions
-from vivero.engine.runtime.consumer.handover import Handover
+from vivero.engine.runtime.consumer.handovers import Handovers
 from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subject
 from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.timers.task import Changes, Timers
@@ -23,14 +23,15 @@ from vivero.storage.state.save import DEFINITIONS_CHANNEL as DEFINITIONS
 log = structlog.get_logger(__name__)
 
 APPENDED, PROCESSED, AVAILABLE = "vivero_appended", "vivero_processed", "vivero_available"
-CHANNELS = (APPENDED, PROCESSED, AVAILABLE, DEFINITIONS, CLOCK)
+INBOX = "vivero_inbox"
+CHANNELS = (APPENDED, PROCESSED, AVAILABLE, INBOX, DEFINITIONS, CLOCK)
 """The channels of NOTIFY between nodes."""
 
 
-def announce_append(handover: Handover, announcer: Announcer, partition: int, position: int) -> None:
+def announce_append(handovers: Handovers, announcer: Announcer, partition: int, position: int) -> None:
     """Tell the consumer of a partition that its log has new rows, on this node or on another."""
-    if handover.leads:
-        handover.wake()
+    if handovers.leads(partition):
+        handovers.wake(partition)
     else:
         announcer.announce(APPENDED, str(partition), position)
 
@@ -44,26 +45,27 @@ class NodeEvents:
         definitions: DefinitionCache,
         long_polls: LongPolls,
         announcer: Announcer,
-        handover: Handover,
+        handovers: Handovers,
         appender: Appender,
-        timers: Timers,
+        timers: Mapping[int, Timers],
     ) -> None:
+        """`timers` by partition."""
         self._completions = completions
         self._definitions = definitions
         self._long_polls = long_polls
         self._announcer = announcer
-        self._handover = handover
+        self._handovers = handovers
         self._appender = appender
         self._timers = timers
         self._unreadable = 0
 
-    # -- from the consumer
+    # -- from the consumers
 
     def committed(self, partition: int, watermark: int, outcomes: list[CommandOutcome], ended: list[Ended]) -> None:
         self._completions.committed(partition, watermark, outcomes, ended)
         self._announcer.announce(PROCESSED, str(partition), watermark)
         self._appender.processed(partition)
-        self._timers.committed(watermark)
+        self._timers[partition].committed(watermark)
 
     def available(self, type: str, tenant: str, count: int) -> None:
         self._long_polls.available(type, tenant, count)
@@ -73,20 +75,24 @@ class NodeEvents:
         return self._long_polls.piggybacked(available)
 
     def inbox_filled(self, partition: int) -> None:
-        self._appender.inbox_filled(partition)
+        if self._handovers.leads(partition):
+            self._appender.inbox_filled(partition)
+        else:
+            self._announcer.announce(INBOX, str(partition), 1)
 
     def timers_changed(self, partition: int, changes: Changes) -> None:
-        self._timers.changed(changes)
+        self._timers[partition].changed(changes)
 
     def leads(self, partition: int, epoch: int) -> None:
         self._completions.sweep_soon()
-        self._timers.term(epoch)
+        self._timers[partition].term(epoch)
 
     # -- from the API of this or another node
 
     def clock_changed(self) -> None:
         self._long_polls.wake_all()
-        self._timers.clock_changed()
+        for timers in self._timers.values():
+            timers.clock_changed()
 
     # -- from other nodes
 
@@ -106,9 +112,12 @@ class NodeEvents:
             return
         for key, value in announced.items():
             if channel == APPENDED:
-                self._handover.wake()
+                self._handovers.wake(int(key))
             elif channel == PROCESSED:
                 self._completions.processed(int(key), value)
+            elif channel == INBOX:
+                if self._handovers.leads(int(key)):
+                    self._appender.inbox_filled(int(key))
             elif channel == AVAILABLE:
                 tenant, _, type_ = key.partition("\n")
                 self._long_polls.available(type_, tenant, value)
@@ -124,4 +133,4 @@ class NodeEvents:
             self._definitions.forget()
             self._completions.sweep_soon()
             self.clock_changed()
-            self._handover.wake()
+            self._handovers.wake_all()

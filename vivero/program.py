@@ -24,6 +24,7 @@ from vivero.embedded import Lease
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.children import Child
 from vivero.engine.runtime.supervision.failures import Escalated
+from vivero.storage import partitions
 from vivero.storage.postgres import checks, driver, migrate
 from vivero.storage.postgres.checks import Server
 from vivero.storage.postgres.migrate import Migration
@@ -84,6 +85,7 @@ async def up(
                 async with _unless(stop):
                     dsn, children = await held.enter_async_context(database(config))
                     server = await prepare(dsn, config, migrating)
+                    config = replace(config, partitions=await make_partitions(dsn, config.partitions))
                 if not stop.is_set():
                     tune_collector()
                     started = partial(_ready, ready, config, dsn, server)
@@ -121,6 +123,20 @@ async def prepare(dsn: str, config: Config, migrating: Callable[[Migration, int,
     finally:
         connection.close()
     return server
+
+
+async def make_partitions(dsn: str, asked: int) -> int:
+    """Make the partitions of a new database. Returns the number of partitions, which an older database keeps."""
+    connection = await driver.connect(dsn, name="vivero:partitions")
+    try:
+        count = await partitions.create(connection, asked)
+    finally:
+        connection.close()
+    if count > asked:
+        log.info("the database keeps its number of partitions, which is higher", partitions=count, asked=asked)
+    elif count < asked:
+        log.warning("the number of partitions is set when the database is created", partitions=count, asked=asked)
+    return count
 
 
 async def pending(dsn: str, config: Config) -> list[Migration]:

@@ -10,7 +10,7 @@ listener ◄── NOTIFY ◄── announcer ◄───────┘
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -25,14 +25,14 @@ from vivero.api.waits import Waits
 from vivero.config import Config
 from vivero.engine.bpmn.parser import parse
 from vivero.engine.bpmn.xml import LIMITS
-from vivero.engine.core.records.base import PARTITION
 from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.completions import Completions
-from vivero.engine.runtime.consumer.handover import Handover
+from vivero.engine.runtime.consumer.handovers import Handovers
 from vivero.engine.runtime.consumer.leadership import Consumer
 from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.expiry import Expiry
 from vivero.engine.runtime.maintenance import Maintenance
+from vivero.engine.runtime.partition_names import task_name
 from vivero.engine.runtime.retention import Retention
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.children import Child
@@ -65,12 +65,15 @@ class Tree:
 
     supervisor: Supervisor
     appender: Appender
-    consumer: Consumer
+    handovers: Handovers
+    consumers: Mapping[int, Consumer]
+    """By partition."""
     completions: Completions
     definitions: DefinitionCache
     pools: tuple[Pool, ...]
     long_polls: LongPolls
-    timers: Timers
+    timers: Mapping[int, Timers]
+    """By partition."""
     probe: LoopProbe = field(default_factory=LoopProbe)
     """Measures the longest time for which the event loop served nobody."""
 
@@ -88,14 +91,22 @@ def _abort(*pools: Pool) -> None:
         pool.abort()
 
 
-def _chores(config: Config, connection: Connect, leads: Callable[[], bool]) -> Iterator[Child]:
-    """The tasks that keep the tables small, each with its own connection. They work where this node leads."""
-    expiry = Expiry(connection("expiry", **CHORES), config.expiry, PARTITION, leads)
+def _chores(config: Config, connection: Connect, handovers: Handovers) -> Iterator[Child]:
+    """The tasks that keep the tables small, each with its own connection. They work for the partitions that this node
+    leads. Retention is for all partitions; the leader of the first one does it."""
+    expiry = Expiry(connection("expiry", **CHORES), config.expiry, handovers.led)
     yield Child("expiry", expiry.run, expiry.close)
-    maintenance = Maintenance(connection("maintenance", **CHORES), config.maintenance, PARTITION, leads)
+    maintenance = Maintenance(connection("maintenance", **CHORES), config.maintenance, handovers.led)
     yield Child("maintenance", maintenance.run, maintenance.close)
-    retention = Retention(connection("retention", **CHORES), config.retention, leads)
+    retention = Retention(connection("retention", **CHORES), config.retention, partial(handovers.leads, 1))
     yield Child("retention", retention.run, retention.close)
+
+
+def _engine(consumers: Mapping[int, Consumer], timers: Mapping[int, Timers]) -> Iterator[Child]:
+    """The tasks of each partition. A failure of one restarts no other."""
+    for partition, consumer in consumers.items():
+        yield Child(task_name("consumer", partition), consumer.run, consumer.close)
+        yield Child(task_name("timers", partition), timers[partition].run, timers[partition].close)
 
 
 def _pools(connection: Callable[..., Callable[[float], Awaitable[Connection]]], size: int) -> tuple[Pool, Pool, Pool]:
@@ -115,18 +126,25 @@ def build(
     pools = _pools(before, config.database.pool_size)
     completions = Completions(connection("completions"))
     limits = replace(LIMITS, feel=config.feel.limits)
-    definitions = DefinitionCache(pools[0].connection, read=partial(parse, limits=limits))
+    definitions = DefinitionCache(pools[0].connection, read=partial(parse, limits=limits), consumers=config.partitions)
     max_waiting = min(config.api.max_waiting, config.http.max_connections * 3 // 4)
     long_polls = LongPolls(max_waiting, config.api.slow_poll_s, config.api.activations_bytes)
     announcer = Announcer(before("announcer"), needed=lambda: not listener.alone)
-    handover = Handover()
-    appender = _appender(config, connection, handover, announcer)
-    timers = Timers(connection("timers"), appender, config.timers, PARTITION, lambda: handover.leads)
-    events = NodeEvents(completions, definitions, long_polls, announcer, handover, appender, timers)
-    consumer = Consumer(
-        primary.connect, node, definitions, events, config.consumer, PARTITION,
-        config.timers.rules, lambda: appender.busy, handover,
-    )  # fmt: skip
+    partitions = range(1, config.partitions + 1)
+    handovers = Handovers(partitions)
+    appender = _appender(config, connection, handovers, announcer)
+    timers = {
+        one: Timers(connection(task_name("timers", one)), appender, config.timers, one, partial(handovers.leads, one))
+        for one in partitions
+    }
+    events = NodeEvents(completions, definitions, long_polls, announcer, handovers, appender, timers)
+    consumers = {
+        one: Consumer(
+            primary.connect, node, definitions, events, config.consumer, one,
+            config.timers.rules, lambda: appender.busy, handovers[one],
+        )
+        for one in partitions
+    }  # fmt: skip
     listener = NotificationListener(before("listener"), CHANNELS, events.heard, events.connected)
 
     def services() -> Services:
@@ -144,9 +162,8 @@ def build(
         [
             _api(config, services, listeners, pools, long_polls),
             Child("appender", appender.run, appender.close, appender.drain),
-            Child("consumer", consumer.run, consumer.close),
-            Child("timers", timers.run, timers.close),
-            *_chores(config, connection, lambda: handover.leads),
+            *_engine(consumers, timers),
+            *_chores(config, connection, handovers),
             Child("completions", completions.run, completions.close),
             Child("listener", listener.run, listener.abort),
             Child("announcer", announcer.run, announcer.abort),
@@ -154,17 +171,17 @@ def build(
         ],
         config.supervision,
     )
-    return Tree(supervisor, appender, consumer, completions, definitions, pools, long_polls, timers)
+    return Tree(supervisor, appender, handovers, consumers, completions, definitions, pools, long_polls, timers)
 
 
-def _appender(config: Config, connection: Connect, handover: Handover, announcer: Announcer) -> Appender:
+def _appender(config: Config, connection: Connect, handovers: Handovers, announcer: Announcer) -> Appender:
     return Appender(
         connection("appender"),
         config.appender,
-        appended=partial(announce_append, handover, announcer),
-        handed=lambda _partition, segment: handover.take(segment),
-        consumed=lambda _partition: handover.consumed(),
-        owned=lambda: (PARTITION,) if handover.leads else (),
+        appended=partial(announce_append, handovers, announcer),
+        handed=handovers.take,
+        consumed=handovers.consumed,
+        owned=handovers.led,
     )
 
 
@@ -206,7 +223,7 @@ async def run(
     tree = build(config, dsn, node, listeners, others)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_stop, tree, stop, config.drain_s, nursery.cancel_scope)
-        note = partial(tree.consumer.handover.accuse, partial(attempts.leave_note, dsn))
+        note = partial(tree.handovers.accuse, partial(attempts.leave_notes, dsn))
         watchdog = Watchdog(config.supervision.blocked_after_s, last_words=note)
         with watchdog.thread(), tree.probe.watching():
             nursery.start_soon(watchdog.run)

@@ -98,8 +98,10 @@ class DefinitionCache:
         acquire: Callable[[], AbstractAsyncContextManager[Connection]],
         settings: CacheSettings | None = None,
         read: Callable[[bytes, str], Parsed] = parse,
+        consumers: int = 1,
     ) -> None:
-        """`acquire()` lends a connection to read with. `read(content, name)` parses a file, in a thread."""
+        """`acquire()` lends a connection to read with. `read(content, name)` parses a file, in a thread. As many
+        `consumers` parse with a connection of their own."""
         self._acquire = acquire
         self._read = read
         self._settings = settings = settings or CacheSettings()
@@ -111,7 +113,7 @@ class DefinitionCache:
         self._loading_models: SingleFlight[str, Models | None] = SingleFlight()
         self._loading_rows: SingleFlight[tuple[str, int], DefinitionRow | None] = SingleFlight()
         self._loading_latest: SingleFlight[tuple[str, str], DefinitionRow | None] = SingleFlight()
-        self._own_thread = trio.CapacityLimiter(1)
+        self._own_threads = trio.CapacityLimiter(consumers)
         self._changes = 0
         self._hits = self._misses = 0
 
@@ -145,7 +147,7 @@ class DefinitionCache:
         if models is not None:
             return models
         if connection is not None:
-            return await self._parse(sha256, await definitions.resource(connection, sha256), self._own_thread)
+            return await self._parse(sha256, await definitions.resource(connection, sha256), self._own_threads)
         return await self._loading_models.get(sha256, lambda: self._load_models(sha256))
 
     async def _load_models(self, sha256: str) -> Models | None:

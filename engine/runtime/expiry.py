@@ -7,7 +7,7 @@ a message late or twice does no harm.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 
 from vivero.engine.runtime.dedicated_connection import DedicatedConnection
@@ -38,14 +38,12 @@ class Expiry:
         self,
         connect: Callable[[], Awaitable[Connection]],
         settings: ExpirySettings | None = None,
-        partition: int = 1,
-        leads: Callable[[], bool] = lambda: True,
+        led: Callable[[], Collection[int]] = lambda: (1,),
     ) -> None:
-        """`leads()` tells whether this node leads the partition."""
+        """`led()` names the partitions that this node leads."""
         self._connection = DedicatedConnection(connect)
         self._settings = settings or ExpirySettings()
-        self._partition = partition
-        self._leads = leads
+        self._led = led
         self.deleted = 0
         """The number of messages deleted so far, for metrics and tests."""
 
@@ -59,12 +57,15 @@ class Expiry:
         beat.beat()
         async with self._connection.opened(beat) as connection:
             while True:
-                busy = await self.run_once(connection, beat) if self._leads() else False
+                busy = await self.run_once(connection, beat)
                 await beat.sleep(settings.pause_s if busy else settings.every_s)
 
     async def run_once(self, connection: Connection, beat: Beat) -> bool:
-        """Delete one batch of expired messages. True if there may be more."""
-        with beat.waiting(self._settings.call_timeout_s):
-            count = await message_channels.expire(connection, self._partition, self._settings.messages)
-        self.deleted += count
-        return count == self._settings.messages
+        """Delete one batch of expired messages of each partition. True if there may be more."""
+        more = False
+        for partition in self._led():
+            with beat.waiting(self._settings.call_timeout_s):
+                count = await message_channels.expire(connection, partition, self._settings.messages)
+            self.deleted += count
+            more |= count == self._settings.messages
+        return more

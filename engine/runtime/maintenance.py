@@ -1,4 +1,4 @@
-"""Task: maintenance of the tables, on the node that leads (docs/supervision.md).
+"""Task: maintenance of the tables of a partition, on the node that leads it (docs/supervision.md).
 
 It creates partitions of the log tables ahead of need, trims the cursor, and adds up the counts that batches write as
 differences. Nothing of this is urgent. A chore that fails is logged, counted in `failures`, and tried again in the next
@@ -7,7 +7,7 @@ turn. A failure ends no term, and the engine never waits for maintenance.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 
 import structlog
@@ -42,16 +42,15 @@ class Maintenance:
         self,
         connect: Callable[[], Awaitable[Connection]],
         settings: MaintenanceSettings | None = None,
-        partition: int = 1,
-        leads: Callable[[], bool] = lambda: True,
+        led: Callable[[], Collection[int]] = lambda: (1,),
     ) -> None:
-        """`leads()` tells whether this node leads the partition."""
+        """`led()` names the partitions that this node leads."""
         self._connection = DedicatedConnection(connect)
         self._settings = settings or MaintenanceSettings()
-        self._partition = partition
-        self._leads = leads
-        self._trimmed_until: int | None = None
-        self._chores: dict[str, Callable[[Connection], Awaitable[bool]]] = {
+        self._led = led
+        self._trimmed_until: dict[int, int] = {}
+        """By partition."""
+        self._chores: dict[str, Callable[[Connection, int], Awaitable[bool]]] = {
             "create log partitions": self._make_log_partitions,
             "add up element counts": self._total_element_counts,
             "trim the cursor": self._trim_cursor,
@@ -70,33 +69,41 @@ class Maintenance:
             with beat.waiting(self._settings.call_timeout_s):
                 await maintenance.prepare(connection)
             while True:
-                busy = await self.run_once(connection, beat) if self._leads() else False
+                busy = await self.run_once(connection, beat)
                 await beat.sleep(0 if busy else self._settings.every_s)
 
     async def run_once(self, connection: Connection, beat: Beat) -> bool:
-        """Run each chore once. True if one of them has more to do. Raises ConnectionLost."""
+        """Run each chore once for each partition. True if one of them has more to do. Raises ConnectionLost."""
         more = False
-        for name, chore in self._chores.items():
-            try:
+        for partition in self._led():
+            for name in self._chores:
                 with beat.waiting(self._settings.call_timeout_s):
-                    more |= await chore(connection)
-            except ConnectionLost:
-                raise
-            except StorageError as error:
-                self.failures[name] += 1
-                log.error("a maintenance chore failed and will be tried again", chore=name, error=str(error))
+                    more |= await self._run_chore(connection, name, partition)
         return more
 
-    async def _make_log_partitions(self, connection: Connection) -> bool:
-        made = await maintenance.make_log_partitions(connection, self._partition)
+    async def _run_chore(self, connection: Connection, name: str, partition: int) -> bool:
+        try:
+            return await self._chores[name](connection, partition)
+        except ConnectionLost:
+            raise
+        except StorageError as error:
+            self.failures[name] += 1
+            log.error(
+                "a maintenance chore failed and will be tried again", chore=name, partition=partition, error=str(error)
+            )
+            return False
+
+    async def _make_log_partitions(self, connection: Connection, partition: int) -> bool:
+        made = await maintenance.make_log_partitions(connection, partition)
         if made:
-            log.info("created log partitions", count=made)
+            log.info("created log partitions", partition=partition, count=made)
         return False
 
-    async def _total_element_counts(self, connection: Connection) -> bool:
+    async def _total_element_counts(self, connection: Connection, partition: int) -> bool:
         most = self._settings.changes
-        return await maintenance.total_element_counts(connection, self._partition, most) == most
+        return await maintenance.total_element_counts(connection, partition, most) == most
 
-    async def _trim_cursor(self, connection: Connection) -> bool:
-        self._trimmed_until = await maintenance.trim_cursor(connection, self._partition, self._trimmed_until)
+    async def _trim_cursor(self, connection: Connection, partition: int) -> bool:
+        trimmed_until = self._trimmed_until.get(partition)
+        self._trimmed_until[partition] = await maintenance.trim_cursor(connection, partition, trimmed_until)
         return False

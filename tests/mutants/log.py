@@ -270,13 +270,13 @@ LOG: tuple[Mutant, ...] = (
         "appender: new goes before work",
         f"{APPENDER_TESTS}::test_work_goes_before_new",
         "engine/runtime/appender/task.py",
-        ("_received(self._work) or self._next_new(room)", "self._next_new(room) or _received(self._work)"),
+        ("received(self._work) or _next_new(new)", "_next_new(new) or received(self._work)"),
     ),
     mutant(
         "appender: new does not wait for room in the log",
         "tests/runtime/appender/test_admission.py::test_what_runs_is_appended_before_what_is_new",
-        "engine/runtime/appender/task.py",
-        ("        return self._pace.room()\n", "        return 1000\n"),
+        "engine/runtime/appender/new_commands.py",
+        ("            self._room = self.pace.room()\n", "            self._room = 1000\n"),
     ),
     mutant(
         "appender: new is not refused when it finds no room in time",

@@ -65,6 +65,10 @@ class Program:
         self.entry = ("-m", "vivero")
         """What Python is to run."""
 
+    def add_arguments(self, *arguments):
+        """Pass these from the next start on. The last one of an option counts."""
+        self._arguments = (*self._arguments, *arguments)
+
     def start(self):
         """Begin; `ready` waits for it."""
         command = [sys.executable, *self.entry, "up", "--port", str(self.port), "--chaos", "--log-format", "json"]

@@ -73,7 +73,7 @@ async def test_a_batch_that_holds_a_message_is_not_waited_for(published, connect
 
 async def test_another_partition_looks_after_its_own(published, connection, connect):
     await published(100, later_ms=400)
-    assert not await Expiry(connect, partition=2).run_once(connection, beat())
+    assert not await Expiry(connect, led=lambda: (2,)).run_once(connection, beat())
     assert await left(connection) == [100]
 
 
@@ -100,12 +100,12 @@ async def test_a_node_that_does_not_lead_deletes_nothing(published, connection, 
     await published(100, later_ms=400)
     asked = trio.Event()
 
-    def leads():
+    def led():
         asked.set()
-        return False
+        return ()
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(Expiry(connect, leads=leads).run, beat())
+        nursery.start_soon(Expiry(connect, led=led).run, beat())
         with trio.fail_after(20):
             await asked.wait()
         nursery.cancel_scope.cancel()

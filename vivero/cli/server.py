@@ -65,6 +65,7 @@ def settings(file: Path | None, **flags: Any) -> Config:
 @click.option("--port", type=int, metavar="N", help="Listen on this port; 0 selects a free one.  [8080]")
 @click.option("--host", metavar="H", help="Listen on this address; 0.0.0.0 means all.  [127.0.0.1]")
 @database_options
+@click.option("--partitions", type=int, metavar="N", help="Partitions of a new database, for several engines.  [1]")
 @click.option("--chaos", is_flag=True, default=None, help="Serve POST /chaos/children/{name}, for tests.")
 @click.option("--control-clock", is_flag=True, default=None, help="Allow clients to set the clock, for tests.")
 @click.option("--log-format", type=click.Choice(["console", "json"]), help="Format of the log on stderr.  [console]")
@@ -74,6 +75,7 @@ def up(
     file: Path | None,
     data_dir: Path | None,
     database_url: str | None,
+    partitions: int | None,
     chaos: bool | None,
     control_clock: bool | None,
     log_format: str | None,
@@ -96,6 +98,7 @@ def up(
         api__host=host,
         database__data_dir=data_dir,
         database__url=database_url,
+        partitions=partitions,
         chaos=chaos,
         control_clock=control_clock,
         log_format=log_format,

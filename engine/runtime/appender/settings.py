@@ -22,9 +22,6 @@ NEW: tuple[type[Command], ...] = (
 )
 """Commands that create work. They are refused first; all others are accepted while there is capacity."""
 
-NEW_GO_TO = 1
-"""The partition whose log must have capacity for them."""
-
 
 @dataclass(frozen=True, slots=True)
 class AppenderSettings:

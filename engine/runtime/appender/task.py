@@ -22,8 +22,8 @@ import trio
 from vivero.engine.runtime.appender.admission import Draining, InDoubt, NotAppended, Overloaded, Unavailable
 from vivero.engine.runtime.appender.calls import Append, AppendCall, PendingCommand, bisect, pending_command
 from vivero.engine.runtime.appender.forwarding import Consumed, Forwarding
-from vivero.engine.runtime.appender.pace import Pace
-from vivero.engine.runtime.appender.settings import NEW, NEW_GO_TO, AppenderSettings, AppenderStats
+from vivero.engine.runtime.appender.new_commands import NewCommands, received
+from vivero.engine.runtime.appender.settings import NEW, AppenderSettings, AppenderStats
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage import log
 from vivero.storage.log import Appended, AppendedSegment, Session
@@ -85,10 +85,8 @@ class Appender:
         self._settings = settings = settings or AppenderSettings()
         self._appended, self._handed, self._consumed, self._owned = appended, handed, consumed, owned
         self._send_work, self._work = trio.open_memory_channel[PendingCommand](settings.work_channel)
-        self._send_new, self._new = trio.open_memory_channel[PendingCommand](settings.new_channel)
-        self._pace = Pace(settings.pace)
-        self._first: PendingCommand | None = None
-        """The first of the `new` commands that wait for capacity in the log."""
+        self._new: dict[int, NewCommands] = {}
+        """By partition."""
         self._calls: deque[AppendCall] = deque()
         self._filled_inboxes: set[int] = set()
         self._forwarding = Forwarding(settings.forward_count, settings.lag_s)
@@ -104,11 +102,10 @@ class Appender:
     # -- for requests ---------------------------------------------------------------------------------------------
 
     def admits_new(self) -> bool:
-        """False if `append` would refuse a new command at once, because there is too much to do."""
+        """False if `append` would refuse a new command of any partition at once, because there is too much to do."""
         if self._draining or self._out_since is not None:
             return True  # `append` says why it is not possible
-        full = self._new.statistics().current_buffer_used >= self._settings.new_channel
-        if full or self._lags(NEW_GO_TO) is not None:
+        if self._new and all(new.full or self._lags(partition) is not None for partition, new in self._new.items()):
             self.stats.overloaded += 1
             return False
         return True
@@ -164,7 +161,9 @@ class Appender:
 
     def processed(self, partition: int) -> None:
         """The engine made progress: the log may have capacity for `new` commands, and for more of the inbox."""
-        if (self._room() and self._first is not None) or partition in self._filled_inboxes:
+        new = self._new.get(partition)
+        has_room = new is not None and new.measure_room(self._consumed(partition)) and new.first is not None
+        if has_room or partition in self._filled_inboxes:
             self._wake.set()
 
     def last_position(self, partition: int) -> int:
@@ -174,10 +173,9 @@ class Appender:
     @property
     def busy(self) -> bool:
         """Whether a command is being appended or waits for it."""
-        return bool(self._calls or self._first) or any(
-            state.current_buffer_used or state.tasks_waiting_send
-            for state in (self._work.statistics(), self._new.statistics())
-        )
+        work = self._work.statistics()
+        waiting = self._calls or work.current_buffer_used or work.tasks_waiting_send
+        return bool(waiting) or any(new.busy for new in self._new.values())
 
     def drain(self) -> None:
         """Refuse further commands. `run` returns when all accepted ones are in the log."""
@@ -213,12 +211,21 @@ class Appender:
 
     async def _hand_over(self, pending: PendingCommand, new: bool) -> None:
         try:
-            (self._send_new if new else self._send_work).send_nowait(pending)
+            if new:
+                self._new_commands(pending.partition).put_nowait(pending)
+            else:
+                self._send_work.send_nowait(pending)
         except trio.WouldBlock:
             if new:
                 raise self._overloaded(f"{self._settings.new_channel} requests wait for being appended") from None
             await self._send_work.send(pending)
         self._wake.set()
+
+    def _new_commands(self, partition: int) -> NewCommands:
+        new = self._new.get(partition)
+        if new is None:
+            new = self._new[partition] = NewCommands(self._settings.new_channel, self._settings.pace)
+        return new
 
     async def _wait_on(self, pending: PendingCommand, deadline: float) -> None:
         """Keep waiting for a `new` command until `deadline`, unless the log has no room for it."""
@@ -227,7 +234,7 @@ class Appender:
                 await pending.done.wait()
 
     def _lacks_room(self, pending: PendingCommand) -> bool:
-        return pending.new and pending.call is None and self._first is not None
+        return pending.new and pending.call is None and self._new_commands(pending.partition).first is not None
 
     def _give_up(self, pending: PendingCommand) -> NotAppended:
         """The deadline passed: withdraw the command, unless it may have been written."""
@@ -314,32 +321,17 @@ class Appender:
     def _gather(self) -> None:
         """Make one call for each partition, `work` first, within the limits of a call."""
         groups: dict[int, list[PendingCommand]] = {}
-        count, size, room = 0, 0, self._room()
+        count, size = 0, 0
+        new = deque(self._new.values())
+        for partition, commands in self._new.items():
+            commands.measure_room(self._consumed(partition))
         while count < self._settings.call_count and size < self._settings.call_bytes:
-            pending = _received(self._work) or self._next_new(room)
+            pending = received(self._work) or _next_new(new)
             if pending is None:
                 break
             groups.setdefault(pending.partition, []).append(pending)
-            count, size, room = count + 1, size + pending.size, room - pending.new
+            count, size = count + 1, size + pending.size
         self._calls.extend(AppendCall(partition, items) for partition, items in groups.items())
-
-    def _room(self) -> float:
-        """How many `new` commands the log has capacity for."""
-        consumed = self._consumed(NEW_GO_TO)
-        if consumed is None:
-            self._pace.forget()
-            return float("inf")
-        self._pace.processed(consumed.position, trio.current_time())
-        return self._pace.room()
-
-    def _next_new(self, room: float) -> PendingCommand | None:
-        """The next `new` command, if there is capacity for it; otherwise it is kept."""
-        first = self._first
-        if first is None or first.withdrawn:
-            first = _received(self._new)
-        self._first = first if room < 1 else None
-        self._pace.filled = self._first is not None
-        return None if room < 1 else first
 
     async def _make_call(self, connection: Connection, beat: Beat, call: AppendCall) -> None:
         """Make the first of the queued calls. It leaves the queue when its outcome is known."""
@@ -383,10 +375,10 @@ class Appender:
         self.stats.commands += len(fresh)
         self.stats.replays += len(appended) - len(fresh)
         if fresh:
-            if call.partition == NEW_GO_TO:
-                new = sum(item.new for item in call.items)
-                since = min(item.since for item in call.items if not item.new or new == len(call.items))
-                self._pace.appended(fresh[-1], new, len(call.items) - new, since, trio.current_time())
+            new = sum(item.new for item in call.items)
+            since = min(item.since for item in call.items if not item.new or new == len(call.items))
+            pace = self._new_commands(call.partition).pace
+            pace.appended(fresh[-1], new, len(call.items) - new, since, trio.current_time())
             self._note_appended(call.partition, fresh[-1], segment)
 
     def _note_appended(self, partition: int, position: int, segment: AppendedSegment | None = None) -> None:
@@ -424,12 +416,12 @@ class Appender:
         return False
 
 
-def _received(channel: trio.MemoryReceiveChannel[PendingCommand]) -> PendingCommand | None:
-    """The next command that was not withdrawn."""
-    while True:
-        try:
-            pending = channel.receive_nowait()
-        except trio.WouldBlock:
-            return None
-        if not pending.withdrawn:
+def _next_new(queues: deque[NewCommands]) -> PendingCommand | None:
+    """The next command of the queues in turn. Drops a queue that has none, or no capacity."""
+    while queues:
+        pending = queues[0].take()
+        if pending is not None:
+            queues.rotate(-1)
             return pending
+        queues.popleft()
+    return None

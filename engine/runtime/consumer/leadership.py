@@ -19,6 +19,7 @@ from vivero.engine.runtime.consumer.observers import CommitObserver, Models
 from vivero.engine.runtime.consumer.refusals import MAX_TIMERS, Refusals, Suspected
 from vivero.engine.runtime.consumer.settings import ConsumerSettings, ConsumerStats
 from vivero.engine.runtime.consumer.term import Term
+from vivero.engine.runtime.partition_names import task_name
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.failures import leaves
 from vivero.storage import attempts, partitions, timers
@@ -82,8 +83,8 @@ class Consumer:
         writer = reader = None
         try:
             with beat.waiting(self.settings.call_timeout_s):
-                writer = await self._connect("vivero:consumer-writer")
-                reader = await self._connect("vivero:consumer-reader")
+                writer = await self._connect(task_name("vivero:consumer-writer", self.partition))
+                reader = await self._connect(task_name("vivero:consumer-reader", self.partition))
                 self._connections = [writer, reader]
                 await partitions.prepare(writer)
                 await partitions.prepare(reader)

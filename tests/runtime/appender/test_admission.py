@@ -10,6 +10,7 @@ from vivero.engine.runtime.appender.forwarding import Consumed
 from vivero.engine.runtime.appender.task import Append, Appender, AppenderSettings, Overloaded
 from vivero.engine.runtime.supervision.children import Child
 from vivero.engine.runtime.supervision.supervisor import Supervisor
+from vivero.storage import partitions
 from vivero.storage.log import Appended
 
 SECONDS = 20.0
@@ -138,3 +139,19 @@ async def test_new_is_admitted_while_the_engine_keeps_up_and_there_is_a_place_to
     engine.position -= 2
     assert not appender.admits_new()
     assert appender.stats.overloaded == 2
+
+
+async def test_a_full_log_holds_back_only_the_new_commands_of_its_partition(start, connection, nursery, engine):
+    await partitions.create(connection, 2)
+    appender, first, second = await start(1, new_wait_s=SECONDS), [], []
+    for _ in range(3):
+        nursery.start_soon(collect, first, appender, CREATE)
+    await until(lambda: len(first) == 1)
+    nursery.start_soon(collect, second, appender, Append(CreateInstance(process_id="p"), "t", partition=2))
+    await until(lambda: len(second) == 1)
+    assert [answer.position >> 51 for answer in second] == [2]
+    assert len(first) == 1
+    assert appender.admits_new()
+    engine.position = None
+    appender.processed(1)
+    await until(lambda: len(first) == 3)

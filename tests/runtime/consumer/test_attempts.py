@@ -586,7 +586,7 @@ async def test_what_the_watchdog_ends_is_known_to_the_next_process(migrated, con
     async def blocked():
         """The loop stands still, the watchdog's thread writes, and the process ends."""
         monkeypatch.setattr("vivero.engine.runtime.consumer.term.LONG_S", -1.0)
-        note = partial(program.consumer.handover.accuse, partial(attempts.leave_note, migrated))
+        note = partial(program.consumer.handover.accuse, lambda told: attempts.leave_notes(migrated, [told]))
         thread = threading.Thread(target=note)
         thread.start()
         thread.join()
@@ -676,9 +676,9 @@ async def test_an_attempt_is_the_owners_and_counts_once(connect, connection):
 async def test_a_batch_that_is_suspected_makes_the_next_term_careful(connect, connection, migrated):
     writer = await connect()
     claim = await partitions.claim(writer, 1, "a")
-    attempts.leave_note(migrated, Suspicion(1, claim.epoch - 1, 3, 9, False))
+    attempts.leave_notes(migrated, [Suspicion(1, claim.epoch - 1, 3, 9, False)])
     assert await rows_of(connection, RECORDED) == [], "not by a term that is over"
-    attempts.leave_note(migrated, Suspicion(1, claim.epoch, 3, 9, False))
+    attempts.leave_notes(migrated, [Suspicion(1, claim.epoch, 3, 9, False)])
     await attempts.begin(writer, 1, claim.epoch, 3)
     (known,) = await attempts.known(writer, 1, 5)
     assert (known.position, known.until, list(known.causes)) == (3, 9, [])

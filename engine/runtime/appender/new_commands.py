@@ -1,0 +1,71 @@
+"""The `new` commands that wait for capacity in the log of one partition.
+
+A full log of one partition holds back only its own commands.
+"""
+
+from __future__ import annotations
+
+import trio
+
+from vivero.engine.runtime.appender.calls import PendingCommand
+from vivero.engine.runtime.appender.forwarding import Consumed
+from vivero.engine.runtime.appender.pace import Pace, PaceSettings
+
+
+class NewCommands:
+    """A bounded queue, and the pace at which its commands enter the log."""
+
+    def __init__(self, limit: int, pace: PaceSettings) -> None:
+        self._limit = limit
+        self._send, self._receive = trio.open_memory_channel[PendingCommand](limit)
+        self.pace = Pace(pace)
+        self.first: PendingCommand | None = None
+        """The first of the commands, if they wait for capacity in the log."""
+        self._room = 0.0
+
+    @property
+    def full(self) -> bool:
+        return self._receive.statistics().current_buffer_used >= self._limit
+
+    @property
+    def busy(self) -> bool:
+        """Whether a command waits."""
+        return self.first is not None or self._receive.statistics().current_buffer_used > 0
+
+    def put_nowait(self, pending: PendingCommand) -> None:
+        """Raises trio.WouldBlock when the queue is full."""
+        self._send.send_nowait(pending)
+
+    def measure_room(self, consumed: Consumed | None) -> float:
+        """How many commands the log has capacity for. `consumed` is None without a known owner, who decides."""
+        if consumed is None:
+            self.pace.forget()
+            self._room = float("inf")
+        else:
+            self.pace.processed(consumed.position, trio.current_time())
+            self._room = self.pace.room()
+        return self._room
+
+    def take(self) -> PendingCommand | None:
+        """The next command, if the log had capacity for it when the room was measured; otherwise it is kept."""
+        first = self.first
+        if first is None or first.withdrawn:
+            first = received(self._receive)
+        fits = self._room >= 1
+        self.first = None if fits else first
+        self.pace.filled = self.first is not None
+        if not fits:
+            return None
+        self._room -= first is not None
+        return first
+
+
+def received(channel: trio.MemoryReceiveChannel[PendingCommand]) -> PendingCommand | None:
+    """The next command that was not withdrawn."""
+    while True:
+        try:
+            pending = channel.receive_nowait()
+        except trio.WouldBlock:
+            return None
+        if not pending.withdrawn:
+            return pending
