@@ -42,6 +42,8 @@ class NeedKind(Enum):
     """All start events that wait for messages or signals; key: None."""
     LEASE = auto()
     """The current lease token of a job, which is never cached; key: the job's key."""
+    USAGE = auto()
+    """The number of instances of a definition that run in other partitions, never cached; key: the definition's."""
     FAMILY = auto()
     """All versions of a process; key: (tenant, process id)."""
     WORK = auto()

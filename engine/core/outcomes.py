@@ -37,11 +37,12 @@ class Handled(msgspec.Struct, eq=False):
 
 @dataclass(slots=True)
 class InboxCommand:
-    """A follow-up that is deferred to the inbox."""
+    """A follow-up that is deferred to the inbox, or sent to another partition: `partition` will handle it."""
 
     command: Command
     tenant: str
     request: int
+    partition: int
 
 
 class Ended(NamedTuple):

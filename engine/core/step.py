@@ -16,14 +16,16 @@ from operator import attrgetter
 from vivero.engine.bpmn.model import Process
 from vivero.engine.core.deferred_trees import DeferredTrees
 from vivero.engine.core.dispatch import COMMANDS
+from vivero.engine.core.homes import answers_its_request, home_of
 from vivero.engine.core.needs import Need, NeedKind, NotLoaded
 from vivero.engine.core.outcomes import CommandRecord, Handled, InboxCommand, Notices
 from vivero.engine.core.quarantine import quarantine
-from vivero.engine.core.records.base import Command
+from vivero.engine.core.records.base import Command, partition_of
 from vivero.engine.core.records.effects import Reject, Rejection, RejectionCode
 from vivero.engine.core.records.instances import ContinueWork
 from vivero.engine.core.records.messages import CloseSubscription, OpenSubscription
 from vivero.engine.core.records.timers import TriggerTimer
+from vivero.engine.core.routes import Routes
 from vivero.engine.core.rules import (
     BATCH_CHARACTERS,
     BATCH_ROWS,
@@ -101,12 +103,24 @@ class Processor:
         self._between_commands = False
         self._inline = limits.inline_follow_ups
         self._work = Worklist(state, self.view, self._max_cost)
+        self._several = False
+        """Whether there are several partitions. For one, no home of a command is computed."""
         self.used_up = False
         """Whether the latest quantum between commands used its whole budget."""
         self._last = self._seq = 0
         """The latest position, and the number of its rows."""
         self.awaiting_load: list[AwaitingLoad] = []
         """Follow-ups of this batch that `resume_awaiting` handles once their needs are loaded."""
+
+    def set_routes(self, routes: Routes) -> None:
+        """Set the routes that the next commands are handled with."""
+        self.state.routes = routes
+        self._several = routes.several
+
+    def is_elsewhere(self, command: Command, tenant: str) -> bool:
+        """Whether another partition handles the command. Nothing needs to be loaded for it here."""
+        here = self.state.partition
+        return self._several and home_of(command, tenant, self.state.routes, here) != here
 
     def set_inline(self, inline: bool) -> None:
         """Set `StepLimits.inline_follow_ups`."""
@@ -120,6 +134,8 @@ class Processor:
         """
         self._begin_record(record, now)
         self.view.leases = leases
+        if self._several and self.is_elsewhere(record.command, record.tenant):
+            return self._forward(record)
         self._work.begin_quantum()
         follow_ups: deque[Command] = deque()
         if type(record.command) is ContinueWork:
@@ -132,6 +148,12 @@ class Processor:
         if type(record.command) is TriggerTimer:
             self._note_untriggered(record.command.key)
         return rows
+
+    def _forward(self, record: CommandRecord) -> list[Handled]:
+        """Send a command to the partition that handles it, with the request that waits for its outcome."""
+        self._send_to_inbox(record.command)
+        self.skip(record.position)
+        return [Handled(0, None, record.request, [])]
 
     def _continue(self, command: ContinueWork, request: int | None, follow_ups: deque[Command]) -> list[Handled]:
         """Run the next quantum of deferred work by its own command."""
@@ -213,7 +235,8 @@ class Processor:
     def give_up_awaiting(self) -> None:
         """Defer follow-ups to the inbox whose needs are still missing after several rounds."""
         for one in self.awaiting_load:
-            self.notices.to_inbox += [InboxCommand(command, one.tenant, one.request) for command in one.commands]
+            here = self.state.partition
+            self.notices.to_inbox += [InboxCommand(command, one.tenant, one.request, here) for command in one.commands]
         self.awaiting_load = []
 
     def _follow_up(self, follow_ups: deque[Command], loaded: int = 0) -> list[Handled]:
@@ -241,8 +264,12 @@ class Processor:
         """Raise NotLoaded for a row that is not in memory. A handler would take it for one that does not exist."""
         for need in COMMANDS[type(command)].needs(command, self.view.tenant):
             table = _TABLES.get(need.kind)
-            if table is not None and need.key not in table(self.state):
+            if table is not None and need.key not in table(self.state) and not self._is_foreign(need):
                 raise NotLoaded(need)
+
+    def _is_foreign(self, need: Need) -> bool:
+        """Whether the row belongs to a tree of another partition, which is never loaded here."""
+        return need.kind is not NeedKind.DEFINITION and partition_of(need.key) != self.state.partition
 
     def _await_load(self, commands: list[Command], missing: Need) -> None:
         """Keep a follow-up and all that come after it, which must not overtake it."""
@@ -267,11 +294,11 @@ class Processor:
             self._undo()
             rejection = self._poisoned(command, bug)
         for send in self._work.sends:
-            if send.later:
+            if send.later or (self._several and self.is_elsewhere(send.command, self.view.tenant)):
                 self._send_to_inbox(send.command)
             else:
                 follow_ups.append(send.command)
-        rows = self._rows(seq, request, rejection)
+        rows = self._rows(command, seq, request, rejection)
         self.state.accept()
         return rows
 
@@ -282,7 +309,9 @@ class Processor:
             command.key, tenant, request, between
         ):
             return
-        self.notices.to_inbox.append(InboxCommand(command, tenant, request))
+        here = self.state.partition
+        home = home_of(command, tenant, self.state.routes, here) if self._several else here
+        self.notices.to_inbox.append(InboxCommand(command, tenant, request, home))
 
     # ---- the frame of a command
 
@@ -325,12 +354,12 @@ class Processor:
         self._work.take(quarantine(record.command, rejection, self.view))
         for send in self._work.sends:
             self._send_to_inbox(send.command)
-        rows = self._rows(0, record.request, rejection)
+        rows = self._rows(record.command, 0, record.request, rejection)
         self.state.accept()
         self._last, self._seq = record.position, len(rows)
         return rows
 
-    def _rows(self, seq: int, request: int | None, rejection: Rejection | None) -> list[Handled]:
+    def _rows(self, command: Command, seq: int, request: int | None, rejection: Rejection | None) -> list[Handled]:
         """The command's own row, and one for each answer to another request."""
         notices = self.notices
         if self._work.ended:
@@ -341,6 +370,8 @@ class Processor:
             notices.available[available] = notices.available.get(available, 0) + 1
         own = Handled(seq, self._root(), request, self._work.events, rejection)
         own.answered = rejection is None and request is None and not self._work.later
+        if self._several and seq == 0 and request is not None and not self._work.later:
+            own.answered = answers_its_request(command)  # it was forwarded
         rows = [own]
         for reply in self._work.replies:
             if reply.rejection is None and (reply.to is None or reply.to == self.view.request):

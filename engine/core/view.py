@@ -8,6 +8,7 @@ from typing import Any
 from vivero.engine.bpmn.model import Node, Process
 from vivero.engine.core.expression_results import EXTRACT, column_text, json_of, not_kept, type_name, unexpected
 from vivero.engine.core.needs import Need, NeedKind, NotLoaded
+from vivero.engine.core.records.base import partition_of
 from vivero.engine.core.records.effects import Fail, IncidentType
 from vivero.engine.core.rules import (
     CHARACTERS_PER_STEP,
@@ -258,6 +259,22 @@ class View:
         """The number of running instances of a definition in this partition."""
         usage = self.state.catalogue.usage.get(definition_key)
         return usage.running if usage is not None else 0
+
+    def running_elsewhere(self, definition_key: int) -> int:
+        """The number of running instances of a definition in all other partitions."""
+        if not self.state.routes.several:
+            return 0
+        try:
+            return self.state.running_elsewhere[definition_key]
+        except KeyError:
+            raise NotLoaded(Need(NeedKind.USAGE, definition_key)) from None
+
+    def other_partitions(self) -> list[int]:
+        return [one for one in self.state.routes.all if one != self.state.partition]
+
+    def is_of_this_partition(self, key: int) -> bool:
+        """Whether this partition has assigned the key, and owns its aggregate."""
+        return partition_of(key) == self.state.partition
 
     def model(self, definition_key: int) -> Process:
         model = self.state.catalogue.models.get(definition_key)

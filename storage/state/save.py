@@ -12,7 +12,6 @@ from typing import NamedTuple
 import msgspec
 
 from vivero.engine.core.outcomes import Handled, InboxCommand
-from vivero.engine.core.records.base import PARTITION_SHIFT
 from vivero.engine.core.records.codec import EVENT_FORMAT, encode_command, encode_events
 from vivero.engine.core.state.catalogue import Definition
 from vivero.engine.core.state.instance_tree import (
@@ -58,7 +57,7 @@ def statements_of(
     of_batch = state.partition, EVENT_FORMAT, now, LARGE_EVENTS
     yield _sql["event_log"], (positions, seqs, roots, requests, events, rejections, responses, *of_batch)
     if to_inbox:
-        yield _sql["inbox"], (_encode([_inbox_command(one, state.partition) for one in to_inbox]),)
+        yield _sql["inbox"], (_encode([_inbox_command(one) for one in to_inbox]),)
     yield from statements_for_rows(state)
     yield from _counts(state)
     definitions = [row for row in state.dirty if isinstance(row, Definition)]
@@ -89,14 +88,13 @@ def log_row(position: int, row: Handled, response: bytes | None) -> EventLogRow:
     return EventLogRow(position, row.seq, row.root, row.request, encode_events(row.events), rejection, response)
 
 
-def _inbox_command(one: InboxCommand, partition: int) -> Document:
-    key = getattr(one.command, "key", None)
+def _inbox_command(one: InboxCommand) -> Document:
     return {
-        "partition": partition if key is None else key >> PARTITION_SHIFT,
+        "partition": one.partition,
         "request": one.request,
         "tenant": one.tenant,
         "intent": one.command.intent,
-        "key": key,
+        "key": getattr(one.command, "key", None),
         "payload": encode_command(one.command).decode(),
     }
 

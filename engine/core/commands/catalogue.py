@@ -23,8 +23,9 @@ from vivero.engine.core.records.catalogue import (
     RetireDefinition,
     StartMetadata,
 )
-from vivero.engine.core.records.effects import Effects, Reject, RejectionCode, Reply
+from vivero.engine.core.records.effects import Effects, Reject, RejectionCode, Reply, Send
 from vivero.engine.core.records.messages import StartClosed
+from vivero.engine.core.routes import CATALOGUE
 from vivero.engine.core.shared.starts import starts_of
 from vivero.engine.core.state.catalogue import Definition
 from vivero.engine.core.view import View
@@ -102,7 +103,11 @@ def needs_delete(command: DeleteResource, tenant: str) -> Needs:
 
 
 def delete(command: DeleteResource, view: View) -> Effects:
-    """Delete the definition, or let it drain while instances run. The version before it becomes the latest at once."""
+    """Delete the definition, or let it drain while instances run. The version before it becomes the latest at once.
+
+    Every other partition is asked to report when it runs no instance any more: the numbers that were read are as old as
+    its last commit.
+    """
     definition = view.definition(command.key)
     if definition is None or definition.tenant != view.tenant or definition.state == "DELETED":
         raise Reject(
@@ -112,9 +117,11 @@ def delete(command: DeleteResource, view: View) -> Effects:
     newest = latest(definition.process_id, view)
     if newest is definition:
         yield from _restore_starts(definition, view)
-    if view.running(definition.key):
+    if view.running(definition.key) or view.running_elsewhere(definition.key):
         if definition.state == "ACTIVE":
             yield DefinitionDraining(definition.key)
+        for partition in view.other_partitions():
+            yield Send(RetireDefinition(definition.key, partition))
     else:
         yield DefinitionDeleted(definition.key)
 
@@ -132,6 +139,11 @@ def needs_retire(command: RetireDefinition, tenant: str) -> Needs:
 
 
 def retire(command: RetireDefinition, view: View) -> Effects:
+    """Delete a draining definition that has no instance in any partition. Other partitions report to the catalogue."""
     definition = view.definition(command.key)
-    if definition is not None and definition.state == "DRAINING" and not view.running(definition.key):
+    if definition is None or definition.state != "DRAINING" or view.running(definition.key):
+        return
+    if command.partition not in (0, CATALOGUE):
+        yield Send(RetireDefinition(definition.key))
+    elif not view.running_elsewhere(definition.key):
         yield DefinitionDeleted(definition.key)

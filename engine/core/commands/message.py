@@ -215,9 +215,11 @@ def needs_channel(
 def open_subscription(command: OpenSubscription, view: View) -> Effects:
     """Add the subscription, and correlate the oldest stored message that its process has not got yet.
 
-    Nothing happens if the element does not wait any more."""
+    Nothing happens if an element of this partition does not wait any more. The command that closes the subscription of
+    another partition's element comes later than this one."""
     channel = view.channel(command.tenant, command.correlation_key)
-    if view.subscription(command.key) is None or command.key in channel.subscriptions:
+    ended = view.is_of_this_partition(command.key) and view.subscription(command.key) is None
+    if ended or command.key in channel.subscriptions:
         return
     yield ChannelSubscribed(
         command.key,

@@ -1,10 +1,13 @@
 """Signals: all elements that wait now get the signal, and it starts processes. BPMN 2.0.2 §10.5.5.
 
 Delivery goes in pages, each a command of its own, so that any number of receivers does not block the log. A signal
-that an element throws goes to the element's own instance tree first, before the element completes.
+that an element throws goes to the element's own instance tree first, before the element completes. It reaches the
+elements of other partitions that wait when it arrives there.
 """
 
 from __future__ import annotations
+
+import msgspec
 
 from vivero.engine.core.events.signal import KIND
 from vivero.engine.core.needs import Need, NeedKind, Needs
@@ -35,6 +38,8 @@ def broadcast(command: BroadcastSignal, view: View) -> Effects:
     if command.thrower is not None:
         yield Send(CompleteThrow(command.thrower))
     yield Send(DeliverSignal(key, command.name, 0, variables, told))
+    for partition in view.other_partitions():
+        yield Send(DeliverSignal(key, command.name, 0, variables, partition=partition))
     starts = view.starts().named(view.tenant, KIND, command.name)
     yield from distribute(
         (), [StartInstance(view.key(), one.definition, one.element, variables) for one in starts], variables
@@ -64,7 +69,12 @@ def needs_deliver(command: DeliverSignal, tenant: str) -> Needs:
 
 
 def deliver(command: DeliverSignal, view: View) -> Effects:
-    """Deliver to the subscriptions of the loaded page, and to those that were in memory already."""
+    """Deliver to the subscriptions of the loaded page, and to those that were in memory already.
+
+    A signal of another partition gets a key of this one: all elements that wait here when it arrives get it.
+    """
+    if not view.is_of_this_partition(command.key):
+        command = msgspec.structs.replace(command, key=view.key(), partition=0)
     last = view.signal_page(command.name, command.after)
     waiting = view.state.waiting[KIND].get((view.tenant, command.name), {})
     upto = command.upto if last is None else min(last + 1, command.upto)

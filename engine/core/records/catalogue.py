@@ -48,10 +48,14 @@ class DeleteResource(Command, frozen=True):
 
 
 class RetireDefinition(Command, frozen=True):
-    """Internal: the last instance of a draining definition has ended."""
+    """Internal: in one partition, no instance of a draining definition runs any more.
+
+    `partition`: the partition that is asked to report this; 0: the report, to the catalogue.
+    """
 
     intent: ClassVar[str] = "PROCESS_DEFINITION:RETIRE"
     key: int
+    partition: int = 0
 
 
 class DeploymentCreated(Event, frozen=True):

@@ -19,9 +19,10 @@ class BroadcastSignal(Command, frozen=True):
 
 
 class DeliverSignal(Command, frozen=True):
-    """Internal: deliver a signal to the next page of subscriptions, those with a key in (after, upto).
+    """Internal: deliver a signal to the next page of subscriptions of a partition, those with a key in (after, upto).
 
-    `told`: the keys that already have the signal.
+    `told`: the keys that already have the signal. `partition`: on the way to another partition, its number; 0: this
+    one. There the signal gets a key of that partition when it arrives.
     """
 
     intent: ClassVar[str] = "SIGNAL:DELIVER"
@@ -30,6 +31,7 @@ class DeliverSignal(Command, frozen=True):
     after: int
     variables: dict[str, str] = {}
     told: tuple[int, ...] = ()
+    partition: int = 0
 
     @property
     def upto(self) -> int:

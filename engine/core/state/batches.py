@@ -25,6 +25,8 @@ def close(state: State) -> list[Retained]:
     Retained trees, parts and channels are not evicted before `committed`.
     """
     state.signal_pages.clear()
+    if state.running_elsewhere:
+        state.running_elsewhere.clear()
     channels = _retain_channels(state) if state.channels else ()
     parts = _retain_parts(state) if state.parts or state.ended_parts or state.paged else ()
     roots = changed_roots(state)

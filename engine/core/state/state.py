@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from vivero.engine.core.records.base import PARTITION_SHIFT
+from vivero.engine.core.routes import ONE_PARTITION
 from vivero.engine.core.state.catalogue import Catalogue
 from vivero.engine.core.state.instance_tree import (
     MISSING,
@@ -39,6 +40,7 @@ class State:
 
     def __init__(self, partition: int, next_key: int | None = None) -> None:
         self.partition = partition
+        self.routes = ONE_PARTITION
         self.next_key = next_key if next_key is not None else (partition << PARTITION_SHIFT) + 1
         self.now = 0
         self.position = 0
@@ -84,6 +86,8 @@ class State:
         """Very large variables of this batch that were decoded for it, by their text."""
         self.signal_pages: dict[tuple[str, str, int], int | None] = {}
         """Pages of subscriptions to a signal: (tenant, name, key before it) → last key; None for the last page."""
+        self.running_elsewhere: dict[int, int] = {}
+        """Numbers of instances that run in other partitions, by definition, as this batch has read them."""
         self.written = 0
         """Characters written in this batch: variables, items, results, headers, names, messages; undone ones, too."""
 

@@ -1,0 +1,233 @@
+"""What crosses between partitions: commands that arrived at the wrong one, signals, definitions, deletions."""
+
+import pytest
+
+from tests.core.bench import raw
+from tests.core.cluster import ClusterBench
+from tests.core.message_models import catch, message, model, receive, signal, starts, throw
+from tests.core.models import ONE_TASK, end, start, task
+from vivero.engine.core.commands.signal import SUBSCRIPTIONS_PER_PAGE
+from vivero.engine.core.records.base import partition_of
+from vivero.engine.core.records.catalogue import DeleteResource
+from vivero.engine.core.records.effects import RejectionCode
+from vivero.engine.core.records.instances import CancelInstance, CreateInstance
+from vivero.engine.core.records.jobs import CompleteJob
+from vivero.engine.core.records.messages import CorrelateMessage, OpenSubscription, PublishMessage
+from vivero.engine.core.records.signals import BroadcastSignal, DeliverSignal
+from vivero.engine.core.step import StepLimits
+
+TENANT = "<default>"
+HEARS = model(start(), catch(on="signal"), end(), "start > catch > end")
+WAITS = model(start(), receive(), end(), "start > receive > end")
+HEARS_TWICE = model(start(), catch("one", on="signal"), catch("two", on="signal"), end(), "start > one > two > end")
+
+
+@pytest.fixture
+def bench(seed):
+    return ClusterBench(3, seed, at=1)
+
+
+@pytest.fixture
+def cluster(bench):
+    return bench.cluster
+
+
+def create(cluster, at, process_id="p", **variables):
+    """An instance in a partition; its key."""
+    created = cluster.run(CreateInstance(process_id, variables=raw(variables)), at=at)
+    assert created.rejection is None, created.rejection
+    return created.response.process_instance_key
+
+
+def key_of(cluster, partition):
+    """A correlation key whose channel belongs to the partition."""
+    return next(key for key in map(str, range(100)) if cluster.routes.of_channel(TENANT, key) == partition)
+
+
+def elements(cluster, partition):
+    return sorted(element.element for element in cluster[partition].state.elements.values())
+
+
+# ---- commands at the wrong partition
+
+
+def test_a_command_at_the_wrong_partition_is_sent_on_and_answered(bench, cluster):
+    bench.deploy(ONE_TASK)
+    create(cluster, 2)
+    (job,) = cluster[2].state.jobs
+    done = cluster.run(CompleteJob(job), at=3)
+    assert done.rejection is None
+    assert not cluster[2].state.elements
+
+
+def test_its_rejection_answers_the_client(bench, cluster):
+    refused = cluster.run(CancelInstance(2 << 51 | 99), at=3)
+    assert refused.rejection is not None
+    assert refused.rejection.code is RejectionCode.NOT_FOUND
+    refused = cluster.run(CorrelateMessage("hello", key_of(cluster, 1)), at=2)
+    assert refused.rejection is not None
+    assert refused.rejection.code is RejectionCode.NOT_FOUND
+
+
+def test_the_row_of_the_first_partition_answers_nothing(bench, cluster):
+    position = cluster.send(CancelInstance(2 << 51 | 99), at=3)
+    assert position not in cluster.answers
+    cluster.settle()
+    assert cluster.answers[position][0].code is RejectionCode.NOT_FOUND
+
+
+def test_a_key_of_no_partition_is_not_found(cluster):
+    assert cluster.run(CancelInstance(77 << 51 | 1), at=2).rejection.code is RejectionCode.NOT_FOUND
+
+
+def test_a_message_published_anywhere_reaches_the_element(bench, cluster):
+    bench.deploy(WAITS)
+    key = key_of(cluster, 1)
+    create(cluster, 2, k=key)
+    assert cluster.run(PublishMessage("hello", key), at=3).response.message_key >> 51 == 1
+    assert not cluster[2].state.elements
+
+
+def test_a_correlation_that_is_sent_on_names_the_instance(bench, cluster):
+    bench.deploy(WAITS)
+    key = key_of(cluster, 1)
+    instance = create(cluster, 2, k=key)
+    assert cluster.run(CorrelateMessage("hello", key), at=3).response.process_instance_key == instance
+
+
+# ---- channels
+
+
+def test_a_subscription_is_closed_after_it_was_opened_though_both_are_on_their_way(bench, cluster):
+    bench.deploy(WAITS)
+    key = key_of(cluster, 1)
+    position = cluster.send(CreateInstance("p", variables=raw({"k": key})), at=2)
+    instance = cluster.outcome(position).response.process_instance_key
+    cluster.send(CancelInstance(instance))
+    cluster.settle()
+    assert not bench.open()
+
+
+def test_a_wait_that_is_deferred_still_crosses_before_its_end(bench, seed):
+    """With a quantum of one item, what follows is deferred; what goes elsewhere is not."""
+    bench = ClusterBench(3, seed, StepLimits(quantum_items=1), at=2)
+    bench.deploy(WAITS)
+    key = key_of(bench.cluster, 1)
+    bench.start(k=key)
+    assert [type(logged.command) for logged in bench.cluster[1].log].count(OpenSubscription) == 1
+    bench.publish("hello", key)
+    assert not bench.open()
+
+
+def test_an_instance_that_a_message_starts_lives_with_its_channel(bench, cluster):
+    bench.deploy(model(starts(), task("work"), end(), "start > work > end", roots=(message(key=None),)))
+    key = key_of(cluster, 3)
+    for _ in range(2):
+        cluster.run(PublishMessage("hello", key, 100_000), at=2)
+    assert elements(cluster, 3) == ["p", "work"], "the second message waits for the end of the first instance"
+    (job,) = cluster[3].state.jobs
+    cluster.run(CompleteJob(job))
+    assert elements(cluster, 3) == ["p", "work"]
+    assert not cluster[1].state.elements
+    assert not cluster[2].state.elements
+
+
+# ---- signals
+
+
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_a_signal_reaches_the_elements_of_all_partitions(bench, cluster, at):
+    bench.deploy(HEARS)
+    for partition in (1, 2, 3):
+        create(cluster, partition)
+    reply = cluster.run(BroadcastSignal("alarm"), at=at)
+    assert partition_of(reply.response.signal_key) == at
+    assert not bench.open()
+
+
+def test_a_signal_crosses_page_by_page(bench, cluster):
+    bench.deploy(HEARS)
+    for _ in range(SUBSCRIPTIONS_PER_PAGE + 5):
+        create(cluster, 3)
+    cluster.run(BroadcastSignal("alarm"), at=1)
+    assert not cluster[3].state.elements
+    assert [type(logged.command) for logged in cluster[3].log].count(DeliverSignal) == 2
+
+
+def test_a_signal_of_another_partition_comes_once(bench, cluster):
+    """The keys of two partitions do not say which one is older. What begins to wait because of the signal is."""
+    bench.deploy(HEARS_TWICE)
+    for partition in (1, 2, 3):
+        create(cluster, partition)
+    cluster.run(BroadcastSignal("alarm"), at=2)
+    assert [elements(cluster, partition) for partition in (1, 2, 3)] == [["p", "two"]] * 3
+
+
+def test_a_signal_starts_one_instance(bench, cluster):
+    bench.deploy(model(starts(on="signal"), task("work"), end(), "start > work > end"))
+    cluster.run(BroadcastSignal("alarm"), at=2)
+    assert [len(engine.state.trees) for engine in cluster.engines] == [0, 1, 0]
+
+
+def test_a_signal_that_an_element_throws_reaches_the_others(bench, cluster):
+    bench.deploy(
+        HEARS, model(start(), throw(on="signal"), end(), "start > throw > end", id="q", roots=(signal(), message()))
+    )
+    create(cluster, 1)
+    create(cluster, 3, "q")
+    assert not bench.open()
+
+
+# ---- the catalogue
+
+
+def test_each_partition_starts_the_latest_version(bench, cluster):
+    bench.deploy(ONE_TASK)
+    create(cluster, 2)
+    (second,) = bench.deploy(ONE_TASK.replace(b"Process p", b"Process P"))
+    assert cluster[3].state.catalogue.definitions[second].version == 2
+    assert {create(cluster, partition) >> 51 for partition in (1, 2, 3)} == {1, 2, 3}
+    (first, *others) = [
+        tree.definition_key for engine in cluster.engines[1::-1] for tree in engine.state.trees.values()
+    ]
+    assert first != second
+    assert set(others) == {second}
+
+
+def state_of(cluster, definition):
+    return cluster[1].state.catalogue.definitions[definition].state
+
+
+def test_a_definition_drains_until_its_last_instance_has_ended_in_every_partition(bench, cluster):
+    (definition,) = bench.deploy(ONE_TASK)
+    keys = [create(cluster, partition) for partition in (1, 2, 3)]
+    assert cluster.run(DeleteResource(definition), at=2).rejection is None
+    for key in keys:
+        assert state_of(cluster, definition) == "DRAINING"
+        cluster.run(CancelInstance(key))
+    assert state_of(cluster, definition) == "DELETED"
+
+
+def test_an_instance_that_ends_while_its_definition_is_deleted_leaves_nothing_draining(bench, cluster, monkeypatch):
+    """The catalogue counted the instance, whose end was not committed yet."""
+    (definition,) = bench.deploy(ONE_TASK)
+    key = create(cluster, 3)
+    supply = type(cluster[1])._supply
+
+    def counted_before(engine, need):
+        supply(engine, need)
+        if need.key in engine.state.running_elsewhere:
+            engine.state.running_elsewhere[need.key] = 1
+            monkeypatch.undo()
+
+    cluster.send(CancelInstance(key))
+    monkeypatch.setattr(type(cluster[1]), "_supply", counted_before)
+    cluster.run(DeleteResource(definition))
+    assert state_of(cluster, definition) == "DELETED"
+
+
+def test_a_definition_without_instances_is_deleted_at_once(bench, cluster):
+    (definition,) = bench.deploy(ONE_TASK)
+    cluster.run(DeleteResource(definition))
+    assert state_of(cluster, definition) == "DELETED"
+    assert not cluster[2].log, "no partition was asked"

@@ -1,0 +1,175 @@
+"""Instances, messages and signals of several partitions at once, while commands cross between them in any order.
+
+At the end each message has one receiver in each process or is still stored, each request has its answer, and the
+channels know of exactly those subscriptions that elements still have.
+"""
+
+from collections import Counter
+from random import Random
+
+from tests.core.bench import raw
+from tests.core.cluster import ClusterBench
+from tests.core.message_models import (
+    boundary,
+    catch,
+    event_sub,
+    message,
+    model,
+    publish,
+    receive,
+    signal,
+    starts,
+    throw,
+)
+from tests.core.models import end, start, task
+from tests.rounds import few_and_many
+from vivero.engine.core.homes import HOMES
+from vivero.engine.core.records.effects import RejectionCode
+from vivero.engine.core.records.instances import CancelInstance, CreateInstance
+from vivero.engine.core.records.jobs import CompleteJob
+from vivero.engine.core.records.messages import CorrelateMessage, MessageReceived, PublishMessage
+from vivero.engine.core.records.signals import BroadcastSignal
+
+ROOTS = (message("hello"), message("go", None, "b"), signal())
+KEYS = ("a", "b", "c", "d")
+TTL_MS = 1_000_000
+MODELS = (
+    model(start(), receive(), end(), "start > receive > end", id="waits", roots=ROOTS),
+    model(
+        *(start(), task("work"), boundary("work", on="message", interrupting=False), end(), end("out")),
+        *("start > work > end", "boundary > out"),
+        id="beside",
+        roots=ROOTS,
+    ),
+    model(
+        *(start(), task("work"), boundary("work", on="message"), end(), end("out")),
+        *("start > work > end", "boundary > out"),
+        id="interrupts",
+        roots=ROOTS,
+    ),
+    model(
+        *(start(), task("work"), end(), event_sub("inner", end("done"), "inner-start > done"), "start > work > end"),
+        id="inside",
+        roots=ROOTS,
+    ),
+    model(start(), throw(on="message", extensions=publish()), end(), "start > throw > end", id="throws", roots=ROOTS),
+    model(
+        *(start(), throw(on="message", extensions=publish(ttl="PT1H")), end(), "start > throw > end"),
+        id="stores",
+        roots=ROOTS,
+    ),
+    model(start(), catch(on="signal"), end(), "start > catch > end", id="hears", roots=ROOTS),
+    model(start(), throw(on="signal"), end(), "start > throw > end", id="shouts", roots=ROOTS),
+    model(starts(on="b"), task("work"), end(), "start > work > end", id="begun", roots=ROOTS),
+)
+CREATED = ("waits", "waits", "beside", "interrupts", "inside", "throws", "stores", "hears", "shouts")
+
+
+class Traffic:
+    """Random commands of clients, which do not wait for each other."""
+
+    def __init__(self, seed) -> None:
+        self.random = Random(seed)
+        self.bench = ClusterBench(self.random.randint(2, 5), seed)
+        self.cluster = self.bench.cluster
+        self.bench.deploy(*MODELS)
+        self.requests = {}
+
+    def send(self, command):
+        """In its home or, as a client with old routes does, in any other partition."""
+        home = HOMES[type(command)](command, "<default>", self.cluster.routes)
+        anywhere = self.random.choice(self.cluster.routes.all)
+        at = anywhere if home is None or self.random.random() < 0.3 else home
+        self.requests[self.cluster.send(command, at=at)] = command
+
+    def step(self):
+        for _ in range(self.random.randint(0, 2)):
+            self.cluster.deliver()
+        self.cluster.now += 10
+        key, variables = self.random.choice(KEYS), raw({"x": 1})
+        draw = self.random.random()
+        if draw < 0.45:
+            self.send(CreateInstance(self.random.choice(CREATED), variables=raw({"k": key})))
+        elif draw < 0.7:
+            name = self.random.choice(("hello", "hello", "go"))
+            self.send(PublishMessage(name, key, self.random.choice((0, TTL_MS)), None, variables))
+        elif draw < 0.78:
+            self.send(CorrelateMessage("hello", key, variables))
+        elif draw < 0.83:
+            self.send(BroadcastSignal("alarm", variables))
+        elif draw < 0.92:
+            self.end_something(lambda state: [CompleteJob(key) for key in state.jobs])
+        else:
+            self.end_something(lambda state: [CancelInstance(key) for key in state.trees])
+
+    def end_something(self, commands_of):
+        commands = commands_of(self.random.choice(self.cluster.engines).state)
+        if commands:
+            self.send(self.random.choice(commands))
+
+
+def events(cluster, kind):
+    return [e for logged in cluster.log for row in logged.handled for e in row.events if isinstance(e, kind)]
+
+
+def check_answers(traffic):
+    """Each request has an answer, and no bug was found."""
+    for position, command in traffic.requests.items():
+        assert position in traffic.cluster.answers, f"{command} has no answer"
+    for logged in traffic.cluster.log:
+        for row in logged.handled:
+            assert row.rejection is None or row.rejection.code is not RejectionCode.PROCESSING_ERROR, row.rejection
+
+
+def check_messages(bench):
+    """A process gets a message once, and none waits while a message that it could take is stored."""
+    processes = {key: row["process_id"] for (table, key), row in bench.rows.items() if table == "Instance"}
+    received = Counter((e.message, processes[e.instance]) for e in events(bench.cluster, MessageReceived))
+    assert not received or max(received.values()) == 1, "a process got a message twice"
+    for engine in bench.cluster.engines:
+        for channel in engine.state.channels.values():
+            for subscription in channel.subscriptions.values():
+                waiting = bench.cluster[subscription.key >> 51].state.subscriptions[subscription.key]
+                assert waiting.state != "CREATED" or subscription.state == "OPEN", "a message is for ever on its way"
+                if subscription.state == "OPEN":
+                    stored = [m for m in channel.messages.values() if m.name == subscription.name]
+                    assert all(subscription.process_id in m.given for m in stored), "a stored message found nobody"
+
+
+def check_subscriptions(cluster):
+    """The channels have the subscriptions that elements wait with, each in its own partition, and no others."""
+    known, open_ = set(), set()
+    for engine in cluster.engines:
+        for place, channel in engine.state.channels.items():
+            assert not channel.subscriptions or cluster.routes.of_channel(*place) == engine.state.partition
+            known |= channel.subscriptions.keys()
+        open_ |= {key for key, one in engine.state.subscriptions.items() if one.kind == "MESSAGE"}
+    assert known == open_
+
+
+@few_and_many(60, 3_000)
+def test_each_message_has_one_receiver_and_nothing_stays_open(seed, count):
+    found = Counter()
+    for one in range(seed, seed + count):
+        traffic = Traffic(one)
+        for _ in range(60):
+            traffic.step()
+        traffic.cluster.settle()
+        check_answers(traffic)
+        check_messages(traffic.bench)
+        check_subscriptions(traffic.cluster)
+        found["received"] += len(events(traffic.cluster, MessageReceived))
+        found["crossed"] += traffic.cluster.delivered
+        for engine in traffic.cluster.engines:
+            for root in list(engine.state.trees):
+                traffic.send(CancelInstance(root))
+        traffic.cluster.settle()
+        # a message that is given back or a lock that is released may begin a new instance
+        while any(engine.state.trees for engine in traffic.cluster.engines):
+            for engine in traffic.cluster.engines:
+                for root in list(engine.state.trees):
+                    traffic.send(CancelInstance(root))
+            traffic.cluster.settle()
+        assert not traffic.bench.open(), f"seed {one}"
+    assert found["received"] > 5 * count, found
+    assert found["crossed"] > 50 * count, found

@@ -1,0 +1,34 @@
+"""Four partitions come to the same end as one, whatever the order in which commands cross between them."""
+
+from random import Random
+
+from tests.core.cluster import ClusterBench
+from tests.core.randomised.blocks import Final, Fork, Shout, inside, waits
+from tests.core.randomised.pairs import is_cut
+from tests.core.randomised.runs import by_place, play, recorded
+from tests.rounds import few_and_many
+
+
+def left_by(run, bench):
+    """All rows that there ever were; of a process that may interrupt what has just begun in it, the end."""
+    if any(isinstance(one, Shout) or _throws_at_once(one) for one in inside(run.block)):
+        return [("", "", {"end": end}) for end in bench.ended.values()]
+    return by_place(bench, "p")
+
+
+def _throws_at_once(block):
+    ways = block.ways if isinstance(block, Fork) else ()
+    return any(not waits(way) and any(isinstance(one, Final) for one in inside(way)) for way in ways)
+
+
+@few_and_many(40, 1_000)
+def test_random_models_come_to_the_same_end(seed, count):
+    sent = 0
+    for one in range(seed, seed + count):
+        run = recorded(one)
+        if is_cut(run.block):
+            continue
+        bench = ClusterBench(4, one, at=Random(one).randint(1, 4))
+        assert left_by(run, play(run, bench)) == left_by(run, play(run)), f"seed {one}"
+        sent += bench.cluster.delivered
+    assert sent > count, "nothing crossed between the partitions"

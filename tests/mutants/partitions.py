@@ -1,0 +1,64 @@
+"""Mistakes in what crosses between partitions (docs/design/partitions.md)."""
+
+from tests.mutants.mutant import Mutant, mutant
+
+CROSSING = "tests/core/partitions/test_crossing.py"
+INTERLEAVINGS = "tests/core/partitions/test_interleavings.py"
+ONE_RECEIVER = f"{INTERLEAVINGS}::test_each_message_has_one_receiver_and_nothing_stays_open"
+
+PARTITIONS: tuple[Mutant, ...] = (
+    mutant(
+        "a command is handled at the wrong partition",
+        f"{CROSSING}::test_a_message_published_anywhere_reaches_the_element",
+        "engine/core/step.py",
+        ("        if self._several and self.is_elsewhere(record.command, record.tenant):\n", "        if False:\n"),
+    ),
+    mutant(
+        "the rejection of a forwarded command answers nobody",
+        f"{CROSSING}::test_its_rejection_answers_the_client",
+        "engine/core/step.py",
+        ("            own.answered = answers_its_request(command)  # it was forwarded\n", "            pass\n"),
+    ),
+    mutant(
+        "a follow-up of another partition runs here",
+        ONE_RECEIVER,
+        "engine/core/step.py",
+        ("send.later or (self._several and self.is_elsewhere(send.command, self.view.tenant))", "send.later"),
+    ),
+    mutant(
+        "a channel opens only the subscriptions of its own partition",
+        f"{CROSSING}::test_a_message_published_anywhere_reaches_the_element",
+        "engine/core/commands/message.py",
+        ("view.is_of_this_partition(command.key) and view.subscription", "view.subscription"),
+    ),
+    mutant(
+        "a signal stays in its partition",
+        f"{CROSSING}::test_a_signal_reaches_the_elements_of_all_partitions",
+        "engine/core/commands/signal.py",
+        ("    for partition in view.other_partitions():\n", "    for partition in ():\n"),
+    ),
+    mutant(
+        "a signal keeps its key in other partitions",
+        f"{CROSSING}::test_a_signal_reaches_the_elements_of_all_partitions",
+        "engine/core/commands/signal.py",
+        ("replace(command, key=view.key(), partition=0)", "replace(command, partition=0)"),
+    ),
+    mutant(
+        "the instances of other partitions do not count",
+        f"{CROSSING}::test_a_definition_drains_until_its_last_instance_has_ended_in_every_partition",
+        "engine/core/commands/catalogue.py",
+        ("    elif not view.running_elsewhere(definition.key):\n", "    else:\n"),
+    ),
+    mutant(
+        "no partition is asked whether its instances have ended",
+        f"{CROSSING}::test_an_instance_that_ends_while_its_definition_is_deleted_leaves_nothing_draining",
+        "engine/core/commands/catalogue.py",
+        ("        for partition in view.other_partitions():\n", "        for partition in ():\n"),
+    ),
+    mutant(
+        "commands cross between partitions as if nothing were in order",
+        ONE_RECEIVER,
+        "tests/core/cluster.py",
+        ("self.inboxes[source, target].popleft()", "self.inboxes[source, target].pop()"),
+    ),
+)
