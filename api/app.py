@@ -14,15 +14,15 @@ import trio
 
 from vivero.api.decoding import check_json_type
 from vivero.api.origins import Gate
-from vivero.api.problems import Problem, bad_request, not_appended
+from vivero.api.problems import Problem, not_appended
 from vivero.api.request import OWNER, RELEASE, ClientLeft, Receive, Request, Send
 from vivero.api.response import Response
 from vivero.api.router import Match, Router
 from vivero.api.routes import ROUTES, Handler, Route
 from vivero.api.services import Services
+from vivero.api.storage_problems import StorageProblems, bug
 from vivero.engine.runtime.appender.admission import NotAppended
-from vivero.storage.postgres.errors import DataPoison, DeadlineExceeded, Outage, Retry, StorageError
-from vivero.storage.postgres.pool import PoolExhausted
+from vivero.storage.postgres.errors import StorageError
 
 Scope = MutableMapping[str, Any]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -37,17 +37,24 @@ def build(services: Services) -> App:
     """The application for these services."""
     router = Router((route.method, route.path, route) for route in ROUTES)
     gate = Gate(services.settings)
+    storage_problems = StorageProblems()
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             raise ValueError(f"this application supports only the scope type 'http', not {scope['type']!r}")
-        await _serve(services, router, gate, scope, receive, send)
+        await _serve(services, router, gate, storage_problems, scope, receive, send)
 
     return app
 
 
 async def _serve(
-    services: Services, router: Router[Route], gate: Gate, scope: Scope, receive: Receive, send: Send
+    services: Services,
+    router: Router[Route],
+    gate: Gate,
+    storage_problems: StorageProblems,
+    scope: Scope,
+    receive: Receive,
+    send: Send,
 ) -> None:
     path = scope["path"]
     try:
@@ -59,10 +66,10 @@ async def _serve(
     except NotAppended as error:
         response = not_appended(error).response(path)
     except StorageError as error:
-        response = _of_storage(error, scope).response(path)
+        response = storage_problems.problem(error, scope["method"], path).response(path)
     except Exception:
         log.exception("request handler failed", method=scope["method"], path=path)
-        response = _bug().response(path)
+        response = bug().response(path)
     await _send(response, send)
 
 
@@ -140,27 +147,6 @@ async def _send(response: Response, send: Send) -> None:
             with trio.CancelScope(shield=True, deadline=trio.current_time() + UNDELIVERED_TIMEOUT_S):
                 await response.undelivered()
         raise
-
-
-def _of_storage(error: StorageError, scope: Scope) -> Problem:
-    """The problem for a failed read. Failures of commands come from the appender as `NotAppended`."""
-    if isinstance(error, PoolExhausted):
-        return Problem(503, "RESOURCE_EXHAUSTED", "Too many requests read from the database; try again later")
-    if isinstance(error, DeadlineExceeded):
-        log.warning("read took too long", method=scope["method"], path=scope["path"], error=str(error))
-        return Problem(504, "DEADLINE_EXCEEDED", "The database did not answer in time")
-    if isinstance(error, Outage | Retry):
-        log.warning("read failed", method=scope["method"], path=scope["path"], error=str(error))
-        return Problem(503, "UNAVAILABLE", "The database is not available at present; try again later")
-    if isinstance(error, DataPoison):
-        log.warning("read refused", method=scope["method"], path=scope["path"], error=str(error))
-        return bad_request("The request contains a value that the database cannot store or compare")
-    log.error("read failed", method=scope["method"], path=scope["path"], exc_info=error)
-    return _bug()
-
-
-def _bug() -> Problem:
-    return Problem(500, "INTERNAL", "The server failed to handle the request; its log has the details")
 
 
 def _too_large(limit: int) -> Problem:

@@ -22,6 +22,7 @@ from vivero.engine.runtime.appender.admission import (
     Unavailable,
 )
 
+LATER: Header = (b"retry-after", RETRY_AFTER)
 TIMED_OUT = "Expected to handle request, but request timed out between gateway and broker"
 
 REJECTIONS: Mapping[RejectionCode, tuple[int, str]] = {
@@ -123,5 +124,5 @@ def not_appended(error: NotAppended) -> Problem:
     status, title = NOT_APPENDED[type(error)]
     if status == 504:
         return Problem(status, title, TIMED_OUT)
-    later = [(b"retry-after", RETRY_AFTER)] if isinstance(error, Overloaded) else []
+    later = [LATER] if status == 503 else []
     return Problem(status, title, f"Expected to handle request, but the command was not taken: {error}", *later)

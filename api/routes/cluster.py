@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from vivero.api.problems import Problem
+from vivero.api.problems import LATER, Problem
 from vivero.api.reading import read
 from vivero.api.request import Request
 from vivero.api.response import Response, json_response, no_content
@@ -53,7 +53,8 @@ def _partition(partition: reads.Partition, node: str, healthy: bool) -> dict[str
 async def status(_request: Request, services: Services) -> Response:
     """GET /v2/status: 204 while every part of the program makes progress, otherwise 503."""
     if not services.status.healthy:
-        raise Problem(503, "UNAVAILABLE", "A part of the program makes no progress; its log has the details")
+        detail = "A part of the program makes no progress; its log has the details"
+        raise Problem(503, "UNAVAILABLE", detail, LATER)
     return no_content()
 
 

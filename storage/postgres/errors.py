@@ -140,6 +140,28 @@ ROUTINES: Mapping[str, type[StorageError]] = {
 """Functions in the server's source whose errors share a SQLSTATE with others."""
 
 
+REASONS: Mapping[str, str] = {
+    "53100": "its disk is full",
+    "53200": "it is out of memory",
+    "53300": "all of its connections are in use",
+    "25006": "it accepts no writes",
+    "55P03": "a lock is held for too long",
+    "57P": "it is stopping or starting",
+    "58": "it cannot access its files",
+}
+"""SQLSTATE, or its beginning → what clients are told of an outage. They get no names of hosts and no statements."""
+
+
+def reason(error: StorageError) -> str:
+    """Why PostgreSQL does not serve, in words for clients of the API."""
+    if isinstance(error, NoPrimary):
+        return "no server accepts writes"
+    if isinstance(error, ConnectFailed):
+        return "it cannot be reached"
+    sqlstate = error.sqlstate or ""
+    return next((text for start, text in REASONS.items() if sqlstate.startswith(start)), "the connection was lost")
+
+
 def kind_of(sqlstate: str | None) -> type[StorageError]:
     """The kind of an error with this SQLSTATE. An error without one comes from libpq: the connection is lost."""
     if not sqlstate:

@@ -5,13 +5,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Never, Protocol
 
-import structlog
 import trio
 
 from vivero.storage.postgres.driver import CONNECT_TIMEOUT_S, Connect, Connection
 from vivero.storage.postgres.errors import Outage, Retry
-
-log = structlog.get_logger(__name__)
+from vivero.storage.postgres.outage_log import OutageLog
 
 
 class Beats(Protocol):
@@ -47,17 +45,17 @@ async def keep_connected(
     that lasted longer than the longest pause. Other errors propagate. Without a connection the task reports no
     progress.
     """
-    link = _Link()
+    link, outage = _Link(name), OutageLog()
     beats.report_progress(lambda: link.up)
     pause_s = backoff.first_s
     while True:
         beats.beat()
         began = trio.current_time()
         try:
-            await _use_one(connect, use, beats, link)
+            await _use_one(connect, use, beats, link, outage)
         except (Retry, Outage) as error:
             lasted_s = trio.current_time() - began
-            log.warning("connection lost", task=name, error=str(error), lasted_s=round(lasted_s, 1))
+            outage.failed("connection lost", str(error), task=name, lasted_s=round(lasted_s, 1))
             if lasted_s > backoff.most_s:
                 pause_s = backoff.first_s
         await beats.sleep(pause_s)
@@ -66,13 +64,17 @@ async def keep_connected(
 
 @dataclass(slots=True)
 class _Link:
+    name: str
     up: bool = False
 
 
-async def _use_one(connect: Connect, use: Callable[[Connection], Awaitable[None]], beats: Beats, link: _Link) -> None:
+async def _use_one(
+    connect: Connect, use: Callable[[Connection], Awaitable[None]], beats: Beats, link: _Link, outage: OutageLog
+) -> None:
     with beats.waiting(CONNECT_TIMEOUT_S):
         connection = await connect(trio.current_time() + CONNECT_TIMEOUT_S)
     link.up = True
+    outage.works("connected again", task=link.name)
     try:
         await use(connection)
     finally:

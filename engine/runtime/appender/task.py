@@ -28,7 +28,7 @@ from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage import log
 from vivero.storage.log import Appended, AppendedSegment, Session
 from vivero.storage.postgres.driver import CONNECT_TIMEOUT_S, Connection
-from vivero.storage.postgres.errors import DataPoison, Outage, Retry, StorageError
+from vivero.storage.postgres.errors import DataPoison, Outage, Retry, StorageError, reason
 
 __all__ = [
     "Append",
@@ -42,6 +42,9 @@ __all__ = [
     "Overloaded",
     "Unavailable",
 ]
+
+SKIPPED = 1_000_000
+"""The positions that are skipped after a crash of PostgreSQL (`skip_lost_positions`)."""
 
 _logger = structlog.get_logger(__name__)
 
@@ -96,6 +99,7 @@ class Appender:
         self._draining = False
         self._poll_at = float("-inf")
         self._out_since: float | None = None
+        self._out_because = ""
         self._connection: Connection | None = None
         self._session = Session(uuid4(), 0)
 
@@ -194,7 +198,7 @@ class Appender:
             return
         out_s = trio.current_time() - self._out_since
         if out_s > self._settings.outage_patience_s:
-            raise Unavailable(f"PostgreSQL has not been available for {out_s:.1f} s")
+            raise Unavailable(f"PostgreSQL has not been available for {out_s:.1f} s: {self._out_because}")
 
     def _lags(self, partition: int) -> str | None:
         """Why the log takes no new command; None if it does."""
@@ -205,6 +209,8 @@ class Appender:
                 f"{backlog} commands wait for an engine to process them" if backlog >= self._settings.backlog else None
             )
         lag = last - consumed.position
+        if lag >= SKIPPED:  # a crash of PostgreSQL skipped positions between them; a backlog is never that long
+            lag -= SKIPPED
         if lag > max(self._settings.lag_commands, consumed.per_second * self._settings.lag_s):
             return f"the engine is {lag} commands behind"
         return None
@@ -242,7 +248,7 @@ class Appender:
             return InDoubt("no answer from PostgreSQL before the deadline")
         pending.withdrawn = True
         if self._out_since is not None:
-            return Unavailable("PostgreSQL was not available before the deadline")
+            return Unavailable(f"PostgreSQL was not available before the deadline: {self._out_because}")
         if self._lacks_room(pending):
             return self._overloaded("the engine has more to do than it finishes in time")
         return self._overloaded("the command was not appended before the deadline")
@@ -266,9 +272,10 @@ class Appender:
                     await self._turn(connection, beat)
             finally:
                 connection.close()
-        except (Outage, Retry):
+        except (Outage, Retry) as error:
             if self._out_since is None:
                 self._out_since = trio.current_time()
+            self._out_because = reason(error)
             raise
 
     async def begin(self, connection: Connection) -> None:

@@ -9,6 +9,7 @@ from enum import StrEnum
 import trio
 
 from vivero.engine.runtime.supervision.beat import Beat
+from vivero.storage.postgres.outage_log import OutageLog
 
 
 def _nothing() -> None:
@@ -87,6 +88,7 @@ class Supervised:
     retired: bool = False
     """It is not restarted any more."""
     stopped: trio.Event = field(default_factory=trio.Event)
+    outage: OutageLog = field(default_factory=OutageLog)
 
     @property
     def state(self) -> ChildState:

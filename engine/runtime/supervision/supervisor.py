@@ -36,6 +36,9 @@ from vivero.engine.runtime.supervision.watchdog import hard_exit
 
 log = structlog.get_logger(__name__)
 
+RECOVERED_AFTER_S = 2.0
+"""A child that is healthy after this time has recovered from an outage. This is longer than the longest delay."""
+
 
 class Supervisor:
     """Runs the children, and restarts those that end."""
@@ -108,6 +111,8 @@ class Supervisor:
             life = supervised.life
             if life is None:
                 continue
+            if supervised.outage.lasts and now - life.started_at > RECOVERED_AFTER_S:
+                self._note_recovery(supervised)
             if life.cancelled_at is None:
                 if life.beat.silent:
                     self._end_hung(supervised, life)
@@ -182,10 +187,16 @@ class Supervisor:
             supervised.attempts = 0
         delay_s = restart_delay_s(supervised.attempts, self._settings)
         supervised.attempts += 1
-        log.warning("child ended", child=name, error=reason, counts=counts, delay_s=delay_s)
         if counts:
+            log.warning("child ended", child=name, error=reason, counts=True, delay_s=delay_s)
             self._failures.add(name, reason)
+        else:
+            supervised.outage.failed("child ended", reason, child=name, counts=False, delay_s=delay_s)
         return delay_s
+
+    def _note_recovery(self, supervised: Supervised) -> None:
+        if supervised.health.healthy:
+            supervised.outage.works("child works again", child=supervised.child.name)
 
     def _end_hung(self, supervised: Supervised, life: Life) -> None:
         name = supervised.child.name

@@ -283,6 +283,18 @@ async def test_new_is_refused_when_the_engine_is_behind(connect, nursery):
     await appender.append(create(), deadline_s=SECONDS)
 
 
+async def test_positions_that_a_crash_skipped_are_not_a_lag(connect, connection, nursery):
+    consumed = Consumed(ZERO, 0.0)
+    appender = Appender(connect, AppenderSettings(lag_commands=1), consumed=lambda partition: consumed)
+    await connection.script("DELETE FROM since_recovery")
+    nursery.start_soon(supervised(appender).run)
+    last = await appender.append(create(), deadline_s=SECONDS)
+    assert last.position == ZERO + 1_000_001
+    await appender.append(create(), deadline_s=SECONDS)
+    with pytest.raises(Overloaded, match="2 commands behind"):
+        await appender.append(create(), deadline_s=SECONDS)
+
+
 async def test_without_an_engine_new_queues_up_to_the_backlog(connect, nursery):
     appender = Appender(connect, AppenderSettings(backlog=3, lag_commands=1))
     nursery.start_soon(supervised(appender).run)
