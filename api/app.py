@@ -70,7 +70,7 @@ async def _serve(
     except Exception:
         log.exception("request handler failed", method=scope["method"], path=path)
         response = bug().response(path)
-    await _send(response, send)
+    await send_response(response, send)
 
 
 async def _respond(
@@ -135,7 +135,8 @@ async def _read(receive: Receive, limit: int) -> bytes:
     raise ClientLeft
 
 
-async def _send(response: Response, send: Send) -> None:
+async def send_response(response: Response, send: Send) -> None:
+    """Send a response. If that fails, undo its effects."""
     headers = [*response.headers]
     if response.status != 204:
         headers.append((b"content-length", b"%d" % len(response.body)))
@@ -163,4 +164,4 @@ def _not_allowed(method: str, match: Match[Route]) -> Problem:
     return Problem(405, "Method Not Allowed", f"Request method '{method[:20]}' is not supported", (b"allow", allowed))
 
 
-__all__ = ["App", "Handler", "build"]
+__all__ = ["App", "Handler", "build", "send_response"]

@@ -87,7 +87,7 @@ class _Engine:
         )
         self.expiry = Expiry(
             lambda: driver.connect(dsn, name="expiry", settings=CHORES),
-            led=lambda: (1,) if self.consumer.handover.leads else (),
+            partitions=lambda: (1,) if self.consumer.handover.leads else (),
         )
 
     def committed(self, partition: int, watermark: int, outcomes: list[CommandOutcome], ended: list[Ended]) -> None:

@@ -26,6 +26,7 @@ from vivero.engine.runtime.maintenance import MaintenanceSettings
 from vivero.engine.runtime.retention import RetentionSettings
 from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.engine.runtime.timers.settings import TimerSettings
+from vivero.roles import ALL, Role, parse
 from vivero.storage.partitions import MAX_PARTITIONS
 
 LOG_FORMATS = ("console", "json")
@@ -88,6 +89,8 @@ class Config:
     supervision: SupervisionSettings = field(default_factory=SupervisionSettings)
     partitions: int = 1
     """The number of partitions of a new database. A database with more keeps its number."""
+    roles: str = ALL
+    """What this node does, separated by commas (`vivero.roles`)."""
     chaos: bool = False
     """Serve POST /chaos/children/{name}, which injects faults into the program. For tests."""
     control_clock: bool = False
@@ -104,6 +107,11 @@ class Config:
                 raise ValueError(f"it must be one of {', '.join(allowed)}")
         if not 1 <= self.partitions <= MAX_PARTITIONS:
             raise ValueError(f"it must be from 1 to {MAX_PARTITIONS}")
+        parse(self.roles)
+
+    def has_role(self, role: Role) -> bool:
+        """Whether this node has the role."""
+        return role in parse(self.roles)
 
 
 Values = Mapping[str, Any]

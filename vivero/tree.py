@@ -10,14 +10,14 @@ listener ◄── NOTIFY ◄── announcer ◄───────┘
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import structlog
 import trio
 
-from vivero.api import app, server
+from vivero.api import app, server, status_only
 from vivero.api.long_polls import LongPolls
 from vivero.api.memory_budget import MemoryBudget
 from vivero.api.services import Services
@@ -26,6 +26,7 @@ from vivero.config import Config
 from vivero.engine.bpmn.parser import parse
 from vivero.engine.bpmn.xml import LIMITS
 from vivero.engine.runtime.appender.task import Appender
+from vivero.engine.runtime.chore_lock import ChoreLock
 from vivero.engine.runtime.completions import Completions
 from vivero.engine.runtime.consumer.handovers import Handovers
 from vivero.engine.runtime.consumer.leadership import Consumer
@@ -41,6 +42,7 @@ from vivero.engine.runtime.supervision.supervisor import Supervisor
 from vivero.engine.runtime.supervision.watchdog import Watchdog
 from vivero.engine.runtime.timers.task import Timers
 from vivero.node_events import CHANNELS, NodeEvents, announce_append
+from vivero.roles import Role
 from vivero.storage import attempts
 from vivero.storage.postgres.announcer import Announcer
 from vivero.storage.postgres.driver import Connection
@@ -55,6 +57,7 @@ READ_TIMEOUT = "5s"
 """The server cancels a query after this time, because its client no longer waits for the answer."""
 Connect = Callable[..., Callable[[], Awaitable[Connection]]]
 """(name of a connection, settings of its session) -> function that opens it."""
+API_OR_ENGINE = (Role.API, Role.ENGINE)
 ENDS_TIMEOUT_S = 1.0
 """When the program stops, requests wait this long for the ends of process instances."""
 
@@ -91,14 +94,15 @@ def _abort(*pools: Pool) -> None:
         pool.abort()
 
 
-def _chores(config: Config, connection: Connect, handovers: Handovers) -> Iterator[Child]:
-    """The tasks that keep the tables small, each with its own connection. They work for the partitions that this node
-    leads. Retention is for all partitions; the leader of the first one does it."""
-    expiry = Expiry(connection("expiry", **CHORES), config.expiry, handovers.led)
+def _chores(config: Config, connection: Connect) -> Iterator[Child]:
+    """The tasks that keep the tables small, each with its own connection. They work where this node has their lock."""
+    lock = ChoreLock(connection("chore-lock"))
+    yield Child("chore-lock", lock.run, lock.close)
+    expiry = Expiry(connection("expiry", **CHORES), config.expiry, lock.partitions)
     yield Child("expiry", expiry.run, expiry.close)
-    maintenance = Maintenance(connection("maintenance", **CHORES), config.maintenance, handovers.led)
+    maintenance = Maintenance(connection("maintenance", **CHORES), config.maintenance, lock.partitions)
     yield Child("maintenance", maintenance.run, maintenance.close)
-    retention = Retention(connection("retention", **CHORES), config.retention, partial(handovers.leads, 1))
+    retention = Retention(connection("retention", **CHORES), config.retention, lambda: bool(lock.partitions()))
     yield Child("retention", retention.run, retention.close)
 
 
@@ -130,7 +134,7 @@ def build(
     max_waiting = min(config.api.max_waiting, config.http.max_connections * 3 // 4)
     long_polls = LongPolls(max_waiting, config.api.slow_poll_s, config.api.activations_bytes)
     announcer = Announcer(before("announcer"), needed=lambda: not listener.alone)
-    partitions = range(1, config.partitions + 1)
+    partitions = range(1, config.partitions + 1) if config.has_role(Role.ENGINE) else ()
     handovers = Handovers(partitions)
     appender = _appender(config, connection, handovers, announcer)
     timers = {
@@ -161,17 +165,22 @@ def build(
     supervisor = Supervisor(
         [
             _api(config, services, listeners, pools, long_polls),
-            Child("appender", appender.run, appender.close, appender.drain),
+            *_with_role(config, API_OR_ENGINE, Child("appender", appender.run, appender.close, appender.drain)),
             *_engine(consumers, timers),
-            *_chores(config, connection, handovers),
-            Child("completions", completions.run, completions.close),
-            Child("listener", listener.run, listener.abort),
-            Child("announcer", announcer.run, announcer.abort),
+            *_with_role(config, {Role.JOBS}, *_chores(config, connection)),
+            *_with_role(config, {Role.API}, Child("completions", completions.run, completions.close)),
+            *_with_role(config, API_OR_ENGINE, Child("listener", listener.run, listener.abort)),
+            *_with_role(config, API_OR_ENGINE, Child("announcer", announcer.run, announcer.abort)),
             *others,
         ],
         config.supervision,
     )
     return Tree(supervisor, appender, handovers, consumers, completions, definitions, pools, long_polls, timers)
+
+
+def _with_role(config: Config, roles: Collection[Role], *children: Child) -> Sequence[Child]:
+    """The children if this node has one of the roles, otherwise none."""
+    return children if any(map(config.has_role, roles)) else ()
 
 
 def _appender(config: Config, connection: Connect, handovers: Handovers, announcer: Announcer) -> Appender:
@@ -192,11 +201,12 @@ def _api(
     pools: Sequence[Pool],
     long_polls: LongPolls,
 ) -> Child:
-    """The HTTP server. Each of its restarts builds new services."""
+    """The HTTP server. Each of its restarts builds new services. Without the role `api` it serves the status only."""
     drain = trio.Event()
 
     async def serve(beat: Beat) -> None:
-        await server.serve(app.build(services()), listeners, settings=config.http, drain=drain, beat=beat.beat)
+        served = app.build if config.has_role(Role.API) else partial(status_only.build, roles=config.roles)
+        await server.serve(served(services()), listeners, settings=config.http, drain=drain, beat=beat.beat)
 
     def finish() -> None:
         """Finish open requests. Long polls end at once."""
@@ -241,7 +251,8 @@ async def _stop(tree: Tree, stop: trio.Event, grace_s: float, everything: trio.C
         nursery.start_soon(_stop_waiting, tree.completions)
         await tree.supervisor.stop("api", grace_s)
         nursery.cancel_scope.cancel()
-    await tree.supervisor.stop("appender", grace_s)
+    if tree.supervisor.has("appender"):
+        await tree.supervisor.stop("appender", grace_s)
     everything.cancel()
 
 

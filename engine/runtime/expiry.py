@@ -38,12 +38,12 @@ class Expiry:
         self,
         connect: Callable[[], Awaitable[Connection]],
         settings: ExpirySettings | None = None,
-        led: Callable[[], Collection[int]] = lambda: (1,),
+        partitions: Callable[[], Collection[int]] = lambda: (1,),
     ) -> None:
-        """`led()` names the partitions that this node leads."""
+        """`partitions()` names the partitions whose messages this node deletes."""
         self._connection = DedicatedConnection(connect)
         self._settings = settings or ExpirySettings()
-        self._led = led
+        self._partitions = partitions
         self.deleted = 0
         """The number of messages deleted so far, for metrics and tests."""
 
@@ -63,7 +63,7 @@ class Expiry:
     async def run_once(self, connection: Connection, beat: Beat) -> bool:
         """Delete one batch of expired messages of each partition. True if there may be more."""
         more = False
-        for partition in self._led():
+        for partition in self._partitions():
             with beat.waiting(self._settings.call_timeout_s):
                 count = await message_channels.expire(connection, partition, self._settings.messages)
             self.deleted += count

@@ -1,4 +1,4 @@
-"""Task: maintenance of the tables of a partition, on the node that leads it (docs/supervision.md).
+"""Task: maintenance of the tables of all partitions, on one node at a time (docs/supervision.md).
 
 It creates partitions of the log tables ahead of need, trims the cursor, and adds up the counts that batches write as
 differences. Nothing of this is urgent. A chore that fails is logged, counted in `failures`, and tried again in the next
@@ -42,12 +42,12 @@ class Maintenance:
         self,
         connect: Callable[[], Awaitable[Connection]],
         settings: MaintenanceSettings | None = None,
-        led: Callable[[], Collection[int]] = lambda: (1,),
+        partitions: Callable[[], Collection[int]] = lambda: (1,),
     ) -> None:
-        """`led()` names the partitions that this node leads."""
+        """`partitions()` names the partitions that this node maintains."""
         self._connection = DedicatedConnection(connect)
         self._settings = settings or MaintenanceSettings()
-        self._led = led
+        self._partitions = partitions
         self._trimmed_until: dict[int, int] = {}
         """By partition."""
         self._chores: dict[str, Callable[[Connection, int], Awaitable[bool]]] = {
@@ -75,7 +75,7 @@ class Maintenance:
     async def run_once(self, connection: Connection, beat: Beat) -> bool:
         """Run each chore once for each partition. True if one of them has more to do. Raises ConnectionLost."""
         more = False
-        for partition in self._led():
+        for partition in self._partitions():
             for name in self._chores:
                 with beat.waiting(self._settings.call_timeout_s):
                     more |= await self._run_chore(connection, name, partition)

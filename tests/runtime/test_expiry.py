@@ -73,7 +73,7 @@ async def test_a_batch_that_holds_a_message_is_not_waited_for(published, connect
 
 async def test_another_partition_looks_after_its_own(published, connection, connect):
     await published(100, later_ms=400)
-    assert not await Expiry(connect, led=lambda: (2,)).run_once(connection, beat())
+    assert not await Expiry(connect, partitions=lambda: (2,)).run_once(connection, beat())
     assert await left(connection) == [100]
 
 
@@ -96,16 +96,16 @@ async def test_the_task_deletes_all_there_is(published, connection, connect):
     assert await left(connection) == [900]
 
 
-async def test_a_node_that_does_not_lead_deletes_nothing(published, connection, connect):
+async def test_a_node_without_the_lock_of_the_chores_deletes_nothing(published, connection, connect):
     await published(100, later_ms=400)
     asked = trio.Event()
 
-    def led():
+    def partitions():
         asked.set()
         return ()
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(Expiry(connect, led=led).run, beat())
+        nursery.start_soon(Expiry(connect, partitions=partitions).run, beat())
         with trio.fail_after(20):
             await asked.wait()
         nursery.cancel_scope.cancel()

@@ -147,7 +147,7 @@ async def test_a_key_that_is_being_used_again_is_passed_over(history, connection
     assert await log.purge_keys(connection, DAY_MS, 10) == 1
 
 
-async def test_on_a_node_that_does_not_lead_nothing_is_looked_for(autojump_clock):
+async def test_on_a_node_without_the_lock_of_the_chores_nothing_is_looked_for(autojump_clock):
     async def connect():
         raise AssertionError("nobody needs a connection")
 

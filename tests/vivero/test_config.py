@@ -6,6 +6,7 @@ import pytest
 
 from vivero import config
 from vivero.config import Config, ConfigError, load
+from vivero.roles import Role
 
 
 @pytest.fixture
@@ -48,6 +49,24 @@ def test_an_empty_variable_is_none():
     assert load(environment={"VIVERO_DATABASE_URL": "", "VIVERO_API_PORT": ""}) == Config()
 
 
+def test_roles_are_all_unless_some_are_named():
+    assert all(Config().has_role(role) for role in Role)
+    chosen = load(environment={"VIVERO_ROLES": " api, jobs"})
+    assert {role for role in Role if chosen.has_role(role)} == {Role.API, Role.JOBS}
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ("api,enigne", "'enigne' is not a role; the roles are api, engine, jobs, web"),
+        (" , ", "a node needs at least one role; the roles are api, engine, jobs, web"),
+    ],
+)
+def test_a_role_that_does_not_exist(given, complaint):
+    with pytest.raises(ConfigError, match=rf"setting 'roles' \(the command line\) cannot be .*: {complaint}"):
+        load(environment={}, flags={"roles": given})
+
+
 def test_every_setting_can_be_set_in_the_environment():
     for name in config.names():
         section, _, item = name.rpartition(".")
@@ -55,6 +74,8 @@ def test_every_setting_can_be_set_in_the_environment():
         spelled = "x" if value is None else str(value)
         if name == "http.max_in_flight":
             spelled = "5"
+        if name == "roles":
+            spelled = "api,web"
         loaded = load(environment={"VIVERO_" + name.replace(".", "_").upper(): spelled})
         found = getattr(getattr(loaded, section) if section else loaded, item)
         assert str(found) == spelled, name

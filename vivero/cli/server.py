@@ -15,6 +15,7 @@ from vivero.api.http1.listeners import ListenError
 from vivero.cli.failures import Failure, GaveUp, run
 from vivero.config import Config, ConfigError
 from vivero.engine.runtime.supervision.failures import Escalated
+from vivero.roles import Role, parse
 from vivero.storage.postgres.checks import Server
 from vivero.storage.postgres.errors import Outage, Retry
 from vivero.storage.postgres.migrate import Migration, MigrationError
@@ -66,6 +67,7 @@ def settings(file: Path | None, **flags: Any) -> Config:
 @click.option("--host", metavar="H", help="Listen on this address; 0.0.0.0 means all.  [127.0.0.1]")
 @database_options
 @click.option("--partitions", type=int, metavar="N", help="Partitions of a new database, for several engines.  [1]")
+@click.option("--roles", metavar="LIST", help="What this node does: api, engine, jobs, web.  [all of them]")
 @click.option("--chaos", is_flag=True, default=None, help="Serve POST /chaos/children/{name}, for tests.")
 @click.option("--control-clock", is_flag=True, default=None, help="Allow clients to set the clock, for tests.")
 @click.option("--log-format", type=click.Choice(["console", "json"]), help="Format of the log on stderr.  [console]")
@@ -76,6 +78,7 @@ def up(
     data_dir: Path | None,
     database_url: str | None,
     partitions: int | None,
+    roles: str | None,
     chaos: bool | None,
     control_clock: bool | None,
     log_format: str | None,
@@ -86,11 +89,15 @@ def up(
     (see --data-dir) and stops with the last program that uses it. SIGTERM and Ctrl-C finish open requests and then stop
     the server; a second signal stops it at once.
 
+    Several servers may share one database, each with some of the roles: `api` serves clients, `engine` runs process
+    instances, `jobs` keeps the tables small; `web` serves nothing yet.
+
     \b
     Examples:
       vivero up
       vivero up --port 9090 --data-dir ./data
       vivero up --host 0.0.0.0 --database-url postgresql://vivero:secret@db/vivero
+      vivero up --roles api --database-url postgresql://vivero:secret@db/vivero
     """
     chosen = settings(
         file,
@@ -99,6 +106,7 @@ def up(
         database__data_dir=data_dir,
         database__url=database_url,
         partitions=partitions,
+        roles=roles,
         chaos=chaos,
         control_clock=control_clock,
         log_format=log_format,
@@ -181,6 +189,8 @@ def banner(chosen: Config, ready: program.Ready) -> str:
         ("PostgreSQL", where(chosen, ready.server)),
         ("durability", durability(ready.server)),
     ]
+    if set(parse(chosen.roles)) != set(Role):
+        lines.append(("roles", chosen.roles))
     if chosen.control_clock:
         lines.append(("clock", "clients may set it with PUT /v2/clock"))
     if chosen.chaos:

@@ -71,6 +71,10 @@ class Supervisor:
         except* Escalated as group:
             raise next(leaves(group)) from None
 
+    def has(self, name: str) -> bool:
+        """Whether there is such a child."""
+        return name in self._supervised
+
     async def stop(self, name: str, grace_s: float) -> None:
         """Ask a child to drain, wait for its end, and cancel it after `grace_s`. It is not restarted.
 

@@ -1,0 +1,30 @@
+"""What a node without the role `api` serves: health checks, and injected faults if the program allows them."""
+
+from __future__ import annotations
+
+from vivero.api import app
+from vivero.api.app import App, Scope
+from vivero.api.problems import Problem
+from vivero.api.request import Receive, Send
+from vivero.api.services import Services
+
+SERVED = ("/v2/status", "/chaos/")
+"""Beginnings of paths."""
+
+
+def build(services: Services, roles: str) -> App:
+    """The application of a node with these roles.
+
+    Everything else gets 503. With 404, a worker would take its job for deleted.
+    """
+    whole = app.build(services)
+    detail = f"This node does not serve the REST API, because its roles are {roles}; ask a node with the role api"
+
+    async def status_only(scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"]
+        if path.startswith(SERVED):
+            await whole(scope, receive, send)
+        else:
+            await app.send_response(Problem(503, "UNAVAILABLE", detail).response(path), send)
+
+    return status_only

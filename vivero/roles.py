@@ -1,0 +1,37 @@
+"""The roles of a node: what it does. By default a node has all of them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """A part of the work that a node can do."""
+
+    API = "api"
+    """Serves the REST API."""
+    ENGINE = "engine"
+    """Leads partitions: processes commands, fires timers, moves follow-ups to the logs."""
+    JOBS = "jobs"
+    """Keeps the tables small: expiry of messages, maintenance, retention."""
+    WEB = "web"
+    """Serves the console; there is none yet."""
+
+
+ALL = ",".join(Role)
+
+
+def parse(text: str) -> frozenset[Role]:
+    """The roles in a list such as `api,engine`.
+
+    Raises:
+        ValueError: one of them does not exist, or there is none.
+    """
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    known = ", ".join(Role)
+    if not names:
+        raise ValueError(f"a node needs at least one role; the roles are {known}")
+    for name in names:
+        if name not in set(Role):
+            raise ValueError(f"'{name}' is not a role; the roles are {known}")
+    return frozenset(map(Role, names))
