@@ -222,6 +222,22 @@ def test_only_the_tree_puts_the_engine_and_the_api_together():
     assert not wrong, told(wrong)
 
 
+LIBRARY = ("vivero.engine.bpmn", "vivero.engine.core", "vivero.engine.feel", "vivero.library")
+
+
+def test_the_library_stands_on_the_core_alone():
+    """No database, no Trio: it works in a program that has neither."""
+    ours = [found for found in IMPORTS if within(found.importer, "vivero.library")]
+    assert len(ours) > 20
+    wrong = [
+        found
+        for found in ours
+        if not any(within(found.name, package) for package in LIBRARY)
+        and found.name.partition(".")[0] not in sys.stdlib_module_names | {"msgspec"}
+    ]
+    assert not wrong, told(wrong)
+
+
 def test_nobody_hides_a_circle():
     for path in MODULES.values():
         assert "TYPE_CHECKING" not in path.read_text(encoding="utf-8"), path

@@ -6,6 +6,7 @@ It runs commands and their follow-ups one by one, and keeps a log. Nothing is du
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -47,16 +48,21 @@ class MemoryEngine:
     """One partition, whose log is a list. `now` (epoch ms) is the time of the next commands."""
 
     def __init__(
-        self, limits: StepLimits = DEFAULT_LIMITS, partition: int = 1, enabled: frozenset[str] = frozenset()
+        self,
+        limits: StepLimits = DEFAULT_LIMITS,
+        partition: int = 1,
+        enabled: frozenset[str] = frozenset(),
+        resources: Mapping[str, dict[str, Process]] = {},
     ) -> None:
-        """`enabled`: kinds of `engine.bpmn.not_yet` that may be deployed."""
+        """`enabled`: kinds of `engine.bpmn.not_yet` that may be deployed. `resources`: SHA-256 → processes by id, of
+        definitions that the caller puts into the catalogue."""
         self._enabled = enabled
         self.state = State(partition)
         self.log: list[Logged] = []
         self.before = 0
         """The position before the first one."""
         self.now = 0
-        self._resources: dict[str, dict[str, Process]] = {}
+        self._resources = dict(resources)
         self.processor = Processor(self.state, limits, self._find_model)
 
     def deploy(self, content: bytes, name: str = "process.bpmn", tenant: str = DEFAULT_TENANT) -> DeploymentReply:
@@ -80,7 +86,7 @@ class MemoryEngine:
         pending: deque[tuple[Command, str, int | None]] = deque([(command, tenant, None)])
         first: Handled | None = None
         while pending:
-            handled = self._handle(*pending.popleft())
+            handled = self.handle(*pending.popleft())
             first = first or handled[0]
             notices = self.processor.notices
             pending.extend((one.command, one.tenant, one.request) for one in notices.to_inbox)
@@ -88,7 +94,7 @@ class MemoryEngine:
         assert first is not None
         return first
 
-    def _handle(self, command: Command, tenant: str, request: int | None) -> list[Handled]:
+    def handle(self, command: Command, tenant: str, request: int | None) -> list[Handled]:
         """Handle one row of the log as a batch of its own."""
         position = self.before + len(self.log) + 1
         entry = CommandRecord(position, tenant, command, request)

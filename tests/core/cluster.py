@@ -135,7 +135,7 @@ class Cluster:
 
     def handle(self, partition, command, tenant, request):
         engine = self[partition]
-        rows = engine._handle(command, tenant, request)
+        rows = engine.handle(command, tenant, request)
         position = engine.log[-1].position
         for row in rows:
             rejected = row.rejection is not None and row.seq == 0 and row.request is None

@@ -8,7 +8,7 @@ ITEM = 4
 
 def run_until(bench, command, until):
     """Run a command, and of all deferred work only as many quanta as it takes until `until()`."""
-    bench.engine._handle(command, "<default>", None)
+    bench.engine.handle(command, "<default>", None)
     while not until():
         run_next(bench)
 
@@ -16,16 +16,16 @@ def run_until(bench, command, until):
 def run_next(bench):
     """Run the next command that was put off. Raises IndexError when there is none."""
     following = bench.engine.processor.notices.to_inbox.pop(0)
-    bench.engine._handle(following.command, following.tenant, following.request)
+    bench.engine.handle(following.command, following.tenant, following.request)
 
 
 def run_first(bench, command):
     """Run a command, then what follows from it, and only then what was put off before; what came of the command."""
-    handled, waiting = bench.engine._handle(command, "<default>", None)[0], bench.engine.processor.notices.to_inbox
+    handled, waiting = bench.engine.handle(command, "<default>", None)[0], bench.engine.processor.notices.to_inbox
     while waiting:
         first = next((one for one in waiting if not isinstance(one.command, ContinueWork)), waiting[0])
         waiting.remove(first)
-        bench.engine._handle(first.command, first.tenant, first.request)
+        bench.engine.handle(first.command, first.tenant, first.request)
     return handled
 
 

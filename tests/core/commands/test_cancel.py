@@ -104,9 +104,9 @@ def test_cancelling_twice_answers_the_second_at_once():
     bench = Bench(StepLimits(quantum_items=1))
     bench.deploy(everything())
     key = bench.start()
-    first = bench.engine._handle(CancelInstance(key), "<default>", None)
+    first = bench.engine.handle(CancelInstance(key), "<default>", None)
     assert not first[0].answered
-    second = bench.engine._handle(CancelInstance(key), "<default>", None)
+    second = bench.engine.handle(CancelInstance(key), "<default>", None)
     assert second[0].rejection is None
     assert second[0].events == []
 

@@ -210,12 +210,12 @@ def test_a_job_of_an_element_that_is_ending_is_not_found():
     key = slow.start()
     job = slow.job("work").key
     notices = slow.engine.processor.notices
-    slow.engine._handle(CancelInstance(key), "<default>", None)
+    slow.engine.handle(CancelInstance(key), "<default>", None)
     while slow.element("work").state == "ACTIVATED":
         (one,) = notices.to_inbox
         notices.to_inbox.clear()
-        slow.engine._handle(one.command, one.tenant, one.request)
-    rejection = slow.engine._handle(CompleteJob(job), "<default>", None)[0].rejection
+        slow.engine.handle(one.command, one.tenant, one.request)
+    rejection = slow.engine.handle(CompleteJob(job), "<default>", None)[0].rejection
     assert rejection.reason == f"Expected to complete job with key '{job}', but no such job was found"
 
 

@@ -108,7 +108,7 @@ def test_a_start_of_a_definition_that_is_gone_gives_its_lock_back(bench):
     bench.run(DeleteResource(definition))
     for gone in (definition, 4711):
         started = StartInstance(key, gone, "start", {}, "x", 5, Offer("begin", {}, 6, "x", 1), "p")
-        rows = bench.engine._handle(started, "<default>", 1)
+        rows = bench.engine.handle(started, "<default>", 1)
         ((code, reason),) = [(row.rejection.code, row.rejection.reason) for row in rows if row.answered]
         assert code == RejectionCode.NOT_FOUND
         assert "name 'begin' and correlation key 'x'" in reason

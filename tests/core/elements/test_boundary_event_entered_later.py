@@ -61,7 +61,7 @@ def ever(bench, id):
 
 def in_between(bench, command):
     """The command comes before the rest of what was fired."""
-    rejection = bench.engine._handle(command, "<default>", None)[0].rejection
+    rejection = bench.engine.handle(command, "<default>", None)[0].rejection
     assert rejection is None, rejection
 
 

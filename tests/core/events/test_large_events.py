@@ -91,7 +91,7 @@ def test_the_client_hears_of_the_first_that_gets_it(bench):
 
 def stepwise(bench, command):
     """Handle a command alone; what is to follow is given."""
-    bench.engine._handle(command, "<default>", None)
+    bench.engine.handle(command, "<default>", None)
     to_inbox = list(bench.engine.processor.notices.to_inbox)
     bench.engine.processor.notices.to_inbox.clear()
     return [one.command for one in to_inbox]

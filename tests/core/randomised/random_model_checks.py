@@ -77,7 +77,7 @@ class Run:
         while self.pending:
             if self.left <= 0:
                 raise Spins
-            rows = engine._handle(*self.pending.popleft())
+            rows = engine.handle(*self.pending.popleft())
             self.left -= sum(EVENTS_OF_A_ROW + len(handled.events) for handled in rows)
             notices = engine.processor.notices
             self.pending.extend((one.command, one.tenant, one.request) for one in notices.to_inbox)

@@ -315,11 +315,11 @@ def test_a_scope_whose_work_was_deferred_is_not_stuck():
     bench.complete("a")
     engine, processor = bench.engine, bench.engine.processor
     limit, processor._work.limit = processor._work.limit, 4
-    engine._handle(CompleteJob(bench.job("b").key), "<default>", None)
+    engine.handle(CompleteJob(bench.job("b").key), "<default>", None)
     (work,) = (item for item in bench.element("p").work if item[1] == "arrive")
     assert (work[2], bench.jobs) == ("b-j", ["c"])
     processor._work.limit = limit
-    engine._handle(CompleteJob(bench.job("c").key), "<default>", None)
+    engine.handle(CompleteJob(bench.job("c").key), "<default>", None)
     assert (bench.elements, bench.incidents) == (["p"], [])
     (to_inbox,) = processor.notices.to_inbox
     bench.run(to_inbox.command)

@@ -246,7 +246,7 @@ def test_a_listener_of_what_is_about_to_end_reports_in_vain():
     work = bench.element("work")
     run_until(bench, CancelInstance(key), lambda: work.state is ElementState.TERMINATING)
     assert listener in bench.state.jobs, "its quantum has not come"
-    bench.engine._handle(CompleteJob(listener), "<default>", None)
+    bench.engine.handle(CompleteJob(listener), "<default>", None)
     assert bench.engine.log[-1].handled[0].rejection.code is RejectionCode.NOT_FOUND
     run_rest(bench)
     assert bench.state_of(key) == "TERMINATED"

@@ -38,7 +38,7 @@ def grown(file, most_quanta=5_000, **limits):
     """An engine with an instance of the process that has gone on until nothing was left to do."""
     bench = Bench(StepLimits(**limits), keeps_rows=False)
     bench.deploy(file)
-    bench.engine._handle(CreateInstance("twice"), "<default>", None)
+    bench.engine.handle(CreateInstance("twice"), "<default>", None)
     quanta = 0
     while bench.engine.processor.notices.to_inbox:
         run_next(bench)

@@ -36,6 +36,6 @@ def test_what_follows_without_end_goes_on_through_the_log():
     )
     bench.start(k="x")
     with bounded():
-        bench.engine._handle(BroadcastSignal("alarm"), "<default>", None)
+        bench.engine.handle(BroadcastSignal("alarm"), "<default>", None)
     commands = {type(to_inbox.command).__name__ for to_inbox in bench.engine.processor.notices.to_inbox}
     assert commands == {"OpenSubscription", "CloseSubscription", "BroadcastSignal"}

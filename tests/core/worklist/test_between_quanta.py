@@ -39,11 +39,11 @@ def only_first_quanta(bench, command, quanta):
     """Run a command; but of its deferred work only so many quanta: the next command comes in between."""
     engine = bench.engine
     to_inbox = engine.processor.notices.to_inbox
-    engine._handle(command, "<default>", None)
+    engine.handle(command, "<default>", None)
     for _ in range(quanta - 1):
         if to_inbox:
             following = to_inbox.pop(0)
-            engine._handle(following.command, following.tenant, following.request)
+            engine.handle(following.command, following.tenant, following.request)
 
 
 @pytest.mark.parametrize("quanta", range(1, 24))
@@ -70,7 +70,7 @@ def test_a_token_on_its_way_is_gone_when_its_scope_is_interrupted(bench):
     set_quantum(bench, 1)
     run_until(bench, CompleteJob(bench.job("before").key), lambda: len(arrivals(bench)) == 2)
     set_quantum(bench, 500)
-    bench.engine._handle(PublishMessage("hello", "x"), "<default>", None)
+    bench.engine.handle(PublishMessage("hello", "x"), "<default>", None)
     assert arrivals(bench) == []
     assert bench.element("p").then is None, "the scope is open again"
     run_rest(bench)
@@ -89,7 +89,7 @@ def test_work_that_gets_no_further_is_left_to_its_command():
     bench = Bench(StepLimits(quantum_items=12, paged_from=0))
     bench.deploy(model(start(), loop(task("work")), "start > work"))
     processor, to_inbox = bench.engine.processor, bench.engine.processor.notices.to_inbox
-    bench.engine._handle(CreateInstance("p", variables=raw({"items": list(range(50))})), "<default>", None)
+    bench.engine.handle(CreateInstance("p", variables=raw({"items": list(range(50))})), "<default>", None)
     (body,) = bench.state.paged.values()
     body.pages.items = {index: body.pages.item(index) for index in range(body.loop.next)}
     body.pages.rows = []

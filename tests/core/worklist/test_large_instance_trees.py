@@ -68,7 +68,7 @@ def begun(*files, id="p", quanta, quantum_items=QUANTUM, **variables):
     bench = Bench(StepLimits(quantum_items=quantum_items), keeps_rows=False)
     for file in files:
         bench.deploy(file)
-    bench.engine._handle(CreateInstance(id, variables=raw(variables)), "<default>", None)
+    bench.engine.handle(CreateInstance(id, variables=raw(variables)), "<default>", None)
     for _ in range(quanta):
         if bench.engine.processor.notices.to_inbox:
             run_next(bench)
@@ -79,7 +79,7 @@ def begun(*files, id="p", quanta, quantum_items=QUANTUM, **variables):
 def finish(bench, command):
     """Run a command, and what is put off until nothing is; how many quanta that took, and all events."""
     position, quanta = len(bench.engine.log), 0
-    assert bench.engine._handle(command, "<default>", None)[0].rejection is None
+    assert bench.engine.handle(command, "<default>", None)[0].rejection is None
     while bench.engine.processor.notices.to_inbox:
         run_next(bench)
         quanta += 1
@@ -136,10 +136,10 @@ def test_what_others_do_below_a_cancelled_ancestor_begins_nothing():
                     "in > work > next", "in > x", id="inner")  # fmt: skip
     bench, root = begun(inner, process(start(), loop(call("run", "inner")), "start > run"), quanta=500, items=[1] * 60)
     assert (len(bench.state.jobs), len(bench.state.incidents)) == (60, 60)
-    bench.engine._handle(CancelInstance(root), "<default>", None)
+    bench.engine.handle(CancelInstance(root), "<default>", None)
     job, incident = list(bench.state.jobs)[-1], list(bench.state.incidents)[-1]
     position = len(bench.engine.log)
-    bench.engine._handle(CompleteJob(job), "<default>", None)
+    bench.engine.handle(CompleteJob(job), "<default>", None)
     _, events = finish(bench, ResolveIncident(incident))
     events += [e for one in bench.engine.log[position:] for row in one.handled for e in row.events]
     assert bench.ended[root][0] == "TERMINATED"
@@ -224,7 +224,7 @@ def test_an_error_from_the_depth_is_caught_at_the_top():
 @pytest.mark.parametrize("quantum_items", [1, QUANTUM, 500])
 def test_a_replay_comes_to_the_same(quantum_items):
     bench, root = begun(GROWING["two calls"], id="twice", quanta=100 // quantum_items, quantum_items=quantum_items)
-    bench.engine._handle(CancelInstance(root), "<default>", None)
+    bench.engine.handle(CancelInstance(root), "<default>", None)
     for _ in range(3):
         if bench.engine.processor.notices.to_inbox:
             run_next(bench)

@@ -1,0 +1,1 @@
+"""Snapshots: an instance tree as a JSON document, and back (docs/snapshots.md)."""

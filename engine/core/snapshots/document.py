@@ -1,0 +1,230 @@
+"""The format of a snapshot: a JSON object with the rows of one instance tree, each table in the order of its keys.
+
+Keys are strings of digits: not every reader of JSON has numbers of this size. Times are epoch milliseconds. Fields with
+their usual value are left out. docs/snapshots.md describes each field; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Raw
+
+FORMAT = 1
+"""The number of this format. A change that an older reader would misunderstand needs the next number."""
+
+Key = Annotated[str, Meta(pattern="^[1-9][0-9]{0,18}$")]
+Count = Annotated[int, Meta(ge=0)]
+Time = Annotated[int, Meta(ge=0)]
+Values = dict[str, Raw]
+
+
+class Part(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel", forbid_unknown_fields=True, gc=False
+):
+    """An object in a snapshot."""
+
+
+class DefinitionPart(Part, frozen=True):
+    """A version of a process that an instance of the tree runs. `sha256` is the hash of its BPMN file."""
+
+    key: Key
+    process_id: str
+    version: Count
+    sha256: str
+    resource_name: str
+    name: str | None = None
+    version_tag: str | None = None
+
+
+class StartPart(Part, frozen=True):
+    """The start event that has happened, with its variables."""
+
+    element_id: str
+    variables: Values = {}
+
+
+class ProcessPart(Part, frozen=True):
+    """The fields that only process instances have. `work` is deferred work, only of a root."""
+
+    definition_key: Key
+    business_id: str | None = None
+    tags: tuple[str, ...] = ()
+    created_position: Count = 0
+    start: StartPart | None = None
+    start_lock: str | None = None
+    terminate_after: tuple[str, ...] = ()
+    work: tuple[tuple[int, str, Any], ...] = ()
+
+
+class LoopPart(Part, frozen=True):
+    """The progress of a loop. `results` has the results of inner instances by their index."""
+
+    items: tuple[Raw, ...]
+    results: dict[str, Raw] = {}
+    next: Count = 0
+    completed: Count = 0
+    terminated: Count = 0
+    collected: Count = 0
+
+
+class ElementPart(Part, frozen=True):
+    """A live element instance or process instance. `scope_key` is its flow scope, which only the root lacks."""
+
+    key: Key
+    element_id: str
+    type: str
+    state: str
+    started_at: Time
+    scope_key: Key | None = None
+    name: str | None = None
+    process: ProcessPart | None = None
+    tokens: dict[str, Count] = {}
+    loop_index: int = -1
+    loop: LoopPart | None = None
+    then: tuple[Any, ...] | None = None
+    interrupted: bool = False
+    occurred: Values | None = None
+    request: Key | None = None
+    incident_key: Key | None = None
+
+
+class VariablePart(Part, frozen=True):
+    key: Key
+    scope_key: Key
+    name: str
+    value: Raw
+
+
+class JobPart(Part, frozen=True):
+    """A job without its lease: which worker has it is no part of the instance."""
+
+    key: Key
+    element_key: Key
+    type: str
+    retries: int
+    created_at: Time
+    updated_at: Time
+    state: str = "CREATED"
+    kind: str = "BPMN_ELEMENT"
+    listener_event: str = "UNSPECIFIED"
+    listener_index: Count = 0
+    priority: int = 0
+    headers: dict[str, str] = {}
+    error_code: str | None = None
+    error_message: str | None = None
+    available_at: Time | None = None
+
+
+class UserTaskPart(Part, frozen=True):
+    key: Key
+    element_key: Key
+    created_at: Time
+    priority: int
+    assignee: str | None = None
+    candidate_groups: tuple[str, ...] = ()
+    candidate_users: tuple[str, ...] = ()
+    due_at: Time | None = None
+    follow_up_at: Time | None = None
+    headers: dict[str, str] = {}
+    external_form: str | None = None
+    form_key: Key | None = None
+
+
+class TimerPart(Part, frozen=True):
+    """`cycle` is the data for the next due date: interval or cron text, zone, anchor, number of this occurrence."""
+
+    key: Key
+    element_key: Key
+    element_id: str
+    type: str
+    due_at: Time
+    created_at: Time
+    repetitions: int = 1
+    cycle: tuple[str, str, int, int] | None = None
+    state: str = "PENDING"
+
+
+class SubscriptionPart(Part, frozen=True):
+    """The element waits for a message, a signal or a condition (`kind`)."""
+
+    key: Key
+    element_key: Key
+    element_id: str
+    type: str
+    kind: str
+    name: str
+    created_at: Time
+    updated_at: Time
+    interrupting: bool
+    correlation_key: str | None = None
+    state: str = "CREATED"
+
+
+class IncidentPart(Part, frozen=True):
+    """Resolving it runs `stage` of the element again with `argument`."""
+
+    key: Key
+    element_key: Key
+    type: str
+    message: str
+    created_at: Time
+    stage: str = ""
+    argument: Any = 0
+    job_key: Key | None = None
+
+
+class MessagePart(Part, frozen=True):
+    """A buffered message of a message channel. `given`: the process ids that have had it."""
+
+    key: Key
+    name: str
+    correlation_key: str
+    deadline: Time
+    variables: Values = {}
+    message_id: str | None = None
+    given: tuple[str, ...] = ()
+    business_id: str | None = None
+
+
+class Snapshot(Part, frozen=True):
+    """A snapshot. `version` counts the changes of the tree, and `at` is the time of the last one.
+
+    `state` is that of the root. `messages` are those that a client published for later; PostgreSQL holds those of a
+    server, so its snapshots have none. A tree that has ended keeps its root and the root's variables only.
+    """
+
+    format: int
+    version: Count
+    at: Time
+    state: str
+    next_key: Key
+    definitions: tuple[DefinitionPart, ...]
+    elements: tuple[ElementPart, ...]
+    tenant_id: str = "<default>"
+    variables: tuple[VariablePart, ...] = ()
+    jobs: tuple[JobPart, ...] = ()
+    user_tasks: tuple[UserTaskPart, ...] = ()
+    timers: tuple[TimerPart, ...] = ()
+    subscriptions: tuple[SubscriptionPart, ...] = ()
+    incidents: tuple[IncidentPart, ...] = ()
+    messages: tuple[MessagePart, ...] = ()
+
+
+def raw(text: str) -> Raw:
+    """JSON text as a value of the document."""
+    return Raw(text.encode())
+
+
+def text(value: Raw) -> str:
+    """A value of the document as JSON text."""
+    return bytes(value).decode()
+
+
+def key_of(key: str | None) -> int | None:
+    return None if key is None else int(key)
+
+
+def key_text(key: int | None) -> str | None:
+    return None if key is None else str(key)

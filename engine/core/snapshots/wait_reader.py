@@ -1,0 +1,123 @@
+"""Jobs, user tasks, timers, subscriptions and incidents of a snapshot as objects of the state."""
+
+from __future__ import annotations
+
+from vivero.engine.core.snapshots import document as parts
+from vivero.engine.core.snapshots.codec import InvalidSnapshot
+from vivero.engine.core.snapshots.document import Snapshot, key_of
+from vivero.engine.core.state.instance_tree import Element, Incident, Job, Subscription, Timer, UserTask
+from vivero.engine.core.state.state import State
+from vivero.engine.core.state.subscription_index import INDEXED_BY, add_loaded
+
+
+def add(state: State, snapshot: Snapshot) -> None:
+    """Add all of them to the state and to their elements.
+
+    Raises:
+        InvalidSnapshot: a row names an element or a job that is not there.
+    """
+    for number, job in enumerate(snapshot.jobs):
+        _add_job(state, job, _element(state, job.element_key, f"jobs[{number}]"))
+    for number, task in enumerate(snapshot.user_tasks):
+        _add_user_task(state, task, _element(state, task.element_key, f"userTasks[{number}]"))
+    for number, timer in enumerate(snapshot.timers):
+        _add_timer(state, timer, _element(state, timer.element_key, f"timers[{number}]"))
+    for number, subscription in enumerate(snapshot.subscriptions):
+        place = f"subscriptions[{number}]"
+        _add_subscription(state, subscription, _element(state, subscription.element_key, place), place)
+    for number, incident in enumerate(snapshot.incidents):
+        place = f"incidents[{number}]"
+        if incident.job_key is not None and int(incident.job_key) not in state.jobs:
+            raise InvalidSnapshot(f"{place}.jobKey: no job has the key {incident.job_key}")
+        _add_incident(state, incident, _element(state, incident.element_key, place))
+
+
+def _element(state: State, key: str, place: str) -> Element:
+    element = state.elements.get(int(key))
+    if element is None:
+        raise InvalidSnapshot(f"{place}.elementKey: no element has the key {key}")
+    return element
+
+
+def _add_job(state: State, part: parts.JobPart, element: Element) -> None:
+    key = int(part.key)
+    state.jobs[key] = element.jobs[key] = Job(
+        key,
+        element,
+        part.type,
+        part.retries,
+        part.priority,
+        part.headers,
+        part.kind,
+        part.listener_event,
+        part.listener_index,
+        part.created_at,
+        part.updated_at,
+        part.state,
+        error_code=part.error_code,
+        error_message=part.error_message,
+        available_at=part.available_at,
+    )
+
+
+def _add_user_task(state: State, part: parts.UserTaskPart, element: Element) -> None:
+    element.user_task = state.user_tasks[int(part.key)] = UserTask(
+        int(part.key),
+        element,
+        part.assignee,
+        part.candidate_groups,
+        part.candidate_users,
+        part.due_at,
+        part.follow_up_at,
+        part.priority,
+        part.headers,
+        part.external_form,
+        key_of(part.form_key),
+        part.created_at,
+    )
+
+
+def _add_timer(state: State, part: parts.TimerPart, element: Element) -> None:
+    key, instance = int(part.key), element.instance
+    state.timers[key] = element.timers[key] = Timer(
+        key,
+        element,
+        part.element_id,
+        part.type,
+        part.due_at,
+        part.repetitions,
+        part.cycle,
+        part.created_at,
+        instance.definition_key,
+        instance.process_id,
+        instance.tenant,
+        part.state,
+    )
+
+
+def _add_subscription(state: State, part: parts.SubscriptionPart, element: Element, place: str) -> None:
+    if part.correlation_key is None and part.kind not in INDEXED_BY:
+        raise InvalidSnapshot(f"{place}.correlationKey: a subscription of kind '{part.kind}' has one")
+    key = int(part.key)
+    subscription = Subscription(
+        key,
+        element,
+        part.element_id,
+        part.type,
+        part.kind,
+        part.name,
+        part.correlation_key,
+        part.interrupting,
+        part.created_at,
+        part.updated_at,
+        part.state,
+    )
+    state.subscriptions[key] = element.subscriptions[key] = subscription
+    add_loaded(state.waiting, subscription)
+
+
+def _add_incident(state: State, part: parts.IncidentPart, element: Element) -> None:
+    key = int(part.key)
+    state.incidents[key] = element.open_incidents[key] = Incident(
+        key, element, part.stage, part.argument, part.type, part.message, key_of(part.job_key), part.created_at
+    )

@@ -1,0 +1,27 @@
+"""docs/snapshot.schema.json is the schema of the format; `pytest tests/core --rewrite-golden` writes it anew."""
+
+import re
+from pathlib import Path
+
+import msgspec
+
+from vivero.engine.core.snapshots.document import FORMAT, Snapshot
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+def schema():
+    found = msgspec.json.schema(Snapshot) | {"title": f"Snapshot of an instance tree, format {FORMAT}"}
+    return msgspec.json.format(msgspec.json.encode(found), indent=1).decode() + "\n"
+
+
+def test_the_schema_is_the_published_one(request):
+    path = DOCS / "snapshot.schema.json"
+    if request.config.getoption("--rewrite-golden"):
+        path.write_text(schema())
+    assert path.read_text() == schema(), "a changed format needs a migration: see FORMAT in document.py"
+
+
+def test_every_field_of_a_snapshot_is_described():
+    described = set(re.findall(r"^\| `(\w+)` \|", (DOCS / "snapshots.md").read_text(), re.MULTILINE))
+    assert described == {field.encode_name for field in msgspec.structs.fields(Snapshot)}

@@ -1,0 +1,105 @@
+"""Snapshot → state → snapshot is the same text, and a restored tree continues as if nothing had happened."""
+
+import json
+
+import pytest
+
+from tests.core.bench import Bench, snapshot
+from tests.core.event_models import LIMITS, loop, model
+from tests.core.golden import recording, test_models, variants, variants_timers, variants_waits
+from tests.core.models import end, start, task
+from tests.core.randomised.runs import digest, play, recorded
+from vivero.engine.core.snapshots.codec import decode, encode
+from vivero.engine.core.snapshots.reader import add_tree
+from vivero.engine.core.snapshots.writer import snapshot_of
+from vivero.engine.core.state.eviction import evict_tree
+from vivero.engine.core.step import StepLimits
+
+COUNT = 25
+GOLDEN = [
+    (f"{prefix}_{name}", content)
+    for prefix, module in (
+        ("element", variants),
+        ("timers", variants_timers),
+        ("waits", variants_waits),
+    )
+    for name, content in module.VARIANTS.items()
+]
+
+
+def text_of(bench, root):
+    """The snapshot of a tree as text."""
+    state = bench.state
+    return encode(
+        snapshot_of(root, state.catalogue, version=root.revision, at=bench.engine.now, next_key=state.next_key)
+    )
+
+
+def restored(bench, whole=True):
+    """Every tree is forgotten, and made anew from its snapshot. `whole`: the state is as before, row by row."""
+    state, find = bench.state, bench.engine._find_model
+    for root in list(state.trees.values()):
+        text, before = text_of(bench, root), snapshot(state)
+        evict_tree(state, root)
+        assert text_of(bench, add_tree(state, decode(text), find)) == text
+        if whole:
+            assert without_order(snapshot(state)) == without_order(before)
+
+
+def without_order(state):
+    """A restored tree comes behind the other trees, and leases are no part of it."""
+    rows = {
+        name: sorted(({**row, "lease": None} for row in rows), key=lambda row: row["key"])
+        for name, rows in state["rows"].items()
+    }
+    by_key = sorted(state["variables"], key=lambda row: row["key"])
+    items = sorted(map(str, state["items"]))
+    return state | {"rows": rows, "variables": by_key, "items": items, "links": dict(sorted(state["links"].items()))}
+
+
+class RestoredBench(Bench):
+    """After each command, all trees are made anew from their snapshots."""
+
+    def run(self, command, tenant="<default>"):
+        handled = super().run(command, tenant)
+        restored(self)
+        return handled
+
+
+@pytest.mark.parametrize("limits", LIMITS)
+def test_random_runs_go_on_from_each_snapshot(seed, limits):
+    for number in range(seed, seed + COUNT):
+        run = recorded(number)
+        broken, whole = (play(run, kind(LIMITS[limits])) for kind in (RestoredBench, Bench))
+        assert digest(broken) == digest(whole), f"VIVERO_SEED={number}"
+
+
+@pytest.mark.parametrize(("name", "content"), GOLDEN, ids=[name for name, _ in GOLDEN])
+def test_golden_runs_go_on_from_each_snapshot(name, content, golden, monkeypatch):
+    monkeypatch.setattr(recording, "Bench", RestoredBench)
+    golden(name, recording.text_of(content))
+
+
+@pytest.mark.parametrize("run", test_models.RUNS, ids=lambda run: run.__name__)
+def test_golden_models_go_on_from_each_snapshot(run):
+    whole, broken = Bench(), RestoredBench()
+    run(whole)
+    run(broken)
+    assert broken.trace == whole.trace
+
+
+@pytest.mark.parametrize("paged_from", [0, 500])
+def test_a_paged_loop_is_written_like_any_other(paged_from):
+    items = list(range(250))
+    bench = Bench(StepLimits(paged_from=paged_from))
+    bench.deploy(model(start(), loop(task("t"), "=items"), end(), "start > t > end"))
+    key = bench.start(items=items)
+    assert bool(bench.state.paged) == (paged_from == 0)
+    bench.complete("t")
+    body = json.loads(text_of(bench, bench.state.trees[key]))["elements"][1]
+    assert body["loop"] == {"items": items, "next": 250, "completed": 1}
+    restored(bench, whole=False)
+    assert not bench.state.paged
+    for _ in items[1:]:
+        bench.complete("t")
+    assert not bench.state.elements

@@ -1,0 +1,64 @@
+"""The engine as a library: functions from a JSON document to a JSON document, without a database (docs/library.md).
+
+    from vivero.library import Models, complete, start
+
+    models = Models.read("order.bpmn")
+    result = start(models, {"total": 20}, now=datetime.now(UTC))
+    result = complete(models, result.snapshot, result.instance.jobs[0].key, {"paid": True})
+
+A snapshot holds one instance with everything that it calls. The caller stores it, wherever JSON can be stored. The same
+arguments give the same result: there is no clock and no randomness.
+"""
+
+from vivero.engine.core.snapshots.codec import InvalidSnapshot
+from vivero.library.functions import (
+    advance,
+    assign,
+    broadcast,
+    cancel,
+    complete,
+    complete_user_task,
+    fail,
+    publish,
+    resolve,
+    set_variables,
+    start,
+    throw_error,
+)
+from vivero.library.machine import MissingModel, Rejected, TooMuchWork
+from vivero.library.models import InvalidModel, Models
+from vivero.library.overview import Element, Incident, Instance, Job, Timer, UserTask, Wait, read
+from vivero.library.result import Happened, Result, ThrownMessage, ThrownSignal
+
+__all__ = [
+    "Element",
+    "Happened",
+    "Incident",
+    "Instance",
+    "InvalidModel",
+    "InvalidSnapshot",
+    "Job",
+    "MissingModel",
+    "Models",
+    "Rejected",
+    "Result",
+    "ThrownMessage",
+    "ThrownSignal",
+    "Timer",
+    "TooMuchWork",
+    "UserTask",
+    "Wait",
+    "advance",
+    "assign",
+    "broadcast",
+    "cancel",
+    "complete",
+    "complete_user_task",
+    "fail",
+    "publish",
+    "read",
+    "resolve",
+    "set_variables",
+    "start",
+    "throw_error",
+]

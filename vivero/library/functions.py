@@ -1,0 +1,258 @@
+"""The functions of the library. Each takes a snapshot and gives the next one. If it raises, nothing happened.
+
+`now` is the time at which it happens, by default the time of the last change. Time never goes back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from vivero.engine.bpmn.model import Process
+from vivero.engine.core.records.base import DEFAULT_TENANT, PARTITION_SHIFT, Command, Variables
+from vivero.engine.core.records.effects import Rejection, RejectionCode
+from vivero.engine.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
+from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from vivero.engine.core.records.messages import PublishMessage, StartInstance
+from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.records.timers import TriggerTimer
+from vivero.engine.core.records.user_tasks import AssignUserTask, CompleteUserTask
+from vivero.engine.core.snapshots.codec import decode
+from vivero.engine.core.state.catalogue import Definition
+from vivero.library.machine import Machine, Rejected
+from vivero.library.models import Models
+from vivero.library.result import Result, result_of
+from vivero.library.times import MILLISECOND, to_ms
+
+FIRST_KEY = (1 << PARTITION_SHIFT) + 1
+"""The key of an instance unless the caller names another. Keys are unique within a snapshot."""
+
+Document = str | bytes
+
+
+def start(
+    models: Models,
+    variables: Mapping[str, Any] = {},
+    *,
+    now: datetime,
+    process_id: str | None = None,
+    at: str | None = None,
+    business_id: str | None = None,
+    tags: tuple[str, ...] = (),
+    key: int = FIRST_KEY,
+) -> Result:
+    """Start an instance of the newest version of a process, and run it to its first wait states.
+
+    `process_id` is optional if there is one process only. `at`: the id of the element to start at, for example of a
+    message start event; by default the none start event. `key`: the key of the instance; all others follow it.
+
+    Raises:
+        Rejected: there is no such process or element.
+        TooMuchWork: the process does not come to a wait state.
+    """
+    machine = Machine(models, DEFAULT_TENANT, (), key)
+    machine.set_time(to_ms(now))
+    definition = _latest(machine, models, process_id)
+    process = models.process(definition)
+    assert process is not None, "the definitions of the machine are those of the models"
+    if at is not None and _is_start_event(process, at):
+        texts = {name: bytes(value).decode() for name, value in _encoded(variables).items()}
+        machine.run(StartInstance(machine.state.key(), definition.key, at, texts))
+    else:
+        places = () if at is None else (at,)
+        machine.run(
+            CreateInstance(
+                definition_key=definition.key,
+                variables=_encoded(variables),
+                tags=tags,
+                business_id=business_id,
+                start_elements=places,
+            )
+        )
+    return result_of(machine)
+
+
+def _latest(machine: Machine, models: Models, process_id: str | None) -> Definition:
+    known = models.process_ids()
+    if process_id is None and len(known) == 1:
+        process_id = known[0]
+    family = machine.state.catalogue.families.get((machine.tenant, process_id or ""))
+    if not family:
+        missing = "Name the process to start" if process_id is None else f"There is no process '{process_id}'"
+        raise Rejected(Rejection(RejectionCode.NOT_FOUND, f"{missing}. The models have: {', '.join(known) or 'none'}"))
+    return family[max(family)]
+
+
+def _is_start_event(process: Process, id: str) -> bool:
+    node = process.nodes.get(id)
+    return node is not None and node.type == "START_EVENT" and node.scope == process.id and node.event is not None
+
+
+def advance(models: Models, snapshot: Document, now: datetime) -> Result:
+    """Let the time pass: all timers that are due by `now` fire, each at its due date, the earliest first."""
+    machine = _restored(models, snapshot, None)
+    until = to_ms(now)
+    while (due := _next_due(machine)) is not None and due.due_at <= until:
+        machine.set_time(due.due_at)
+        machine.run(due)
+    machine.set_time(until)
+    return result_of(machine)
+
+
+def _next_due(machine: Machine) -> TriggerTimer | None:
+    pending = [timer for timer in machine.state.timers.values() if timer.state == "PENDING"]
+    first = min(pending, key=lambda timer: (timer.due_at, timer.key), default=None)
+    return None if first is None else TriggerTimer(first.key, first.due_at)
+
+
+def complete(
+    models: Models, snapshot: Document, job: int, variables: Mapping[str, Any] = {}, *, now: datetime | None = None
+) -> Result:
+    """Complete a job, given by its key."""
+    return _run(models, snapshot, now, CompleteJob(job, _encoded(variables)))
+
+
+def fail(
+    models: Models,
+    snapshot: Document,
+    job: int,
+    message: str = "",
+    *,
+    retries: int | None = None,
+    retry_after: timedelta = timedelta(0),
+    variables: Mapping[str, Any] = {},
+    now: datetime | None = None,
+) -> Result:
+    """Fail a job. `retries`: how many it has left, by default one fewer; with none left there is an incident.
+
+    `retry_after`: how long the job waits before it is available again.
+    """
+    machine = _restored(models, snapshot, now)
+    known = machine.state.jobs.get(job)
+    left = (known.retries - 1 if known is not None else 0) if retries is None else retries
+    machine.run(FailJob(job, max(left, 0), retry_after // MILLISECOND, message or None, _encoded(variables)))
+    return result_of(machine)
+
+
+def throw_error(
+    models: Models,
+    snapshot: Document,
+    job: int,
+    code: str,
+    message: str = "",
+    variables: Mapping[str, Any] = {},
+    *,
+    now: datetime | None = None,
+) -> Result:
+    """End a job with a BPMN error. An error that no event catches gives an incident."""
+    return _run(models, snapshot, now, ThrowJobError(job, code, message or None, _encoded(variables)))
+
+
+def complete_user_task(
+    models: Models, snapshot: Document, task: int, variables: Mapping[str, Any] = {}, *, now: datetime | None = None
+) -> Result:
+    """Complete a user task, given by its key."""
+    return _run(models, snapshot, now, CompleteUserTask(task, _encoded(variables)))
+
+
+def assign(
+    models: Models, snapshot: Document, task: int, assignee: str | None, *, now: datetime | None = None
+) -> Result:
+    """Assign a user task; None: to nobody."""
+    return _run(models, snapshot, now, AssignUserTask(task, assignee))
+
+
+def publish(
+    models: Models,
+    snapshot: Document,
+    name: str,
+    correlation_key: str,
+    variables: Mapping[str, Any] = {},
+    *,
+    time_to_live: timedelta = timedelta(0),
+    message_id: str | None = None,
+    now: datetime | None = None,
+) -> Result:
+    """Publish a message. With a time to live it waits in the snapshot if nothing waits for it yet."""
+    ttl = time_to_live // MILLISECOND
+    return _run(models, snapshot, now, PublishMessage(name, correlation_key, ttl, message_id, _encoded(variables)))
+
+
+def broadcast(
+    models: Models, snapshot: Document, name: str, variables: Mapping[str, Any] = {}, *, now: datetime | None = None
+) -> Result:
+    """Broadcast a signal to all elements that wait for it now."""
+    return _run(models, snapshot, now, BroadcastSignal(name, _encoded(variables)))
+
+
+def resolve(
+    models: Models, snapshot: Document, incident: int, *, retries: int = 1, now: datetime | None = None
+) -> Result:
+    """Resolve an incident: what failed is tried again. A job without retries gets `retries`."""
+    machine = _restored(models, snapshot, now)
+    known = machine.state.incidents.get(incident)
+    job = None if known is None or known.job is None else machine.state.jobs.get(known.job)
+    if job is not None and job.retries <= 0:
+        machine.run(UpdateJob(job.key, retries))
+    machine.run(ResolveIncident(incident))
+    return result_of(machine)
+
+
+def set_variables(
+    models: Models,
+    snapshot: Document,
+    variables: Mapping[str, Any],
+    *,
+    scope: int | None = None,
+    local: bool = False,
+    now: datetime | None = None,
+) -> Result:
+    """Set variables, by default of the instance. `scope`: the key of an element. `local`: in exactly this scope."""
+    machine = _restored(models, snapshot, now)
+    machine.run(SetVariables(_root_key(machine) if scope is None else scope, _encoded(variables), local))
+    return result_of(machine)
+
+
+def cancel(models: Models, snapshot: Document, *, now: datetime | None = None) -> Result:
+    """Cancel the instance with everything that it calls."""
+    machine = _restored(models, snapshot, now)
+    machine.run(CancelInstance(_root_key(machine)))
+    return result_of(machine)
+
+
+def _run(models: Models, snapshot: Document, now: datetime | None, command: Command) -> Result:
+    machine = _restored(models, snapshot, now)
+    machine.run(command)
+    return result_of(machine)
+
+
+def _restored(models: Models, document: Document, now: datetime | None) -> Machine:
+    """The machine of a live instance, with its deferred work done.
+
+    Raises:
+        Rejected: the instance has ended.
+        InvalidSnapshot: the document is damaged.
+        MissingModel: a model is not there.
+    """
+    snapshot = decode(document)
+    if snapshot.state != "ACTIVE":
+        reason = f"The process instance with key '{snapshot.elements[0].key}' has ended: it is {snapshot.state}"
+        raise Rejected(Rejection(RejectionCode.INVALID_STATE, reason))
+    machine = Machine.restored(models, snapshot)
+    if now is not None:
+        machine.set_time(to_ms(now))
+    machine.continue_work()
+    return machine
+
+
+def _root_key(machine: Machine) -> int:
+    assert machine.root is not None, "a restored machine has a root"
+    return int(machine.root.key)
+
+
+def _encoded(variables: Mapping[str, Any]) -> Variables:
+    """Variables as a command takes them. Raises TypeError for a value that JSON does not have."""
+    return {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in variables.items()}

@@ -1,0 +1,184 @@
+"""An engine in memory for one call of the library: it restores a tree, runs commands, and writes the tree."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+from vivero.engine.core.memory import MemoryEngine
+from vivero.engine.core.outcomes import Handled
+from vivero.engine.core.records.base import PARTITION_SHIFT, Command, Event
+from vivero.engine.core.records.effects import Rejection
+from vivero.engine.core.records.instances import ContinueWork, InstanceCreated
+from vivero.engine.core.snapshots import document as parts
+from vivero.engine.core.snapshots.document import FORMAT, Snapshot
+from vivero.engine.core.snapshots.reader import add_channels, add_tree
+from vivero.engine.core.snapshots.writer import definition_part, snapshot_of, variable_part
+from vivero.engine.core.step import StepLimits
+from vivero.library.models import Models
+
+MOST_ROWS = 100_000
+"""Live rows of a tree. No loop is paged: a snapshot has all rows."""
+MOST_COMMANDS = 1_000
+"""Commands and quanta of one call. A process that goes round without waiting never ends otherwise."""
+LIMITS = StepLimits(paged_from=MOST_ROWS, max_part_rows=MOST_ROWS, max_tree_rows=MOST_ROWS, inline_follow_ups=False)
+
+
+Place = tuple[str, str]
+"""A process id, and the id of an element or a sequence flow of the process."""
+
+
+class Rejected(Exception):
+    """The instance cannot do this now; nothing has happened. `code` is NOT_FOUND, INVALID_STATE, …"""
+
+    def __init__(self, rejection: Rejection) -> None:
+        super().__init__(rejection.reason)
+        self.code = str(rejection.code)
+
+
+class MissingModel(Exception):
+    """A process that the instance runs is not among the models."""
+
+
+class TooMuchWork(Exception):
+    """The process does not come to a wait state. Nothing has happened."""
+
+
+class Machine:
+    """One instance tree. `now` is the time of the next command, in epoch milliseconds."""
+
+    def __init__(self, models: Models, tenant: str, known: tuple[parts.DefinitionPart, ...], next_key: int) -> None:
+        partition = next_key >> PARTITION_SHIFT
+        self.tenant = tenant
+        self.engine = MemoryEngine(LIMITS, partition, resources=models.resources)
+        self.state = self.engine.state
+        self.state.next_key = next_key
+        self.state.begin_command()
+        for definition in models.definitions(tenant, known):
+            family = self.state.catalogue.families.setdefault((tenant, definition.process_id), {})
+            family[definition.version] = definition
+            self.state.catalogue.definitions[definition.key] = definition
+        self.version = 0
+        self.root: parts.ElementPart | None = None
+        self.places: dict[int, Place] = {}
+        """The elements of the restored tree by key."""
+        self.commands: list[Command] = []
+        """The commands that were handled, in their order."""
+
+    @classmethod
+    def restored(cls, models: Models, snapshot: Snapshot) -> Machine:
+        """A machine that continues a snapshot.
+
+        Raises:
+            MissingModel: a model is not there.
+            InvalidSnapshot: the snapshot contradicts itself.
+        """
+        for part in snapshot.definitions:
+            if not models.has(part.process_id, part.sha256):
+                raise MissingModel(
+                    f"The instance runs version {part.version} of process '{part.process_id}', file "
+                    f"'{part.resource_name}' with SHA-256 {part.sha256}, which is not among the models"
+                )
+        machine = cls(models, snapshot.tenant_id, snapshot.definitions, int(snapshot.next_key))
+        root = add_tree(machine.state, snapshot, models.process)
+        add_channels(machine.state, root, snapshot)
+        machine.places = {key: (one.instance.process_id, one.element) for key, one in machine.state.elements.items()}
+        machine.engine.now, machine.version, machine.root = snapshot.at, snapshot.version, snapshot.elements[0]
+        return machine
+
+    @property
+    def now(self) -> int:
+        return self.engine.now
+
+    def set_time(self, now: int) -> None:
+        """Move the clock. It never goes back."""
+        self.engine.now = max(self.engine.now, now)
+
+    def run(self, command: Command) -> Handled:
+        """Run a command and all that follows from it.
+
+        Raises:
+            Rejected: nothing has happened.
+            TooMuchWork: the process does not come to a wait state.
+        """
+        pending: deque[tuple[Command, str, int | None]] = deque([(command, self.tenant, None)])
+        first: Handled | None = None
+        while pending:
+            if len(self.commands) >= MOST_COMMANDS:
+                raise TooMuchWork(
+                    f"The process did not come to a wait state within {MOST_COMMANDS} commands and quanta"
+                )
+            self.commands.append(pending[0][0])
+            handled = self.engine.handle(*pending.popleft())
+            first = first or handled[0]
+            if handled[0].rejection is not None and first is handled[0]:
+                raise Rejected(handled[0].rejection)
+            notices = self.engine.processor.notices
+            pending.extend((one.command, one.tenant, one.request) for one in notices.to_inbox)
+            notices.to_inbox.clear()
+        assert first is not None
+        return first
+
+    def continue_work(self) -> None:
+        """Run the deferred work that the snapshot of a server may have."""
+        for root in list(self.state.trees.values()):
+            if root.work:
+                self.run(ContinueWork(root.key))
+
+    def events(self) -> Iterator[Event]:
+        """All events so far."""
+        return (event for logged in self.engine.log for handled in logged.handled for event in handled.events)
+
+    def snapshot(self) -> Snapshot:
+        """The tree as it is now, as the next version."""
+        version, next_key = self.version + 1, self.state.next_key
+        for root in self.state.trees.values():
+            return snapshot_of(
+                root,
+                self.state.catalogue,
+                version=version,
+                at=self.now,
+                next_key=next_key,
+                channels=self.state.channels.values(),
+            )
+        return self._ended(version)
+
+    def _ended(self, version: int) -> Snapshot:
+        ended = self.engine.processor.notices.ended[-1]
+        root = self.root or self._created()
+        assert root.process is not None, "a root is a process instance"
+        variables = sorted(ended.variables.values(), key=lambda variable: variable.key)
+        part = parts.ElementPart(
+            key=root.key,
+            element_id=root.element_id,
+            type=root.type,
+            state=ended.state,
+            started_at=root.started_at,
+            process=root.process,
+        )
+        return Snapshot(
+            format=FORMAT,
+            version=version,
+            at=self.now,
+            state=ended.state,
+            next_key=str(self.state.next_key),
+            tenant_id=self.tenant,
+            definitions=(definition_part(self.state.catalogue.definitions[int(root.process.definition_key)]),),
+            elements=(part,),
+            variables=tuple(map(variable_part, variables)),
+        )
+
+    def _created(self) -> parts.ElementPart:
+        """The root of an instance that began and ended in this call."""
+        event = next(event for event in self.events() if isinstance(event, InstanceCreated))
+        process = parts.ProcessPart(
+            definition_key=str(event.definition_key), business_id=event.business_id, tags=event.tags
+        )
+        return parts.ElementPart(
+            key=str(event.key),
+            element_id=event.process_id,
+            type="PROCESS",
+            state="ACTIVATED",
+            started_at=self.engine.log[0].now,
+            process=process,
+        )

@@ -1,0 +1,100 @@
+"""The BPMN models that instances run, by the hash of their content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+
+from vivero.engine.bpmn.model import Problem, Process
+from vivero.engine.bpmn.resources import read_resource
+from vivero.engine.core.snapshots.document import DefinitionPart
+from vivero.engine.core.state.catalogue import Definition
+
+KEY_BYTES = 6
+"""Bytes of a hash in the key of a definition: it is below all keys that an engine gives out."""
+DEPLOYMENT = 1
+"""The key of the one deployment that all models belong to."""
+
+
+class InvalidModel(Exception):
+    """A BPMN file has problems, one in each line."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class Models:
+    """BPMN files, parsed once. Of two files with the same process, the later one is its newer version.
+
+    A running instance needs the file with which it began. Keep old versions as long as snapshots refer to them.
+    """
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        """`files`: name → content; the name ends with `.bpmn`.
+
+        Raises:
+            InvalidModel: a file has problems.
+        """
+        self.files = dict(files)
+        self.resources: dict[str, dict[str, Process]] = {}
+        """SHA-256 of a file → its processes by id."""
+        self._names: dict[str, str] = {}
+        for name, content in self.files.items():
+            parsed = read_resource(name, content)
+            if parsed.problems:
+                raise InvalidModel(parsed.problems)
+            digest = sha256(content).hexdigest()
+            self.resources[digest] = {process.id: process for process in parsed.processes}
+            self._names[digest] = name
+
+    @classmethod
+    def read(cls, *paths: str | Path) -> Models:
+        """The models of files. Raises InvalidModel, and OSError if a file cannot be read."""
+        return cls({str(path): Path(path).read_bytes() for path in paths})
+
+    def process_ids(self) -> list[str]:
+        """The ids of all executable processes, in the order of the files."""
+        return list(dict.fromkeys(id for processes in self.resources.values() for id in processes))
+
+    def process(self, definition: Definition) -> Process | None:
+        """The executable model of a definition; None if there is none."""
+        return self.resources.get(definition.sha256, {}).get(definition.process_id)
+
+    def has(self, process_id: str, digest: str) -> bool:
+        return process_id in self.resources.get(digest, {})
+
+    def definitions(self, tenant: str, known: Iterable[DefinitionPart] = ()) -> Iterator[Definition]:
+        """A definition for each version of each process. Those that a snapshot knows keep their keys and versions."""
+        parts = {(part.process_id, part.sha256): part for part in known}
+        for process_id in self.process_ids():
+            taken = {part.version for part in parts.values() if part.process_id == process_id}
+            version = 0
+            for digest, processes in self.resources.items():
+                if process_id not in processes:
+                    continue
+                part = parts.get((process_id, digest))
+                version = _next_version(version, taken) if part is None else part.version
+                yield self._definition(processes[process_id], digest, version, tenant, part)
+
+    def _definition(
+        self, process: Process, digest: str, version: int, tenant: str, part: DefinitionPart | None
+    ) -> Definition:
+        key = _key_of(process.id, digest) if part is None else int(part.key)
+        name = self._names[digest] if part is None else part.resource_name
+        return Definition(
+            key, DEPLOYMENT, tenant, process.id, version, process.name, process.version_tag, name, digest, "ACTIVE", 0
+        )
+
+
+def _next_version(before: int, taken: set[int]) -> int:
+    version = before + 1
+    while version in taken:
+        version += 1
+    return version
+
+
+def _key_of(process_id: str, digest: str) -> int:
+    """The key of a definition: the same wherever the file is used."""
+    return int.from_bytes(sha256(f"{digest}:{process_id}".encode()).digest()[:KEY_BYTES]) + 1

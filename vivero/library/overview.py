@@ -1,0 +1,231 @@
+"""What a snapshot says, as Python objects: the state of the instance, and everything that it waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from vivero.engine.core.snapshots import document as parts
+from vivero.engine.core.snapshots.codec import decode
+from vivero.engine.core.snapshots.document import Snapshot, key_of
+from vivero.library.times import from_ms, optional
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """A live element instance. `scope_key` is the key of the scope around it; `loop_index` is -1 outside of loops."""
+
+    key: int
+    id: str
+    type: str
+    state: str
+    scope_key: int | None
+    loop_index: int
+    variables: Mapping[str, Any]
+    """Its own variables, without those of the scopes around it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """An open job. `available`: a worker may do it now; otherwise it has an incident, or waits for `retry_at`."""
+
+    key: int
+    type: str
+    element: str
+    kind: str
+    retries: int
+    headers: Mapping[str, str]
+    variables: Mapping[str, Any]
+    """All variables that its element sees."""
+    available: bool
+    retry_at: datetime | None
+    error_message: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class UserTask:
+    key: int
+    element: str
+    assignee: str | None
+    candidate_groups: tuple[str, ...]
+    candidate_users: tuple[str, ...]
+    due_at: datetime | None
+    follow_up_at: datetime | None
+    priority: int
+    variables: Mapping[str, Any]
+    """All variables that its element sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """A pending timer. `element` is the event that it triggers."""
+
+    key: int
+    element: str
+    due_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """An event that the instance waits for at `element`. `kind`: MESSAGE, SIGNAL or CONDITION."""
+
+    key: int
+    element: str
+    kind: str
+    name: str
+    correlation_key: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    key: int
+    element: str
+    type: str
+    message: str
+    job_key: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A process instance with everything that it calls. `state`: ACTIVE, COMPLETED or TERMINATED."""
+
+    key: int
+    process_id: str
+    business_id: str | None
+    state: str
+    version: int
+    """The number of changes."""
+    at: datetime
+    """The time of the last change."""
+    variables: Mapping[str, Any]
+    """The variables of the process instance itself."""
+    elements: tuple[Element, ...]
+    jobs: tuple[Job, ...]
+    user_tasks: tuple[UserTask, ...]
+    timers: tuple[Timer, ...]
+    waits: tuple[Wait, ...]
+    incidents: tuple[Incident, ...]
+
+    @property
+    def ended(self) -> bool:
+        return self.state != "ACTIVE"
+
+    @property
+    def available_jobs(self) -> tuple[Job, ...]:
+        return tuple(job for job in self.jobs if job.available)
+
+    @property
+    def next_due(self) -> datetime | None:
+        """When the next timer fires or the next job may be tried again: call `advance` then. None: no time is set."""
+        times = [timer.due_at for timer in self.timers]
+        times += [job.retry_at for job in self.jobs if job.retry_at is not None and not job.available]
+        return min(times, default=None)
+
+
+def read(snapshot: str | bytes) -> Instance:
+    """What a snapshot says. It needs no models.
+
+    Raises:
+        InvalidSnapshot: the document is damaged.
+    """
+    return overview(decode(snapshot))
+
+
+def overview(snapshot: Snapshot) -> Instance:
+    """What a decoded snapshot says."""
+    return _Reader(snapshot).instance()
+
+
+class _Reader:
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self.elements = {part.key: part for part in snapshot.elements}
+        self.variables: dict[str, dict[str, Any]] = {}
+        for part in snapshot.variables:
+            self.variables.setdefault(part.scope_key, {})[part.name] = msgspec.json.decode(part.value)
+
+    def instance(self) -> Instance:
+        snapshot, root = self.snapshot, self.snapshot.elements[0]
+        live = () if snapshot.state != "ACTIVE" else snapshot.elements
+        return Instance(
+            key=int(root.key),
+            process_id=root.element_id,
+            business_id=None if root.process is None else root.process.business_id,
+            state=snapshot.state,
+            version=snapshot.version,
+            at=from_ms(snapshot.at),
+            variables=self.variables.get(root.key, {}),
+            elements=tuple(map(self._element, live)),
+            jobs=tuple(map(self._job, snapshot.jobs)),
+            user_tasks=tuple(map(self._user_task, snapshot.user_tasks)),
+            timers=tuple(
+                Timer(int(part.key), part.element_id, from_ms(part.due_at))
+                for part in snapshot.timers
+                if part.state == "PENDING"
+            ),
+            waits=tuple(map(self._wait, snapshot.subscriptions)),
+            incidents=tuple(map(self._incident, snapshot.incidents)),
+        )
+
+    def _element(self, part: parts.ElementPart) -> Element:
+        return Element(
+            int(part.key),
+            part.element_id,
+            part.type,
+            part.state,
+            key_of(part.scope_key),
+            part.loop_index,
+            self.variables.get(part.key, {}),
+        )
+
+    def _job(self, part: parts.JobPart) -> Job:
+        element = self.elements[part.element_key]
+        stopped = {incident.job_key for incident in self.snapshot.incidents}
+        waits = part.available_at is not None and part.available_at > self.snapshot.at
+        return Job(
+            int(part.key),
+            part.type,
+            element.element_id,
+            part.kind,
+            part.retries,
+            part.headers,
+            self._visible(element),
+            part.key not in stopped and not waits,
+            optional(part.available_at),
+            part.error_message,
+        )
+
+    def _user_task(self, part: parts.UserTaskPart) -> UserTask:
+        element = self.elements[part.element_key]
+        return UserTask(
+            int(part.key),
+            element.element_id,
+            part.assignee,
+            part.candidate_groups,
+            part.candidate_users,
+            optional(part.due_at),
+            optional(part.follow_up_at),
+            part.priority,
+            self._visible(element),
+        )
+
+    def _wait(self, part: parts.SubscriptionPart) -> Wait:
+        return Wait(int(part.key), part.element_id, part.kind, part.name, part.correlation_key)
+
+    def _incident(self, part: parts.IncidentPart) -> Incident:
+        element = self.elements[part.element_key]
+        return Incident(int(part.key), element.element_id, part.type, part.message, key_of(part.job_key))
+
+    def _visible(self, element: parts.ElementPart) -> dict[str, Any]:
+        """The variables that an element sees. Inner ones hide outer ones; a called process sees none of its caller."""
+        seen: dict[str, Any] = {}
+        scope: parts.ElementPart | None = element
+        while scope is not None:
+            seen = self.variables.get(scope.key, {}) | seen
+            inner = scope.process is None and scope.scope_key is not None
+            scope = self.elements[scope.scope_key] if inner and scope.scope_key is not None else None
+        return seen
