@@ -103,7 +103,7 @@ class Processor:
         self._between_commands = False
         self._inline = limits.inline_follow_ups
         self._work = Worklist(state, self.view, self._max_cost)
-        self._several = False
+        self.several = False
         """Whether there are several partitions. For one, no home of a command is computed."""
         self.used_up = False
         """Whether the latest quantum between commands used its whole budget."""
@@ -115,12 +115,12 @@ class Processor:
     def set_routes(self, routes: Routes) -> None:
         """Set the routes that the next commands are handled with."""
         self.state.routes = routes
-        self._several = routes.several
+        self.several = routes.several
 
     def is_elsewhere(self, command: Command, tenant: str) -> bool:
         """Whether another partition handles the command. Nothing needs to be loaded for it here."""
         here = self.state.partition
-        return self._several and home_of(command, tenant, self.state.routes, here) != here
+        return self.several and home_of(command, tenant, self.state.routes, here) != here
 
     def set_inline(self, inline: bool) -> None:
         """Set `StepLimits.inline_follow_ups`."""
@@ -134,7 +134,7 @@ class Processor:
         """
         self._begin_record(record, now)
         self.view.leases = leases
-        if self._several and self.is_elsewhere(record.command, record.tenant):
+        if self.several and self.is_elsewhere(record.command, record.tenant):
             return self._forward(record)
         self._work.begin_quantum()
         follow_ups: deque[Command] = deque()
@@ -294,7 +294,7 @@ class Processor:
             self._undo()
             rejection = self._poisoned(command, bug)
         for send in self._work.sends:
-            if send.later or (self._several and self.is_elsewhere(send.command, self.view.tenant)):
+            if send.later or (self.several and self.is_elsewhere(send.command, self.view.tenant)):
                 self._send_to_inbox(send.command)
             else:
                 follow_ups.append(send.command)
@@ -310,7 +310,7 @@ class Processor:
         ):
             return
         here = self.state.partition
-        home = home_of(command, tenant, self.state.routes, here) if self._several else here
+        home = home_of(command, tenant, self.state.routes, here) if self.several else here
         self.notices.to_inbox.append(InboxCommand(command, tenant, request, home))
 
     # ---- the frame of a command
@@ -370,7 +370,7 @@ class Processor:
             notices.available[available] = notices.available.get(available, 0) + 1
         own = Handled(seq, self._root(), request, self._work.events, rejection)
         own.answered = rejection is None and request is None and not self._work.later
-        if self._several and seq == 0 and request is not None and not self._work.later:
+        if self.several and seq == 0 and request is not None and not self._work.later:
             own.answered = answers_its_request(command)  # it was forwarded
         rows = [own]
         for reply in self._work.replies:

@@ -54,6 +54,10 @@ async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> Loade
         await pages.variables(reader, state, plan.variables)
     if plan.items:
         await pages.items(reader, state, (), plan.items)
+    if plan.usages:
+        others = [one for one in state.routes.all if one != state.partition]
+        found = (await reader.execute(_sql["running_elsewhere"], (sorted(plan.usages), others))).rows
+        state.running_elsewhere |= dict.fromkeys(plan.usages, 0) | dict(found)
     if plan.results:
         await pages.results(reader, state, plan.results)
     return loaded

@@ -132,6 +132,12 @@ SELECT body_key, index, item, result FROM loop_items WHERE body_key = ANY ($1::b
 -- By the keys of live scopes: the end of a scope therefore updates no variable.
 SELECT variable_key, scope_key, name, value FROM variables WHERE scope_key = ANY ($1::bigint[]) ORDER BY variable_key;
 
+-- name: running_elsewhere
+-- The instances of definitions that run in other partitions. Read again for each command that asks.
+SELECT c.process_definition_key, sum(c.active)::bigint FROM counted_elements c
+WHERE c.partition_id = ANY ($2::int[]) AND c.process_definition_key = ANY ($1::bigint[]) AND c.element_id = ''
+GROUP BY c.process_definition_key;
+
 -- name: families
 -- All versions of the processes that are named, or whose definitions or start timers are named. A deleted version keeps its number.
 SELECT d.process_definition_key, d.deployment_key, d.tenant_id, d.process_id, d.version, d.name, d.version_tag,

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from vivero.engine.core.needs import Need, NeedKind
+from vivero.engine.core.records.base import keys_of
 from vivero.engine.core.state.state import State
 from vivero.storage.state import pages
 
@@ -30,6 +31,7 @@ class LoadPlan:
         self.user_tasks: set[int] = set()
         self.leases: set[int] = set()
         self.families: set[tuple[str, str]] = set()
+        self.usages: set[int] = set()
         self.definitions: set[int] = set()
         self.work: set[int] = set()
         self.items: set[tuple[int, int]] = set()
@@ -44,6 +46,7 @@ class LoadPlan:
             NeedKind.SUBSCRIPTION: (self.subscriptions, state.subscriptions),
             NeedKind.USER_TASK: (self.user_tasks, state.user_tasks),
             NeedKind.LEASE: (self.leases, ()),
+            NeedKind.USAGE: (self.usages, ()),
             NeedKind.FAMILY: (self.families, state.catalogue.families),
             NeedKind.DEFINITION: (self.definitions, state.catalogue.definitions),
             NeedKind.WORK: (self.work, ()),
@@ -51,10 +54,12 @@ class LoadPlan:
             NeedKind.RESULTS: (self.results, ()),
             NeedKind.VARIABLES: (self.variables, ()),
         }
+        lowest, beyond = keys_of(state.partition)
         for need in needs:
             if need.kind in known:
                 asked, present = known[need.kind]
                 if need.key not in present:
-                    asked.add(need.key)
+                    if need.kind not in OF_TREES or lowest < need.key < beyond:  # others have their own trees
+                        asked.add(need.key)
                 elif need.kind in OF_TREES and (part := pages.part_with_lazy_variables(present[need.key])) is not None:
                     self.variables.add(part)

@@ -14,6 +14,7 @@ import msgspec
 
 from vivero.engine.core.commands.signal import SUBSCRIPTIONS_PER_PAGE
 from vivero.engine.core.needs import Need, NeedKind
+from vivero.engine.core.records.base import keys_of
 from vivero.engine.core.state import batches
 from vivero.engine.core.state.message_channels import (
     BODY_WITH_MESSAGE,
@@ -81,6 +82,7 @@ class _LoadPlan:
     """The needs of these kinds, without those that the state answers."""
 
     def __init__(self, state: State, needs: Iterable[Need]) -> None:
+        self.partition = state.partition
         self.channels: set[ChannelKey] = set()
         self.pages: set[tuple[str, str, str, str, int]] = set()
         self.keyed: set[tuple[str, str, int]] = set()
@@ -124,7 +126,8 @@ class _LoadPlan:
         if self.bodies:
             calls["bodies"] = (_sql["bodies"], (sorted(key for _, _, key in self.bodies),))
         if self.signals:
-            calls["signals"] = (_sql["signals"], (*_columns(self.signals, 3), SUBSCRIPTIONS_PER_PAGE))
+            pages = (*_columns(self.signals, 3), SUBSCRIPTIONS_PER_PAGE, *keys_of(self.partition))
+            calls["signals"] = (_sql["signals"], pages)
         if self.starts:
             calls["starts"] = (_sql["starts"], ())
         return calls

@@ -81,12 +81,12 @@ ORDER BY c.message_key;
 SELECT message_key, variables::text FROM messages WHERE message_key = ANY ($1::bigint[]);
 
 -- name: signals
--- The next page of subscriptions to each signal, after a subscription key.
+-- The next page of subscriptions to each signal, after a subscription key, in the partition whose keys lie between $5 and $6.
 SELECT k.tenant, k.name, k.after, c.subscription_key, c.root_key, c.part_key
 FROM unnest($1::text[], $2::text[], $3::bigint[]) k(tenant, name, after), LATERAL (
     SELECT * FROM subscriptions t
     WHERE t.tenant_id = k.tenant AND md5(t.name) = md5(k.name) AND t.name = k.name AND t.kind = 'SIGNAL'
-      AND t.ended_at IS NULL AND t.subscription_key > k.after
+      AND t.ended_at IS NULL AND t.subscription_key > greatest(k.after, $5) AND t.subscription_key < $6
     ORDER BY t.subscription_key LIMIT $4
 ) c
 ORDER BY c.subscription_key;

@@ -11,7 +11,7 @@ PARTITIONS: tuple[Mutant, ...] = (
         "a command is handled at the wrong partition",
         f"{CROSSING}::test_a_message_published_anywhere_reaches_the_element",
         "engine/core/step.py",
-        ("        if self._several and self.is_elsewhere(record.command, record.tenant):\n", "        if False:\n"),
+        ("        if self.several and self.is_elsewhere(record.command, record.tenant):\n", "        if False:\n"),
     ),
     mutant(
         "the rejection of a forwarded command answers nobody",
@@ -23,7 +23,7 @@ PARTITIONS: tuple[Mutant, ...] = (
         "a follow-up of another partition runs here",
         ONE_RECEIVER,
         "engine/core/step.py",
-        ("send.later or (self._several and self.is_elsewhere(send.command, self.view.tenant))", "send.later"),
+        ("send.later or (self.several and self.is_elsewhere(send.command, self.view.tenant))", "send.later"),
     ),
     mutant(
         "a channel opens only the subscriptions of its own partition",

@@ -18,6 +18,11 @@ def partition_of(key: int) -> int:
     return key >> PARTITION_SHIFT
 
 
+def keys_of(partition: int) -> tuple[int, int]:
+    """The numbers between which the keys of a partition lie."""
+    return partition << PARTITION_SHIFT, partition + 1 << PARTITION_SHIFT
+
+
 class Command(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """A request to change something. `intent` is its name in the log, FAMILY:VERB."""
 

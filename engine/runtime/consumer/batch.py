@@ -75,8 +75,8 @@ class BatchResult:
     notices: Notices
     outcomes: list[CommandOutcome]
     moves_definitions: bool
-    in_a_hurry: bool
-    """Whether the inbox got commands that no quantum does before they arrive."""
+    filled_inboxes: set[int]
+    """Partitions whose inboxes got commands that no quantum does before they arrive."""
 
 
 @dataclass(slots=True)
@@ -117,19 +117,22 @@ def _decode(row: CommandRow, refusals: Refusals) -> Decoded:
         return Decoded(row, None, Rejection(RejectionCode.PROCESSING_ERROR, reason))
 
 
-def needs_of(decoded: Iterable[Decoded]) -> list[Need]:
-    """The declared needs of the commands."""
+def needs_of(processor: Processor, decoded: Iterable[Decoded]) -> list[Need]:
+    """The declared needs of the commands that this partition handles."""
+    several = processor.several
     return [
         need
         for one in decoded
-        if one.command is not None
+        if one.command is not None and not (several and processor.is_elsewhere(one.command, one.row.tenant))
         for need in COMMANDS[type(one.command)].needs(one.command, one.row.tenant)
     ]
 
 
-def loaded_commands(decoded: list[Decoded], left_out: Set[Need]) -> list[Decoded]:
+def loaded_commands(processor: Processor, decoded: list[Decoded], left_out: Set[Need]) -> list[Decoded]:
     """The first commands, up to one that needs what a load has left out."""
-    return list(takewhile(lambda one: left_out.isdisjoint(needs_of([one])), decoded)) if left_out else decoded
+    if not left_out:
+        return decoded
+    return list(takewhile(lambda one: left_out.isdisjoint(needs_of(processor, [one])), decoded))
 
 
 async def compute(
@@ -255,5 +258,5 @@ async def _finish(processor: Processor, collected: _Collected, now: int) -> Batc
         notices,
         collected.outcomes,
         moves,
-        any(not processor.will_continue(one.command) for one in notices.to_inbox),
+        {one.partition for one in notices.to_inbox if not processor.will_continue(one.command)},
     )

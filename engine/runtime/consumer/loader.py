@@ -9,6 +9,7 @@ import trio
 
 from vivero.engine.bpmn.model import Process
 from vivero.engine.core.needs import Need, NeedKind
+from vivero.engine.core.routes import Routes
 from vivero.engine.core.state.catalogue import Definition
 from vivero.engine.core.state.instance_tree import MISSING
 from vivero.engine.core.state.state import Decoded, State
@@ -17,6 +18,7 @@ from vivero.engine.runtime.consumer.log_reader import LogReader
 from vivero.engine.runtime.consumer.owner import Owner
 from vivero.engine.runtime.definitions import UnreadableResource
 from vivero.engine.runtime.supervision.beat import Beat
+from vivero.storage import routes
 from vivero.storage.log_batches import Batch
 from vivero.storage.state import load
 from vivero.storage.state.load import Loaded
@@ -42,6 +44,14 @@ class Loader:
         """Whether the cached catalogue must be dropped: another node deployed something, or there is too much of it."""
         foreign = self._definitions_seq is not None and read.definitions_seq > self._definitions_seq
         return foreign or len(self._state.catalogue.definitions) > self._settings.max_definitions
+
+    def may_be_rerouted(self, read: Batch) -> bool:
+        """Whether the routes may have changed since the last read. A change raises the catalogue's number, too."""
+        return self._definitions_seq is None or read.definitions_seq > self._definitions_seq
+
+    async def routes(self) -> Routes:
+        """The routes, at least as new as the last read."""
+        return await routes.read(await self._log_reader.connection_free())
 
     def note_read(self, read: Batch) -> None:
         """Remember the version of the catalogue that rows were read with, and bound the number of cached models."""

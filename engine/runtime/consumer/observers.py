@@ -50,5 +50,5 @@ def tell(observer: CommitObserver, partition: int, work: BatchResult, left: Mapp
         observer.timers_changed(partition, work.notices.timers)
     for (type_, tenant), count in left.items():
         observer.available(type_, tenant, count)
-    if work.in_a_hurry:
-        observer.inbox_filled(partition)
+    for inbox in work.filled_inboxes:
+        observer.inbox_filled(inbox)

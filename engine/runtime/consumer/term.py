@@ -171,8 +171,8 @@ class Term:
         fitting: list[Decoded] = []
         with self._beat.waiting(self._settings.call_timeout_s):
             while not fitting:
-                leases, left_out = await self._loader.load(missing + batch.needs_of(commands))
-                fitting = batch.loaded_commands(commands, left_out)
+                leases, left_out = await self._loader.load(missing + batch.needs_of(self._processor, commands))
+                fitting = batch.loaded_commands(self._processor, commands, left_out)
             await self._loader.load_models(missing)
             await self._loader.load_values(missing)
         return fitting, leases
@@ -187,8 +187,11 @@ class Term:
         return read
 
     async def _note_read(self, read: Batch) -> None:
-        """Adopt the clock and the version of the catalogue that rows were read with."""
+        """Adopt the clock, the version of the catalogue and the routes that rows were read with."""
         self._time.note(read, trio.current_time())
+        if self._loader.may_be_rerouted(read):
+            with self._beat.waiting(self._settings.call_timeout_s):
+                self._processor.set_routes(await self._loader.routes())
         if self._loader.is_outdated(read):
             await self._committer.commit_done()
             eviction.evict_catalogue(self._state)

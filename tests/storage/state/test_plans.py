@@ -19,7 +19,7 @@ SMALL = {"void_leases", "clock", "definitions_seq", "start_subscriptions", "pg_s
 
 CONSUMER = [
     statement
-    for name in ("load", "save")
+    for name in ("load", "save", "message_channels")
     for statement in load(STORAGE / "state" / f"{name}.sql").values()
     if statement.name != "save.definitions_moved"
 ]

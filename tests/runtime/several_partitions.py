@@ -1,0 +1,102 @@
+"""A whole engine with several partitions in one nursery: one appender, and a consumer for each partition."""
+
+from contextlib import asynccontextmanager
+from functools import partial
+
+import trio
+
+from tests.runtime.whole_engine import TENANT, EngineBench
+from vivero.engine.core.homes import HOMES
+from vivero.engine.core.routes import ONE_PARTITION
+from vivero.engine.runtime.appender.task import Append, Appender
+from vivero.engine.runtime.consumer.handovers import Handovers
+from vivero.engine.runtime.consumer.leadership import Consumer
+from vivero.engine.runtime.consumer.settings import ConsumerSettings
+from vivero.engine.runtime.supervision.beat import Beat
+from vivero.engine.runtime.supervision.settings import SupervisionSettings
+from vivero.engine.runtime.timers.task import Timers
+from vivero.storage import partitions, routes
+from vivero.storage.postgres import driver
+
+
+class PartitionsBench(EngineBench):
+    """As an `EngineBench`. Commands go to their homes, new work to the partition that a test names."""
+
+    def __init__(self, dsn, count=3, consumer_settings=None) -> None:
+        super().__init__(dsn)
+        self.count = count
+        self.routes = ONE_PARTITION
+        numbers = range(1, count + 1)
+        connect = partial(driver.connect, dsn)
+        self.handovers = handovers = Handovers(numbers)
+        self.appender = Appender(
+            lambda: connect(name="vivero test appender"),
+            appended=lambda partition, _position: handovers.wake(partition),
+            handed=handovers.take,
+            consumed=handovers.consumed,
+            owned=handovers.led,
+        )
+        self.consumers = {
+            one: Consumer(
+                lambda name: connect(name=name), "test", self.definitions, self,
+                consumer_settings or ConsumerSettings(), one, handover=handovers[one],
+            )
+            for one in numbers
+        }  # fmt: skip
+        self.all_timers = {
+            one: Timers(
+                lambda: connect(name="vivero test timers"), self.appender, None, one, partial(handovers.leads, one)
+            )
+            for one in numbers
+        }
+
+    # ---- what the consumers tell
+
+    def committed(self, partition, watermark, outcomes, ended):
+        self.timers = self.all_timers[partition]
+        super().committed(partition, watermark, outcomes, ended)
+        self.appender.processed(partition)
+
+    def timers_changed(self, partition, changes):
+        self.all_timers[partition].changed(changes)
+
+    def leads(self, partition, epoch):
+        self.all_timers[partition].term(epoch)
+
+    # ---- running
+
+    @asynccontextmanager
+    async def running(self):
+        self.connection = await driver.connect(self._dsn, name="vivero test")
+        await partitions.create(self.connection, self.count)
+        self.routes = await routes.read(self.connection)
+        try:
+            async with trio.open_nursery() as nursery:
+                consumers = [consumer.run for consumer in self.consumers.values()]
+                timers = [timers.run for timers in self.all_timers.values()]
+                for run in (self.appender.run, *consumers, *timers):
+                    nursery.start_soon(run, Beat(SupervisionSettings()))
+                yield self
+                nursery.cancel_scope.cancel()
+        finally:
+            self.connection.close()
+            self._pool.close()
+
+    async def send(self, command, at=None, idempotency=None):
+        """Append a command at a partition, by default its home, or the first one. Its position."""
+        partition = at or HOMES[type(command)](command, TENANT, self.routes) or 1
+        item = Append(command, TENANT, idempotency=idempotency, partition=partition)
+        return (await self.appender.append(item, deadline_s=10)).position
+
+    async def run(self, command, at=None):
+        position = await self.send(command, at)
+        await self.until(lambda: position in self.answers)
+        return self.answers[position]
+
+    async def settled(self):
+        """Wait until nothing is on its way any more."""
+        await self.until_value(
+            0,
+            "SELECT (SELECT count(*) FROM inbox) + (SELECT count(*) FROM command_log l WHERE position > "
+            "(SELECT max(to_pos) FROM batches b WHERE b.partition_id = l.partition_id))",
+        )

@@ -1,0 +1,53 @@
+"""Routes as the database has them, and the slot of a name in Python and in SQL."""
+
+from random import Random
+
+import pytest
+
+from vivero.engine.core.routes import Routes, slot_of
+from vivero.storage import partitions, routes
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.migrate import migrate
+
+
+@pytest.fixture
+async def connection(database):
+    connection = await driver.connect(database, name="vivero test")
+    await migrate(connection)
+    yield connection
+    connection.close()
+
+
+NAMES = ["", ":", "a:b", "order-1", "ÄÖ", "日本", "🌱", "x" * 10_000, "\\", "'", '"', "\n", "%s", " "]
+
+
+@pytest.fixture
+def names(seed):
+    random = Random(seed)
+    drawn = ["".join(chr(random.choice((*range(1, 0xD800), 0x1F600))) for _ in range(9)) for _ in range(500)]
+    return [(tenant, name) for tenant in ("<default>", "", "acme:eu") for name in (*NAMES, *drawn)]
+
+
+async def test_a_slot_is_the_same_in_sql(connection, names):
+    tenants, keys = [tenant for tenant, _ in names], [key for _, key in names]
+    query = "SELECT slot_of(t, k) FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS x(t, k, n) ORDER BY n"
+    rows = (await connection.execute(query, (tenants, keys))).rows
+    assert [slot for (slot,) in rows] == [slot_of(tenant, key) for tenant, key in names]
+
+
+async def test_one_partition_needs_no_slots(connection):
+    assert await routes.read(connection) == Routes(0, 1, ())
+
+
+async def test_the_owners_of_slots_are_read(connection):
+    await partitions.create(connection, 3)
+    await connection.execute("UPDATE slots SET partition_id = 3 WHERE slot = 7")
+    read = await routes.read(connection)
+    assert (read.partitions, len(read.slots), read.slots[7]) == (3, 1_024, 3)
+    assert set(read.slots) == {1, 2, 3}
+
+
+async def test_a_change_raises_the_revision(connection):
+    before = await routes.read(connection)
+    await connection.execute("UPDATE definitions_seq SET n = n + 1")
+    assert (await routes.read(connection)).revision == before.revision + 1
