@@ -126,6 +126,15 @@ class Replica:
 
     # ---- questions
 
+    def allow(self, *lines):
+        """Replace the rules of who may connect."""
+        (self._data / "pg_hba.conf").write_text("\n".join(lines) + "\n")
+        self.sql("SELECT pg_reload_conf()")
+
+    def session(self, dbname="vivero"):
+        """A session in autocommit, as a context manager."""
+        return psycopg.connect(psycopg.conninfo.make_conninfo(self.dsn, dbname=dbname), autocommit=True)
+
     def sql(self, statement, *parameters, dbname="vivero"):
         """One statement, in autocommit; its rows."""
         dsn = psycopg.conninfo.make_conninfo(self.dsn, dbname=dbname, connect_timeout=2)

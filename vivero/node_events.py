@@ -84,7 +84,8 @@ class NodeEvents:
         self._timers[partition].changed(changes)
 
     def leads(self, partition: int, epoch: int) -> None:
-        self._completions.sweep_soon()
+        self._completions.term_began()
+        self._definitions.forget()
         self._timers[partition].term(epoch)
 
     # -- from the API of this or another node

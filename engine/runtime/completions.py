@@ -136,8 +136,16 @@ class Completions:
             self._watermarks[partition] = watermark
             self.sweep_soon()
 
+    def term_began(self) -> None:
+        """Forget what earlier terms reported. The database may be another one: a backup, or a standby that lacks the
+        last commits, in which positions and keys are assigned again."""
+        self._outcomes.forget_recent()
+        self._ends.forget_recent()
+        self._watermarks.clear()
+        self.sweep_soon()
+
     def sweep_soon(self) -> None:
-        """Query everything outstanding now, because a term began or a report may have been missed."""
+        """Query everything outstanding now, because a report may have been missed."""
         if self._outcomes.waiters or self._ends.waiters:
             self._due.set()
 

@@ -123,3 +123,8 @@ class WaiterTable(Generic[V]):
         self._order.append(key)
         if len(self._order) > self._limit:
             del self._recent[self._order.popleft()]
+
+    def forget_recent(self) -> None:
+        """Drop the values that are kept for late waiters."""
+        self._recent.clear()
+        self._order.clear()

@@ -127,6 +127,9 @@ SQLSTATES: Mapping[str, type[StorageError]] = {
     "53": Outage,  # insufficient resources: disk full, out of memory, too many connections
     "25006": Outage,  # read-only: a standby, or default_transaction_read_only
     "58": Outage,  # system error: I/O, missing file
+    "42P01": Outage,  # a table is missing: somebody is restoring the database; our statements are tested
+    "42883": Outage,  # a function is missing, likewise
+    "3F000": Outage,  # the schema is missing, likewise
     "22": DataPoison,  # data exception
     "23": DataPoison,  # integrity constraint violation
     "54": DataPoison,  # program limit exceeded
@@ -148,6 +151,9 @@ REASONS: Mapping[str, str] = {
     "55P03": "a lock is held for too long",
     "57P": "it is stopping or starting",
     "58": "it cannot access its files",
+    "42P01": "its tables are missing",
+    "42883": "its tables are missing",
+    "3F000": "its tables are missing",
 }
 """SQLSTATE, or its beginning → what clients are told of an outage. They get no names of hosts and no statements."""
 

@@ -195,6 +195,16 @@ async def test_what_is_remembered_is_bounded():
     assert sorted(served) == [3, 4, 5]
 
 
+async def test_a_term_forgets_what_earlier_ones_reported():
+    """A backup may have taken the place of the database, and positions and keys are assigned again."""
+    completions = in_process()
+    completions.committed(1, 5, [CommandOutcome(5)], [])
+    completions.term_began()
+    with completions.register(1, 5) as waiter, trio.move_on_after(0) as patience:
+        await waiter.wait()
+    assert patience.cancelled_caught
+
+
 # The sweep
 
 

@@ -279,7 +279,12 @@ class Appender:
             raise
 
     async def begin(self, connection: Connection) -> None:
-        """Begin a session. Calls of earlier sessions are appended before this, or never."""
+        """Begin a session. Calls of earlier sessions are appended before this, or never.
+
+        What is known of the log is read again: the database may be a backup, or a standby that lacks the last commits.
+        """
+        self._last.clear()
+        self._cursors.clear()
         self._session = Session(self._session.appender, self._session.number + 1)
         await log.begin(connection, *self._session)
 

@@ -29,6 +29,9 @@ from vivero.storage.postgres.driver import Connection
 
 log = structlog.get_logger(__name__)
 
+TOLD_TIMES = 8
+"""So many terms in a row that begin at one position are told. Of further ones, the 16th, 32nd, … is told."""
+
 
 class Consumer:
     """The handle of a partition's consumer; `run` is the child. It survives the child's restarts."""
@@ -57,6 +60,8 @@ class Consumer:
         self.handover = Handover() if handover is None else handover
         self.observer = observer
         self._connections: list[Connection] = []
+        self._begun = (0, 0)
+        """The position at which the last term began, and how many did in a row."""
         self.refusals = Refusals()
         self._verdict: tuple[Suspicion, str] | None = None
         """The attempt that ended the last term, with the cause. The next term records it."""
@@ -142,7 +147,7 @@ class Consumer:
         self.handover.term = term = Term(self, writer, reader, claim, beat, trials)
         self.handover.look = True
         beat.report_progress(term.progressing)
-        log.info("leading the partition", partition=claim.partition, epoch=claim.epoch, position=claim.position)
+        self._tell(claim)
         self.observer.leads(claim.partition, claim.epoch)
         try:
             async with trio.open_nursery() as nursery:
@@ -152,6 +157,14 @@ class Consumer:
         finally:
             term.leading = False
             self._judge(term, trials, sys.exception(), beat)
+
+    def _tell(self, claim: Claim) -> None:
+        """Log the beginning of a term. In an outage terms begin again and again at the same position."""
+        at, times = self._begun
+        times = times + 1 if at == claim.position else 1
+        self._begun = claim.position, times
+        if times <= TOLD_TIMES or times.bit_count() == 1:
+            log.info("leading the partition", partition=claim.partition, epoch=claim.epoch, position=claim.position)
 
 
 def _cause(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -47,7 +47,7 @@ from vivero.storage.postgres.errors import (
         ("22003", DataPoison),
         ("23505", DataPoison),
         ("54000", DataPoison),
-        ("42P01", StorageBug),
+        ("42P01", Outage),
         ("42501", StorageBug),
         ("25P02", StorageBug),
         ("25001", StorageBug),
