@@ -579,13 +579,13 @@ async def test_work_resumes_when_postgresql_does(connect, connection, nursery):
 
 
 async def test_a_bug_fails_the_call_and_counts(connect, connection, nursery):
-    await connection.script("ALTER FUNCTION append_fresh RENAME TO append_gone")
+    await connection.script("ALTER TABLE definitions_seq RENAME COLUMN n TO gone")
     appender = Appender(connect)
     supervisor = supervised(appender)
     nursery.start_soon(supervisor.run)
     with pytest.raises(Unavailable, match="append_fresh"):
         await appender.append(complete(1), deadline_s=SECONDS)
-    await connection.script("ALTER FUNCTION append_gone RENAME TO append_fresh")
+    await connection.script("ALTER TABLE definitions_seq RENAME COLUMN gone TO n")
     await appender.append(complete(2), deadline_s=SECONDS)
     assert [key for _, key in await rows(connection)] == [2]
     assert StorageBug.__name__ in supervisor.health()[0].last_error

@@ -428,10 +428,10 @@ async def test_a_bug_around_the_computing_rejects_its_command_alone(migrated, co
             explode()
         return original(rows, refusals)
 
-    def needs_of(decoded):
+    def needs_of(processor, decoded):
         if any(one.row.position == first and one.rejection is None for one in decoded):
             explode()
-        return original(decoded)
+        return original(processor, decoded)
 
     monkeypatch.setattr(module, name, {"fill": fill, "decode": decode, "needs_of": needs_of}[name])
     await program.lives(last, most=20)
