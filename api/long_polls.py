@@ -24,7 +24,7 @@ from vivero.engine.runtime.consumer.piggyback import Subject
 from vivero.storage import activation
 from vivero.storage.activation import Ask, Lease
 from vivero.storage.postgres.driver import Call, QueryResult
-from vivero.storage.scan_bounds import ScanBounds
+from vivero.storage.scan_bounds import Bounds, ScanBounds, ScanStart
 
 MAX_PIGGYBACKED = 4
 """Statements of polls on one batch. Each lengthens its transaction."""
@@ -42,11 +42,15 @@ class PiggybackedPoll:
 
     __slots__ = ("_bounds", "_limit", "_polls", "_settled", "_start", "call", "poller", "token")
 
-    def __init__(self, polls: LongPolls, poller: Poller) -> None:
+    def __init__(self, polls: LongPolls, poller: Poller, bounds: Bounds) -> None:
         self.token = uuid4()
-        self._bounds = polls.bounds.of(poller.subject, trio.current_time())
-        self._start = self._bounds.bounded()
-        self.call: Call = activation.lease_statement(poller.ask, self.token, start=self._start)
+        self._bounds = bounds
+        self._start = None if bounds.plain(trio.current_time()) else bounds.bounded()
+        self.call: Call = (
+            activation.plain_lease_statement(poller.ask, self.token)
+            if self._start is None
+            else activation.lease_statement(poller.ask, self.token, start=self._start)
+        )
         self._limit = activation.at_once(poller.ask)
         self.poller = poller
         self._polls = polls
@@ -57,14 +61,23 @@ class PiggybackedPoll:
         return self.poller.subject
 
     def arrived(self, result: QueryResult) -> bool:
-        leases, unfit, seen = activation.looked(result)
-        if seen is not None:
-            self._bounds.learn(self._start, seen)
+        leases, all_fit = self._learn(result, self._start)
         if leases and not self.poller.registered:
             self.lost()
             return False
         self._settle(leases)
-        return unfit is None and len(leases) < self._limit and not (leases and self.poller.gone)
+        return all_fit and len(leases) < self._limit and not (leases and self.poller.gone)
+
+    def _learn(self, result: QueryResult, start: ScanStart | None) -> tuple[list[Lease], bool]:
+        """The leases, and whether all available jobs fitted."""
+        if start is None:
+            plain = activation.plain_look(result)
+            self._bounds.note_plain(trio.current_time(), plain.large, plain.slow)
+            return plain.leases, not plain.large
+        leases, unfit, seen = activation.looked(result)
+        if seen is not None:
+            self._bounds.learn(start, seen)
+        return leases, unfit is None
 
     def lost(self) -> None:
         self._polls.note_lost_lease(self.subject, self.token)
@@ -306,8 +319,8 @@ class LongPolls:
         for subject in available:
             queue = self._queues.get(subject)
             poller = None if queue is None else next(filter(Poller.can_piggyback, queue.pollers), None)
-            if poller is not None and not self.bounds.of(subject, now).overdue(now):
-                poller.piggybacked = PiggybackedPoll(self, poller)
+            if poller is not None and not (bounds := self.bounds.of(subject, now)).overdue(now):
+                poller.piggybacked = PiggybackedPoll(self, poller, bounds)
                 polls.append(poller.piggybacked)
             if len(polls) == MAX_PIGGYBACKED:
                 break

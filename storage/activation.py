@@ -75,6 +75,16 @@ class Looked(NamedTuple):
         return sum(lease.size for lease in self.leases)
 
 
+class PlainLook(NamedTuple):
+    """What one plain look gave: jobs that come with their leases."""
+
+    leases: list[Lease]
+    large: bool = False
+    """It leased nothing, because not all jobs are small. `activate` measures them."""
+    slow: bool = False
+    """Its scans may have read many dead entries."""
+
+
 class Refusal(Enum):
     """Why a lease was not extended."""
 
@@ -115,6 +125,7 @@ def _named(whole: Statement) -> Statement:
 
 
 ACTIVATE, ACTIVATE_NAMED = _sql["activate"], _named(_sql["activate"])
+ACTIVATE_SMALL, ACTIVATE_SMALL_NAMED = _sql["activate_small"], _named(_sql["activate_small"])
 ACTIVATED, ACTIVATED_NAMED = _sql["activated_jobs"], _named(_sql["activated_jobs"])
 
 
@@ -143,6 +154,25 @@ def lease_statement(
     return ACTIVATE if names is None else ACTIVATE_NAMED, whose
 
 
+def plain_lease_statement(ask: Ask, token: UUID, room: int = SMALL_BYTES) -> Call:
+    """The statement for jobs that are all small: it leases the same as `lease_statement` without bounds, or nothing."""
+    type, tenant, _, timeout_ms, worker, names, with_token = ask
+    wanted = None if names is None else list(names)
+    duration = min(timeout_ms, MAX_TIMEOUT_MS)
+    values = (type, tenant, at_once(ask), duration, worker, wanted, with_token, str(token), min(room, SMALL_BYTES))
+    return ACTIVATE_SMALL if names is None else ACTIVATE_SMALL_NAMED, values
+
+
+def plain_look(result: QueryResult) -> PlainLook:
+    """What the statement of `plain_lease_statement` gave."""
+    rows = result.rows
+    leases = [Lease(key, token, len(job), job) for key, token, _, job in rows if job is not None]
+    if len(leases) == len(rows):
+        return PlainLook(leases)
+    small = rows[-1][2]
+    return PlainLook(leases, not small, small)
+
+
 def looked(result: QueryResult) -> Looked:
     """What the statement of `activation` gave."""
     leases = [Lease(key, token, size, job) for key, token, fits, size, job, *_ in result.rows if fits]
@@ -153,7 +183,8 @@ def looked(result: QueryResult) -> Looked:
 def _seen(result: QueryResult) -> Seen | None:
     if not result.rows:
         return None
-    return Seen(result.rows[0][-1], {priority: key for *_, priority, key, _ in result.rows if key is not None})
+    first_keys = {priority: key for *_, priority, key, _, _ in result.rows if key is not None}
+    return Seen(result.rows[0][-2], first_keys, result.rows[0][-1])
 
 
 async def activate(
@@ -166,6 +197,11 @@ async def activate(
     """Lease jobs, in a transaction of their own. If it raises with `in_doubt`, jobs may have been leased to nobody:
     `take_back` makes them available again, or else the end of their time."""
     return looked(await connection.execute(*lease_statement(ask, token or uuid4(), room, MAX_VARIABLES, start)))
+
+
+async def activate_plainly(connection: Connection, ask: Ask, room: int, token: UUID) -> PlainLook:
+    """As `activate`, for jobs that are all small."""
+    return plain_look(await connection.execute(*plain_lease_statement(ask, token, room)))
 
 
 async def take_back(connection: Connection, type: str, tenant: str, tokens: Sequence[UUID]) -> int:

@@ -1,7 +1,8 @@
 -- name: activate
 -- Expired leases come first, then ready jobs. Each has its own partial index, because one index on both would sort all jobs.
--- SKIP LOCKED, because only the engine may wait for a job's row. clock_now() is stable, and so an index condition. Keys are
--- passed as an array, here and below: a plan made for an empty table must not join, and so read the whole table later.
+-- SKIP LOCKED, because only the engine may wait for a job's row. The engine's time is read once: each call of clock_now() in a
+-- statement is planned anew, which takes 15-25 us. Keys are passed as an array, here and below: a plan made for an empty table
+-- must not join, and so read the whole table later.
 -- Jobs are measured before they are leased. octet_length does not read values that are stored out of line. The statement
 -- examines at most $10 variables of the first job, and 1,000 of each other; a job that sees more does not fit. Small jobs
 -- are returned whole, because an answer that fits into the socket keeps no row locked, read or not. If one job is not small,
@@ -10,18 +11,20 @@
 -- The scans begin at bounds, behind the dead index entries that an old snapshot keeps. Leases begin at $11, minus a quarter
 -- of a second, because transactions take time. Jobs that never returned begin at a least key for each range of priorities
 -- ($12-$14, from high to low). The first entry of each scan, locked or not, is read before anything is locked; the last
--- columns return it for the next bounds (scan_bounds.py).
-WITH first_end AS MATERIALIZED (
+-- columns return it for the next bounds, and the seconds that the statement has taken so far (scan_bounds.py).
+WITH engine AS MATERIALIZED (
+    SELECT coalesce(pinned_at, now() + shift) AS now FROM clock
+), first_end AS MATERIALIZED (
     SELECT available_at
     FROM jobs
-    WHERE type = $1 AND tenant_id = $2 AND NOT ready AND available_at IS NOT NULL AND available_at <= clock_now()
-        AND available_at >= least(from_epoch_ms($11), clock_now()) - interval '250 milliseconds'
+    WHERE type = $1 AND tenant_id = $2 AND NOT ready AND available_at IS NOT NULL AND available_at <= (SELECT now FROM engine)
+        AND available_at >= least(from_epoch_ms($11), (SELECT now FROM engine)) - interval '250 milliseconds'
     ORDER BY available_at
     LIMIT 1
 ), expired AS MATERIALIZED (
     SELECT job_key, path, lease_token, octet_length(headers::text) AS headers
     FROM jobs
-    WHERE type = $1 AND tenant_id = $2 AND NOT ready AND available_at IS NOT NULL AND available_at <= clock_now()
+    WHERE type = $1 AND tenant_id = $2 AND NOT ready AND available_at IS NOT NULL AND available_at <= (SELECT now FROM engine)
         AND available_at >= (SELECT available_at FROM first_end)
         AND NOT EXISTS (SELECT FROM void_leases WHERE token = $8)
     ORDER BY available_at
@@ -95,7 +98,7 @@ WITH first_end AS MATERIALIZED (
 ), leased AS (
     UPDATE jobs j
     SET ready = false,
-        available_at = clock_now() + $4::bigint * interval '1 millisecond',
+        available_at = (SELECT now FROM engine) + $4::bigint * interval '1 millisecond',
         worker = $5,
         lease_token = $8,
         expiries = j.expiries + (NOT j.ready AND j.lease_token IS NOT NULL)::int
@@ -105,9 +108,77 @@ WITH first_end AS MATERIALIZED (
 SELECT m.job_key, coalesce((job).lease_token, m.lease_token)::text, fits, size,
        CASE WHEN fits AND bool_and(variables IS NOT NULL OR NOT fits) OVER () AND sum(size) FILTER (WHERE fits) OVER () <= 60000
             THEN job_as_shown(job, variables, $7) END,
-       fresh_priority, first_key, to_epoch_ms(coalesce((SELECT available_at FROM first_end), clock_now()))
+       fresh_priority, first_key, to_epoch_ms(coalesce((SELECT available_at FROM first_end), (SELECT now FROM engine))),
+       extract(epoch FROM clock_timestamp() - statement_timestamp())::float8
 FROM measured m LEFT JOIN leased ON (job).job_key = m.job_key
 ORDER BY (job).priority DESC NULLS LAST, CASE WHEN fits THEN m.job_key ELSE place END;
+
+-- name: activate_small
+-- The usual activation: it has no bounds, and leases all jobs that it looks at or none. Everything that it does not need is left
+-- out, because starting and ending its scans costs more than reading a few jobs. Jobs are small if each sees at most 50 variables
+-- of 2,000 bytes, and all together fit into $9 bytes; the texts that are made in vain, if one is not small, take 5 MB at worst.
+-- One more row, without a job, says that they are not small, or that the statement took 3 ms or more, for activate to do the next
+-- (scan_bounds.py). Rows are shown as they are leased: to take a row apart costs more than the lease.
+WITH engine AS MATERIALIZED (
+    SELECT coalesce(pinned_at, now() + shift) AS now FROM clock
+), expired AS MATERIALIZED (
+    SELECT job_key, path, octet_length(headers::text) AS headers
+    FROM jobs
+    WHERE type = $1 AND tenant_id = $2 AND NOT ready AND available_at IS NOT NULL AND available_at <= (SELECT now FROM engine)
+    ORDER BY available_at
+    LIMIT $3::int
+    FOR UPDATE SKIP LOCKED
+), returned AS MATERIALIZED (
+    SELECT job_key, path, octet_length(headers::text) AS headers, priority
+    FROM jobs
+    WHERE type = $1 AND tenant_id = $2 AND ready AND returned
+    ORDER BY priority DESC, job_key
+    LIMIT $3::int
+    FOR UPDATE SKIP LOCKED
+), fresh AS MATERIALIZED (
+    SELECT job_key, path, octet_length(headers::text) AS headers, priority
+    FROM jobs
+    WHERE type = $1 AND tenant_id = $2 AND ready AND NOT returned
+    ORDER BY priority DESC, job_key
+    LIMIT $3::int
+    FOR UPDATE SKIP LOCKED
+), chosen AS (
+    SELECT job_key, path, headers FROM expired
+    UNION ALL
+    (SELECT job_key, path, headers FROM (SELECT * FROM returned UNION ALL SELECT * FROM fresh) waiting ORDER BY priority DESC, job_key)
+    LIMIT $3::int
+), seen AS MATERIALIZED (
+    SELECT job_key, headers, variables, small
+    FROM chosen CROSS JOIN LATERAL (
+        SELECT coalesce('{' || string_agg(to_json(name) || ':' || CASE WHEN octet_length(value) <= 2000 THEN value END, ',') || '}', '{}') AS variables,
+               coalesce(bool_and(octet_length(value) <= 2000), true) AND coalesce(min(looked_at), 0) <= 50 AS small
+        FROM (
+            SELECT DISTINCT ON (name) name, value, count(*) OVER () AS looked_at
+            FROM (
+                SELECT scope_key, name, value FROM variables
+                WHERE scope_key = ANY (path) AND $6::text[] IS NULL
+                LIMIT 51
+            ) v
+            ORDER BY name, array_position(path, scope_key)
+        ) w
+    ) s
+), measured AS MATERIALIZED (
+    SELECT array_agg(job_key) AS keys, bool_and(small) AND sum(700 + headers + octet_length(variables)) <= $9::bigint AS fits FROM seen
+), leased AS (
+    UPDATE jobs j
+    SET ready = false,
+        available_at = (SELECT now FROM engine) + $4::bigint * interval '1 millisecond',
+        worker = $5,
+        lease_token = $8,
+        expiries = j.expiries + (NOT j.ready AND j.lease_token IS NOT NULL)::int
+    WHERE j.job_key = ANY ((SELECT keys FROM measured WHERE fits AND NOT EXISTS (SELECT FROM void_leases WHERE token = $8))::bigint[])
+    RETURNING j.job_key, j.priority, j.lease_token, job_as_shown(j, (SELECT variables FROM seen WHERE seen.job_key = j.job_key), $7) AS job
+)
+SELECT * FROM (SELECT job_key, lease_token::text, true, job FROM leased ORDER BY priority DESC, job_key) shown
+UNION ALL
+SELECT NULL, NULL, coalesce(fits, true), NULL
+FROM measured
+WHERE NOT fits OR clock_timestamp() - statement_timestamp() >= interval '3 milliseconds';
 
 -- name: activated_jobs
 -- This statement locks nothing, so a client that reads slowly holds no row. It reads only jobs whose lease is still the given

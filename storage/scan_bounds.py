@@ -14,6 +14,10 @@ A bound never hides a job, by three rules (docs/adr/0024):
   the statement covers transactions in progress.
 
 About once a second a look has no bounds. It finds jobs that a longer transaction or a failover has hidden.
+
+Usually no scan is slow and all jobs are small. Looks are plain then: their statement (`activate_small`) has neither
+bounds nor sizes. After three slow answers in a row, looks have bounds until one without them is fast again. After an
+answer that jobs are not small, looks measure the jobs for a minute.
 """
 
 from __future__ import annotations
@@ -35,7 +39,11 @@ MAX_WHOLE_EVERY_S = 60.0
 WHOLE_SHARE = 0.02
 """The share of the time that looks without bounds may take. If they become slow, they become rare."""
 SLOW_S = 0.003
-"""After a look without bounds that took this long, the next looks have key bounds, too: two index scans for each."""
+"""A look without bounds that took this long is slow."""
+SLOW_LOOKS = 3
+"""So many slow plain looks in a row, and the next looks have bounds. One or two may have waited for a processor."""
+MEASURE_S = 60.0
+"""After a plain look found jobs that are not small, looks measure jobs for this time."""
 OVERDUE_S = 5.0
 """If a look without bounds is so late, no statement is piggybacked on a batch: those all have bounds."""
 
@@ -64,53 +72,75 @@ class Seen(NamedTuple):
     """What a look tells about bounds.
 
     `due_ms`: the end of the first lease or backoff that is over, otherwise the engine's time. `first_keys`: the first
-    key of each priority, among the jobs that never returned.
+    key of each priority, among the jobs that never returned. `took_s`: the time that PostgreSQL took.
     """
 
     due_ms: int
     first_keys: Mapping[int, int]
+    took_s: float = 0.0
 
 
 class Bounds:
-    """The bounds of one job type and tenant."""
+    """What is known of one job type and tenant: whether looks may be plain, and the bounds of those that are not."""
 
-    __slots__ = ("_due_ms", "_keys", "_slow", "_version", "_whole_at")
+    __slots__ = ("_due_ms", "_keys", "_measure_until", "_slow", "_slow_looks", "_version", "_whole_at")
 
     def __init__(self, now: float) -> None:
         self._due_ms = 0
         self._keys: dict[int, int] = {}
         self._version = 0
-        self._slow = True
+        self._slow = False
+        self._slow_looks = 0
+        self._measure_until = 0.0
         self._whole_at = now
 
+    def plain(self, now: float) -> bool:
+        """Whether the next look needs neither bounds nor sizes. Times are seconds of one clock."""
+        return not self._slow and now >= self._measure_until
+
+    def note_plain(self, now: float, large: bool, slow: bool) -> None:
+        """A plain look is over. `large`: it leased nothing, because not all jobs are small."""
+        if large:
+            self._measure_until = now + MEASURE_S
+        self._slow_looks = self._slow_looks + 1 if slow else 0
+        if self._slow_looks >= SLOW_LOOKS:
+            self._slow, self._slow_looks, self._whole_at = True, 0, now
+
     def start(self, now: float) -> ScanStart:
-        """For a look that begins now; without bounds if it is time for that. Times are seconds of one clock."""
+        """For a look that begins now; without bounds if it is time for that."""
         if now < self._whole_at:
             return self.bounded()
         self._whole_at = now + WHOLE_EVERY_S
         return EVERYTHING._replace(version=self._version, began=now)
 
+    @property
+    def due_ms(self) -> int:
+        """The `due_ms` of a look with bounds; 0 while looks are plain or fast."""
+        return self._due_ms if self._slow else 0
+
     def bounded(self) -> ScanStart:
-        """The bounds of a piggybacked statement, which must be short. Key bounds are left out if they gain nothing."""
+        """The bounds of a piggybacked statement, which must be short. They are left out if they gain nothing."""
         keys = self._keys if self._slow else {}
-        return ScanStart(self._due_ms, *_ranges(keys), self._version, False)
+        return ScanStart(self.due_ms, *_ranges(keys), self._version, False)
 
     def ended(self, start: ScanStart, now: float) -> None:
-        """The look is over, however it ended."""
+        """The look is over, however it ended. Call this before `learn`."""
         if start.whole:
             took_s = now - start.began
             self._slow = took_s >= SLOW_S
             self._whole_at = now + min(max(took_s / WHOLE_SHARE, WHOLE_EVERY_S), MAX_WHOLE_EVERY_S)
 
     def overdue(self, now: float) -> bool:
-        """Whether a look without bounds should have been long ago."""
-        return now >= self._whole_at + OVERDUE_S
+        """Whether a look without bounds should have been long ago. Plain looks have none."""
+        return now >= self._whole_at + OVERDUE_S and not self.plain(now)
 
     def learn(self, start: ScanStart, seen: Seen) -> None:
         """Keep what a look saw, unless it began before the last look without bounds ended: that one may know better."""
         if start.version != self._version:
             return
         self._version += start.whole
+        if start.whole:
+            self._slow = seen.took_s >= SLOW_S  # more precise than the time until its answer arrived
         self._due_ms = seen.due_ms
         for priority, key in seen.first_keys.items():
             known = self._keys.pop(priority, 0)

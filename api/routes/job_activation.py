@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import structlog
 import trio
@@ -186,8 +186,7 @@ class _Worker:
                 poller.found(len(activated.leases), looked.unfit is not None)
             elif poller.is_first:
                 within_ms = math.ceil(polls.pause_s() * 1000)
-                from_ms = bounds.bounded().due_ms
-                due_ms = await activation.next_available_ms(connection, *poller.subject, from_ms, within_ms)
+                due_ms = await activation.next_available_ms(connection, *poller.subject, bounds.due_ms, within_ms)
                 poller.found_nothing(None if due_ms is None else due_ms / 1000)
         return looked
 
@@ -231,13 +230,26 @@ class _Worker:
 
 
 async def _activate(connection: Connection, polls: LongPolls, ask: Ask, max_bytes: int, bounds: Bounds) -> Looked:
-    token, start = uuid4(), bounds.start(trio.current_time())
+    """One look: plain, and if that does not do, measured and with bounds."""
+    token = uuid4()
     try:
-        looked = await activation.activate(connection, ask, max_bytes, token, start)
+        if bounds.plain(trio.current_time()):
+            looked = await activation.activate_plainly(connection, ask, max_bytes, token)
+            large = looked.large and max_bytes >= SMALL_BYTES
+            bounds.note_plain(trio.current_time(), large, looked.slow)
+            if not looked.large:
+                return Looked(looked.leases)
+        return await _activate_measured(connection, ask, max_bytes, token, bounds)
     except StorageError as error:
         if error.in_doubt:
             polls.note_lost_lease((ask.type, ask.tenant), token)
         raise
+
+
+async def _activate_measured(connection: Connection, ask: Ask, max_bytes: int, token: UUID, bounds: Bounds) -> Looked:
+    start = bounds.start(trio.current_time())
+    try:
+        looked = await activation.activate(connection, ask, max_bytes, token, start)
     finally:
         bounds.ended(start, trio.current_time())
     if looked.seen is not None:

@@ -9,9 +9,10 @@ import trio.testing
 
 from vivero.api.long_polls import LOST_S, MAX_LOST, MAX_PIGGYBACKED, LongPolls
 from vivero.engine.runtime.appender.admission import Overloaded
+from vivero.storage import activation
 from vivero.storage.activation import Ask, Lease
 from vivero.storage.postgres.results import QueryResult
-from vivero.storage.scan_bounds import OVERDUE_S, WHOLE_EVERY_S
+from vivero.storage.scan_bounds import OVERDUE_S, SLOW_LOOKS, WHOLE_EVERY_S
 
 FOREVER = float("inf")
 
@@ -220,14 +221,31 @@ async def test_nobody_waits_at_a_closed_board(long_polls, start, nursery, mock_c
 # On a batch
 
 
-LEASE = (7, "0b8a4a3e-0000-4000-8000-000000000001", 700, b"{}")
+LEASE = (7, "0b8a4a3e-0000-4000-8000-000000000001", 2, b"{}")
 
 
-def brings(*leases, unfit=(), priority=0, first_key=1, due_ms=0):
-    seen = (priority, first_key, due_ms)
+def brings(*leases, large=False, slow=False):
+    """What a plain statement brings."""
+    rows = [(key, token, True, job) for key, token, _, job in leases]
+    if large or slow:
+        rows.append((None, None, not large, None))
+    return QueryResult(rows, len(rows), "SELECT")
+
+
+def brings_measured(*leases, unfit=(), priority=0, first_key=1, due_ms=0):
+    """What a statement brings that measures jobs and has bounds."""
+    seen = (priority, first_key, due_ms, 0.0)
     rows = [(key, token, True, size, job, *seen) for key, token, size, job in leases]
     rows += [(key, None, False, size, None, *seen) for key, size in unfit]
     return QueryResult(rows, len(rows), "SELECT")
+
+
+def make_slow(long_polls, subject=("t", "x")):
+    """Let looks have bounds, as after several slow plain ones."""
+    bounds = long_polls.bounds.of(subject, trio.current_time())
+    for _ in range(SLOW_LOOKS):
+        bounds.note_plain(trio.current_time(), large=False, slow=True)
+    return bounds
 
 
 async def test_the_longest_waiting_of_each_type_rides(long_polls, start, nursery, mock_clock):
@@ -272,12 +290,30 @@ async def test_a_piggybacked_poll_gets_its_jobs(long_polls, start, nursery, mock
     nursery.cancel_scope.cancel()
 
 
+async def test_a_statement_is_plain_until_several_were_slow(long_polls, start, nursery, mock_clock):
+    poll = await start(long_polls, capacity=2)
+    for _ in range(SLOW_LOOKS):
+        await settle()
+        (statement,) = long_polls.piggybacked({("t", "x"): 1})
+        assert statement.call[0] is activation.ACTIVATE_SMALL
+        assert statement.arrived(brings(LEASE, slow=True))
+        await settle()
+        (_,) = poll.poller.take()
+        poll.leave.set()
+        poll = await start(long_polls, capacity=2)
+    await settle()
+    (statement,) = long_polls.piggybacked({("t", "x"): 1})
+    assert statement.call[0] is activation.ACTIVATE
+    nursery.cancel_scope.cancel()
+
+
 async def test_the_next_statement_begins_where_the_last_saw_the_first_job(long_polls, start, nursery, mock_clock):
     poll = await start(long_polls, capacity=2)
     await settle()
+    make_slow(long_polls)
     (statement,) = long_polls.piggybacked({("t", "x"): 1})
     assert statement.call[1][-4:] == (0, [2**31 - 1], [-(2**31)], [0])
-    statement.arrived(brings(LEASE, priority=3, first_key=5, due_ms=1234))
+    statement.arrived(brings_measured(LEASE, priority=3, first_key=5, due_ms=1234))
     assert await settle(poll) == [True]
     (_,) = poll.poller.take()
     bounds = long_polls.bounds.of(("t", "x"), trio.current_time()).bounded()
@@ -291,8 +327,7 @@ async def test_a_poller_queries_itself_when_a_look_without_bounds_is_overdue(sta
     long_polls = LongPolls(slow_poll_s=60.0)
     await start(long_polls)
     await settle()
-    bounds = long_polls.bounds.of(("t", "x"), trio.current_time())
-    bounds.ended(bounds.start(trio.current_time()), trio.current_time())
+    bounds = make_slow(long_polls)
     mock_clock.jump(WHOLE_EVERY_S + OVERDUE_S)
     assert long_polls.piggybacked({("t", "x"): 1}) == []
     bounds.start(trio.current_time())
@@ -367,7 +402,7 @@ async def test_what_is_brought_to_somebody_who_has_left_is_taken_back(long_polls
     (statement,) = long_polls.piggybacked({("t", "x"): 1})
     if when == "before":
         first.poller.leave()
-    assert not statement.arrived(brings((7, str(statement.token), 700, b"{}")))
+    assert not statement.arrived(brings((7, str(statement.token), 2, b"{}")))
     await settle()
     first.leave.set()
     assert await settle(second) == [True]
@@ -375,12 +410,18 @@ async def test_what_is_brought_to_somebody_who_has_left_is_taken_back(long_polls
     nursery.cancel_scope.cancel()
 
 
-async def test_a_piggybacked_poll_that_found_only_a_large_job_queries_itself(long_polls, start, nursery, mock_clock):
+@pytest.mark.parametrize("slow", [False, True])
+async def test_a_piggybacked_poll_that_found_only_a_large_job_queries_itself(
+    long_polls, start, nursery, mock_clock, slow
+):
     """Outside of the batch. Meanwhile the batch tells others, too, of what it made."""
     poll = await start(long_polls, capacity=5)
     await settle()
+    if slow:
+        make_slow(long_polls)
     (statement,) = long_polls.piggybacked({("t", "x"): 1})
-    assert not statement.arrived(brings(unfit=[(7, 3_900_000)]))
+    assert not statement.arrived(brings_measured(unfit=[(7, 3_900_000)]) if slow else brings(large=True))
+    assert not long_polls.bounds.of(("t", "x"), trio.current_time()).plain(trio.current_time())
     assert await settle(poll) == [True]
     assert poll.poller.take() == []
     nursery.cancel_scope.cancel()

@@ -440,6 +440,18 @@ TASKS: tuple[Mutant, ...] = (
         ),
     ),
     mutant(
+        "activation: a plain one that comes late leases jobs to nobody",
+        f"{LATE_TESTS}::test_a_call_that_comes_late_changes_nothing",
+        "storage/activation.sql",
+        ("WHERE fits AND NOT EXISTS (SELECT FROM void_leases WHERE token = $8)", "WHERE fits"),
+    ),
+    mutant(
+        "activation: a plain one leases jobs that are not small",
+        "tests/storage/test_activation.py::test_a_plain_look_leases_small_jobs_or_none",
+        "storage/activation.sql",
+        ("AND coalesce(min(looked_at), 0) <= 50 AS small", "AS small"),
+    ),
+    mutant(
         "activation: an extension that comes late undoes a later one",
         f"{LATE_TESTS}::test_a_call_that_comes_late_changes_nothing",
         "storage/activation.sql",

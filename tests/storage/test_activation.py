@@ -1,7 +1,9 @@
 """Handing out jobs, on PostgreSQL: who gets which, leases and their end, and nobody waiting for anybody."""
 
 import json
+import re
 from functools import partial
+from itertools import product
 from uuid import uuid4
 
 import psycopg
@@ -164,7 +166,8 @@ async def test_two_workers_at_once_get_different_jobs(sync, connect):
     other.close()
 
 
-async def test_an_activation_uses_the_partial_indexes(sync, connection):
+@pytest.mark.parametrize("plain", [True, False])
+async def test_an_activation_uses_the_partial_indexes(sync, connection, plain):
     sync.execute(
         "INSERT INTO jobs (job_key, root_key, process_instance_key, element_instance_key, path, process_definition_key,"
         " process_id, process_version, element_id, type, kind, listener_event, listener_index, state, retries,"
@@ -175,12 +178,14 @@ async def test_an_activation_uses_the_partial_indexes(sync, connection):
         " CASE WHEN n % 2 = 1 THEN now() + n * interval '1 s' END, NULL, NULL, 0 FROM generate_series(1, 20000) n"
     )
     sync.execute("ANALYZE jobs")
-    statement, values = activation.lease_statement(Ask("work", "<default>", 10, 1000, "w"), uuid4())
+    ask = Ask("work", "<default>", 10, 1000, "w")
+    statement, values = (activation.plain_lease_statement if plain else activation.lease_statement)(ask, uuid4())
     plan = "\n".join(row[0] for row in (await connection.execute(f"EXPLAIN {statement.text}", values)).rows)
     assert "jobs_ready" in plan
     assert "jobs_leased" in plan
     assert "Seq Scan on jobs" not in plan
-    assert "available_at <= clock_now()" in plan.partition("jobs_leased")[2].partition("\n")[2].partition("\n")[0], plan
+    condition = plan.partition("jobs_leased")[2].partition("\n")[2].partition("\n")[0]
+    assert re.search(r"Index Cond: .*\(available_at <= (\$\d|\(InitPlan \d+\))", condition), plan
 
 
 async def test_a_job_is_shown_with_the_variables_that_it_sees(sync, connection):
@@ -233,9 +238,12 @@ async def test_few_small_jobs_come_with_their_leases(sync, connection):
     put_variable(sync, 11, 2, "x", '"' + "y" * 1900 + '"')
     put_variable(sync, 12, 3, 'quo"te\\', "1.50")
     put_variable(sync, 13, 4, "elsewhere", "true")
-    for names, with_token in ((None, False), (["x"], True), ([], True)):
+    for names, with_token, plain in product((None, ["x"], []), (False, True), (False, True)):
         ask = Ask("work", "<default>", 5, 1000, "w", names, with_token)
-        leases = (await activation.activate(connection, ask)).leases
+        if plain:
+            leases = (await activation.activate_plainly(connection, ask, ROOM, uuid4())).leases
+        else:
+            leases = (await activation.activate(connection, ask)).leases
         assert [lease.job_key for lease in leases] == [2, 1]
         assert [lease.job for lease in leases] == await activation.activated_jobs(connection, leases, names, with_token)
         await activation.release(connection, leases)
@@ -254,6 +262,42 @@ async def test_large_ones_do_not(sync, connection, jobs, size, together):
     assert len(leases) == jobs
     assert [lease.job is not None for lease in leases] == [together] * jobs
     assert len(await activation.activated_jobs(connection, leases, None, False)) == jobs
+
+
+def put_what_is_not_small(sync, what):
+    """A second job, beside one that is small."""
+    put_job(sync, 2, path=[5, 2], headers=json.dumps({"h": "x" * 59_400}) if what == "headers" else "{}")
+    match what:
+        case "a value":
+            put_variable(sync, 1, 2, "x", '"' + "y" * 1999 + '"')
+        case "many variables":
+            for number in range(51):
+                put_variable(sync, number, 2 if number else 5, f"v{max(number, 1)}", "1")
+        case "all together":
+            for number in range(40):
+                put_variable(sync, number, 2, f"v{number}", '"' + "y" * 1480 + '"')
+
+
+@pytest.mark.parametrize("what", ["a value", "many variables", "all together", "headers"])
+async def test_a_plain_look_leases_small_jobs_or_none(sync, connection, what):
+    put_job(sync, 1, path=[1])
+    put_what_is_not_small(sync, what)
+    plainly = partial(activation.activate_plainly, connection)
+    ask = Ask("work", "<default>", 10, 1000, "w")
+    assert await plainly(ask, ROOM, uuid4()) == ([], True, False)
+    assert keys((await plainly(ask._replace(limit=1), ROOM, uuid4())).leases) == [1]
+    assert await plainly(ask, ROOM, uuid4()) == ([], True, False)
+    sync.execute("DELETE FROM variables WHERE name = (SELECT max(name) FROM variables)")
+    sync.execute("UPDATE jobs SET headers = '{}'")
+    assert keys((await plainly(ask, ROOM, uuid4())).leases) == [2]
+
+
+async def test_a_plain_look_leases_what_fits_or_nothing(sync, connection):
+    for key in range(3):
+        put_job(sync, key)
+    ask = Ask("work", "<default>", 10, 1000, "w")
+    assert await activation.activate_plainly(connection, ask, 2000, uuid4()) == ([], True, False)
+    assert len((await activation.activate_plainly(connection, ask, 2200, uuid4())).leases) == 3
 
 
 async def test_one_statement_leases_fifty_jobs_at_most(sync, connection):
@@ -330,10 +374,13 @@ async def test_named_variables_are_found_by_scope_and_name(sync, connection):
     )
     sync.execute("ANALYZE variables")
     await use_indexes(connection)
-    statement, values = activation.lease_statement(Ask("work", "<default>", 10, 1000, "w", ["v5"]), uuid4())
-    for first in (statement.text, activation.ACTIVATED_NAMED.text):
-        await connection.script(f"PREPARE planned AS {first}")
-        values = ["NULL"] * (14 if first is statement.text else 4)
+    for statement, count in (
+        (activation.ACTIVATE_NAMED, 14),
+        (activation.ACTIVATE_SMALL_NAMED, 9),
+        (activation.ACTIVATED_NAMED, 4),
+    ):
+        await connection.script(f"PREPARE planned AS {statement.text}")
+        values = ["NULL"] * count
         rows = (await connection.execute(f"EXPLAIN EXECUTE planned ({', '.join(values)})")).rows
         plan = "\n".join(row[0] for row in rows)
         assert "variables_scope_key_name_key" in plan, plan

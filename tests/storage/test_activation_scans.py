@@ -1,6 +1,7 @@
 """Activation while an old snapshot is open, on PostgreSQL: what a look reads does not grow, and bounds hide no job."""
 
 import json
+from dataclasses import replace
 from functools import partial
 from random import Random
 from uuid import UUID, uuid4
@@ -12,7 +13,7 @@ from vivero.storage import activation
 from vivero.storage.activation import MAX_VARIABLES, Ask, release, take_back
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.plans import use_indexes
-from vivero.storage.scan_bounds import EVERYTHING, Bounds
+from vivero.storage.scan_bounds import EVERYTHING, SLOW_LOOKS, Bounds
 from vivero.storage.state import save
 
 ROOM = 4_000_000
@@ -63,6 +64,14 @@ def old_snapshot(sync, database):
         connection.execute("SELECT count(*) FROM jobs")
         yield connection
         connection.rollback()
+
+
+def slow_bounds():
+    """Bounds that are in use."""
+    bounds = Bounds(0.0)
+    for _ in range(SLOW_LOOKS):
+        bounds.note_plain(0.0, large=False, slow=True)
+    return bounds
 
 
 def move_clock(sync, seconds):
@@ -118,7 +127,7 @@ async def measure(sync, connection, start, key):
 
 
 async def test_what_a_look_reads_does_not_grow_with_the_age_of_a_snapshot(sync, connection, old_snapshot):
-    bounds = Bounds(0.0)
+    bounds = slow_bounds()
     await pass_through(sync, connection, bounds, 1, 501)
     early = await measure(sync, connection, bounds.bounded(), 100_001)
     await pass_through(sync, connection, bounds, 501, 3001)
@@ -131,6 +140,18 @@ async def test_what_a_look_reads_does_not_grow_with_the_age_of_a_snapshot(sync, 
     assert whole[1] > 3 * late[1]
 
 
+async def test_a_plain_look_says_that_it_was_slow(sync, connection, monkeypatch):
+    """Whether or not it found a job. The threshold is 3 ms, so the test lowers it."""
+    statement = activation.ACTIVATE_SMALL
+    quick = replace(statement, text=statement.text.replace("'3 milliseconds'", "'0'"))
+    assert not (await activation.activate_plainly(connection, ASK(limit=5), ROOM, uuid4())).large
+    monkeypatch.setattr(activation, "ACTIVATE_SMALL", quick)
+    assert await activation.activate_plainly(connection, ASK(limit=5), ROOM, uuid4()) == ([], False, True)
+    sync.execute(PUT, [0, 1, 2])
+    leases, large, slow = await activation.activate_plainly(connection, ASK(limit=5), ROOM, uuid4())
+    assert ([lease.job_key for lease in leases], large, slow) == ([1, 2], False, True)
+
+
 async def test_a_look_without_rows_teaches_nothing(sync, connection):
     looked = await activation.activate(connection, ASK(limit=5), ROOM)
     assert looked == ([], None, None)
@@ -138,7 +159,7 @@ async def test_a_look_without_rows_teaches_nothing(sync, connection):
 
 async def test_expired_leases_that_a_look_leaves_stay_above_the_bound(sync, connection):
     sync.execute(PUT, [0, 1, 20])
-    bounds = Bounds(0.0)
+    bounds = slow_bounds()
     assert len(await look(connection, bounds, bounds.bounded(), 20)) == 20
     move_clock(sync, 60)
     for _ in range(4):
@@ -148,7 +169,7 @@ async def test_expired_leases_that_a_look_leaves_stay_above_the_bound(sync, conn
 
 
 async def test_a_lease_made_after_the_clock_went_back_is_found_at_its_end(sync, connection):
-    bounds = Bounds(0.0)
+    bounds = slow_bounds()
     sync.execute(PUT, [0, 1, 2])
     await look(connection, bounds, bounds.bounded(), 1)
     move_clock(sync, -3600)
@@ -162,7 +183,7 @@ class World:
 
     def __init__(self, sync, connection, other, seed) -> None:
         self.sync, self.connection, self.other, self.random = sync, connection, other, Random(seed)
-        self.nodes = [Bounds(0.0), Bounds(0.0)]
+        self.nodes = [slow_bounds(), slow_bounds()]
         self.key, self.leases, self.holding = 0, [], None
         self.leased = 0
 
@@ -172,12 +193,15 @@ class World:
             self.sync.execute(PUT, [self.random.choice((0, 0, 0, 1, 5)), self.key, self.key])
 
     async def look(self):
-        """What it leases is what a look without bounds would lease."""
+        """What it leases is what a look without bounds would lease, and what a plain one would."""
         bounds, limit = self.random.choice(self.nodes), self.random.randrange(1, 5)
         await self.connection.script("BEGIN")
         expected = (await activation.activate(self.connection, ASK(limit=limit), ROOM)).leases
         await self.connection.script("ROLLBACK")
-        leases = await look(self.connection, bounds, bounds.bounded(), limit)
+        if self.random.random() < 0.3:
+            leases = (await activation.activate_plainly(self.connection, ASK(limit=limit), ROOM, uuid4())).leases
+        else:
+            leases = await look(self.connection, bounds, bounds.bounded(), limit)
         assert [lease.job_key for lease in leases] == [lease.job_key for lease in expected]
         self.leases += leases
         self.leased += len(leases)

@@ -274,6 +274,12 @@ CASES = [
         taken_back,
         JOB + "DELETE FROM void_leases;",
     ),
+    Case(
+        "activation.activate_small",
+        lambda c: activation.activate_plainly(c, ASK, activation.SMALL_BYTES, TOKEN),
+        taken_back,
+        JOB + "DELETE FROM void_leases;",
+    ),
     Case("activation.take_back", take_back_of, taken_back_and_leased, LEASED),
     Case("activation.release", release_of, given_back_and_leased, LEASED),
     Case("activation.extend", lambda c: activation.extend(c, 1, 3_600_000, None), extended_by_less, LEASED),

@@ -11,7 +11,9 @@ from vivero.storage.scan_bounds import (
     MAX_PRIORITIES,
     MAX_SUBJECTS,
     MAX_WHOLE_EVERY_S,
+    MEASURE_S,
     OVERDUE_S,
+    SLOW_LOOKS,
     SLOW_S,
     WHOLE_EVERY_S,
     WHOLE_SHARE,
@@ -27,14 +29,21 @@ def ranges(start):
     return list(zip(start.highest, start.lowest, start.keys, strict=True))
 
 
+def slow_bounds():
+    bounds = Bounds(0.0)
+    for _ in range(SLOW_LOOKS):
+        bounds.note_plain(0.0, large=False, slow=True)
+    return bounds
+
+
 @pytest.fixture
 def bounds():
     """A first look has no bounds, and is slow; after it, none has for a while."""
     bounds = Bounds(-SLOW_S)
     first = bounds.start(-SLOW_S)
     assert first.whole
-    bounds.learn(first, Seen(1000, {}))
     bounds.ended(first, 0.0)
+    bounds.learn(first, Seen(1000, {}, SLOW_S))
     return bounds
 
 
@@ -71,7 +80,7 @@ def test_an_older_answer_never_raises_and_never_lowers_the_key_of_a_newer(bounds
 def test_what_a_look_without_bounds_found_lowers_them_and_earlier_looks_do_not_raise_them(bounds):
     bounds.learn(bounds.bounded(), Seen(2000, {0: 50, 1: 60}))
     early = bounds.bounded()
-    bounds.learn(bounds.start(WHOLE_EVERY_S), Seen(1500, {0: 3}))
+    bounds.learn(bounds.start(WHOLE_EVERY_S), Seen(1500, {0: 3}, SLOW_S))
     bounds.learn(early, Seen(2500, {0: 51}))
     assert bounds.bounded()[:4] == (1500, (HIGHEST, 1, 0, -1), (2, 1, 0, LOWEST), (0, 60, 3, 0))
 
@@ -87,12 +96,44 @@ def test_looks_without_bounds_come_once_a_second_and_take_a_small_share_of_the_t
     assert bounds.start(due).whole
 
 
-def test_bounds_of_keys_are_used_only_while_looks_without_them_are_slow(bounds):
+def test_bounds_are_used_only_while_looks_without_them_are_slow(bounds):
     bounds.learn(bounds.bounded(), Seen(2000, {0: 50}))
     bounds.ended(bounds.start(1.0), 1.0 + SLOW_S / 2)
-    assert bounds.bounded()[:4] == (2000, (HIGHEST,), (LOWEST,), (0,))
+    assert bounds.bounded()[:4] == EVERYTHING[:4]
     bounds.ended(bounds.start(3.0), 3.0 + SLOW_S)
+    assert bounds.bounded()[:2] == (2000, (HIGHEST, 0, -1))
     assert bounds.bounded().keys == (0, 50, 0)
+
+
+def test_a_look_is_as_slow_as_postgresql_says_however_late_its_answer_arrives(bounds):
+    late = bounds.start(1.0)
+    bounds.ended(late, 1.5)
+    assert not bounds.plain(1.5)
+    bounds.learn(late, Seen(2000, {}, SLOW_S / 2))
+    assert bounds.plain(1.5)
+
+
+def test_looks_are_plain_until_several_in_a_row_are_slow():
+    bounds = Bounds(0.0)
+    for slow in (True, True, False, True, True):
+        bounds.note_plain(1.0, large=False, slow=slow)
+        assert bounds.plain(1.0)
+    bounds.note_plain(9.0, large=False, slow=True)
+    assert not bounds.plain(9.0)
+    assert not bounds.overdue(9.0), "its first look without bounds is due now, not since the beginning"
+    assert bounds.start(9.0).whole
+
+
+def test_after_large_jobs_looks_measure_jobs_for_a_while():
+    bounds = Bounds(0.0)
+    bounds.note_plain(1.0, large=True, slow=False)
+    assert not bounds.plain(1.0 + MEASURE_S - 0.01)
+    assert bounds.plain(1.0 + MEASURE_S)
+
+
+def test_plain_looks_are_never_overdue():
+    bounds = Bounds(0.0)
+    assert not bounds.overdue(1000.0)
 
 
 def test_looks_without_bounds_never_cease(bounds):
@@ -201,7 +242,7 @@ def come_back(random, table):
 def test_a_look_with_bounds_sees_what_one_without_sees(seed, run):
     """Lookers of several processes, answers in any order, lost ones and transactions that are rolled back."""
     random = Random(seed * 1000 + run)
-    table, nodes, flying, arriving = Table(), [Bounds(0.0), Bounds(0.0)], [], []
+    table, nodes, flying, arriving = Table(), [slow_bounds(), slow_bounds()], [], []
     leased = 0
     for _ in range(400):
         match random.choice(["insert", "insert", "look", "look", "end", "arrive", "return"]):
@@ -225,7 +266,7 @@ def test_a_look_with_bounds_sees_what_one_without_sees(seed, run):
                     bounds.learn(look.start, look.seen)
             case "return":
                 come_back(random, table)
-    assert leased > 20
+    assert leased > 5
     assert any(len(node.bounded().keys) > 1 for node in nodes), "nothing was learnt"
 
 
@@ -233,7 +274,7 @@ def test_a_look_with_bounds_sees_what_one_without_sees(seed, run):
 def test_what_lost_commits_hide_is_seen_within_the_interval(seed, run):
     """A failover takes leases back, so a job below the bound is ready as if it was never leased."""
     random = Random(seed * 1000 + run)
-    table, bounds, now, hidden_since = Table(), Bounds(0.0), 0.0, {}
+    table, bounds, now, hidden_since = Table(), slow_bounds(), 0.0, {}
     for _ in range(300):
         now += random.random() / 4
         table.insert(0)
@@ -248,4 +289,4 @@ def test_what_lost_commits_hide_is_seen_within_the_interval(seed, run):
         finish(look, True)
         bounds.ended(start, now)
         if look.seen is not None:
-            bounds.learn(start, look.seen)
+            bounds.learn(start, look.seen._replace(took_s=SLOW_S))

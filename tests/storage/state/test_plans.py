@@ -26,6 +26,7 @@ CONSUMER = [
 ACTIVATION = [
     *load(STORAGE / "activation.sql").values(),
     activation.ACTIVATE_NAMED,
+    activation.ACTIVATE_SMALL_NAMED,
     activation.ACTIVATED_NAMED,
 ]
 
