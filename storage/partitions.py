@@ -36,11 +36,13 @@ class Claim(msgspec.Struct, frozen=True):
     position: int
     next_key: int
     moved_by: int = 0
+    handed_over: int = 0
+    """The last epoch that ended by handing the partition over."""
 
     @property
     def stands(self) -> bool:
-        """Whether the term before this one made no progress (maybe because there were no commands)."""
-        return self.epoch - self.moved_by > 1
+        """Whether the term before this one failed without progress (maybe because there were no commands)."""
+        return self.epoch - max(self.moved_by, self.handed_over) > 1
 
 
 class Owned(Exception):
@@ -91,7 +93,17 @@ async def claim(writer: Connection, partition: int, node: str) -> Claim:
         _, owner, seconds = await _owner(writer, partition)
         raise Owned(partition, owner, max(seconds, 0.0))
     position, next_key, moved_by = (await writer.execute(_sql["cursor"], (partition,))).rows[0]
-    return Claim(partition, rows[0][0], position, next_key, moved_by)
+    return Claim(partition, rows[0][0], position, next_key, moved_by, rows[0][1])
+
+
+async def hand_over(writer: Connection, claim: Claim) -> None:
+    """Ends the lease now: any node may claim.
+
+    Raises:
+        SteppedDown: another term has begun.
+    """
+    if not (await writer.execute(_sql["hand_over"], (claim.partition, claim.epoch))).rows:
+        raise SteppedDown(f"partition {claim.partition} is no longer owned by epoch {claim.epoch}")
 
 
 async def _owner(writer: Connection, partition: int) -> tuple[int, str | None, float]:

@@ -34,6 +34,11 @@ WHERE id = $1 AND epoch = $4 AND (
     lease_until IS NULL OR owner_node = $2
     OR lease_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + 2 * make_interval(secs => $3)
     OR NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.pid = p.owner_pid AND a.backend_start = p.owner_backend_start))
+RETURNING epoch, handed_over;
+
+-- name: hand_over
+-- The last statement of a term, behind its last batch.
+UPDATE partitions SET lease_until = NULL, handed_over = epoch WHERE id = $1 AND epoch = $2
 RETURNING epoch;
 
 -- name: owner

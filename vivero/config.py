@@ -20,6 +20,7 @@ from vivero.api.http1.settings import ServerSettings
 from vivero.api.settings import ApiSettings
 from vivero.engine.feel import DEFAULT_LIMITS, FeelLimits
 from vivero.engine.runtime.appender.task import AppenderSettings
+from vivero.engine.runtime.cluster.settings import ClusterSettings
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
 from vivero.engine.runtime.expiry import ExpirySettings
 from vivero.engine.runtime.maintenance import MaintenanceSettings
@@ -86,6 +87,7 @@ class Config:
     maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
     feel: FeelSettings = field(default_factory=FeelSettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
+    cluster: ClusterSettings = field(default_factory=ClusterSettings)
     supervision: SupervisionSettings = field(default_factory=SupervisionSettings)
     partitions: int = 1
     """The number of partitions of a new database. A database with more keeps its number."""

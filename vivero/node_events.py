@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import structlog
 
@@ -16,6 +16,7 @@ from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.timers.task import Changes, Timers
 from vivero.storage.clock import CLOCK_CHANNEL as CLOCK
 from vivero.storage.log import CommandOutcome
+from vivero.storage.nodes import NODES_CHANNEL
 from vivero.storage.postgres import announcer as announcing
 from vivero.storage.postgres.announcer import Announcer
 from vivero.storage.state.save import DEFINITIONS_CHANNEL as DEFINITIONS
@@ -24,7 +25,7 @@ log = structlog.get_logger(__name__)
 
 APPENDED, PROCESSED, AVAILABLE = "vivero_appended", "vivero_processed", "vivero_available"
 INBOX = "vivero_inbox"
-CHANNELS = (APPENDED, PROCESSED, AVAILABLE, INBOX, DEFINITIONS, CLOCK)
+CHANNELS = (APPENDED, PROCESSED, AVAILABLE, INBOX, NODES_CHANNEL, DEFINITIONS, CLOCK)
 """The channels of NOTIFY between nodes."""
 
 
@@ -48,8 +49,9 @@ class NodeEvents:
         handovers: Handovers,
         appender: Appender,
         timers: Mapping[int, Timers],
+        look_at_nodes: Callable[[], None],
     ) -> None:
-        """`timers` by partition."""
+        """`timers` by partition. `look_at_nodes()`: something changed about nodes or leaders."""
         self._completions = completions
         self._definitions = definitions
         self._long_polls = long_polls
@@ -57,6 +59,7 @@ class NodeEvents:
         self._handovers = handovers
         self._appender = appender
         self._timers = timers
+        self._look_at_nodes = look_at_nodes
         self._unreadable = 0
 
     # -- from the consumers
@@ -101,6 +104,8 @@ class NodeEvents:
         """Pass on a notification of another node."""
         if channel == DEFINITIONS:
             self._definitions.changed(payload)
+        elif channel == NODES_CHANNEL:
+            self._look_at_nodes()
         elif channel == CLOCK:
             self.clock_changed()
         else:
@@ -135,3 +140,4 @@ class NodeEvents:
             self._completions.sweep_soon()
             self.clock_changed()
             self._handovers.wake_all()
+            self._look_at_nodes()

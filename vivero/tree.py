@@ -27,6 +27,7 @@ from vivero.engine.bpmn.parser import parse
 from vivero.engine.bpmn.xml import LIMITS
 from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.chore_lock import ChoreLock
+from vivero.engine.runtime.cluster.task import Cluster
 from vivero.engine.runtime.completions import Completions
 from vivero.engine.runtime.consumer.handovers import Handovers
 from vivero.engine.runtime.consumer.leadership import Consumer
@@ -44,8 +45,10 @@ from vivero.engine.runtime.timers.task import Timers
 from vivero.node_events import CHANNELS, NodeEvents, announce_append
 from vivero.roles import Role
 from vivero.storage import attempts
+from vivero.storage.nodes import NODES_CHANNEL, Registration
 from vivero.storage.postgres.announcer import Announcer
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.migrate import SCHEMA_VERSION
 from vivero.storage.postgres.notification_listener import NotificationListener
 from vivero.storage.postgres.plans import BY_INDEX, CHORES, ONCE
 from vivero.storage.postgres.pool import Pool
@@ -68,15 +71,14 @@ class Tree:
 
     supervisor: Supervisor
     appender: Appender
-    handovers: Handovers
+    cluster: Cluster
     consumers: Mapping[int, Consumer]
-    """By partition."""
+    """By partition, like the timers."""
+    timers: Mapping[int, Timers]
     completions: Completions
     definitions: DefinitionCache
     pools: tuple[Pool, ...]
     long_polls: LongPolls
-    timers: Mapping[int, Timers]
-    """By partition."""
     probe: LoopProbe = field(default_factory=LoopProbe)
     """Measures the longest time for which the event loop served nobody."""
 
@@ -106,11 +108,24 @@ def _chores(config: Config, connection: Connect) -> Iterator[Child]:
     yield Child("retention", retention.run, retention.close)
 
 
-def _engine(consumers: Mapping[int, Consumer], timers: Mapping[int, Timers]) -> Iterator[Child]:
-    """The tasks of each partition. A failure of one restarts no other."""
-    for partition, consumer in consumers.items():
+@dataclass(frozen=True, slots=True)
+class _Engine:
+    """The tasks of the partitions. A failure of one restarts no other."""
+
+    consumer: Callable[[int], Consumer]
+    timer_task: Callable[[int], Timers]
+    handovers: Handovers
+    consumers: dict[int, Consumer] = field(default_factory=dict)
+    """By partition, like the timers."""
+    timers: dict[int, Timers] = field(default_factory=dict)
+
+    def open(self, partition: int) -> Iterator[Child]:
+        """Make the tasks of a partition."""
+        self.handovers.open(partition)
+        self.timers[partition] = timers = self.timer_task(partition)
+        self.consumers[partition] = consumer = self.consumer(partition)
         yield Child(task_name("consumer", partition), consumer.run, consumer.close)
-        yield Child(task_name("timers", partition), timers[partition].run, timers[partition].close)
+        yield Child(task_name("timers", partition), timers.run, timers.close)
 
 
 def _pools(connection: Callable[..., Callable[[float], Awaitable[Connection]]], size: int) -> tuple[Pool, Pool, Pool]:
@@ -134,21 +149,30 @@ def build(
     max_waiting = min(config.api.max_waiting, config.http.max_connections * 3 // 4)
     long_polls = LongPolls(max_waiting, config.api.slow_poll_s, config.api.activations_bytes)
     announcer = Announcer(before("announcer"), needed=lambda: not listener.alone)
-    partitions = range(1, config.partitions + 1) if config.has_role(Role.ENGINE) else ()
-    handovers = Handovers(partitions)
+    handovers = Handovers(changed=lambda: cluster.changed())
     appender = _appender(config, connection, handovers, announcer)
-    timers = {
-        one: Timers(connection(task_name("timers", one)), appender, config.timers, one, partial(handovers.leads, one))
-        for one in partitions
-    }
-    events = NodeEvents(completions, definitions, long_polls, announcer, handovers, appender, timers)
-    consumers = {
-        one: Consumer(
-            primary.connect, node, definitions, events, config.consumer, one,
-            config.timers.rules, lambda: appender.busy, handovers[one],
-        )
-        for one in partitions
-    }  # fmt: skip
+    engine = _Engine(
+        lambda partition: Consumer(
+            primary.connect, node, definitions, events, config.consumer, partition,
+            config.timers.rules, lambda: appender.busy, handovers[partition],
+        ),
+        lambda partition: Timers(
+            connection(task_name("timers", partition)), appender, config.timers, partition,
+            partial(handovers.leads, partition),
+        ),
+        handovers,
+    )  # fmt: skip
+    cluster = Cluster(
+        connection("cluster", **CHORES),
+        _registration(config, node),
+        handovers,
+        config.cluster,
+        lambda: announcer.announce(NODES_CHANNEL, node, 1),
+        lambda partition: supervisor.add(*engine.open(partition)),
+    )
+    events = NodeEvents(
+        completions, definitions, long_polls, announcer, handovers, appender, engine.timers, cluster.look_soon
+    )
     listener = NotificationListener(before("listener"), CHANNELS, events.heard, events.connected)
 
     def services() -> Services:
@@ -162,11 +186,13 @@ def build(
             MemoryBudget(max(config.api.pages_bytes, config.api.max_page_bytes)),
         )  # fmt: skip
 
+    partitions = range(1, config.partitions + 1) if config.has_role(Role.ENGINE) else ()
     supervisor = Supervisor(
         [
             _api(config, services, listeners, pools, long_polls),
             *_with_role(config, API_OR_ENGINE, Child("appender", appender.run, appender.close, appender.drain)),
-            *_engine(consumers, timers),
+            Child("cluster", cluster.run, cluster.close, cluster.drain),
+            *(child for partition in partitions for child in engine.open(partition)),
             *_with_role(config, {Role.JOBS}, *_chores(config, connection)),
             *_with_role(config, {Role.API}, Child("completions", completions.run, completions.close)),
             *_with_role(config, API_OR_ENGINE, Child("listener", listener.run, listener.abort)),
@@ -175,7 +201,14 @@ def build(
         ],
         config.supervision,
     )
-    return Tree(supervisor, appender, handovers, consumers, completions, definitions, pools, long_polls, timers)
+    return Tree(
+        supervisor, appender, cluster, engine.consumers, engine.timers, completions, definitions, pools, long_polls
+    )
+
+
+def _registration(config: Config, node: str) -> Registration:
+    roles = [role.value for role in Role if config.has_role(role)]
+    return Registration(node, roles, config.api.version, SCHEMA_VERSION, config.api.host, config.api.port)
 
 
 def _with_role(config: Config, roles: Collection[Role], *children: Child) -> Sequence[Child]:
@@ -233,7 +266,7 @@ async def run(
     tree = build(config, dsn, node, listeners, others)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_stop, tree, stop, config.drain_s, nursery.cancel_scope)
-        note = partial(tree.handovers.accuse, partial(attempts.leave_notes, dsn))
+        note = partial(tree.cluster.handovers.accuse, partial(attempts.leave_notes, dsn))
         watchdog = Watchdog(config.supervision.blocked_after_s, last_words=note)
         with watchdog.thread(), tree.probe.watching():
             nursery.start_soon(watchdog.run)
@@ -253,6 +286,7 @@ async def _stop(tree: Tree, stop: trio.Event, grace_s: float, everything: trio.C
         nursery.cancel_scope.cancel()
     if tree.supervisor.has("appender"):
         await tree.supervisor.stop("appender", grace_s)
+    await tree.supervisor.stop("cluster", grace_s)
     everything.cancel()
 
 

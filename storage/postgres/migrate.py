@@ -85,6 +85,10 @@ def _read(path: Path) -> Migration:
     return Migration(int(name["version"]), name["name"], sql, hashlib.sha256(sql.encode()).hexdigest())
 
 
+SCHEMA_VERSION = read_migrations()[-1].version
+"""The newest schema that this program knows."""
+
+
 async def pending(connection: Connection, migrations: Sequence[Migration] | None = None) -> list[Migration]:
     """The migrations that have not run. Changes nothing, waits for no lock.
 

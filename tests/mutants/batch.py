@@ -220,7 +220,10 @@ BATCH: tuple[Mutant, ...] = (
             "SELECT epoch + 1 FROM partitions p\n"
             "WHERE $2::text > '' AND $3::float8 > 0 AND id = $1 AND epoch = $4 AND (",
         ),
-        ("a.backend_start = p.owner_backend_start))\nRETURNING epoch;", "a.backend_start = p.owner_backend_start));"),
+        (
+            "a.backend_start = p.owner_backend_start))\nRETURNING epoch, handed_over;",
+            "a.backend_start = p.owner_backend_start));",
+        ),
     ),
     mutant(
         "claim: a lease that holds is taken over",

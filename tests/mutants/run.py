@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.mutants.batch import BATCH
+from tests.mutants.cluster import CLUSTER
 from tests.mutants.core import CORE
 from tests.mutants.core_events import CORE_EVENTS
 from tests.mutants.log import LOG
@@ -37,7 +38,7 @@ FAILED, PASSED = 1, 0
 
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info")
 
-MUTANTS: tuple[Mutant, ...] = (*LOG, *BATCH, *CORE, *CORE_EVENTS, *PARTITIONS, *TASKS)
+MUTANTS: tuple[Mutant, ...] = (*LOG, *BATCH, *CORE, *CORE_EVENTS, *PARTITIONS, *CLUSTER, *TASKS)
 
 
 def apply(mutant: Mutant, root: Path) -> None:

@@ -103,6 +103,11 @@ class Committer:
             await partitions.renew(self.connection, self._claim)
         self._renewed_at = trio.current_time()
 
+    async def hand_over(self) -> None:
+        """End the lease, so that another node may claim at once. No commit may be under way."""
+        with self._beat.waiting(self._owner.settings.call_timeout_s):
+            await partitions.hand_over(self.connection, self._claim)
+
     def _piggybacked(self, work: BatchResult) -> PiggybackedStatements:
         """Statements that run with this batch. A batch that failed before runs alone: they may have been the cause."""
         refusals = self._owner.refusals

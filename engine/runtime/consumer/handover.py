@@ -8,6 +8,7 @@ from typing import Protocol
 import trio
 
 from vivero.engine.runtime.appender.forwarding import Consumed
+from vivero.engine.runtime.cluster.assignment import Assignment
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage.attempts import Suspicion
 from vivero.storage.log import AppendedSegment
@@ -37,7 +38,9 @@ class RunningTerm(Protocol):
 class Handover:
     """Other tasks wake the consumer and hand it what they append; they learn here whether and how far it leads."""
 
-    def __init__(self) -> None:
+    def __init__(self, assignment: Assignment | None = None) -> None:
+        self.assignment = Assignment() if assignment is None else assignment
+        """Whether this node should lead the partition."""
         self.look = True
         """Whether the log may have rows that were not handed over in memory."""
         self.term: RunningTerm | None = None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from vivero.engine.runtime.appender.forwarding import Consumed
+from vivero.engine.runtime.cluster.assignment import Assignment, Duty
 from vivero.engine.runtime.consumer.handover import Handover
 from vivero.storage.attempts import Suspicion
 from vivero.storage.log import AppendedSegment
@@ -13,11 +14,30 @@ from vivero.storage.log import AppendedSegment
 class Handovers:
     """One handover by partition. A partition without one is led elsewhere."""
 
-    def __init__(self, partitions: Iterable[int] = ()) -> None:
-        self._handovers = {partition: Handover() for partition in partitions}
+    def __init__(self, partitions: Iterable[int] = (), changed: Callable[[], None] = lambda: None) -> None:
+        """`changed()` is called when a consumer got ready to lead a partition, or handed it over."""
+        self._changed = changed
+        self._handovers: dict[int, Handover] = {}
+        for partition in partitions:
+            self.open(partition)
+
+    def open(self, partition: int) -> Handover:
+        """Begin to work for a partition. Its consumer waits until it knows its duty."""
+        handover = self._handovers[partition] = Handover(Assignment(Duty.UNDECIDED, self._changed))
+        return handover
 
     def __getitem__(self, partition: int) -> Handover:
         return self._handovers[partition]
+
+    def __contains__(self, partition: int) -> bool:
+        return partition in self._handovers
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._handovers)
+
+    def ready(self) -> list[int]:
+        """The partitions whose consumers wait, with open connections, until another node hands over."""
+        return [partition for partition, handover in self._handovers.items() if handover.assignment.ready]
 
     def leads(self, partition: int) -> bool:
         """Whether this node leads the partition."""

@@ -72,9 +72,8 @@ class Consumer:
             connection.abort()
 
     async def run(self, beat: Beat) -> None:
-        """Lead the partition, or wait until it is free. Raises when a term ends; the next run begins another one.
-
-        There is nothing to release: a claim is void once its connection is closed (`partitions.claim`).
+        """Lead the partition, or wait until it is this node's turn. Raises when a term fails; the next run begins
+        another one. A failed term has nothing to release: a claim is void once its connection is closed.
         """
         while True:
             try:
@@ -84,7 +83,9 @@ class Consumer:
                 self.refusals.suspect(suspected)
 
     async def _run_term(self, beat: Beat) -> None:
-        """One term. There is no beat before the claim: a node that cannot reach the partition's row is not healthy."""
+        """One term. There is no beat before the claim: a node that cannot reach the partition's row is not healthy.
+        While another node leads, there is no connection."""
+        await self.handover.assignment.near(beat)
         writer = reader = None
         try:
             with beat.waiting(self.settings.call_timeout_s):
@@ -94,6 +95,8 @@ class Consumer:
                 await partitions.prepare(writer)
                 await partitions.prepare(reader)
             claim = await self._claim(writer, beat)
+            if claim is None:
+                return
             with beat.waiting(self.settings.call_timeout_s):
                 await self._take_stock(writer, claim)
             await self._lead(writer, reader, claim, beat)
@@ -102,9 +105,10 @@ class Consumer:
                 if connection is not None:
                     connection.abort()
 
-    async def _claim(self, writer: Connection, beat: Beat) -> Claim:
+    async def _claim(self, writer: Connection, beat: Beat) -> Claim | None:
+        """Claim the partition when it is this node's turn. None if another node should lead."""
         leader: str | None = None
-        while True:
+        while await self.handover.assignment.turn(beat):
             try:
                 with beat.waiting(self.settings.call_timeout_s):
                     return await partitions.claim(writer, self.partition, self._node)
@@ -113,6 +117,7 @@ class Consumer:
                     log.info("standing by", partition=self.partition, leader=owned.node)
                     leader = owned.node
                 await beat.sleep(min(max(owned.seconds, 0.1), 1.0))
+        return None
 
     async def _take_stock(self, writer: Connection, claim: Claim) -> None:
         """Record how the last attempt ended, and load what earlier terms recorded of the next commands.
@@ -152,6 +157,9 @@ class Consumer:
         try:
             async with trio.open_nursery() as nursery:
                 await term.work(nursery)
+                nursery.cancel_scope.cancel()
+            self.handover.assignment.handed_over()
+            log.info("handed the partition over", partition=claim.partition, epoch=claim.epoch)
         except BaseExceptionGroup as group:
             raise _cause(group) from None
         finally:

@@ -19,6 +19,7 @@ from vivero.engine.core.rules import TimerRules
 from vivero.engine.core.state import eviction
 from vivero.engine.core.state.state import State
 from vivero.engine.core.step import Processor, StepLimits
+from vivero.engine.runtime.cluster.assignment import Duty
 from vivero.engine.runtime.consumer import batch
 from vivero.engine.runtime.consumer.attempts import Trials, Unworkable
 from vivero.engine.runtime.consumer.batch import BatchResult, Decoded
@@ -109,8 +110,8 @@ class Term:
         return (self._trials.meter.step_s() or 0.0) > LONG_S
 
     async def work(self, nursery: trio.Nursery) -> None:
-        """Process the log until the term ends by an error or by cancellation."""
-        while True:
+        """Process the log until another node should lead. Then hand the partition over, between two batches."""
+        while self._owner.handover.assignment.duty is not Duty.ELSEWHERE:
             self._beat.beat()
             turn = self.run_once(nursery)
             with _bugs_as_unworkable():
@@ -119,6 +120,9 @@ class Term:
                 self._progress.idle = True
                 await self._owner.handover.wait(self._beat, self._settings.poll_s)
             await self._committer.renew_lease()
+        await self._committer.commit_done()
+        self.leading = False  # before the lease ends: nothing that is appended now may be kept for this term
+        await self._committer.hand_over()
 
     async def run_once(self, nursery: trio.Nursery) -> bool:
         """Process at most one batch, and start its commit. False when there is nothing to do."""

@@ -54,6 +54,14 @@ class Supervisor:
         self._supervised = {child.name: Supervised(child) for child in children}
         self._failures = FailureWindow(self._settings)
         self._die = die
+        self._nursery: trio.Nursery | None = None
+
+    def add(self, *children: Child) -> None:
+        """Run further children. They start at once if the others run."""
+        for child in children:
+            supervised = self._supervised[child.name] = Supervised(child)
+            if self._nursery is not None:
+                self._nursery.start_soon(self._supervise, supervised)
 
     async def run(self) -> None:
         """Run until cancelled, or until every child was stopped.
@@ -65,6 +73,7 @@ class Supervisor:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._watch)
                 async with trio.open_nursery() as children:
+                    self._nursery = children
                     for supervised in self._supervised.values():
                         children.start_soon(self._supervise, supervised)
                 nursery.cancel_scope.cancel()

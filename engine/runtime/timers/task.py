@@ -113,12 +113,17 @@ class Timers:
     # -- the child
 
     async def run(self, beat: Beat) -> None:
-        """Fire due timers until cancelled. Raises when the connection is lost; the supervisor restarts it."""
+        """Fire due timers until cancelled. Raises when the connection is lost; the supervisor restarts it.
+
+        There is a connection only while this node leads the partition.
+        """
         self._forget()
-        beat.beat()
-        async with self._connection.opened(beat) as connection:
-            while True:
-                await self._sleep(beat, await self.run_once(connection, beat))
+        while True:
+            await self._sleep(beat, 0 if self._leads() else self.settings.check_s)
+            if self._leads():
+                async with self._connection.opened(beat) as connection:
+                    while self._leads():
+                        await self._sleep(beat, await self.run_once(connection, beat))
 
     async def run_once(self, connection: Connection, beat: Beat) -> float:
         """Fire one batch of due timers. Returns for how long there is nothing to do, in seconds."""

@@ -13,6 +13,7 @@ from structlog.testing import capture_logs
 
 from tests.core.models import ONE_TASK
 from tests.runtime.consumer.bench import Serial, append, beat, keep_leading, make_consumer
+from vivero.engine.runtime.cluster.assignment import Duty
 from vivero.engine.runtime.consumer.leadership import Consumer
 from vivero.storage import partitions
 from vivero.storage.postgres.errors import Conflict, SteppedDown, StorageError
@@ -378,3 +379,51 @@ async def test_a_cancelled_term_releases_its_claim(migrated, connection, serial)
         nursery.start_soon(other.run, beat())
         await ears.until(lambda: ears.terms, 2)
         nursery.cancel_scope.cancel()
+
+
+# ---- handing over
+
+
+async def test_a_partition_that_is_handed_over_is_free_and_nothing_is_lost(migrated, connection, serial):
+    commands = serial.commands
+    consumer, ears = make_consumer(migrated, serial.resources)
+    other, others_ears = make_consumer(migrated, serial.resources, node="node-b")
+    other.handover.assignment.set(Duty.NEXT)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, beat())
+        nursery.start_soon(other.run, beat())
+        middle = await append(connection, commands[:2])
+        await ears.reached(middle)
+        consumer.handover.assignment.set(Duty.ELSEWHERE)
+        consumer.handover.wake()
+        other.handover.assignment.set(Duty.OURS)
+        last = await append(connection, commands[2:])
+        await others_ears.reached(last)
+        assert not consumer.handover.leads
+        nursery.cancel_scope.cancel()
+    told = ears.told + others_ears.told
+    assert len(told) == len(set(told)) == len(commands)
+    assert len(ears.ended + others_ears.ended) == 1
+    assert (await owner(connection))[:2] == (2, "node-b")
+
+
+async def test_a_term_that_was_handed_over_leaves_no_suspicion(connect, connection):
+    for _ in range(3):
+        writer = await connect()
+        claim = await partitions.claim(writer, 1, "a")
+        assert not claim.stands
+        await partitions.hand_over(writer, claim)
+    for stands in (False, True):
+        claim = await partitions.claim(await connect(), 1, "b")
+        assert claim.stands is stands
+        await connection.execute(EXPIRE)
+
+
+async def test_who_was_deposed_hands_nothing_over(connect, connection):
+    writer = await connect()
+    claim = await partitions.claim(writer, 1, "a")
+    await connection.execute(EXPIRE)
+    await partitions.claim(await connect(), 1, "b")
+    with pytest.raises(SteppedDown):
+        await partitions.hand_over(writer, claim)
+    assert (await connection.execute("SELECT lease_until IS NOT NULL FROM partitions")).rows == [(True,)]

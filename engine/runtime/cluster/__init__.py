@@ -1,0 +1,1 @@
+"""The nodes of a cluster, and which of them leads which partition."""

@@ -1,0 +1,91 @@
+"""The nodes of the cluster: running programs on one database, each with a heartbeat."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import msgspec
+
+from vivero.storage.partitions import LEASE_S
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import beside
+
+_sql = beside(__file__)
+
+NODES_CHANNEL = "vivero_nodes"
+"""The channel of NOTIFY that tells nodes to look at each other and at the partitions."""
+ENGINE = "engine"
+"""The role of nodes that lead partitions."""
+LIVE_S = 5.0
+"""A node whose last heartbeat is older is taken for dead."""
+
+
+class Registration(msgspec.Struct, frozen=True):
+    """What a node tells of itself. `schema` is the version of the schema that it knows."""
+
+    id: str
+    roles: Sequence[str]
+    version: str
+    schema: int
+    host: str
+    port: int
+
+
+class Node(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    """A node. `ready` are partitions of other nodes that it can lead at once. Times are in epoch ms, real time."""
+
+    id: str
+    number: int
+    roles: tuple[str, ...]
+    version: str
+    schema: int
+    host: str
+    port: int
+    draining: bool
+    live: bool
+    ready: tuple[int, ...]
+    started_ms: int
+    heartbeat_ms: int
+
+
+class Partition(msgspec.Struct, frozen=True, gc=False):
+    """A partition. `owner` led it last and did not hand it over. `free` tells whether any node may claim it."""
+
+    id: int
+    owner: str | None
+    free: bool
+    epoch: int = 0
+
+
+class View(msgspec.Struct, frozen=True, gc=False):
+    """The nodes, the oldest first, and the partitions, at one moment."""
+
+    nodes: tuple[Node, ...]
+    partitions: tuple[Partition, ...]
+
+
+_nodes_decoder = msgspec.json.Decoder(tuple[Node, ...])
+_partitions_decoder = msgspec.json.Decoder(tuple[Partition, ...])
+
+
+async def register(connection: Connection, node: Registration) -> None:
+    """Adds the node, whose heartbeats come on `connection` from now on."""
+    values = (node.id, list(node.roles), node.version, node.schema, node.host, node.port)
+    await connection.execute(_sql["register"], values)
+
+
+async def look(connection: Connection, id: str, ready: Collection[int] = ()) -> View:
+    """Makes a heartbeat of node `id`, which is ready to lead partitions, and returns the whole cluster."""
+    values = (id, list(ready), LIVE_S, LEASE_S)
+    ((nodes, partitions),) = (await connection.execute(_sql["look"], values)).rows
+    return View(_nodes_decoder.decode(nodes or "[]"), _partitions_decoder.decode(partitions))
+
+
+async def leave(connection: Connection, id: str) -> None:
+    """Removes a node that stops, and makes the others look."""
+    await connection.execute(_sql["leave"], (id, NODES_CHANNEL))
+
+
+async def set_draining(connection: Connection, id: str, draining: bool) -> bool:
+    """Asks a node to hand its partitions over, or takes that back. False if there is no such node."""
+    return bool((await connection.execute(_sql["set_draining"], (id, draining))).rows)
