@@ -12,11 +12,13 @@ import re
 import msgspec
 import trio
 
+from vivero.api import preconditions
 from vivero.api.decoding import any_decoder
 from vivero.api.problems import TIMED_OUT, Problem, bad_request, not_appended, rejected
 from vivero.api.request import UNWATCHED_S, Request
 from vivero.api.response import Header, Response, iso_time, json_response, no_content, position_header
 from vivero.api.services import Services
+from vivero.engine.core.commands.conditional_change import CHANGES, conditional
 from vivero.engine.core.records.base import DEFAULT_TENANT, PARTITION, Command
 from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.runtime.appender.admission import Lost, NotAppended
@@ -58,7 +60,10 @@ class Submitted(msgspec.Struct, frozen=True, gc=False):
 async def command(
     request: Request, services: Services, command: Command, key: int | None = None, *, content: bytes | None = None
 ) -> Response:
-    """Submit a command whose answer has no content."""
+    """Submit a command whose answer has no content. With If-Match it is conditional on the version of its tree."""
+    versions = preconditions.expected_versions(request)
+    if versions is not None and key is not None and type(command) in CHANGES:
+        command = conditional(command, key, versions)
     submitted = await submit(request, services, command, key, content=content)
     if submitted.outcome is None:
         return await accepted(services, submitted.appended)
