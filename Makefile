@@ -8,7 +8,7 @@ WORKERS ?= 3
 PYTEST  = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo up test test-long check format bench mutants lock clean
+.PHONY: help install demo up test test-long check format bench chaos mutants lock clean
 
 help:            ## show this list
 	@sed -nE 's/^([a-z-]+): .*## (.*)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -44,6 +44,9 @@ format: install  ## rewrite the code in the project's format
 
 bench: install   ## run the usual benchmarks (under three minutes; ARGS=timers, messages: more)
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+chaos: install   ## inject faults into clusters under load for an hour, and print figures (ARGS="kills --rounds 20": less)
+	@$(BIN)/python -m tests.chaos $(ARGS)
 
 mutants: install ## prove that the tests see: each seeded mutant must be caught by its named test
 	$(BIN)/python -m tests.mutants.run $(ARGS)

@@ -1,7 +1,8 @@
 """A cheap HTTP client for load: raw keep-alive sockets in one loop, prepared requests, answers cut by length.
 
-It runs in a process of its own (`python -m benchmarks.http_client PORT MODE SECONDS RATE`) and prints its figures as
-one JSON line, its own CPU time among them: if that is not small beside the server's, it is the client that is measured.
+It runs in a process of its own (`python -m benchmarks.http_client PORT MODE SECONDS RATE [CREATORS]`) and prints its
+figures as one JSON line, its own CPU time among them: if that is not small beside the server's, it is the client that
+is measured. With CREATORS given, creations do not wait for open instances to be completed.
 """
 
 from __future__ import annotations
@@ -95,7 +96,9 @@ def post(path: str, body: bytes) -> bytes:
 class Loop:
     """Everything that happens in the client."""
 
-    def __init__(self, port: int, mode: str, seconds: float, rate: float) -> None:
+    def __init__(self, port: int, mode: str, seconds: float, rate: float, creators: int | None = None) -> None:
+        self._creators = creators or CREATORS
+        self._most_open = MAX_OPEN if creators is None else sys.maxsize
         self.selector = selectors.DefaultSelector()
         self._port, self._mode, self._rate = port, mode, rate
         self._until = perf_counter() + seconds
@@ -106,13 +109,13 @@ class Loop:
         self._free: deque[Channel] = deque()
         self._idle: deque[Channel] = deque()
         self._next_create = perf_counter()
-        self.open = self.refused = 0
+        self.open = self.refused = self.done = self.not_completed = 0
         self.answered: list[float] = []
         self.activated: list[float] = []
         self.completed: list[float] = []
 
     def run(self) -> None:
-        creators = 1 if self._mode == "await" else CREATORS
+        creators = 1 if self._mode == "await" else self._creators
         for _ in range(creators):
             self._idle.append(Channel(self.selector, self._port))
         if self._mode == "service":
@@ -125,7 +128,7 @@ class Loop:
                 key.data.readable()
 
     def _create_some(self, now: float) -> None:
-        while self._idle and self.open < MAX_OPEN and (not self._rate or now >= self._next_create):
+        while self._idle and self.open < self._most_open and (not self._rate or now >= self._next_create):
             began = self._next_create if self._rate else now
             self._next_create += 1 / self._rate if self._rate else 0
             channel = self._idle.popleft()
@@ -163,11 +166,15 @@ class Loop:
 
     def _done(self, channel: Channel, instance: str, status: int) -> None:
         self._free.append(channel)
+        self._complete_some()
         self.open -= 1
         began = self._started.pop(instance, None)
-        if status == 204 and began is not None:
+        if status != 204:
+            self.not_completed += 1
+            return
+        self.done += 1
+        if began is not None:
             self.completed.append(perf_counter() - began)
-        self._complete_some()
 
 
 def create_request(mode: str) -> bytes:
@@ -189,18 +196,19 @@ def quantiles(name: str, seconds: list[float]) -> dict[str, float]:
     }
 
 
-def main(port: int, mode: str, seconds: float, rate: float) -> None:
-    loop = Loop(port, mode, seconds, rate)
+def main(port: int, mode: str, seconds: float, rate: float, creators: int | None = None) -> None:
+    loop = Loop(port, mode, seconds, rate, creators)
     loop.run()
     usage = resource.getrusage(resource.RUSAGE_SELF)
-    finished = loop.completed if mode == "service" else loop.answered
-    figures = {"instances_per_s": len(finished) / seconds, "refused": float(loop.refused)}
+    finished = loop.done if mode == "service" else len(loop.answered)
+    figures = {"instances_per_s": finished / seconds, "refused": float(loop.refused)}
+    figures |= {"created_per_s": len(loop.answered) / seconds, "not_completed": float(loop.not_completed)}
     figures |= quantiles("create", loop.answered)
     if mode == "service":
         figures |= quantiles("activated", loop.activated) | quantiles("completed", loop.completed)
-    figures["client_cpu_us_per_instance"] = 1e6 * (usage.ru_utime + usage.ru_stime) / max(len(finished), 1)
+    figures["client_cpu_us_per_instance"] = 1e6 * (usage.ru_utime + usage.ru_stime) / max(finished, 1)
     print(json.dumps(figures))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2], float(sys.argv[3]), float(sys.argv[4]))
+    main(int(sys.argv[1]), sys.argv[2], float(sys.argv[3]), float(sys.argv[4]), *map(int, sys.argv[5:]))

@@ -247,8 +247,8 @@ def test_tests_have_no_packages():
 # ------------------------------------------------------------------------------------------- tests that can be repeated
 
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
-DRAWS_FOR_ITSELF = {"tests/conftest.py", "tests/process/program.py"}
-"""The seed, and ports, which two sessions on one machine must not choose alike."""
+DRAWS_FOR_ITSELF = {"tests/chaos/__main__.py", "tests/conftest.py", "tests/process/program.py"}
+"""The seeds, and ports, which two sessions on one machine must not choose alike."""
 
 
 def test_what_is_random_comes_of_the_seed_that_is_printed():

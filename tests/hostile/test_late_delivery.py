@@ -1,17 +1,16 @@
 """A network that is cut for seconds, and delivers what was said when the program has long said it again elsewhere.
 
-The proxy stands between the program and PostgreSQL, in a thread of its own. Sessions are told apart by their names.
+The proxy stands between the program and PostgreSQL. Sessions are told apart by their names.
 """
 
 import contextlib
-import re
 import threading
 from functools import partial
 
 import pytest
 import trio
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from tests.fault_proxy import FaultProxy
 from tests.hostile.choice import one_of
 from tests.process.http_client import Caller, Unanswered
 
@@ -28,117 +27,39 @@ TIMER = """<bpmn:process id="{id}" isExecutable="true">
 </bpmn:process>"""
 
 
-class Session:
-    """A session of the program; `held`: PostgreSQL hears nothing of it, not even its end."""
-
-    def __init__(self, server) -> None:
-        self.server = server
-        self.name = ""
-        self.held = False
-        self.kept = b""
-
-    def said(self, data):
-        if not self.name:
-            found = re.search(rb"application_name\0([^\0]*)\0", data)
-            self.name = found[1].decode() if found else ""  # an offer of encryption comes before
-
-
 class LateProxy:
-    """Passes bytes on, until it is told to keep those of some sessions."""
+    """A `FaultProxy` in a thread of its own, because the module's program outlives the event loops of its tests."""
 
     def __init__(self, dsn) -> None:
-        self._target = conninfo_to_dict(dsn)
-        self._sessions = []
+        self._proxy = FaultProxy(dsn)
         self._ready = threading.Event()
         self._token: trio.lowlevel.TrioToken | None = None
         self._scope: trio.CancelScope | None = None
-        self.port = 0
         self._thread = threading.Thread(target=trio.run, args=(self._serve,), daemon=True)
         self._thread.start()
         self._ready.wait(30)
-        others = {key: value for key, value in self._target.items() if key not in {"host", "hostaddr", "port"}}
-        self.dsn = make_conninfo("", **others, host="127.0.0.1", port=self.port)
+        self.dsn = self._proxy.dsn
+
+    async def _serve(self):
+        with trio.CancelScope() as self._scope:
+            self._token = trio.lowlevel.current_trio_token()
+            async with trio.open_nursery() as nursery:
+                await nursery.start(self._proxy.serve)
+                self._ready.set()
 
     def end(self):
         self._token.run_sync_soon(self._scope.cancel)
         self._thread.join(30)
 
     async def hold(self, name):
-        """Keep what the sessions whose names have this in them say from now on: how many they are."""
+        """Keep what the sessions whose names begin with this say from now on: how many they are."""
         run_sync = partial(trio.from_thread.run_sync, trio_token=self._token)
-        return await trio.to_thread.run_sync(run_sync, self._hold, name)
+        return await trio.to_thread.run_sync(run_sync, self._proxy.hold, name)
 
     async def deliver(self):
         """Pass on all that was kept: how many bytes."""
-        return await trio.to_thread.run_sync(partial(trio.from_thread.run, self._deliver, trio_token=self._token))
-
-    def _hold(self, name):
-        sessions = [one for one in self._sessions if name in one.name and one.name.startswith("vivero")]
-        for one in sessions:
-            one.held = True
-        return len(sessions)
-
-    async def _deliver(self):
-        held = [one for one in self._sessions if one.held]
-        for one in held:
-            self._sessions.remove(one)
-            try:
-                await one.server.send_all(one.kept)
-                await one.server.send_eof()
-            except (trio.BrokenResourceError, trio.ClosedResourceError):
-                pass  # PostgreSQL, or the program, has ended it meanwhile
-        return sum(len(one.kept) for one in held)
-
-    async def _serve(self):
-        with trio.CancelScope() as self._scope:
-            self._token = trio.lowlevel.current_trio_token()
-            listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
-            self.port = listeners[0].socket.getsockname()[1]
-            self._ready.set()
-            await trio.serve_listeners(self._handle, listeners)
-
-    async def _handle(self, client):
-        host, port = self._target["host"], self._target.get("port", "5432")
-        if host.startswith("/"):
-            server = await trio.open_unix_socket(f"{host}/.s.PGSQL.{port}")
-        else:
-            server = await trio.open_tcp_stream(host, int(port))
-        session = Session(server)
-        self._sessions.append(session)
-        async with client, server, trio.open_nursery() as nursery:
-            nursery.start_soon(self._answers, session, client, nursery.cancel_scope)
-            await self._requests(session, client)
-            if not session.held:
-                nursery.cancel_scope.cancel()
-        if session in self._sessions:
-            self._sessions.remove(session)
-
-    async def _requests(self, session, client):
-        try:
-            while data := await client.receive_some(65536):
-                session.said(data)
-                if session.held:
-                    session.kept += data
-                else:
-                    await session.server.send_all(data)
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
-            pass
-
-    async def _answers(self, session, client, scope):
-        try:
-            while data := await session.server.receive_some(65536):
-                await self._pass_back(session, client, data)
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
-            pass
-        scope.cancel()
-
-    async def _pass_back(self, session, client, data):
-        """What was asked before the cut is answered; so that what is said next is a request."""
-        try:
-            await client.send_all(data)
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
-            if not session.held:  # who asked late has left
-                raise
+        run = partial(trio.from_thread.run, self._proxy.deliver, trio_token=self._token)
+        return await trio.to_thread.run_sync(run)
 
 
 @pytest.fixture(scope="module")

@@ -1,67 +1,39 @@
-"""Load that keeps books: who was answered what, so that afterwards everything can be told apart.
+"""Load that keeps books: who was answered what.
 
 Each creation has a number, which its instance carries as a tag. Every second one has an Idempotency-Key and is repeated
-until it is answered; the others are tried once.
+until it is answered; the others are tried once. With `tellers`, each instance waits for a message with its number, too;
+some instances are never told anything, and are canceled.
 """
 
 import itertools
-from collections import Counter, defaultdict
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import trio
 
+from tests.process.books import Books
 from tests.process.http_client import Caller, Unanswered
 
 MODELS = Path(__file__).resolve().parents[1] / "models"
 PAUSE_S = 0.02
 LEASE_MS = 2_000
-
-
-@dataclass
-class Books:
-    """What was asked, and what was answered."""
-
-    started: dict = field(default_factory=dict)
-    """Number → key, of each acknowledged creation."""
-    replayed: Counter = field(default_factory=Counter)
-    """Number → how often it was answered, of creations with an Idempotency-Key."""
-    certainly_not: set = field(default_factory=set)
-    """Numbers of creations that were refused for sure, or never sent."""
-    unknown: set = field(default_factory=set)
-    """Numbers of creations without an answer."""
-    awaited: dict = field(default_factory=dict)
-    """Number → variables, of each creation that was answered with the end of its instance."""
-    completed: Counter = field(default_factory=Counter)
-    """Job → how often its completion was acknowledged."""
-    statuses: Counter = field(default_factory=Counter)
-    open: dict = field(default_factory=dict)
-    """Commands that were sent and not answered yet: what they ask for, by their numbers."""
-    seconds: dict = field(default_factory=lambda: defaultdict(list))
-    """Port → how long each answered creation took that did not await the end."""
-    unanswered: set = field(default_factory=set)
-    """Numbers of commands that were sent, and whose connection ended without an answer."""
-    moments: list = field(default_factory=list)
-    """When each command was answered, on Trio's clock."""
-
-    @property
-    def in_flight(self):
-        """How many commands are on their way."""
-        return len(self.open)
-
-    def __str__(self) -> str:
-        return (
-            f"{len(self.started)} acknowledged, {len(self.unknown)} unknown, {len(self.certainly_not)} refused, "
-            f"{len(self.completed)} jobs completed, answers {dict(self.statuses)}"
-        )
+TTL_MS = 4 * 3_600_000
+"""Longer than any run: no message expires."""
+EXPECTED = {
+    "process-instances": (200, 503, 504),
+    "completion": (204, 404, 409, 503, 504),
+    "cancellation": (204, 404, 503, 504),
+    "publication": (200, 409, 503, 504),
+}
+"""The end of a command's path → the statuses that its answers may have."""
 
 
 class Load:
     """Creators and workers against one or more programs."""
 
-    def __init__(self, ports, *, process="one-task", creators=6, workers=3, pause_s=0.01) -> None:
+    def __init__(self, ports, *, process="one-task", creators=6, workers=3, tellers=0, pause_s=0.01) -> None:
         self.books = Books()
-        self._ports, self._process = ports, process
+        self._ports, self._process, self._tellers = ports, process, tellers
+        self._to_tell, self._told = trio.open_memory_channel(float("inf"))
         self._creators, self._workers, self._pause_s = creators, workers, pause_s
         self._numbers, self._commands = itertools.count(1), itertools.count(1)
         self._stop_creating = False
@@ -76,6 +48,8 @@ class Load:
                 nursery.start_soon(self._create_all, *self._two_ports(number))
             for number in range(self._workers):
                 nursery.start_soon(self._work_all, self._ports[number % len(self._ports)], number)
+            for number in range(self._tellers):
+                nursery.start_soon(self._tell_all, self._ports[number % len(self._ports)])
             task_status.started()
 
     async def stop_creating(self, within_s=60.0):
@@ -101,13 +75,37 @@ class Load:
         async with Caller(port) as caller, Caller(other) as reader:
             while not self._stop_creating:
                 number = next(self._numbers)
-                await self._create(caller, number)
+                await self._live(caller, number)
                 if number % 3 == 0 and number in self.books.started:
                     await self._read(reader, self.books.started[number])
                 await trio.sleep(self._pause_s)
         self._open -= 1
         if not self._open:
             self._finished.set()
+
+    async def first_command(self, port):
+        """Create an instance, and repeat it until it is answered. Returns when it is, on Trio's clock."""
+        number = next(number for number in self._numbers if number % 16 == 2)
+        async with Caller(port) as caller:
+            await self._live(caller, number)
+        return trio.current_time()
+
+    async def _live(self, caller, number):
+        """Create an instance; it is told what it waits for, or canceled."""
+        to_cancel = self._tellers and number % 16 in (9, 14)
+        if self._tellers and not to_cancel:
+            self._to_tell.send_nowait(number)
+        await self._create(caller, number)
+        if to_cancel and number in self.books.started:
+            await self._cancel(caller, number)
+        elif to_cancel:
+            self._to_tell.send_nowait(number)  # nobody knows its key, if it exists
+
+    async def _cancel(self, caller, number):
+        """Ask until it is certain. 404: an earlier request has canceled it, for it cannot end otherwise."""
+        self.books.canceled.add(number)
+        path = f"/v2/process-instances/{self.books.started[number]}/cancellation"
+        await self._until_settled(caller, path, {}, (204, 404))
 
     async def _create(self, caller, number):
         """One creation. Those with a key are repeated until there is an answer that settles it."""
@@ -181,7 +179,27 @@ class Load:
         if answer is not None and answer.status == 204:
             self.books.completed[job["jobKey"]] += 1
 
-    # ---- both
+    # ---- tellers
+
+    async def _tell_all(self, port):
+        async with Caller(port) as caller:
+            async for number in self._told:
+                await self._tell(caller, number)
+
+    async def _tell(self, caller, number):
+        """Publish until it is certain. 409: an earlier request has published it."""
+        body = {"name": "told", "correlationKey": str(number), "messageId": f"m{number}", "timeToLive": TTL_MS}
+        await self._until_settled(caller, "/v2/messages/publication", body, (200, 409))
+        self.books.told.add(number)
+
+    # ---- all
+
+    async def _until_settled(self, caller, path, body, settled):
+        while True:
+            answer, _ = await self._command(caller, path, body, [])
+            if answer is not None and answer.status in settled:
+                return
+            await trio.sleep(PAUSE_S)
 
     async def _command(self, caller, path, body, headers):
         """The answer, or None; and whether anything was sent."""
@@ -197,10 +215,8 @@ class Load:
             return None, unanswered.sent
         finally:
             del books.open[number]
-        creation = path.endswith("process-instances")
-        self._note(
-            "creation" if creation else "completion", answer, (200, 503, 504) if creation else (204, 404, 409, 503, 504)
-        )
+        what = path.rpartition("/")[2]
+        self._note(what, answer, EXPECTED[what])
         books.moments.append(trio.current_time())
         self._moved.set()
         self._moved = trio.Event()

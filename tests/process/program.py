@@ -92,6 +92,11 @@ class Program:
         values = dict(line.split(":", 1) for line in text.splitlines())
         return tuple(int(values[name].split()[0]) / 1024 for name in ("VmRSS", "VmHWM"))
 
+    @property
+    def exit_code(self):
+        """Negative: the number of the signal that ended it."""
+        return self._process.returncode
+
     def signal(self, number):
         self._process.send_signal(number)
 
@@ -137,16 +142,23 @@ class Program:
 
     def logged(self, event):
         """The log's entries of that event, in their order."""
-        return [entry for entry in self._entries() if entry.get("event") == event]
+        return [entry for entry in self.entries() if entry.get("event") == event]
 
     def ends_of(self, child):
         """The log's entries of that child's ends."""
         return [entry for entry in self.logged("child ended") if entry["child"] == child]
 
-    def _entries(self):
-        for line in self._log.read_text().splitlines():
-            if line.startswith("{"):
-                yield json.loads(line)
+    @property
+    def log_bytes(self):
+        """How long its log is, to begin with in `entries`."""
+        return self._log.stat().st_size
+
+    def entries(self, begin=0):
+        """The log's entries from that byte on."""
+        with self._log.open("rb") as log:
+            log.seek(begin)
+            lines = log.read().splitlines(keepends=True)
+        return [json.loads(line) for line in lines if line.startswith(b"{") and line.endswith(b"\n")]
 
     def said(self, lines=40):
         """The end of its log, for people."""

@@ -9,7 +9,6 @@ import msgspec
 
 from vivero.engine.core.records.base import Command, Event
 from vivero.engine.core.records.catalogue import DeleteResource, Deploy, RetireDefinition
-from vivero.engine.core.records.conditional_changes import ChangeIfMatch
 from vivero.engine.core.records.conditionals import EvaluateConditionals
 from vivero.engine.core.records.instances import (
     CancelInstance,
@@ -41,7 +40,6 @@ INTENTS: dict[str, type[Command]] = {
     for command in (
         CreateInstance,
         CancelInstance,
-        ChangeIfMatch,
         ContinueWork,
         CompleteJob,
         FailJob,

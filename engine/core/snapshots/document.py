@@ -23,10 +23,7 @@ Values = dict[str, Raw]
 class Part(
     msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel", forbid_unknown_fields=True, gc=False
 ):
-    """An object in a snapshot.
-
-    The default of a field is None, empty, or a small number: msgspec compares with defaults by identity.
-    """
+    """An object in a snapshot."""
 
 
 class DefinitionPart(Part, frozen=True):
@@ -109,9 +106,9 @@ class JobPart(Part, frozen=True):
     retries: int
     created_at: Time
     updated_at: Time
-    state: str
-    kind: str
-    listener_event: str
+    state: str = "CREATED"
+    kind: str = "BPMN_ELEMENT"
+    listener_event: str = "UNSPECIFIED"
     listener_index: Count = 0
     priority: int = 0
     headers: dict[str, str] = {}
@@ -142,11 +139,11 @@ class TimerPart(Part, frozen=True):
     element_key: Key
     element_id: str
     type: str
-    state: str
     due_at: Time
     created_at: Time
     repetitions: int = 1
     cycle: tuple[str, str, int, int] | None = None
+    state: str = "PENDING"
 
 
 class SubscriptionPart(Part, frozen=True):
@@ -158,11 +155,11 @@ class SubscriptionPart(Part, frozen=True):
     type: str
     kind: str
     name: str
-    state: str
     created_at: Time
     updated_at: Time
     interrupting: bool
     correlation_key: str | None = None
+    state: str = "CREATED"
 
 
 class IncidentPart(Part, frozen=True):
@@ -173,7 +170,7 @@ class IncidentPart(Part, frozen=True):
     type: str
     message: str
     created_at: Time
-    stage: str
+    stage: str = ""
     argument: Any = 0
     job_key: Key | None = None
 
@@ -205,7 +202,7 @@ class Snapshot(Part, frozen=True):
     next_key: Key
     definitions: tuple[DefinitionPart, ...]
     elements: tuple[ElementPart, ...]
-    tenant_id: str
+    tenant_id: str = "<default>"
     variables: tuple[VariablePart, ...] = ()
     jobs: tuple[JobPart, ...] = ()
     user_tasks: tuple[UserTaskPart, ...] = ()

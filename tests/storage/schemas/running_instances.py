@@ -255,6 +255,10 @@ class Idle:
 
     leads = False
 
+    @property
+    def handover(self):
+        return self
+
     def consumed(self):
         return None
 

@@ -1,0 +1,94 @@
+"""The event log is the state: its replay into an empty database gives the rows that the batches have saved."""
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+
+from vivero.engine.core.records.codec import decode_events
+from vivero.engine.core.replay import Recorded, apply_row
+from vivero.engine.core.state import batches
+from vivero.engine.core.state.state import State
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.migrate import migrate
+from vivero.storage.state.saved_rows import statements_for_rows
+
+ROWS = 400
+"""Rows of the event log that are applied before the changed rows are saved."""
+LOG = """
+    SELECT position, to_epoch_ms(processed_at), coalesce(events, large_events)
+    FROM event_log WHERE partition_id = %s ORDER BY position, seq"""
+
+TABLES = {
+    "process_instances": ["version"],
+    "element_instances": [],
+    "variables": [],
+    "loop_items": [],
+    "jobs": ["ready", "returned", "available_at", "lease_token", "expiries", "worker"],
+    "timers": [],
+    "incidents": [],
+    "user_tasks": [],
+    "subscriptions": [],
+    "channel_subscriptions": [],
+    "start_locks": [],
+    "messages": [],
+    "message_correlations": [],
+    "start_subscriptions": [],
+    "process_definitions": [],
+    "deployments": [],
+}
+"""Table → columns that are no part of replay: a tree's version counts batches, and activation owns a job's lease."""
+
+
+async def check(dsn):
+    """Fail unless replay gives the tables. Returns how many rows were compared."""
+    return compare(dsn, await replay_into_copy(dsn))
+
+
+async def replay_into_copy(dsn):
+    """The DSN of a database beside this one that has what replay gives."""
+    name = "replayed"
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE IF EXISTS {name}")
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+        partitions = [row[0] for row in connection.execute("SELECT id FROM partitions ORDER BY id")]
+    copy = await driver.connect(make_conninfo(dsn, dbname=name))
+    try:
+        await migrate(copy)
+        for partition in partitions:
+            await _replay(dsn, copy, partition)
+    finally:
+        copy.close()
+    return make_conninfo(dsn, dbname=name)
+
+
+async def _replay(dsn, copy, partition):
+    state = State(partition)
+    with psycopg.connect(dsn) as connection, connection.cursor("log") as cursor:
+        cursor.execute(LOG, (partition,))
+        while rows := cursor.fetchmany(ROWS):
+            for position, now_ms, events in rows:
+                apply_row(state, Recorded(position, now_ms, decode_events(events)))
+            retained = batches.close(state)
+            await copy.pipeline(list(statements_for_rows(state)))
+            state.begin_batch()
+            batches.committed(state, retained)
+
+
+def compare(dsn, other):
+    """Fail unless both databases have the same rows, besides columns that are no part of replay. How many rows."""
+    total = 0
+    for table, besides in TABLES.items():
+        query = f"SELECT (to_jsonb(t) - %s::text[])::text FROM {table} t"
+        saved, replayed = ({row[0] for row in _rows(each, query, besides)} for each in (dsn, other))
+        missing, surplus = sorted(saved - replayed), sorted(replayed - saved)
+        assert not missing + surplus, (
+            f"{table}: {len(missing)} rows that replay does not give, {len(surplus)} that it gives besides\n"
+            + "\n".join(["saved:", *missing[:3], "replayed:", *surplus[:3]])
+        )
+        total += len(saved)
+    assert total, "there is nothing to compare"
+    return total
+
+
+def _rows(dsn, query, besides):
+    with psycopg.connect(dsn) as connection:
+        return connection.execute(query, (besides,)).fetchall()
