@@ -56,6 +56,11 @@ class Partition(msgspec.Struct, frozen=True, gc=False):
     free: bool
     epoch: int = 0
 
+    @property
+    def leader(self) -> str | None:
+        """The node that leads it now."""
+        return None if self.free else self.owner
+
 
 class View(msgspec.Struct, frozen=True, gc=False):
     """The nodes, the oldest first, and the partitions, at one moment."""
@@ -74,10 +79,14 @@ async def register(connection: Connection, node: Registration) -> None:
     await connection.execute(_sql["register"], values)
 
 
-async def look(connection: Connection, id: str, ready: Collection[int] = ()) -> View:
-    """Makes a heartbeat of node `id`, which is ready to lead partitions, and returns the whole cluster."""
-    values = (id, list(ready), LIVE_S, LEASE_S)
-    ((nodes, partitions),) = (await connection.execute(_sql["look"], values)).rows
+async def beat(connection: Connection, id: str, ready: Collection[int] = ()) -> bool:
+    """Makes a heartbeat of a node, which is ready to lead these partitions. False if the node is not registered."""
+    return bool((await connection.execute(_sql["beat"], (id, list(ready)))).rows)
+
+
+async def view(connection: Connection) -> View:
+    """The whole cluster now."""
+    ((nodes, partitions),) = (await connection.execute(_sql["view"], (LIVE_S, LEASE_S))).rows
     return View(_nodes_decoder.decode(nodes or "[]"), _partitions_decoder.decode(partitions))
 
 
@@ -86,6 +95,12 @@ async def leave(connection: Connection, id: str) -> None:
     await connection.execute(_sql["leave"], (id, NODES_CHANNEL))
 
 
+async def live(connection: Connection) -> list[Node]:
+    """The nodes that run now. There are none in a database without the table, because no such node ever ran on it."""
+    ((exists,),) = (await connection.execute(_sql["exists"])).rows
+    return [node for node in (await view(connection)).nodes if node.live] if exists else []
+
+
 async def set_draining(connection: Connection, id: str, draining: bool) -> bool:
     """Asks a node to hand its partitions over, or takes that back. False if there is no such node."""
-    return bool((await connection.execute(_sql["set_draining"], (id, draining))).rows)
+    return bool((await connection.execute(_sql["set_draining"], (id, draining, NODES_CHANNEL))).rows)

@@ -12,20 +12,6 @@ from vivero.storage.postgres.sql_files import beside
 _sql = beside(__file__)
 
 
-class Partition(msgspec.Struct, frozen=True, gc=False):
-    """A partition. `owner` is the name of the node that leads it, None if none does."""
-
-    id: int
-    owner: str | None
-
-
-class Cluster(msgspec.Struct, frozen=True, gc=False):
-    """The cluster's id, and its partitions."""
-
-    id: str
-    partitions: tuple[Partition, ...]
-
-
 class StoredAnswer(msgspec.Struct, frozen=True, gc=False):
     """The final state of an instance, and its variables as a JSON object."""
 
@@ -33,10 +19,10 @@ class StoredAnswer(msgspec.Struct, frozen=True, gc=False):
     variables: bytes
 
 
-async def cluster(connection: Connection) -> Cluster:
-    """The current state of the cluster."""
-    rows = (await connection.execute(_sql["cluster"])).rows
-    return Cluster(rows[0][2], tuple(Partition(id, owner) for id, owner, _ in rows))
+async def cluster_id(connection: Connection) -> str:
+    """The identity of the installation."""
+    id: str = (await connection.execute(_sql["cluster_id"])).rows[0][0]
+    return id
 
 
 async def definition_xml(connection: Connection, key: int) -> bytes | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx
 
@@ -149,6 +149,14 @@ class Client:
     async def topology(self) -> Document:
         """The nodes, their partitions and versions."""
         return await self._get("/v2/topology")
+
+    async def nodes(self) -> Document:
+        """All nodes of the cluster, and the partitions that they lead."""
+        return await self._get("/cluster/nodes")
+
+    async def set_draining(self, node: str, draining: bool) -> None:
+        """Make a node hand its partitions over, or take that back."""
+        await self.request("PUT" if draining else "DELETE", f"/cluster/nodes/{quote(node, safe='')}/draining")
 
     async def command(self, position: int) -> Document:
         """The command at a position of the log, with its outcome and events."""

@@ -63,6 +63,9 @@ ROUTES = (
     Route("GET", "/v2/status", cluster.status),
     Route("GET", "/v2/license", cluster.license),
     Route("GET", "/v2/authentication/me", cluster.me),
+    Route("GET", "/cluster/nodes", cluster.list_nodes),
+    Route("PUT", "/cluster/nodes/{nodeId}/draining", cluster.drain),
+    Route("DELETE", "/cluster/nodes/{nodeId}/draining", cluster.undo_drain),
     # deployments
     Route("POST", "/v2/deployments", deployments.create, _deployment_limit, takes_json=False, is_new=True),
     Route("POST", "/v2/resources/{resourceKey}/deletion", resources.delete),

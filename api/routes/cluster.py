@@ -1,53 +1,103 @@
-"""The cluster: topology, status, license, current user."""
+"""The cluster: topology, nodes, status, license, current user."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from vivero.api.problems import LATER, Problem
 from vivero.api.reading import read
 from vivero.api.request import Request
-from vivero.api.response import Response, json_response, no_content
+from vivero.api.response import Response, iso_time, json_response, no_content
 from vivero.api.services import Services
 from vivero.engine.core.records.base import DEFAULT_TENANT
-from vivero.storage import reads
+from vivero.storage import nodes, reads
+from vivero.storage.nodes import Node, Partition
 
 
 async def topology(_request: Request, services: Services) -> Response:
-    """GET /v2/topology: this node as a broker, with its role in each partition."""
-    settings = services.settings
-    cluster = await read(services, reads.cluster)
-    healthy = services.status.healthy
-    broker = {
-        "nodeId": 0,
-        "brokerId": services.node,
-        "host": settings.host,
-        "port": settings.port,
-        "version": settings.version,
-        "partitions": [_partition(partition, services.node, healthy) for partition in cluster.partitions],
-    }
+    """GET /v2/topology: the live engine nodes as brokers, with their roles in each partition. This node comes first."""
+    view = await read(services, nodes.view)
+    engines = [node for node in view.nodes if node.live and nodes.ENGINE in node.roles]
+    engines.sort(key=lambda node: (node.id != services.node, node.number))
+    brokers = [_broker(node, view.partitions, services) for node in engines]
     return json_response(
         {
-            "brokers": [broker],
-            "clusterId": cluster.id,
-            "clusterSize": 1,
-            "partitionsCount": len(cluster.partitions),
+            "brokers": brokers,
+            "clusterId": await read(services, reads.cluster_id),
+            "clusterSize": len(brokers),
+            "partitionsCount": len(view.partitions),
             "replicationFactor": 1,
-            "gatewayVersion": settings.api_version,
+            "gatewayVersion": services.settings.api_version,
             "lastCompletedChangeId": "-1",
         }
     )
 
 
-def _partition(partition: reads.Partition, node: str, healthy: bool) -> dict[str, Any]:
-    role = "inactive" if partition.owner is None else "leader" if partition.owner == node else "follower"
-    sound = healthy and partition.owner is not None
+def _broker(node: Node, partitions: Sequence[Partition], services: Services) -> dict[str, Any]:
+    healthy = node.id != services.node or services.status.healthy
+    return {
+        "nodeId": node.number,
+        "brokerId": node.id,
+        "host": node.host,
+        "port": node.port,
+        "version": node.version,
+        "partitions": [_partition(partition, node.id, healthy) for partition in partitions],
+    }
+
+
+def _partition(partition: Partition, node: str, healthy: bool) -> dict[str, Any]:
+    role = "inactive" if partition.leader is None else "leader" if partition.leader == node else "follower"
+    sound = healthy and partition.leader is not None
     return {
         "partitionId": partition.id,
         "role": role,
         "health": "healthy" if sound else "unhealthy",
         "state": "active",
     }
+
+
+async def list_nodes(_request: Request, services: Services) -> Response:
+    """GET /cluster/nodes: all nodes, their roles, versions and heartbeats, and the partitions that they lead."""
+    view = await read(services, nodes.view)
+    described = [_node(node, view.partitions) for node in view.nodes]
+    without_leader = [partition.id for partition in view.partitions if partition.leader is None]
+    return json_response({"nodes": described, "thisNode": services.node, "partitionsWithoutLeader": without_leader})
+
+
+def _node(node: Node, partitions: Sequence[Partition]) -> dict[str, Any]:
+    state = ("DRAINING" if node.draining else "LIVE") if node.live else "DEAD"
+    return {
+        "nodeId": node.id,
+        "number": node.number,
+        "state": state,
+        "roles": node.roles,
+        "version": node.version,
+        "schemaVersion": node.schema,
+        "host": node.host,
+        "port": node.port,
+        "started": iso_time(node.started_ms),
+        "heartbeat": iso_time(node.heartbeat_ms),
+        "partitions": [partition.id for partition in partitions if partition.leader == node.id],
+    }
+
+
+async def drain(request: Request, services: Services) -> Response:
+    """PUT /cluster/nodes/{nodeId}/draining: the node hands its partitions over to others. 404: no such node."""
+    return await _set_draining(request, services, True)
+
+
+async def undo_drain(request: Request, services: Services) -> Response:
+    """DELETE /cluster/nodes/{nodeId}/draining: the node gets its share of partitions again."""
+    return await _set_draining(request, services, False)
+
+
+async def _set_draining(request: Request, services: Services, draining: bool) -> Response:
+    node = request.params["nodeId"]
+    async with services.pool.connection() as connection:
+        if not await nodes.set_draining(connection, node, draining):
+            raise Problem(404, "NOT_FOUND", f"There is no node '{node[:200]}'; GET /cluster/nodes lists them")
+    return no_content()
 
 
 async def status(_request: Request, services: Services) -> Response:

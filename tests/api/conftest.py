@@ -208,7 +208,7 @@ class Rows:
     """Puts rows into the tables of a database."""
 
     def __init__(self, connection) -> None:
-        self.execute = connection.execute
+        self.execute, self.notifies = connection.execute, connection.notifies
 
     def put(self, table, **row):
         names, places = ", ".join(row), ", ".join(["%s"] * len(row))

@@ -217,7 +217,7 @@ BATCH: tuple[Mutant, ...] = (
             "UPDATE partitions p\nSET epoch = epoch + 1, owner_node = $2, owner_pid = pg_backend_pid(),\n"
             "    owner_backend_start = (SELECT backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()),\n"
             "    lease_until = clock_timestamp() + make_interval(secs => $3)\nWHERE id = $1 AND epoch = $4 AND (",
-            "SELECT epoch + 1 FROM partitions p\n"
+            "SELECT epoch + 1, handed_over FROM partitions p\n"
             "WHERE $2::text > '' AND $3::float8 > 0 AND id = $1 AND epoch = $4 AND (",
         ),
         (

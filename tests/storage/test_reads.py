@@ -7,7 +7,6 @@ import pytest
 
 from vivero.storage import reads
 from vivero.storage.postgres import driver
-from vivero.storage.reads import Partition
 
 PINNED, PINNED_MS = "2026-11-21T01:02:03Z", 1795222923000
 INSTANCE = (
@@ -35,12 +34,8 @@ def put_variable(sync, key, scope, name, value):
     sync.execute("INSERT INTO variables VALUES (%s, %s, 1, 1, '<default>', %s, %s)", [key, scope, name, value])
 
 
-async def test_the_cluster_shows_who_leads_by_real_time(sync, connection):
-    sync.execute("INSERT INTO partitions (id, owner_node, lease_until) VALUES (2, 'b', now() - interval '1 s')")
-    sync.execute("UPDATE partitions SET owner_node = 'a', lease_until = now() + interval '1 h' WHERE id = 1")
-    found = await reads.cluster(connection)
-    assert found.partitions == (Partition(1, "a"), Partition(2, None))
-    assert found.id == str(sync.execute("SELECT cluster_id FROM cluster").fetchone()[0])
+async def test_the_installation_has_an_identity(sync, connection):
+    assert await reads.cluster_id(connection) == str(sync.execute("SELECT cluster_id FROM cluster").fetchone()[0])
 
 
 async def test_the_file_of_a_definition(sync, connection):

@@ -16,6 +16,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "up": ("server:up", "Start the server, with an embedded PostgreSQL or your own."),
         "demo": ("demo:demo", "Watch an order process run, from deployment to end."),
         "migrate": ("server:migrate", "Migrate a database's schema, then exit."),
+        "drain": ("nodes:drain", "Hand a node's partitions over to other nodes, for maintenance."),
         "database-url": ("server:database_url", "Print the URL of a running embedded PostgreSQL, for psql."),
     },
     "Processes": {
@@ -28,6 +29,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "worker": ("worker:worker", "Run a shell command for each job of a type."),
     },
     "Looking": {
+        "nodes": ("nodes:nodes", "List the nodes of the cluster and the partitions that they lead."),
         "status": ("status:status", "Show the server's health, version and partitions."),
         "instances": ("lists:instances", "List process instances."),
         "jobs": ("lists:jobs", "List jobs."),

@@ -1,6 +1,6 @@
 """Task: the heartbeat of this node, and its part in spreading the partitions over the nodes (docs/several-nodes.md).
 
-One statement is the heartbeat and reads all nodes and partitions, once a second, or four times a second where this node
+A node makes a heartbeat and reads all nodes and partitions once a second, or four times a second where it
 may have to take over. From that every engine node computes the same assignment (`balance.assign`). The node that a
 partition is meant for claims it as soon as it is free, the others only after a grace. A leader hands a partition over
 between two batches, once the other node says that it is ready: its connections are open. NOTIFY makes the
@@ -91,10 +91,9 @@ class Cluster:
     async def run_once(self, connection: Connection, beat: Beat) -> float:
         """Look once, and decide about each partition. Returns the seconds until the next look."""
         with beat.waiting(self._settings.call_timeout_s):
-            self.view = view = await nodes.look(connection, self.node.id, self.handovers.ready())
-            if all(node.id != self.node.id for node in view.nodes):
+            if not await nodes.beat(connection, self.node.id, self.handovers.ready()):
                 await nodes.register(connection, self.node)
-                return 0.0
+            self.view = view = await nodes.view(connection)
         return self._decide(view)
 
     def _decide(self, view: View) -> float:

@@ -16,18 +16,64 @@ async def test_status_is_the_health_of_the_program(client, health):
     assert (answer.status, answer.problem["title"]) == (503, "UNAVAILABLE")
 
 
-async def test_topology_shows_the_role_of_this_node(rows, reader, health):
-    (broker,) = (await reader("GET", "/v2/topology")).json["brokers"]
-    assert broker["partitions"] == [{"partitionId": 1, "role": "inactive", "health": "unhealthy", "state": "active"}]
-    rows.execute("INSERT INTO partitions (id, owner_node, lease_until) VALUES (2, 'other', now() + interval '1 h')")
-    rows.execute("UPDATE partitions SET owner_node = 'node', lease_until = now() + interval '1 h' WHERE id = 1")
+SESSION = "pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()"
+"""Of the connection of `rows`, which is open during the test."""
+
+
+def register(rows, *nodes):
+    for number, (node, roles) in enumerate(nodes, 1):
+        rows.execute(
+            "INSERT INTO nodes (id, number, roles, version, schema, host, port, pid, backend_start)"
+            f" OVERRIDING SYSTEM VALUE SELECT '{node}', {number}, '{roles}', '0.1.0', 13, 'host', 8080, {SESSION}"
+        )
+
+
+def lead(rows, partition, node):
+    rows.execute(
+        "UPDATE partitions SET owner_node = %s, lease_until = clock_timestamp() + interval '4 s',"
+        f" (owner_pid, owner_backend_start) = (SELECT {SESSION}) WHERE id = %s",
+        (node, partition),
+    )
+
+
+async def test_topology_shows_the_roles_of_live_engine_nodes(rows, reader, health):
+    rows.execute("SELECT make_partition(2)")
+    register(rows, ("other", "{engine}"), ("node", "{api,engine}"), ("api", "{api}"), ("dead", "{engine}"))
+    rows.execute("UPDATE nodes SET heartbeat_at = now() - interval '6 s' WHERE id = 'dead'")
+    lead(rows, 1, "node")
     answer = (await reader("GET", "/v2/topology")).json
-    (broker,) = answer["brokers"]
-    assert [(each["role"], each["health"]) for each in broker["partitions"]] == [
-        ("leader", "healthy"),
-        ("follower", "healthy"),
+    assert [(broker["brokerId"], broker["nodeId"], broker["port"]) for broker in answer["brokers"]] == [
+        ("node", 2, 8080),
+        ("other", 1, 8080),
     ]
-    assert (answer["partitionsCount"], answer["gatewayVersion"]) == (2, "8.9.0")
+    assert [[(each["role"], each["health"]) for each in broker["partitions"]] for broker in answer["brokers"]] == [
+        [("leader", "healthy"), ("inactive", "unhealthy")],
+        [("follower", "healthy"), ("inactive", "unhealthy")],
+    ]
+    assert (answer["clusterSize"], answer["partitionsCount"], answer["gatewayVersion"]) == (2, 2, "8.9.0")
+    health.healthy = False
+    own, other = (await reader("GET", "/v2/topology")).json["brokers"]
+    assert own["partitions"][0]["health"] == "unhealthy"
+    assert other["partitions"][0]["health"] == "healthy"
+
+
+async def test_nodes_are_listed_and_drained(rows, reader):
+    register(rows, ("other", "{engine}"), ("node", "{api,engine}"))
+    lead(rows, 1, "other")
+    answer = (await reader("GET", "/cluster/nodes")).json
+    assert (answer["thisNode"], answer["partitionsWithoutLeader"]) == ("node", [])
+    assert [(node["nodeId"], node["state"], node["roles"], node["partitions"]) for node in answer["nodes"]] == [
+        ("other", "LIVE", ["engine"], [1]),
+        ("node", "LIVE", ["api", "engine"], []),
+    ]
+    rows.execute("LISTEN vivero_nodes")
+    assert (await reader("PUT", "/cluster/nodes/other/draining")).status == 204
+    assert (await reader("GET", "/cluster/nodes")).json["nodes"][0]["state"] == "DRAINING"
+    assert (await reader("DELETE", "/cluster/nodes/other/draining")).status == 204
+    assert (await reader("GET", "/cluster/nodes")).json["nodes"][0]["state"] == "LIVE"
+    assert len(list(rows.notifies(timeout=20, stop_after=2))) == 2
+    answer = await reader("PUT", "/cluster/nodes/nobody/draining")
+    assert (answer.status, answer.problem["title"]) == (404, "NOT_FOUND")
 
 
 class Broken:

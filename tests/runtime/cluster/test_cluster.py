@@ -44,8 +44,7 @@ class PlayedNode:
         if self.connection is None:
             self.connection = await self.connect()
             await nodes.register(self.connection, self.cluster.node)
-        while not await self.cluster.run_once(self.connection, beat()):
-            pass
+        await self.cluster.run_once(self.connection, beat())
         return [self.handovers[partition].assignment.duty for partition in self.handovers]
 
     async def lead(self, *which):

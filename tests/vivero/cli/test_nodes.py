@@ -1,0 +1,78 @@
+"""Commands for the nodes of a cluster."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from vivero.cli import main
+from vivero.cli.nodes import _chosen, _progress
+from vivero.cli.options import Failure
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def start(up, database):
+    """Starts a server of a name; the function that runs commands against it."""
+
+    def start(name):
+        program = up(database, VIVERO_API_NODE_NAME=name)
+
+        def invoke(*arguments):
+            environment = {"VIVERO_ADDRESS": program.address, "COLUMNS": None}
+            return CliRunner().invoke(main, arguments, env=environment, catch_exceptions=False)
+
+        return invoke
+
+    return start
+
+
+def partitions(run):
+    """By the first part of the node's name."""
+    listed = [json.loads(line) for line in run("nodes", "--json").stdout.splitlines()]
+    return {node["nodeId"].split("-")[0]: node["partitions"] for node in listed}
+
+
+def test_a_node_is_drained_and_taken_back(start, eventually):
+    run = start("blue")
+    eventually(lambda: partitions(run) == {"blue": [1]})
+    alone = run("drain", "--timeout", "0.1")
+    assert alone.exit_code == 1
+    assert "no other engine node can take over" in alone.stdout
+    assert "DRAINING" in run("nodes").stdout
+    assert run("drain", "--undo").exit_code == 0
+    start("green")
+    assert partitions(run) == {"blue": [1], "green": []}
+    drained = run("drain", "blue")
+    assert drained.exit_code == 0, drained.output
+    assert drained.stdout.splitlines()[-1].endswith("leads no partition")
+    assert partitions(run) == {"blue": [], "green": [1]}
+    assert "gets partitions again" in run("drain", "blue", "--undo").stdout
+    unknown = run("drain", "red")
+    assert (unknown.exit_code, "'red' fits 0 nodes" in unknown.stderr) == (1, True)
+
+
+def found(*nodes):
+    return {
+        "thisNode": "a-1",
+        "nodes": [
+            {"nodeId": id, "state": state, "roles": ["engine"], "partitions": partitions}
+            for id, state, partitions in nodes
+        ],
+    }
+
+
+def test_a_node_is_chosen_by_a_part_of_its_name():
+    nodes = found(("a-1", "LIVE", []), ("a-12", "LIVE", []), ("b-1", "LIVE", []))
+    assert [_chosen(nodes, part) for part in (None, "b", "a-1", "12")] == ["a-1", "b-1", "a-1", "a-12"]
+    for part in ("a", "c"):
+        with pytest.raises(Failure, match="the nodes are a-1, a-12, b-1"):
+            _chosen(nodes, part)
+
+
+def test_the_progress_says_what_is_left():
+    nodes = found(("a-1", "DRAINING", [1, 3]), ("b-1", "LIVE", [2]))
+    assert _progress(nodes, "a-1") == "node a-1 leads partitions 1, 3"
+    assert _progress(nodes, "b-1") == "node b-1 leads partition 2"
+    assert _progress(nodes, "gone") == "node gone leads no partition"

@@ -1,0 +1,119 @@
+"""The commands `nodes` and `drain`."""
+
+from __future__ import annotations
+
+import click
+import trio
+from rich.table import Table
+
+from vivero.cli.options import Failure, address_option, json_option, say, talk
+from vivero.client import Client, Document
+from vivero.terminal_tables import console
+
+POLL_S = 0.25
+
+
+@click.command()
+@address_option
+@json_option
+def nodes(address: str | None, as_json: bool) -> None:
+    """List the nodes: roles, versions, heartbeats and the partitions that they lead.
+
+    A node is a running program on the database of the server.
+    """
+
+    async def look(client: Client) -> Document:
+        return await client.nodes()
+
+    found = talk(address, look)
+    if as_json:
+        for node in found["nodes"]:
+            say(node)
+    else:
+        console().print(_table(found))
+        if waiting := found["partitionsWithoutLeader"]:
+            click.echo(f"no node leads {_listed(waiting)}", err=True)
+
+
+def _table(found: Document) -> Table:
+    made = Table(box=None, pad_edge=False)
+    for title in ("node", "state", "roles", "version", "address", "partitions", "heartbeat"):
+        made.add_column(title)
+    for node in found["nodes"]:
+        made.add_row(
+            node["nodeId"] + (" (asked)" if node["nodeId"] == found["thisNode"] else ""),
+            node["state"],
+            ", ".join(node["roles"]),
+            node["version"],
+            f"{node['host']}:{node['port']}",
+            ", ".join(map(str, node["partitions"])) or "-",
+            node["heartbeat"],
+        )
+    return made
+
+
+@click.command()
+@click.argument("node", required=False)
+@click.option("--undo", is_flag=True, help="Take it back: the node gets its share of partitions again.")
+@click.option("--timeout", "timeout_s", type=float, metavar="S", help="Fail if it takes longer than S seconds.")
+@address_option
+def drain(node: str | None, undo: bool, timeout_s: float | None, address: str | None) -> None:
+    """Hand the partitions of a node over to other nodes, and wait until they are gone.
+
+    NODE is the name of a node, or a part of it that no other node has (see `vivero nodes`). Without it, the node that
+    answers is drained. It goes on serving clients; stop it afterwards. A request in progress notices nothing.
+
+    \b
+    Examples:
+      vivero drain
+      vivero drain worker-3
+      vivero drain worker-3 --undo
+    """
+
+    async def work(client: Client) -> None:
+        name = _chosen(await client.nodes(), node)
+        await client.set_draining(name, not undo)
+        if undo:
+            click.echo(f"node {name} gets partitions again")
+        elif not await _gone(client, name, timeout_s):
+            raise Failure(f"node {name} still leads partitions after {timeout_s:g} s; it goes on handing them over")
+
+    talk(address, work)
+
+
+def _chosen(found: Document, part: str | None) -> str:
+    """The only node whose name contains `part`; without it the node that was asked. Raises Failure."""
+    if part is None:
+        return str(found["thisNode"])
+    names = [node["nodeId"] for node in found["nodes"]]
+    matching = [part] if part in names else [name for name in names if part in name]
+    if len(matching) != 1:
+        raise Failure(f"'{part}' fits {len(matching)} nodes; the nodes are {', '.join(names)}")
+    return str(matching[0])
+
+
+async def _gone(client: Client, name: str, timeout_s: float | None) -> bool:
+    """Wait until the node leads nothing, and say how it goes on. False if it takes too long."""
+    said = None
+    with trio.move_on_after(float("inf") if timeout_s is None else timeout_s):
+        while (progress := _progress(await client.nodes(), name)) != (done := f"node {name} leads no partition"):
+            if progress != said:
+                click.echo(progress)
+                said = progress
+            await trio.sleep(POLL_S)
+        click.echo(done)
+        return True
+    return False
+
+
+def _progress(found: Document, name: str) -> str:
+    (partitions,) = [node["partitions"] for node in found["nodes"] if node["nodeId"] == name] or [[]]
+    if not partitions:
+        return f"node {name} leads no partition"
+    others = [node for node in found["nodes"] if node["state"] == "LIVE" and "engine" in node["roles"]]
+    why = "" if others else ": no other engine node can take over; start one, or take it back with --undo"
+    return f"node {name} leads {_listed(partitions)}{why}"
+
+
+def _listed(partitions: list[int]) -> str:
+    return f"partition{'s' * (len(partitions) > 1)} {', '.join(map(str, partitions))}"
