@@ -12,12 +12,14 @@ import re
 import msgspec
 import trio
 
+from vivero.api import preconditions
 from vivero.api.decoding import any_decoder
 from vivero.api.problems import TIMED_OUT, Problem, bad_request, not_appended, rejected
 from vivero.api.request import UNWATCHED_S, Request
 from vivero.api.response import Header, Response, iso_time, json_response, no_content, position_header
 from vivero.api.services import Services
-from vivero.engine.core.records.base import DEFAULT_TENANT, PARTITION, Command
+from vivero.engine.core.commands.conditional_change import CHANGES, conditional
+from vivero.engine.core.records.base import DEFAULT_TENANT, Command, partition_of
 from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.runtime.appender.admission import Lost, NotAppended
 from vivero.engine.runtime.appender.task import Append
@@ -58,7 +60,10 @@ class Submitted(msgspec.Struct, frozen=True, gc=False):
 async def command(
     request: Request, services: Services, command: Command, key: int | None = None, *, content: bytes | None = None
 ) -> Response:
-    """Submit a command whose answer has no content."""
+    """Submit a command whose answer has no content. With If-Match it is conditional on the version of its tree."""
+    versions = preconditions.expected_versions(request)
+    if versions is not None and key is not None and type(command) in CHANGES:
+        command = conditional(command, key, versions)
     submitted = await submit(request, services, command, key, content=content)
     if submitted.outcome is None:
         return await accepted(services, submitted.appended)
@@ -110,7 +115,8 @@ async def _attempt(
 ) -> Submitted:
     """Append a command once, and wait for its outcome, which may be a rejection. Raises Problem."""
     flush = not waits or deadline - trio.current_time() < WAL_WRITER_S
-    item = Append(command, DEFAULT_TENANT, key, idempotency, PARTITION, flush=flush)
+    partition = await services.routing.partition_of(command, DEFAULT_TENANT, services.pool.connection)
+    item = Append(command, DEFAULT_TENANT, key, idempotency, partition, flush=flush)
     appended = await _append(services, item, deadline)
     if not appended.same_body:
         raise _key_was_used(appended.position)
@@ -123,7 +129,8 @@ async def _attempt(
 async def submit_internal(services: Services, command: Command, key: int) -> None:
     """Append a command that the API itself creates and wait for any outcome. Raises Problem like `submit`."""
     deadline = trio.current_time() + services.settings.response_timeout_s
-    appended = await _append(services, Append(command, DEFAULT_TENANT, key, None, PARTITION), deadline)
+    partition = await services.routing.partition_of(command, DEFAULT_TENANT, services.pool.connection)
+    appended = await _append(services, Append(command, DEFAULT_TENANT, key, None, partition), deadline)
     await _outcome(services, appended.position, deadline, trio.current_time() + WAL_WRITER_S)
 
 
@@ -176,7 +183,7 @@ async def _outcome(
     Raises Problem, and ClientLeft if the client of `request` disconnects.
     """
     try:
-        with services.completions.register(PARTITION, position) as waiter:
+        with services.completions.register(partition_of(position), position) as waiter:
             with trio.move_on_at(min(deadline, trio.current_time() + UNWATCHED_S)):
                 return await waiter.wait()
             with trio.move_on_at(deadline):

@@ -10,7 +10,9 @@ from collections.abc import Mapping
 
 from vivero.api.http1.problems import RETRY_AFTER
 from vivero.api.response import PROBLEM_JSON, Header, Response, encode, position_header
+from vivero.engine.core.commands.conditional_change import change_of
 from vivero.engine.core.records.base import Command
+from vivero.engine.core.records.conditional_changes import ChangeIfMatch
 from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.runtime.appender.admission import (
     Draining,
@@ -30,6 +32,7 @@ REJECTIONS: Mapping[RejectionCode, tuple[int, str]] = {
     RejectionCode.INVALID_STATE: (409, "INVALID_STATE"),
     RejectionCode.ALREADY_EXISTS: (409, "ALREADY_EXISTS"),
     RejectionCode.INVALID_ARGUMENT: (400, "INVALID_ARGUMENT"),
+    RejectionCode.PRECONDITION_FAILED: (412, "PRECONDITION_FAILED"),
     RejectionCode.PROCESSING_ERROR: (500, "INTERNAL"),
 }
 """The reason of a rejection → status and title."""
@@ -114,6 +117,8 @@ def not_found(what: str, key: int | str, *, by: str = "key") -> Problem:
 def rejected(command: Command, rejection: Rejection, position: int) -> Problem:
     """The problem for a command that the engine rejected."""
     status, title = REJECTIONS[rejection.code]
+    if isinstance(command, ChangeIfMatch):
+        command = change_of(command)
     verb = command.intent.partition(":")[2]
     detail = f"Command '{verb}' rejected with code '{rejection.code}': {rejection.reason}"
     return Problem(status, title, detail, position=position)

@@ -9,6 +9,7 @@ from typing import Protocol
 
 import trio
 
+from vivero.api.command_routing import CommandRouting
 from vivero.api.long_polls import LongPolls
 from vivero.api.memory_budget import MemoryBudget
 from vivero.api.refusals import Refusals
@@ -105,5 +106,6 @@ class Services:
     pages: MemoryBudget = field(default_factory=lambda: MemoryBudget(ApiSettings().pages_bytes))
     """The memory for large pages of searches."""
     refusals: Refusals = field(default_factory=Refusals)
+    routing: CommandRouting = field(default_factory=CommandRouting)
     decoding: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(1))
     """For the thread that decodes large bodies, one after the other."""

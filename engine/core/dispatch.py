@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -14,6 +15,7 @@ from vivero.engine.bpmn.model import FlowId, Node, Process
 from vivero.engine.core.commands import (
     catalogue,
     conditional,
+    conditional_change,
     incident,
     instance,
     job,
@@ -51,6 +53,7 @@ from vivero.engine.core.events.table import EVENTS as EVENTS
 from vivero.engine.core.needs import Needs
 from vivero.engine.core.records.base import Command
 from vivero.engine.core.records.catalogue import DeleteResource, Deploy, RetireDefinition
+from vivero.engine.core.records.conditional_changes import ChangeIfMatch
 from vivero.engine.core.records.conditionals import EvaluateConditionals
 from vivero.engine.core.records.effects import Effects, Rejection
 from vivero.engine.core.records.instances import (
@@ -175,3 +178,6 @@ COMMANDS: dict[type[Command], Handler] = {
     DeleteResource: Handler(catalogue.needs_delete, catalogue.delete),
     RetireDefinition: Handler(catalogue.needs_retire, catalogue.retire),
 }
+COMMANDS[ChangeIfMatch] = Handler(
+    partial(conditional_change.needs, COMMANDS), partial(conditional_change.change_if_match, COMMANDS)
+)

@@ -11,6 +11,7 @@ from typing import Any
 
 from vivero.engine.core.records.base import Command, partition_of
 from vivero.engine.core.records.catalogue import DeleteResource, Deploy, RetireDefinition
+from vivero.engine.core.records.conditional_changes import ChangeIfMatch
 from vivero.engine.core.records.conditionals import EvaluateConditionals
 from vivero.engine.core.records.instances import (
     CancelInstance,
@@ -79,6 +80,7 @@ FROM_CLIENTS: dict[type[Command], Home] = {
     CreateInstance: _anywhere,
     CancelInstance: _of_key,
     SetVariables: _of_key,
+    ChangeIfMatch: _of_key,
     ResolveIncident: _of_key,
     CompleteJob: _of_key,
     FailJob: _of_key,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from vivero.engine.core.commands.conditional_change import change_of
 from vivero.engine.core.dispatch import COMMANDS
 from vivero.engine.core.records.base import Command
 from vivero.engine.core.records.codec import encode_command
+from vivero.engine.core.records.conditional_changes import ChangeIfMatch
 from vivero.engine.core.records.effects import Effects, IncidentType, Rejection, incident_message
 from vivero.engine.core.records.instances import COMMAND_STAGE, IncidentRaised
 from vivero.engine.core.records.jobs import CompleteJob, FailJob, JobWithheld, ThrowJobError
@@ -19,6 +21,8 @@ JOB_REPORTS = (CompleteJob, FailJob, ThrowJobError)
 
 def quarantine(command: Command, rejection: Rejection, view: View) -> Effects:
     """The effects of a rejected command: an incident that keeps it, and answers to everybody who waits for it."""
+    if isinstance(command, ChangeIfMatch):  # once a person resolves the incident, the condition has served its purpose
+        command = change_of(command)
     yield from _raise_incident(command, rejection.reason, view)
     rejected = COMMANDS[type(command)].rejected
     if rejected is not None:

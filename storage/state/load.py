@@ -70,7 +70,7 @@ async def _load_references(
     rows, leases = await _references(reader, state, plan)
     references = _in_order(needs, rows, signals)
     beyond = await row_bound.beyond(reader, state, references)
-    await _load_parts(reader, state, lacking(state, {one.place for one in references} - beyond))
+    await load_parts(reader, state, lacking(state, {one.place for one in references} - beyond))
     left_out = {one.need for one in references if one.place in beyond and one.need.kind is not NeedKind.SIGNAL}
     return Loaded(leases, left_out | message_channels.take_signals(state, signals, beyond))
 
@@ -97,10 +97,10 @@ async def _load_work(reader: Connection, state: State, roots: set[int]) -> None:
         place = {row[0]: row for row in found}
         references = [Reference(Need(NeedKind.ELEMENT, key), *place[key]) for key in keys if key in place]
         beyond = await row_bound.beyond(reader, state, references)
-        await _load_parts(reader, state, lacking(state, {one.place for one in references} - beyond))
+        await load_parts(reader, state, lacking(state, {one.place for one in references} - beyond))
         pages.bound_work(state, roots, {one.key for one in references if one.place in beyond})
     while parts := await pages.children(reader, state, roots):
-        await _load_parts(reader, state, parts, to_end=True)
+        await load_parts(reader, state, parts, to_end=True)
         if not state.parts.keys().isdisjoint(parts):
             break
     await pages.items(reader, state, roots, ())
@@ -128,7 +128,7 @@ async def _references(reader: Connection, state: State, plan: LoadPlan) -> tuple
     return rows, dict(answers.get(_sql["leases"], []))
 
 
-async def _load_parts(reader: Connection, state: State, parts: dict[int, int], to_end: bool = False) -> None:
+async def load_parts(reader: Connection, state: State, parts: dict[int, int], to_end: bool = False) -> None:
     """Loads parts (part → root). `to_end`: without variables, because the parts are only to be ended."""
     if not parts:
         return
@@ -220,6 +220,16 @@ async def _load_contents(reader: Connection, state: State, scopes: list[int], to
         stored_waits.add_user_task(state, row)
     if state.paged:
         await pages.items(reader, state, (), pages.untaken(state, scopes))
+
+
+async def variable_rows(reader: Connection, scopes: list[int]) -> Rows:
+    """The rows (key, scope, name, value) of the variables of scopes."""
+    return (await reader.execute(_sql["variables"], (scopes,))).rows
+
+
+async def load_variables(reader: Connection, state: State, scopes: list[int]) -> None:
+    """Loads the variables of scopes that were loaded without them."""
+    await _add_variables(state, await variable_rows(reader, scopes))
 
 
 async def _add_variables(state: State, rows: Rows) -> None:

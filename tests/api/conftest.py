@@ -11,10 +11,12 @@ import pytest
 import trio
 
 from vivero.api import app as api_app
+from vivero.api.command_routing import CommandRouting
 from vivero.api.long_polls import LongPolls
 from vivero.api.services import Services
 from vivero.api.settings import ApiSettings
 from vivero.engine.core.records.codec import encode_command
+from vivero.engine.core.routes import ONE_PARTITION
 from vivero.engine.runtime.appender.admission import Lost
 from vivero.storage.log import Appended, CommandOutcome
 from vivero.storage.postgres import driver
@@ -144,7 +146,7 @@ class PlayedEngine:
         return Appended(position, at_ms=NOW_MS)
 
     def register(self, partition, position):
-        assert partition == 1
+        assert partition == position >> 51
         if self.silent:
             return Waiter(None)
         if self.lost:
@@ -196,7 +198,9 @@ def health():
 
 @pytest.fixture
 def services(engine, settings, health):
-    return Services(engine, engine, Definitions(), NoPool(), NoPool(), NoPool(), LongPolls(), health, settings)
+    pools = (NoPool(), NoPool(), NoPool())
+    routing = CommandRouting(ONE_PARTITION)
+    return Services(engine, engine, Definitions(), *pools, LongPolls(), health, settings, routing=routing)
 
 
 @pytest.fixture

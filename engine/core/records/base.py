@@ -6,8 +6,6 @@ from typing import ClassVar
 
 import msgspec
 
-PARTITION = 1
-"""The only partition at present."""
 PARTITION_SHIFT = 51
 
 DEFAULT_TENANT = "<default>"

@@ -9,6 +9,7 @@ import msgspec
 
 from vivero.engine.core.records.base import Command, Event
 from vivero.engine.core.records.catalogue import DeleteResource, Deploy, RetireDefinition
+from vivero.engine.core.records.conditional_changes import ChangeIfMatch
 from vivero.engine.core.records.conditionals import EvaluateConditionals
 from vivero.engine.core.records.instances import (
     CancelInstance,
@@ -40,6 +41,7 @@ INTENTS: dict[str, type[Command]] = {
     for command in (
         CreateInstance,
         CancelInstance,
+        ChangeIfMatch,
         ContinueWork,
         CompleteJob,
         FailJob,

@@ -23,7 +23,10 @@ Values = dict[str, Raw]
 class Part(
     msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel", forbid_unknown_fields=True, gc=False
 ):
-    """An object in a snapshot."""
+    """An object in a snapshot.
+
+    The default of a field is None, empty, or a small number: msgspec compares with defaults by identity.
+    """
 
 
 class DefinitionPart(Part, frozen=True):
@@ -106,9 +109,9 @@ class JobPart(Part, frozen=True):
     retries: int
     created_at: Time
     updated_at: Time
-    state: str = "CREATED"
-    kind: str = "BPMN_ELEMENT"
-    listener_event: str = "UNSPECIFIED"
+    state: str
+    kind: str
+    listener_event: str
     listener_index: Count = 0
     priority: int = 0
     headers: dict[str, str] = {}
@@ -139,11 +142,11 @@ class TimerPart(Part, frozen=True):
     element_key: Key
     element_id: str
     type: str
+    state: str
     due_at: Time
     created_at: Time
     repetitions: int = 1
     cycle: tuple[str, str, int, int] | None = None
-    state: str = "PENDING"
 
 
 class SubscriptionPart(Part, frozen=True):
@@ -155,11 +158,11 @@ class SubscriptionPart(Part, frozen=True):
     type: str
     kind: str
     name: str
+    state: str
     created_at: Time
     updated_at: Time
     interrupting: bool
     correlation_key: str | None = None
-    state: str = "CREATED"
 
 
 class IncidentPart(Part, frozen=True):
@@ -170,7 +173,7 @@ class IncidentPart(Part, frozen=True):
     type: str
     message: str
     created_at: Time
-    stage: str = ""
+    stage: str
     argument: Any = 0
     job_key: Key | None = None
 
@@ -202,7 +205,7 @@ class Snapshot(Part, frozen=True):
     next_key: Key
     definitions: tuple[DefinitionPart, ...]
     elements: tuple[ElementPart, ...]
-    tenant_id: str = "<default>"
+    tenant_id: str
     variables: tuple[VariablePart, ...] = ()
     jobs: tuple[JobPart, ...] = ()
     user_tasks: tuple[UserTaskPart, ...] = ()

@@ -1,0 +1,95 @@
+"""Changes that are conditional on the version of an instance tree (RFC 9110, If-Match).
+
+The version is compared where the command is handled, so no other command comes in between. The functions get the table
+of handlers, in which they are entries themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from vivero.engine.core.needs import NeedKind, Needs
+from vivero.engine.core.records.base import Command
+from vivero.engine.core.records.codec import decode_command, encode_command
+from vivero.engine.core.records.conditional_changes import ChangeIfMatch
+from vivero.engine.core.records.effects import Effects, Reject, RejectionCode
+from vivero.engine.core.records.instances import CancelInstance, ResolveIncident, SetVariables
+from vivero.engine.core.records.jobs import CompleteJob, FailJob, ThrowJobError, UpdateJob
+from vivero.engine.core.records.timers import FireTimer, MoveTimer
+from vivero.engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
+from vivero.engine.core.state import batches
+from vivero.engine.core.state.instance_tree import Instance
+from vivero.engine.core.state.rows import Row
+from vivero.engine.core.state.state import State
+from vivero.engine.core.view import View
+
+_ROWS: Mapping[NeedKind, Callable[[State], Mapping[int, Row]]] = {
+    NeedKind.INSTANCE: lambda state: state.elements,
+    NeedKind.ELEMENT: lambda state: state.elements,
+    NeedKind.JOB: lambda state: state.jobs,
+    NeedKind.INCIDENT: lambda state: state.incidents,
+    NeedKind.TIMER: lambda state: state.timers,
+    NeedKind.USER_TASK: lambda state: state.user_tasks,
+}
+"""The kinds of subjects that belong to a tree."""
+CHANGES = frozenset(
+    (
+        *(CancelInstance, SetVariables, ResolveIncident),
+        *(CompleteJob, FailJob, ThrowJobError, UpdateJob),
+        *(AssignUserTask, ClaimUserTask, UpdateUserTask, CompleteUserTask),
+        *(FireTimer, MoveTimer),
+    )
+)
+"""The commands of clients that change one tree."""
+
+
+def conditional(command: Command, key: int, versions: tuple[int, ...]) -> ChangeIfMatch:
+    """The command on the condition that the tree of its subject, `key`, has one of these versions."""
+    return ChangeIfMatch(key, versions, command.intent, msgspec.Raw(encode_command(command)))
+
+
+def change_of(command: ChangeIfMatch) -> Command:
+    """The command without its condition."""
+    return decode_command(command.change, bytes(command.payload))
+
+
+def needs(handlers: Mapping[type[Command], Any], command: ChangeIfMatch, tenant: str) -> Needs:
+    change = change_of(command)
+    return handlers[type(change)].needs(change, tenant)  # type: ignore[no-any-return]  # a Handler
+
+
+def change_if_match(handlers: Mapping[type[Command], Any], command: ChangeIfMatch, view: View) -> Effects:
+    """Whatever does not exist is rejected as not found by the change itself, before its condition counts."""
+    change = change_of(command)
+    handler = handlers[type(change)]
+    root = _root_of(handler.needs(change, view.tenant), view)
+    if root is not None:
+        _check(root, command.versions, view)
+    yield from handler.handle(change, view)
+
+
+def _root_of(needs: Needs, view: View) -> Instance | None:
+    """The root of the tree that the first need names, if it is one of this tenant."""
+    for need in needs:
+        if need.kind in _ROWS:
+            row = _ROWS[need.kind](view.state).get(need.key)
+            element = None if row is None else row.place()
+            return element.root if element is not None and element.root.tenant == view.tenant else None
+    return None
+
+
+def _check(root: Instance, versions: tuple[int, ...], view: View) -> None:
+    if root in batches.changed_roots(view.state):
+        found = "it is being changed"
+    elif root.revision in versions:
+        return
+    else:
+        found = f"its version is {root.revision}"
+    expected = " or ".join(map(str, versions)) or "of another form"
+    raise Reject(
+        RejectionCode.PRECONDITION_FAILED,
+        f"Expected to change process instance with key '{root.key}' at version {expected}, but {found}",
+    )

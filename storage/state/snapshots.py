@@ -1,0 +1,151 @@
+"""The snapshot of an instance tree from the database: all reads see the same state of one moment."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from vivero.engine.core.records.base import partition_of
+from vivero.engine.core.snapshots import document as parts
+from vivero.engine.core.snapshots.document import FORMAT, Snapshot, raw
+from vivero.engine.core.snapshots.writer import snapshot_of
+from vivero.engine.core.state.instance_tree import Instance
+from vivero.engine.core.state.state import State
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import beside
+from vivero.storage.state import load, pages
+
+_sql = beside(__file__)
+
+MOST_ELEMENTS = 10_000
+"""Live elements of a snapshot: as many as are loaded together (`TreeRules.max_part_rows`)."""
+MOST_CHARACTERS = 8_000_000
+"""Characters of variables, items and results in a snapshot."""
+
+
+class TooLarge(Exception):
+    """The tree exceeds the limits of a snapshot."""
+
+
+class CalledInstance(Exception):
+    """The instance is part of the tree of another one, `root`."""
+
+    def __init__(self, root: int) -> None:
+        super().__init__(root)
+        self.root = root
+
+
+class _Tree(NamedTuple):
+    root: int
+    version: int
+    in_parts: int
+    ended: bool
+    tenant: str
+
+
+async def read_snapshot(connection: Connection, key: int, tenant: str) -> Snapshot | None:
+    """The snapshot of the tree of a root; None if there is no such instance.
+
+    Raises:
+        CalledInstance: the instance is not a root.
+        TooLarge: the tree exceeds the limits.
+    """
+    async with connection.transaction():
+        await connection.execute(_sql["isolation"])
+        rows = (await connection.execute(_sql["instance"], (key,))).rows
+        tree = _Tree._make(rows[0]) if rows else None
+        if tree is None or tree.tenant != tenant:
+            return None
+        if tree.root != key:
+            raise CalledInstance(tree.root)
+        return await (_ended(connection, tree) if tree.ended else _live(connection, tree))
+
+
+async def _live(connection: Connection, tree: _Tree) -> Snapshot:
+    counted = await connection.execute(_sql["live_elements"], (tree.root, MOST_ELEMENTS + 1))
+    if tree.in_parts + counted.rows[0][0] > MOST_ELEMENTS:
+        raise TooLarge(f"it has more than {MOST_ELEMENTS} live elements")
+    state = State(partition_of(tree.root))
+    await _load_scopes(connection, state, tree.root)
+    await _load_values(connection, state)
+    root = state.trees[tree.root]
+    return snapshot_of(root, state.catalogue, version=tree.version, at=_latest_time(state, root))
+
+
+async def _load_scopes(connection: Connection, state: State, root: int) -> None:
+    """Loads all live rows but variables and items of loops: first the root, then loop after loop."""
+    await load.load_parts(connection, state, {root: root}, to_end=True)
+    entered: set[int] = set()
+    while bodies := state.paged.keys() - entered:
+        entered |= bodies
+        inner = (await connection.execute(_sql["inner_instances"], (sorted(bodies),))).rows
+        await load.load_parts(connection, state, {key: root for (key,) in inner}, to_end=True)
+
+
+async def _load_values(connection: Connection, state: State) -> None:
+    """Loads the variables, and the items and results of paged loops. Raises TooLarge."""
+    scopes = sorted(state.elements)
+    length = (await connection.execute(_sql["characters"], (scopes,))).rows[0][0]
+    if length > MOST_CHARACTERS:
+        raise TooLarge(f"its variables and the items of its loops have more than {MOST_CHARACTERS} characters")
+    for element in state.elements.values():
+        element.variables = {}
+    await load.load_variables(connection, state, scopes)
+    if state.paged:
+        for body_key, items in (await connection.execute(_sql["all_loop_items"], (sorted(state.paged),))).rows:
+            loop = state.paged[body_key].pages
+            assert loop is not None, "only bodies of paged loops are in this table"
+            loop.rows.append(items)
+        await pages.results(connection, state, state.paged)
+
+
+def _latest_time(state: State, root: Instance) -> int:
+    """The latest time that the rows show. The tree may have changed later."""
+    times = [root.started_at, *(element.started_at for element in state.elements.values())]
+    times += (job.updated_at for job in state.jobs.values())
+    times += (subscription.updated_at for subscription in state.subscriptions.values())
+    times += (timer.created_at for timer in state.timers.values())
+    times += (incident.created_at for incident in state.incidents.values())
+    times += (task.created_at for task in state.user_tasks.values())
+    return max(times)
+
+
+async def _ended(connection: Connection, tree: _Tree) -> Snapshot:
+    """The root with its last state and its variables. The rest of the tree has ended."""
+    row = (await connection.execute(_sql["ended_instance"], (tree.root,))).rows[0]
+    process_id, state, started_at, ended_at, business_id, tags, created_position, definition, version, *more = row
+    name, version_tag, digest, resource = more
+    rows = await load.variable_rows(connection, [tree.root])
+    length = sum(len(row[3]) for row in rows)
+    if length > MOST_CHARACTERS:
+        raise TooLarge(f"its variables have more than {MOST_CHARACTERS} characters")
+    process = parts.ProcessPart(
+        definition_key=str(definition), business_id=business_id, tags=tuple(tags), created_position=created_position
+    )
+    root = parts.ElementPart(
+        key=str(tree.root), element_id=process_id, type="PROCESS", state=state, started_at=started_at, process=process
+    )
+    variables = tuple(
+        parts.VariablePart(key=str(key), scope_key=str(scope), name=variable, value=raw(value))
+        for key, scope, variable, value in rows
+    )
+    return Snapshot(
+        format=FORMAT,
+        version=tree.version,
+        at=ended_at,
+        state=state,
+        next_key=str(max([tree.root, *(key for key, *_ in rows)]) + 1),
+        tenant_id=tree.tenant,
+        definitions=(
+            parts.DefinitionPart(
+                key=str(definition),
+                process_id=process_id,
+                version=version,
+                sha256=digest,
+                resource_name=resource,
+                name=name,
+                version_tag=version_tag,
+            ),
+        ),
+        elements=(root,),
+        variables=variables,
+    )

@@ -1,0 +1,36 @@
+-- name: isolation
+-- All statements of the transaction see the same rows.
+SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
+
+-- name: instance
+-- By primary key: the root and the version of the tree, and how many of its live elements are loaded in parts.
+SELECT i.root_key, root.version, root.in_parts, root.ended_at IS NOT NULL, i.tenant_id
+FROM process_instances i JOIN process_instances root ON root.process_instance_key = i.root_key
+WHERE i.process_instance_key = $1;
+
+-- name: live_elements
+-- How many live elements are loaded with a root. Counting stops at the limit.
+SELECT count(*) FROM (
+    SELECT FROM element_instances WHERE part_key = $1 AND ended_at IS NULL LIMIT $2) counted;
+
+-- name: inner_instances
+-- The live inner instances of paged loops.
+SELECT element_instance_key FROM element_instances WHERE scope_key = ANY ($1::bigint[]) AND ended_at IS NULL;
+
+-- name: all_loop_items
+-- All items of paged loops, in the rows in which they are stored.
+SELECT body_key, items FROM paged_loop_items WHERE body_key = ANY ($1::bigint[]) ORDER BY body_key, first;
+
+-- name: characters
+-- The length of all variables of scopes, of the items and of the results of loops.
+SELECT (SELECT coalesce(sum(length(value)), 0) FROM variables WHERE scope_key = ANY ($1::bigint[]))
+     + (SELECT coalesce(sum(coalesce(length(item), 0) + coalesce(length(result), 0)), 0)
+        FROM loop_items WHERE body_key = ANY ($1::bigint[]))
+     + (SELECT coalesce(sum(length(items)), 0) FROM paged_loop_items WHERE body_key = ANY ($1::bigint[]));
+
+-- name: ended_instance
+-- The row of an ended root.
+SELECT i.process_id, i.state, to_epoch_ms(i.started_at), to_epoch_ms(i.ended_at), i.business_id, i.tags, i.created_position,
+       i.process_definition_key, i.process_version, i.process_name, i.version_tag, d.sha256, d.resource_name
+FROM process_instances i JOIN process_definitions d USING (process_definition_key)
+WHERE i.process_instance_key = $1;

@@ -1,0 +1,137 @@
+"""Changes on the condition that the instance tree still has a version."""
+
+import pytest
+
+from tests.core.bench import Bench, raw
+from tests.core.event_models import call, model
+from tests.core.models import ONE_TASK, end, process_element, start, task
+from vivero.engine.core.commands.conditional_change import CHANGES, conditional
+from vivero.engine.core.homes import FROM_CLIENTS
+from vivero.engine.core.outcomes import CommandRecord
+from vivero.engine.core.records.conditional_changes import ChangeIfMatch
+from vivero.engine.core.records.effects import RejectionCode
+from vivero.engine.core.records.instances import CancelInstance, SetVariables
+from vivero.engine.core.records.jobs import CompleteJob, UpdateJob
+from vivero.engine.core.records.user_tasks import CompleteUserTask
+from vivero.engine.core.state import batches
+
+
+@pytest.fixture
+def one(bench):
+    """An instance that waits at its task, and its version."""
+    bench.deploy(ONE_TASK)
+    bench.key = bench.start(a=1)
+    return bench
+
+
+def version(bench):
+    return bench.state.trees[bench.key].revision
+
+
+def test_a_change_at_its_version_happens(one):
+    handled = one.run(conditional(SetVariables(one.key, raw({"a": 2})), one.key, (version(one),)))
+    assert handled.rejection is None
+    assert one.variables("p") == {"a": 2}
+
+
+def test_each_change_of_the_tree_gives_it_a_new_version(one):
+    seen = [version(one)]
+    one.set(one.key, a=2)
+    seen.append(version(one))
+    one.update("work", retries=7)
+    seen.append(version(one))
+    one.fail("work")
+    seen.append(version(one))
+    assert seen == sorted(set(seen))
+
+
+@pytest.mark.parametrize("versions", [(), (0,), (2, 3)])
+def test_a_change_at_another_version_does_not_happen(one, versions):
+    before = one.state.next_key, len(one.rows)
+    command = CompleteJob(one.job("work").key)
+    handled = one.run(conditional(command, command.key, versions))
+    assert handled.rejection.code is RejectionCode.PRECONDITION_FAILED
+    assert f"process instance with key '{one.key}' at version" in handled.rejection.reason
+    assert "but its version is 1" in handled.rejection.reason
+    assert not handled.events
+    assert (one.state.next_key, len(one.rows)) == before
+    assert one.jobs == ["work"]
+
+
+def test_any_version_of_several_will_do(one):
+    command = CompleteJob(one.job("work").key)
+    assert one.run(conditional(command, command.key, (0, version(one), 99))).rejection is None
+
+
+def test_what_does_not_exist_is_not_found(one):
+    assert one.run(conditional(CompleteJob(7), 7, (1,))).rejection.code is RejectionCode.NOT_FOUND
+    assert one.run(conditional(CancelInstance(one.key), one.key, (0,)), "another").rejection.code is (
+        RejectionCode.NOT_FOUND
+    )
+
+
+def test_the_version_is_that_of_the_whole_tree():
+    """The job of a called process has the version of the root."""
+    bench = Bench()
+    called = process_element(start("b"), task("inner"), "b > inner", id="called")
+    bench.deploy(model(start(), call("c", "called"), end(), "start > c > end", beside=(called,)))
+    bench.key = bench.start()
+    bench.set(bench.key, a=1)
+    command = CompleteJob(bench.job("inner").key)
+    assert bench.run(conditional(command, command.key, (1,))).rejection is not None
+    assert bench.run(conditional(command, command.key, (2,))).rejection is None
+
+
+@pytest.mark.parametrize(
+    "first", [lambda key, job: SetVariables(key, raw({"a": 2})), lambda key, job: UpdateJob(job, priority=3)]
+)
+def test_of_two_changes_in_one_batch_the_second_comes_too_late(one, first):
+    """Both name the version that is stored. A change without a variable or a scope counts, too."""
+    job, seen = one.job("work").key, version(one)
+    processor = one.engine.processor
+    commands = [conditional(first(one.key, job), job, (seen,)), conditional(CompleteJob(job), job, (seen,))]
+    handled = [processor.process(CommandRecord(n, "<default>", c), 2_000)[0] for n, c in enumerate(commands, 100)]
+    assert [one_.rejection and str(one_.rejection.code) for one_ in handled] == [None, "PRECONDITION_FAILED"]
+    assert "but it is being changed" in handled[1].rejection.reason
+    batches.committed(one.state, batches.close(one.state))
+
+
+def test_a_change_of_another_tree_in_the_batch_does_not_matter(one):
+    other, job = one.start(), one.job("work")
+    processor = one.engine.processor
+    assert job.element.root.key == one.key
+    processor.process(CommandRecord(100, "<default>", SetVariables(other, raw({"a": 2}))), 2_000)
+    command = conditional(CompleteJob(job.key), job.key, (version(one),))
+    assert processor.process(CommandRecord(101, "<default>", command), 2_000)[0].rejection is None
+
+
+def test_a_rejected_change_in_the_batch_does_not_matter(one):
+    job, processor = one.job("work").key, one.engine.processor
+    processor.process(CommandRecord(100, "<default>", conditional(CompleteJob(job), job, (0,))), 2_000)
+    command = conditional(CompleteJob(job), job, (version(one),))
+    assert processor.process(CommandRecord(101, "<default>", command), 2_000)[0].rejection is None
+
+
+def test_a_bug_in_a_conditional_change_is_quarantined_without_its_condition(one, monkeypatch):
+    from vivero.engine.core import dispatch
+
+    job = one.job("work").key
+    whole = dispatch.COMMANDS[CompleteJob]
+
+    def broken(_command, _view):
+        raise ZeroDivisionError
+        yield
+
+    monkeypatch.setitem(dispatch.COMMANDS, CompleteJob, dispatch.Handler(whole.needs, broken))
+    handled = one.run(conditional(CompleteJob(job), job, (version(one),)))
+    assert handled.rejection.code is RejectionCode.PROCESSING_ERROR
+    monkeypatch.setitem(dispatch.COMMANDS, CompleteJob, whole)
+    one.resolve()
+    assert not one.state.elements
+
+
+def test_all_changes_of_one_tree_can_be_conditional():
+    with_key = {kind for kind in FROM_CLIENTS if "key" in kind.__struct_fields__}
+    internal = {"WithholdJob", "DeleteResource"}
+    assert {kind.__name__ for kind in with_key - CHANGES - {ChangeIfMatch}} == internal
+    assert CompleteUserTask in CHANGES
