@@ -1,6 +1,7 @@
 """The API as one ASGI callable. It does not depend on the server and has no lifespan.
 
-The application routes a request, reads its body (up to the route's limit), calls its handler and sends the response.
+The application routes a request, authenticates and authorises its caller, reads its body (up to the route's limit),
+calls its handler and sends the response.
 Each exception of a handler becomes a problem response: a `Problem`, an error of the storage, or a bug, which is logged.
 """
 
@@ -12,6 +13,8 @@ from typing import Any
 import structlog
 import trio
 
+from vivero.api.access.caller import ANYBODY
+from vivero.api.access.needs import PUBLIC, authorise
 from vivero.api.decoding import check_json_type
 from vivero.api.origins import Gate
 from vivero.api.problems import Problem, not_appended
@@ -84,9 +87,15 @@ async def _respond(
     route = match.methods.get("GET" if method == "HEAD" else method)
     if route is None:
         raise _not_allowed(method, match)
+    extensions = scope.get("extensions", {})
+    owner = extensions.get(OWNER)
+    caller = ANYBODY
+    if services.access is not None and route.needs is not PUBLIC:
+        headers = scope["headers"]
+        caller = await services.access.authenticate(headers, "" if owner is None else owner(headers))
+        authorise(caller, route.needs)
     if route.is_new and not services.appender.admits_new():
         return await services.refusals.answer(path)
-    extensions = scope.get("extensions", {})
     releases = send if RELEASE in extensions else None
     body = await _read(receive, route.max_body_bytes(services.settings))
     request = Request(
@@ -98,7 +107,8 @@ async def _respond(
         match.params,
         receive,
         releases,
-        extensions.get(OWNER),
+        owner,
+        caller,
     )
     del body  # the request holds the only reference and may release it
     encoding = request.header(b"content-encoding")

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 
 import trio
 
+from vivero.api.access.caller import ANYBODY, Caller
 from vivero.api.problems import bad_request
 
 T = TypeVar("T")
@@ -36,7 +37,10 @@ class ClientLeft(Exception):
 class Request:
     """Method, path, the values of the path's parameters, headers (names in lower case), query and body."""
 
-    __slots__ = ("_owner", "_query", "_receive", "_send", "body", "headers", "method", "params", "path", "query_string")
+    __slots__ = (
+        *("_owner", "_query", "_receive", "_send"),
+        *("body", "caller", "headers", "method", "params", "path", "query_string"),
+    )
 
     def __init__(
         self,
@@ -49,6 +53,7 @@ class Request:
         receive: Receive | None = None,
         send: Send | None = None,
         owner: Callable[[Headers], str] | None = None,
+        caller: Caller = ANYBODY,
     ) -> None:
         self.method = method
         self.path = path
@@ -60,6 +65,7 @@ class Request:
         self._send = send
         self._owner = owner
         self._query: dict[str, str] | None = None
+        self.caller = caller
 
     @property
     def owner(self) -> str:

@@ -9,10 +9,12 @@ from typing import Protocol
 
 import trio
 
+from vivero.api.access.caller import Caller
 from vivero.api.command_routing import CommandRouting
 from vivero.api.long_polls import LongPolls
 from vivero.api.memory_budget import MemoryBudget
 from vivero.api.refusals import Refusals
+from vivero.api.request import Headers
 from vivero.api.settings import ApiSettings
 from vivero.api.waits import Waits
 from vivero.engine.bpmn.parser import Parsed
@@ -70,6 +72,12 @@ class DefinitionStore(Protocol):
     def put(self, sha256: str, parsed: Parsed) -> None: ...
 
 
+class Access(Protocol):
+    """`api.access.authentication.Authenticator`."""
+
+    async def authenticate(self, headers: Headers, address: str) -> Caller: ...
+
+
 class Health(Protocol):
     """`engine.runtime.supervision.supervisor.Supervisor`, which is healthy if every child is."""
 
@@ -107,5 +115,7 @@ class Services:
     """The memory for large pages of searches."""
     refusals: Refusals = field(default_factory=Refusals)
     routing: CommandRouting = field(default_factory=CommandRouting)
+    access: Access | None = None
+    """None: without authentication, every client may do everything."""
     decoding: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(1))
     """For the thread that decodes large bodies, one after the other."""

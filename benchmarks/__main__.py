@@ -13,7 +13,7 @@ from time import perf_counter
 from benchmarks import report
 from vivero import logs
 
-USUAL = ("core", "append", "engine", "http", "feel", "http_server")
+USUAL = ("core", "append", "engine", "http", "feel", "http_server", "authentication")
 """What runs when nothing is named: under three minutes."""
 LARGE = ("timers", "messages", "loops")
 """A minute or more each, on up to a million rows: only by name."""

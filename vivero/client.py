@@ -26,6 +26,8 @@ PAGE_ITEMS = 100
 """Items that a search requests at a time."""
 
 Document = dict[str, Any]
+Credentials = str | tuple[str, str]
+"""An API token or a bearer token; or a user's name and password."""
 
 
 class ClientError(Exception):
@@ -97,18 +99,35 @@ def normalised(address: str) -> str:
     return f"{parts.scheme}://{host}{port}{parts.path.rstrip('/').removesuffix('/v2')}"
 
 
+def credentials_from(environment: Mapping[str, str] | None = None) -> Credentials | None:
+    """The credentials in the environment: VIVERO_TOKEN, or VIVERO_USERNAME and VIVERO_PASSWORD."""
+    environment = os.environ if environment is None else environment
+    if token := environment.get("VIVERO_TOKEN"):
+        return token
+    username = environment.get("VIVERO_USERNAME")
+    return (username, environment.get("VIVERO_PASSWORD", "")) if username else None
+
+
 class Client:
-    """A connection to one server. Open it with `async with`."""
+    """A connection to one server. Open it with `async with`. `credentials` are those of the environment by default."""
 
     def __init__(
-        self, address: str, *, timeout_s: float = TIMEOUT_S, transport: httpx.AsyncBaseTransport | None = None
+        self,
+        address: str,
+        *,
+        timeout_s: float = TIMEOUT_S,
+        transport: httpx.AsyncBaseTransport | None = None,
+        credentials: Credentials | None = None,
     ) -> None:
+        found = credentials_from() if credentials is None else credentials
         self.address = normalised(address)
         self._http = httpx.AsyncClient(
             base_url=self.address,
             timeout=timeout_s,
             trust_env=not _is_loopback(self.address),  # the environment's proxy cannot reach our loopback interface
             transport=transport,
+            auth=found if isinstance(found, tuple) else None,
+            headers={"authorization": f"Bearer {found}"} if isinstance(found, str) else None,
         )
 
     async def __aenter__(self) -> Client:

@@ -16,6 +16,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from vivero.api.access.settings import AuthSettings
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.settings import ApiSettings
 from vivero.engine.feel import DEFAULT_LIMITS, FeelLimits
@@ -79,6 +80,7 @@ class Config:
 
     database: DatabaseSettings = field(default_factory=DatabaseSettings)
     api: ApiSettings = field(default_factory=ApiSettings)
+    auth: AuthSettings = field(default_factory=AuthSettings)
     http: ServerSettings = field(default_factory=ServerSettings)
     appender: AppenderSettings = field(default_factory=AppenderSettings)
     consumer: ConsumerSettings = field(default_factory=ConsumerSettings)
@@ -120,7 +122,10 @@ Values = Mapping[str, Any]
 """Settings by their full name (`api.port`)."""
 
 PREFIX = "VIVERO_"
-OTHER_VARIABLES = ("VIVERO_ADDRESS", "VIVERO_CONFIG", "VIVERO_POSTGRES_BIN", "VIVERO_CASES")
+OTHER_VARIABLES = (
+    *("VIVERO_ADDRESS", "VIVERO_CONFIG", "VIVERO_POSTGRES_BIN", "VIVERO_CASES"),
+    *("VIVERO_TOKEN", "VIVERO_USERNAME", "VIVERO_PASSWORD"),
+)
 """Variables that other code reads."""
 MIN_SIMILARITY = 0.65
 """The least `difflib` ratio of a misspelt name and the right one. DATABASE_URI and DATABASE_URL exceed it."""
@@ -210,7 +215,8 @@ def _apply(config: Config, values: Values, origin: str) -> Config:
         try:
             changed = replace(target, **{item: _typed(typing.get_type_hints(type(target))[item], value)})
         except (TypeError, ValueError) as error:
-            raise ConfigError(f"the setting '{name}' ({origin}) cannot be {value!r}: {error}") from error
+            shown = "this value" if name.endswith("password") else repr(value)
+            raise ConfigError(f"the setting '{name}' ({origin}) cannot be {shown}: {error}") from error
         sections: dict[str, Any] = {section: changed}
         config = replace(config, **sections) if section else changed
     return config

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import structlog
 
+from vivero.api.access.authentication import Authenticator
 from vivero.api.long_polls import LongPolls
 from vivero.engine.core.outcomes import Ended
 from vivero.engine.runtime.appender.task import Appender
@@ -15,6 +16,7 @@ from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subje
 from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.timers.task import Changes, Timers
 from vivero.storage.clock import CLOCK_CHANNEL as CLOCK
+from vivero.storage.identities import CHANNEL as IDENTITIES
 from vivero.storage.log import CommandOutcome
 from vivero.storage.nodes import NODES_CHANNEL
 from vivero.storage.postgres import announcer as announcing
@@ -25,7 +27,7 @@ log = structlog.get_logger(__name__)
 
 APPENDED, PROCESSED, AVAILABLE = "vivero_appended", "vivero_processed", "vivero_available"
 INBOX = "vivero_inbox"
-CHANNELS = (APPENDED, PROCESSED, AVAILABLE, INBOX, NODES_CHANNEL, DEFINITIONS, CLOCK)
+CHANNELS = (APPENDED, PROCESSED, AVAILABLE, INBOX, NODES_CHANNEL, DEFINITIONS, CLOCK, IDENTITIES)
 """The channels of NOTIFY between nodes."""
 
 
@@ -50,8 +52,10 @@ class NodeEvents:
         appender: Appender,
         timers: Mapping[int, Timers],
         look_at_nodes: Callable[[], None],
+        access: Authenticator | None = None,
     ) -> None:
-        """`timers` by partition. `look_at_nodes()`: something changed about nodes or leaders."""
+        """`timers` by partition. `look_at_nodes()`: something changed about nodes or leaders. `access` is None
+        without authentication."""
         self._completions = completions
         self._definitions = definitions
         self._long_polls = long_polls
@@ -60,6 +64,7 @@ class NodeEvents:
         self._appender = appender
         self._timers = timers
         self._look_at_nodes = look_at_nodes
+        self._access = access
         self._unreadable = 0
 
     # -- from the consumers
@@ -108,8 +113,14 @@ class NodeEvents:
             self._look_at_nodes()
         elif channel == CLOCK:
             self.clock_changed()
+        elif channel == IDENTITIES:
+            self._forget_callers()
         else:
             self._announced(channel, payload)
+
+    def _forget_callers(self) -> None:
+        if self._access is not None:
+            self._access.forget()
 
     def _announced(self, channel: str, payload: str) -> None:
         announced = announcing.decode(payload)
@@ -137,6 +148,7 @@ class NodeEvents:
         """After each connection of the notification listener, every part looks once: notifications may be lost."""
         if connected:
             self._definitions.forget()
+            self._forget_callers()
             self._completions.sweep_soon()
             self.clock_changed()
             self._handovers.wake_all()

@@ -17,7 +17,7 @@ from pathlib import Path
 import structlog
 import trio
 
-from vivero import embedded, tree
+from vivero import access, embedded, tree
 from vivero.api.http1.listeners import open_listeners
 from vivero.config import Config
 from vivero.embedded import Lease
@@ -70,8 +70,10 @@ async def up(
         EmbeddedPostgresError: the embedded PostgreSQL cannot start.
         MigrationError: the schema cannot be migrated.
         ListenError: the port is not available.
+        NotProtected: others could reach a server without authentication.
         Escalated: too many failures of the program's tasks.
     """
+    access.check(config)
     stop = trio.Event() if stop is None else stop
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_stop_on_signal, stop, nursery.cancel_scope)
@@ -85,6 +87,7 @@ async def up(
                 async with _unless(stop):
                     dsn, children = await held.enter_async_context(database(config))
                     server = await prepare(dsn, config, migrating)
+                    await access.make_first_admin(dsn, config.auth)
                     config = replace(config, partitions=await make_partitions(dsn, config.partitions))
                 if not stop.is_set():
                     tune_collector()

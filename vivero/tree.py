@@ -18,6 +18,8 @@ import structlog
 import trio
 
 from vivero.api import app, server, status_only
+from vivero.api.access.authentication import Authenticator
+from vivero.api.access.signing_keys import SigningKeys
 from vivero.api.long_polls import LongPolls
 from vivero.api.memory_budget import MemoryBudget
 from vivero.api.services import Services
@@ -170,8 +172,9 @@ def build(
         lambda: announcer.announce(NODES_CHANNEL, node, 1),
         lambda partition: supervisor.add(*engine.open(partition)),
     )
+    access = _access(config, pools[0])
     events = NodeEvents(
-        completions, definitions, long_polls, announcer, handovers, appender, engine.timers, cluster.look_soon
+        completions, definitions, long_polls, announcer, handovers, appender, engine.timers, cluster.look_soon, access
     )
     listener = NotificationListener(before("listener"), CHANNELS, events.heard, events.connected)
 
@@ -184,6 +187,7 @@ def build(
             limits,
             Waits(max_waiting),
             MemoryBudget(max(config.api.pages_bytes, config.api.max_page_bytes)),
+            access=access,
         )  # fmt: skip
 
     partitions = range(1, config.partitions + 1) if config.has_role(Role.ENGINE) else ()
@@ -214,6 +218,14 @@ def _registration(config: Config, node: str) -> Registration:
 def _with_role(config: Config, roles: Collection[Role], *children: Child) -> Sequence[Child]:
     """The children if this node has one of the roles, otherwise none."""
     return children if any(map(config.has_role, roles)) else ()
+
+
+def _access(config: Config, pool: Pool) -> Authenticator | None:
+    """None without authentication. Its memory survives restarts of the HTTP server."""
+    auth = config.auth
+    if auth.mode == "none":
+        return None
+    return Authenticator(auth, pool, SigningKeys(auth.oidc_issuer, auth.oidc_jwks) if auth.oidc_issuer else None)
 
 
 def _appender(config: Config, connection: Connect, handovers: Handovers, announcer: Announcer) -> Appender:

@@ -5,6 +5,25 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from vivero.api.access.needs import (
+    ANY_CALLER,
+    CANCEL_INSTANCE,
+    COMPLETE_TASK,
+    CREATE_INSTANCE,
+    DELETE_PROCESS,
+    DEPLOY,
+    EVALUATE,
+    PUBLIC,
+    READ_DEFINITION,
+    READ_INSTANCE,
+    READ_SYSTEM,
+    READ_TASK,
+    SEND_MESSAGE,
+    UPDATE_INSTANCE,
+    UPDATE_SYSTEM,
+    UPDATE_TASK,
+    Need,
+)
 from vivero.api.request import Request
 from vivero.api.response import Response
 from vivero.api.routes import (
@@ -47,11 +66,12 @@ def _deployment_limit(settings: ApiSettings) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One route. `{name}` in the path matches one segment."""
+    """One route. `{name}` in the path matches one segment. `needs` has no default: every route says who may use it."""
 
     method: str
     path: str
     handler: Handler
+    needs: Need
     max_body_bytes: Callable[[ApiSettings], int] = _json_limit
     takes_json: bool = True
     is_new: bool = False
@@ -60,84 +80,100 @@ class Route:
 
 ROUTES = (
     # the cluster
-    Route("GET", "/v2/topology", cluster.topology),
-    Route("GET", "/v2/status", cluster.status),
-    Route("GET", "/v2/license", cluster.license),
-    Route("GET", "/v2/authentication/me", cluster.me),
-    Route("GET", "/cluster/nodes", cluster.list_nodes),
-    Route("PUT", "/cluster/nodes/{nodeId}/draining", cluster.drain),
-    Route("DELETE", "/cluster/nodes/{nodeId}/draining", cluster.undo_drain),
+    Route("GET", "/v2/topology", cluster.topology, ANY_CALLER),
+    Route("GET", "/v2/status", cluster.status, PUBLIC),
+    Route("GET", "/v2/license", cluster.license, PUBLIC),
+    Route("GET", "/v2/authentication/me", cluster.me, ANY_CALLER),
+    Route("GET", "/cluster/nodes", cluster.list_nodes, READ_SYSTEM),
+    Route("PUT", "/cluster/nodes/{nodeId}/draining", cluster.drain, UPDATE_SYSTEM),
+    Route("DELETE", "/cluster/nodes/{nodeId}/draining", cluster.undo_drain, UPDATE_SYSTEM),
     # deployments
-    Route("POST", "/v2/deployments", deployments.create, _deployment_limit, takes_json=False, is_new=True),
-    Route("POST", "/v2/resources/{resourceKey}/deletion", resources.delete),
+    Route("POST", "/v2/deployments", deployments.create, DEPLOY, _deployment_limit, takes_json=False, is_new=True),
+    Route("POST", "/v2/resources/{resourceKey}/deletion", resources.delete, DELETE_PROCESS),
     # process definitions
-    Route("POST", "/v2/process-definitions/search", process_definitions.search),
-    Route("GET", "/v2/process-definitions/{processDefinitionKey}", process_definitions.get),
-    Route("GET", "/v2/process-definitions/{processDefinitionKey}/xml", process_definitions.xml),
-    Route("GET", "/v2/process-definitions/{processDefinitionKey}/form", process_definitions.form),
+    Route("POST", "/v2/process-definitions/search", process_definitions.search, READ_DEFINITION),
+    Route("GET", "/v2/process-definitions/{processDefinitionKey}", process_definitions.get, READ_DEFINITION),
+    Route("GET", "/v2/process-definitions/{processDefinitionKey}/xml", process_definitions.xml, READ_DEFINITION),
+    Route("GET", "/v2/process-definitions/{processDefinitionKey}/form", process_definitions.form, READ_DEFINITION),
     Route(
         "POST",
         "/v2/process-definitions/{processDefinitionKey}/statistics/element-instances",
         statistics.of_definition,
+        READ_INSTANCE,
     ),
     # process instances
-    Route("POST", "/v2/process-instances", process_instances.create, is_new=True),
-    Route("POST", "/v2/process-instances/search", process_instances.search),
-    Route("GET", "/v2/process-instances/{processInstanceKey}", process_instances.get),
-    Route("POST", "/v2/process-instances/{processInstanceKey}/cancellation", process_instances.cancel),
-    Route("POST", "/v2/process-instances/{processInstanceKey}/incidents/search", incidents.search_of_instance),
-    Route("GET", "/v2/process-instances/{processInstanceKey}/snapshot", snapshots.get),
-    Route("GET", "/v2/process-instances/{processInstanceKey}/trace", traces.get),
-    Route("GET", "/v2/process-instances/{processInstanceKey}/call-hierarchy", statistics.call_hierarchy),
-    Route("GET", "/v2/process-instances/{processInstanceKey}/sequence-flows", statistics.sequence_flows),
-    Route("GET", "/v2/process-instances/{processInstanceKey}/statistics/element-instances", statistics.of_instance),
+    Route("POST", "/v2/process-instances", process_instances.create, CREATE_INSTANCE, is_new=True),
+    Route("POST", "/v2/process-instances/search", process_instances.search, READ_INSTANCE),
+    Route("GET", "/v2/process-instances/{processInstanceKey}", process_instances.get, READ_INSTANCE),
+    Route("POST", "/v2/process-instances/{processInstanceKey}/cancellation", process_instances.cancel, CANCEL_INSTANCE),
+    Route(
+        "POST",
+        "/v2/process-instances/{processInstanceKey}/incidents/search",
+        incidents.search_of_instance,
+        READ_INSTANCE,
+    ),
+    Route("GET", "/v2/process-instances/{processInstanceKey}/snapshot", snapshots.get, READ_INSTANCE),
+    Route("GET", "/v2/process-instances/{processInstanceKey}/trace", traces.get, READ_INSTANCE),
+    Route("GET", "/v2/process-instances/{processInstanceKey}/call-hierarchy", statistics.call_hierarchy, READ_INSTANCE),
+    Route("GET", "/v2/process-instances/{processInstanceKey}/sequence-flows", statistics.sequence_flows, READ_INSTANCE),
+    Route(
+        "GET",
+        "/v2/process-instances/{processInstanceKey}/statistics/element-instances",
+        statistics.of_instance,
+        READ_INSTANCE,
+    ),
     # user tasks
-    Route("POST", "/v2/user-tasks/search", user_tasks.search),
-    Route("GET", "/v2/user-tasks/{userTaskKey}", user_tasks.get),
-    Route("PATCH", "/v2/user-tasks/{userTaskKey}", user_tasks.update),
-    Route("POST", "/v2/user-tasks/{userTaskKey}/assignment", user_tasks.assign),
-    Route("DELETE", "/v2/user-tasks/{userTaskKey}/assignee", user_tasks.unassign),
-    Route("POST", "/v2/user-tasks/{userTaskKey}/completion", user_tasks.complete),
-    Route("GET", "/v2/user-tasks/{userTaskKey}/form", user_tasks.form),
-    Route("POST", "/v2/user-tasks/{userTaskKey}/variables/search", user_tasks.variables),
-    Route("POST", "/v2/user-tasks/{userTaskKey}/effective-variables/search", user_tasks.effective),
+    Route("POST", "/v2/user-tasks/search", user_tasks.search, READ_TASK),
+    Route("GET", "/v2/user-tasks/{userTaskKey}", user_tasks.get, READ_TASK),
+    Route("PATCH", "/v2/user-tasks/{userTaskKey}", user_tasks.update, UPDATE_TASK),
+    Route("POST", "/v2/user-tasks/{userTaskKey}/assignment", user_tasks.assign, UPDATE_TASK),
+    Route("DELETE", "/v2/user-tasks/{userTaskKey}/assignee", user_tasks.unassign, UPDATE_TASK),
+    Route("POST", "/v2/user-tasks/{userTaskKey}/completion", user_tasks.complete, COMPLETE_TASK),
+    Route("GET", "/v2/user-tasks/{userTaskKey}/form", user_tasks.form, READ_TASK),
+    Route("POST", "/v2/user-tasks/{userTaskKey}/variables/search", user_tasks.variables, READ_TASK),
+    Route("POST", "/v2/user-tasks/{userTaskKey}/effective-variables/search", user_tasks.effective, READ_TASK),
     # jobs
-    Route("POST", "/v2/jobs/activation", job_activation.activate),
-    Route("POST", "/v2/jobs/search", jobs.search),
-    Route("PATCH", "/v2/jobs/{jobKey}", jobs.update),
-    Route("POST", "/v2/jobs/{jobKey}/completion", jobs.complete),
-    Route("POST", "/v2/jobs/{jobKey}/failure", jobs.fail),
-    Route("POST", "/v2/jobs/{jobKey}/error", jobs.throw_error),
+    Route("POST", "/v2/jobs/activation", job_activation.activate, UPDATE_INSTANCE),
+    Route("POST", "/v2/jobs/search", jobs.search, READ_INSTANCE),
+    Route("PATCH", "/v2/jobs/{jobKey}", jobs.update, UPDATE_INSTANCE),
+    Route("POST", "/v2/jobs/{jobKey}/completion", jobs.complete, UPDATE_INSTANCE),
+    Route("POST", "/v2/jobs/{jobKey}/failure", jobs.fail, UPDATE_INSTANCE),
+    Route("POST", "/v2/jobs/{jobKey}/error", jobs.throw_error, UPDATE_INSTANCE),
     # variables
-    Route("POST", "/v2/variables/search", variables.search),
-    Route("GET", "/v2/variables/{variableKey}", variables.get),
-    Route("PUT", "/v2/element-instances/{elementInstanceKey}/variables", variables.set),
+    Route("POST", "/v2/variables/search", variables.search, READ_INSTANCE),
+    Route("GET", "/v2/variables/{variableKey}", variables.get, READ_INSTANCE),
+    Route("PUT", "/v2/element-instances/{elementInstanceKey}/variables", variables.set, UPDATE_INSTANCE),
     # element instances
-    Route("POST", "/v2/element-instances/search", element_instances.search),
-    Route("GET", "/v2/element-instances/{elementInstanceKey}", element_instances.get),
-    Route("POST", "/v2/element-instances/{elementInstanceKey}/incidents/search", incidents.search_of_element),
+    Route("POST", "/v2/element-instances/search", element_instances.search, READ_INSTANCE),
+    Route("GET", "/v2/element-instances/{elementInstanceKey}", element_instances.get, READ_INSTANCE),
+    Route(
+        "POST",
+        "/v2/element-instances/{elementInstanceKey}/incidents/search",
+        incidents.search_of_element,
+        READ_INSTANCE,
+    ),
     # incidents
-    Route("POST", "/v2/incidents/search", incidents.search),
-    Route("GET", "/v2/incidents/{incidentKey}", incidents.get),
-    Route("POST", "/v2/incidents/{incidentKey}/resolution", incidents.resolve),
+    Route("POST", "/v2/incidents/search", incidents.search, READ_INSTANCE),
+    Route("GET", "/v2/incidents/{incidentKey}", incidents.get, READ_INSTANCE),
+    Route("POST", "/v2/incidents/{incidentKey}/resolution", incidents.resolve, UPDATE_INSTANCE),
     # timers
-    Route("POST", "/v2/timers/search", timers.search),
-    Route("GET", "/v2/timers/{timerKey}", timers.get),
-    Route("PATCH", "/v2/timers/{timerKey}", timers.move),
-    Route("POST", "/v2/timers/{timerKey}/trigger", timers.trigger),
+    Route("POST", "/v2/timers/search", timers.search, READ_INSTANCE),
+    Route("GET", "/v2/timers/{timerKey}", timers.get, READ_INSTANCE),
+    Route("PATCH", "/v2/timers/{timerKey}", timers.move, UPDATE_INSTANCE),
+    Route("POST", "/v2/timers/{timerKey}/trigger", timers.trigger, UPDATE_INSTANCE),
     # messages and signals
-    Route("POST", "/v2/messages/publication", messages.publish, is_new=True),
-    Route("POST", "/v2/messages/correlation", messages.correlate, is_new=True),
-    Route("POST", "/v2/message-subscriptions/search", messages.search),
-    Route("POST", "/v2/correlated-message-subscriptions/search", messages.search_correlated),
-    Route("POST", "/v2/signals/broadcast", signals.broadcast, is_new=True),
-    Route("POST", "/v2/conditionals/evaluation", conditionals.evaluate, is_new=True),
+    Route("POST", "/v2/messages/publication", messages.publish, SEND_MESSAGE, is_new=True),
+    Route("POST", "/v2/messages/correlation", messages.correlate, SEND_MESSAGE, is_new=True),
+    Route("POST", "/v2/message-subscriptions/search", messages.search, READ_INSTANCE),
+    Route("POST", "/v2/correlated-message-subscriptions/search", messages.search_correlated, READ_INSTANCE),
+    Route("POST", "/v2/signals/broadcast", signals.broadcast, UPDATE_INSTANCE, is_new=True),
+    Route("POST", "/v2/conditionals/evaluation", conditionals.evaluate, CREATE_INSTANCE, is_new=True),
     # expressions
-    Route("POST", "/v2/expression/evaluation", expressions.evaluate),
+    Route("POST", "/v2/expression/evaluation", expressions.evaluate, EVALUATE),
     # the clock
-    Route("PUT", "/v2/clock", clock.pin),
-    Route("POST", "/v2/clock/reset", clock.reset),
+    Route("PUT", "/v2/clock", clock.pin, UPDATE_SYSTEM),
+    Route("POST", "/v2/clock/reset", clock.reset, UPDATE_SYSTEM),
     # the log, and fault injection
-    Route("GET", "/v2/commands/{position}", commands.get),
-    Route("POST", "/chaos/children/{name}", chaos.inject),
+    Route("GET", "/v2/commands/{position}", commands.get, READ_SYSTEM),
+    Route("POST", "/chaos/children/{name}", chaos.inject, UPDATE_SYSTEM),
 )

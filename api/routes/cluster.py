@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from vivero.api.access.permissions import Permission
 from vivero.api.problems import LATER, Problem
 from vivero.api.reading import read
 from vivero.api.request import Request
 from vivero.api.response import Response, iso_time, json_response, no_content
 from vivero.api.services import Services
-from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.storage import nodes, reads
 from vivero.storage.nodes import Node, Partition
+
+ACCESS_COMPONENT = Permission("COMPONENT", "ACCESS")
 
 
 async def topology(_request: Request, services: Services) -> Response:
@@ -113,18 +115,19 @@ async def license(_request: Request, _services: Services) -> Response:
     return json_response({"validLicense": True, "licenseType": "Apache-2.0", "isCommercial": False, "expiresAt": None})
 
 
-async def me(_request: Request, _services: Services) -> Response:
-    """GET /v2/authentication/me: without authentication, all clients are one user with all rights."""
-    tenant = {"tenantId": DEFAULT_TENANT, "name": "Default", "description": None}
+async def me(request: Request, _services: Services) -> Response:
+    """GET /v2/authentication/me: the caller. Without authentication, all clients are one user with all rights."""
+    caller = request.caller
+    components = caller.rights.ids(ACCESS_COMPONENT)
     return json_response(
         {
-            "username": "anonymous",
-            "displayName": None,
-            "email": None,
-            "authorizedComponents": ["*"],
-            "tenants": [tenant],
-            "groups": [],
-            "roles": [],
+            "username": caller.id,
+            "displayName": caller.name,
+            "email": caller.email,
+            "authorizedComponents": ["*"] if components is None else sorted(components),
+            "tenants": caller.tenants,
+            "groups": caller.groups,
+            "roles": caller.roles,
             "salesPlanType": None,
             "c8Links": {},
             "canLogout": False,

@@ -39,6 +39,11 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "trace": ("show:trace", "Show the history of a process instance, one line per event."),
         "events": ("show:events", "Show one command of the log and its events."),
     },
+    "Access": {
+        "user": ("access:user", "Add, list and delete users, and set their passwords."),
+        "token": ("access:token", "Create, list and revoke API tokens."),
+        "role": ("access:role", "List roles, and give or take them."),
+    },
     "Tools": {
         "feel": ("feel:feel", "Evaluate a FEEL expression."),
     },
@@ -66,6 +71,8 @@ ENVIRONMENT = """
 Environment:
   VIVERO_ADDRESS          the server's address; the default is CAMUNDA_REST_ADDRESS, and
                           then http://localhost:8080
+  VIVERO_TOKEN            an API token, for a server that requires authentication; or
+  VIVERO_USERNAME         a user's name, with VIVERO_PASSWORD
   VIVERO_DATABASE_URL     your own PostgreSQL (15 or later); the default is an embedded one
   VIVERO_DATA_DIR         the data directory of the embedded PostgreSQL
   VIVERO_CONFIG           a TOML file with settings

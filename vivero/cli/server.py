@@ -11,6 +11,8 @@ import click
 import structlog
 
 from vivero import config, embedded, logs, program
+from vivero.access import NotProtected
+from vivero.api.access.settings import MODES
 from vivero.api.http1.listeners import ListenError
 from vivero.cli.failures import Failure, GaveUp, run
 from vivero.config import Config, ConfigError
@@ -28,6 +30,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 EXPECTED: Mapping[type[Exception], type[Failure]] = {
     StartupProblem: Failure,
     ListenError: Failure,
+    NotProtected: Failure,
     embedded.EmbeddedPostgresError: Failure,
     MigrationError: Failure,
     Outage: Failure,
@@ -68,6 +71,10 @@ def settings(file: Path | None, **flags: Any) -> Config:
 @database_options
 @click.option("--partitions", type=int, metavar="N", help="Partitions of a new database, for several engines.  [1]")
 @click.option("--roles", metavar="LIST", help="What this node does: api, engine, jobs, web.  [all of them]")
+@click.option("--auth", type=click.Choice(MODES), help="Whether requests need credentials.  [none]")
+@click.option(
+    "--insecure", is_flag=True, default=None, help="Listen on any address without authentication. Not for production."
+)
 @click.option("--chaos", is_flag=True, default=None, help="Serve POST /chaos/children/{name}, for tests.")
 @click.option("--control-clock", is_flag=True, default=None, help="Allow clients to set the clock, for tests.")
 @click.option("--log-format", type=click.Choice(["console", "json"]), help="Format of the log on stderr.  [console]")
@@ -79,6 +86,8 @@ def up(
     database_url: str | None,
     partitions: int | None,
     roles: str | None,
+    auth: str | None,
+    insecure: bool | None,
     chaos: bool | None,
     control_clock: bool | None,
     log_format: str | None,
@@ -96,8 +105,8 @@ def up(
     Examples:
       vivero up
       vivero up --port 9090 --data-dir ./data
-      vivero up --host 0.0.0.0 --database-url postgresql://vivero:secret@db/vivero
       vivero up --roles api --database-url postgresql://vivero:secret@db/vivero
+      vivero up --host 0.0.0.0 --auth required --database-url postgresql://vivero:secret@db/vivero
     """
     chosen = settings(
         file,
@@ -107,6 +116,8 @@ def up(
         database__url=database_url,
         partitions=partitions,
         roles=roles,
+        auth__mode=auth,
+        auth__insecure=insecure,
         chaos=chaos,
         control_clock=control_clock,
         log_format=log_format,
@@ -191,6 +202,8 @@ def banner(chosen: Config, ready: program.Ready) -> str:
     ]
     if set(parse(chosen.roles)) != set(Role):
         lines.append(("roles", chosen.roles))
+    if chosen.auth.mode == "none" and chosen.auth.insecure:
+        lines.append(("security", "none: every client that can reach the server may do everything"))
     if chosen.control_clock:
         lines.append(("clock", "clients may set it with PUT /v2/clock"))
     if chosen.chaos:

@@ -1,0 +1,182 @@
+"""Authentication: from the header `Authorization` to the caller.
+
+Verified credentials are remembered for some seconds, so that neither argon2 nor the database is asked for each request.
+The memory has no credentials: its key is a digest with a random key of this process. A change of users, tokens, roles
+or grants empties it, on every node (`storage.identities.CHANNEL`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import structlog
+import trio
+
+from vivero.api.access.buckets import Buckets
+from vivero.api.access.caller import Caller, caller
+from vivero.api.access.credentials import ApiToken, JsonWebToken, Password, authorization, parse, unauthorized
+from vivero.api.access.json_web_tokens import BadToken, JsonWebTokens
+from vivero.api.access.passwords import Verifier
+from vivero.api.access.settings import AuthSettings
+from vivero.api.access.signing_keys import KeysUnavailable, SigningKeys
+from vivero.api.access.tokens import digest
+from vivero.api.problems import Problem
+from vivero.api.request import Headers
+from vivero.api.services import ConnectionPool
+from vivero.engine.runtime.single_flight import SingleFlight
+from vivero.storage import identities
+from vivero.storage.postgres.errors import StorageError
+
+log = structlog.get_logger(__name__)
+
+MAX_REMEMBERED = 10_000
+INVALID = "The credentials are invalid or have expired"
+
+FAILURES_OF_USER = (10, 0.1)
+"""Wrong passwords for one user from one address: ten at once, then one every ten seconds."""
+FAILURES_OF_ADDRESS = (50, 1.0)
+"""Wrong credentials from one address."""
+
+
+@dataclass(slots=True)
+class _Remembered:
+    caller: Caller
+    until: float
+
+
+class _Found(NamedTuple):
+    """A verified caller. `valid_s`: the seconds until its credentials expire."""
+
+    caller: Caller
+    valid_s: float
+
+
+class Authenticator:
+    """Authenticates requests. `pool` gives connections for reads."""
+
+    def __init__(self, settings: AuthSettings, pool: ConnectionPool, keys: SigningKeys | None = None) -> None:
+        self._settings = settings
+        self._pool = pool
+        self._jwt = JsonWebTokens(settings, keys) if keys is not None else None
+        self._verifier = Verifier()
+        self._secret = secrets.token_bytes(32)
+        self._remembered: dict[bytes, _Remembered] = {}
+        self._changes = 0
+        self._flights: SingleFlight[bytes, _Found] = SingleFlight()
+        self._of_user = Buckets(*FAILURES_OF_USER)
+        self._of_address = Buckets(*FAILURES_OF_ADDRESS)
+
+    async def authenticate(self, headers: Headers, address: str) -> Caller:
+        """The caller of a request with these headers from an address.
+
+        Raises Problem: 401, 429 after too many failures, 503; and StorageError.
+        """
+        value = authorization(headers)
+        key = hashlib.blake2b(value, key=self._secret, digest_size=16).digest()
+        known = self._remembered.get(key)
+        if known is not None and known.until > trio.current_time():
+            return known.caller
+        changes = self._changes
+        found = await self._flights.get(key, lambda: self._verify(value, address))
+        if found is None:  # every load returns a caller or raises
+            raise unauthorized(INVALID)
+        if changes == self._changes:
+            self._remember(key, found)
+        return found.caller
+
+    def forget(self) -> None:
+        """Forget all callers: users, tokens, roles or grants have changed."""
+        self._changes += 1
+        self._remembered.clear()
+
+    def _remember(self, key: bytes, found: _Found) -> None:
+        if len(self._remembered) >= MAX_REMEMBERED:
+            self._remembered.clear()
+        valid_s = min(self._settings.cache_s, found.valid_s)
+        self._remembered[key] = _Remembered(found.caller, trio.current_time() + valid_s)
+
+    async def _verify(self, value: bytes, address: str) -> _Found:
+        """The caller of credentials that are not remembered. Failures of an address are limited."""
+        with _limited(self._of_address, address):
+            credentials = parse(value)
+            if isinstance(credentials, Password):
+                with _limited(self._of_user, (credentials.username, address)):
+                    return await self._of_password(credentials, address)
+            if isinstance(credentials, ApiToken):
+                return await self._of_token(credentials)
+            return await self._of_jwt(credentials)
+
+    async def _of_password(self, given: Password, address: str) -> _Found:
+        async with self._pool.connection() as connection:
+            user = await identities.user(connection, given.username)
+        if not await self._verifier.verify(None if user is None else user.password_hash, given.password):
+            log.info("a password was rejected", address=address)
+            raise unauthorized(INVALID)
+        async with self._pool.connection() as connection:
+            stored = await identities.rights(connection, [("USER", given.username)])
+        name, email = (None, None) if user is None else (user.name, user.email)
+        return _Found(caller("USER", given.username, stored, name, email), math.inf)
+
+    async def _of_token(self, given: ApiToken) -> _Found:
+        sha256 = digest(given.token)
+        async with self._pool.connection() as connection:
+            token = await identities.token(connection, sha256)
+            if token is None:
+                raise unauthorized(INVALID)
+            stored = await identities.rights(connection, roles=token.roles, tenants=token.tenants)
+        if token.use_is_old:
+            await self._note_use(sha256)
+        valid_s = math.inf if token.expires_in_s is None else token.expires_in_s
+        return _Found(caller("TOKEN", token.name, stored), valid_s)
+
+    async def _note_use(self, sha256: bytes) -> None:
+        """Write the last use. A database that takes no writes must not keep clients from reading."""
+        try:
+            async with self._pool.connection() as connection:
+                await identities.token_used(connection, sha256)
+        except StorageError as error:
+            log.warning("cannot write the last use of a token", error=str(error))
+
+    async def _of_jwt(self, given: JsonWebToken) -> _Found:
+        if self._jwt is None:
+            raise unauthorized(INVALID)
+        try:
+            verified = await self._jwt.verify(given.token)
+        except BadToken as error:
+            log.info("a bearer token was rejected", reason=str(error))
+            raise unauthorized(INVALID) from error
+        except KeysUnavailable as error:
+            detail = "The keys of the identity provider are not available at present; try again later"
+            raise Problem(503, "UNAVAILABLE", detail) from error
+        async with self._pool.connection() as connection:
+            stored = await identities.rights(connection, [(verified.kind, verified.id)], verified.claims)
+        valid_s = verified.expires_s + self._settings.oidc_leeway_s - stored.now_s
+        return _Found(caller(verified.kind, verified.id, stored, verified.name, verified.email), valid_s)
+
+
+@contextmanager
+def _limited(failures: Buckets, key: object) -> Iterator[None]:
+    """Count the block as a failure if it raises Problem 401. Raises Problem 429 after too many."""
+    wait_s = failures.take(key)
+    if wait_s:
+        raise _too_many(wait_s)
+    failed = False
+    try:
+        yield
+    except Problem as problem:
+        failed = problem.status == 401
+        raise
+    finally:
+        if not failed:
+            failures.give_back(key)
+
+
+def _too_many(wait_s: float) -> Problem:
+    retry_after = (b"retry-after", b"%d" % math.ceil(wait_s))
+    return Problem(429, "Too Many Requests", "Too many wrong credentials were sent; try again later", retry_after)

@@ -1,0 +1,34 @@
+"""The caller of a request: who it is, its groups, roles and tenants, and its rights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vivero.api.access.permissions import ALL_RIGHTS, Rights, rights
+from vivero.engine.core.records.base import DEFAULT_TENANT
+from vivero.storage.identities import StoredRights, Tenant
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """`kind` is USER, CLIENT (of an identity provider), TOKEN (an API token) or ANONYMOUS."""
+
+    kind: str
+    id: str
+    rights: Rights
+    name: str | None = None
+    email: str | None = None
+    groups: Sequence[str] = ()
+    roles: Sequence[str] = ()
+    tenants: Sequence[Tenant] = ()
+
+
+ANYBODY = Caller("ANONYMOUS", "anonymous", ALL_RIGHTS, tenants=(Tenant(DEFAULT_TENANT, "Default"),))
+"""The caller of every request without authentication."""
+
+
+def caller(kind: str, id: str, stored: StoredRights, name: str | None = None, email: str | None = None) -> Caller:
+    """A caller with the rights in the database."""
+    allowed = rights(stored.roles, stored.grants)
+    return Caller(kind, id, allowed, name, email, stored.groups, stored.roles, stored.tenants)

@@ -1,0 +1,81 @@
+"""The credentials in a request's header `Authorization` (RFC 7617 and RFC 6750)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import dataclass, field
+
+from vivero.api.access.tokens import PREFIX
+from vivero.api.problems import Problem
+from vivero.api.request import Headers
+
+MAX_BYTES = 16 * 1024
+"""Bytes of the header. Tokens of identity providers with many claims are long."""
+
+CHALLENGES = (
+    (b"www-authenticate", b'Basic realm="vivero", charset="UTF-8"'),
+    (b"www-authenticate", b'Bearer realm="vivero"'),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Password:
+    """HTTP Basic."""
+
+    username: str
+    password: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ApiToken:
+    """A bearer token that this server made."""
+
+    token: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class JsonWebToken:
+    """A bearer token of an identity provider."""
+
+    token: str = field(repr=False)
+
+
+Credentials = Password | ApiToken | JsonWebToken
+
+
+def unauthorized(detail: str) -> Problem:
+    """401. The detail says nothing about which part of the credentials is wrong."""
+    return Problem(401, "Unauthorized", detail, *CHALLENGES)
+
+
+def authorization(headers: Headers) -> bytes:
+    """The value of the header. Raises Problem 401 if it is absent, empty or repeated."""
+    values = [value for name, value in headers if name == b"authorization"]
+    if not values or values == [b""]:
+        raise unauthorized("This server requires authentication: send a user's name and password, or a bearer token")
+    if len(values) > 1 or len(values[0]) > MAX_BYTES:
+        raise unauthorized("The header Authorization cannot be used: send it once, with at most 16 KiB")
+    return values[0]
+
+
+def parse(value: bytes) -> Credentials:
+    """The credentials in the header's value. Raises Problem 401."""
+    scheme, _, rest = value.partition(b" ")
+    rest = rest.strip()
+    if scheme.lower() == b"basic":
+        return _basic(rest)
+    if scheme.lower() == b"bearer" and rest.isascii():
+        token = rest.decode("ascii")
+        return ApiToken(token) if token.startswith(PREFIX) else JsonWebToken(token)
+    raise unauthorized("The header Authorization must have the scheme Basic or Bearer")
+
+
+def _basic(rest: bytes) -> Password:
+    try:
+        username, separator, password = base64.b64decode(rest, validate=True).decode("utf-8").partition(":")
+    except (binascii.Error, UnicodeDecodeError) as error:
+        raise unauthorized("The credentials of the scheme Basic cannot be decoded") from error
+    if not separator or "\0" in username or "\0" in password:
+        raise unauthorized("The credentials of the scheme Basic cannot be decoded")
+    return Password(username, password)

@@ -1,0 +1,105 @@
+"""Permissions: an action on a type of resource. The names are those of the API; the built-in roles are here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from vivero.storage.identities import ADMIN, Grant
+
+EVERY = "*"
+"""The resource id of a grant for all resources of a type."""
+
+
+class Permission(NamedTuple):
+    """An action on a type of resource: READ_PROCESS_INSTANCE on PROCESS_DEFINITION."""
+
+    resource: str
+    action: str
+
+
+class Rights:
+    """What a caller may do: the ids of resources by permission."""
+
+    def __init__(self, ids: Mapping[Permission, frozenset[str] | None], *, everything: bool = False) -> None:
+        """None stands for all ids."""
+        self._ids = ids
+        self._everything = everything
+
+    def ids(self, needed: Permission) -> frozenset[str] | None:
+        """The ids of the resources for which the caller has a permission: None for all, empty for none."""
+        return None if self._everything else self._ids.get(needed, frozenset())
+
+
+ALL_RIGHTS = Rights({}, everything=True)
+NO_RIGHTS = Rights({})
+
+
+def _of(resource: str, *actions: str) -> frozenset[Permission]:
+    return frozenset(Permission(resource, action) for action in actions)
+
+
+_CRUD = ("CREATE", "READ", "UPDATE", "DELETE")
+_WATCHING = (
+    _of("PROCESS_DEFINITION", "READ_PROCESS_DEFINITION", "READ_PROCESS_INSTANCE", "READ_USER_TASK")
+    | _of("RESOURCE", "READ")
+    | _of("MESSAGE", "READ")
+    | _of("SYSTEM", "READ")
+    | _of("EXPRESSION", "EVALUATE")
+    | _of("COMPONENT", "ACCESS")
+)
+_RUNNING = _of(
+    "PROCESS_DEFINITION",
+    *("CREATE_PROCESS_INSTANCE", "UPDATE_PROCESS_INSTANCE", "MODIFY_PROCESS_INSTANCE", "CANCEL_PROCESS_INSTANCE"),
+    *("DELETE_PROCESS_INSTANCE", "UPDATE_USER_TASK", "CLAIM_USER_TASK", "COMPLETE_USER_TASK"),
+) | _of("MESSAGE", "CREATE")
+
+BUILT_IN: Mapping[str, frozenset[Permission]] = {
+    ADMIN: frozenset(),
+    "operator": _WATCHING | _RUNNING | _of("AUDIT_LOG", "READ"),
+    "developer": _WATCHING
+    | _RUNNING
+    | _of("RESOURCE", "CREATE", "DELETE_FORM", "DELETE_PROCESS", "DELETE_DRD", "DELETE_RESOURCE"),
+    "worker": _of("PROCESS_DEFINITION", "READ_PROCESS_DEFINITION", "READ_PROCESS_INSTANCE", "UPDATE_PROCESS_INSTANCE")
+    | _of("MESSAGE", "CREATE"),
+    "viewer": _WATCHING,
+}
+"""Role → permissions, for all ids. The role `admin` may do everything."""
+
+RESOURCES: Mapping[str, frozenset[str]] = {
+    "AUDIT_LOG": frozenset({"READ"}),
+    "AUTHORIZATION": frozenset(_CRUD),
+    "COMPONENT": frozenset({"ACCESS"}),
+    "EXPRESSION": frozenset({"EVALUATE"}),
+    "GROUP": frozenset(_CRUD),
+    "MAPPING_RULE": frozenset(_CRUD),
+    "MESSAGE": frozenset({"CREATE", "READ"}),
+    "PROCESS_DEFINITION": frozenset(
+        permission.action for permission in _WATCHING | _RUNNING if permission.resource == "PROCESS_DEFINITION"
+    ),
+    "RESOURCE": frozenset({"CREATE", "READ", "DELETE_FORM", "DELETE_PROCESS", "DELETE_DRD", "DELETE_RESOURCE"}),
+    "ROLE": frozenset(_CRUD),
+    "SYSTEM": frozenset({"READ", "UPDATE"}),
+    "TENANT": frozenset(_CRUD),
+    "USER": frozenset(_CRUD),
+}
+"""The types of resources that routes protect, and their actions."""
+
+
+def rights(roles: Iterable[str], grants: Iterable[Grant]) -> Rights:
+    """The rights from roles and grants together."""
+    roles = frozenset(roles)
+    if ADMIN in roles:
+        return ALL_RIGHTS
+    found: dict[Permission, frozenset[str] | None] = {}
+    for grant in grants:
+        for action in grant.permission_types:
+            _add(found, Permission(grant.resource_type, action), grant.resource_id)
+    for role in roles:
+        found.update(dict.fromkeys(BUILT_IN.get(role, ()), None))
+    return Rights(found)
+
+
+def _add(found: dict[Permission, frozenset[str] | None], permission: Permission, id: str) -> None:
+    known = found.get(permission, frozenset())
+    found[permission] = None if id == EVERY or known is None else known | {id}

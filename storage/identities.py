@@ -1,0 +1,228 @@
+"""Users, API tokens, roles and their members: what authentication reads, and what the command line changes.
+
+Every change notifies all nodes (`CHANNEL`), by triggers of the tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+import msgspec
+
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import beside
+
+_sql = beside(__file__)
+
+CHANNEL = "vivero_identities"
+ADMIN = "admin"
+"""The role that may do everything."""
+
+
+class StoredUser(NamedTuple):
+    """What a password check needs. The hash is argon2's, with its parameters."""
+
+    password_hash: str
+    name: str | None
+    email: str | None
+
+
+class StoredToken(NamedTuple):
+    """A valid API token. `expires_in_s` is None if it does not expire; `use_is_old`: its last use is to be written."""
+
+    name: str
+    roles: Sequence[str]
+    tenants: Sequence[str]
+    expires_in_s: float | None
+    use_is_old: bool
+
+
+class Tenant(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    """A tenant as the API shows it."""
+
+    tenant_id: str
+    name: str
+    description: str | None = None
+
+
+class Grant(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    """Permissions for one resource, or for all of its type (`*`)."""
+
+    resource_type: str
+    resource_id: str
+    permission_types: tuple[str, ...]
+
+
+class StoredRights(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    """What a caller is and may do. `now_s`: the database's time, in seconds since 1970."""
+
+    now_s: float
+    groups: tuple[str, ...]
+    roles: tuple[str, ...]
+    tenants: tuple[Tenant, ...]
+    grants: tuple[Grant, ...]
+
+
+class ListedUser(NamedTuple):
+    """A user as `vivero user list` shows it."""
+
+    username: str
+    name: str | None
+    email: str | None
+    roles: Sequence[str]
+
+
+class ListedRole(NamedTuple):
+    """A role as `vivero role list` shows it. Members are `USER demo`, `GROUP staff`, …"""
+
+    role_id: str
+    name: str
+    description: str | None
+    members: Sequence[str]
+
+
+class ListedToken(NamedTuple):
+    """A token as `vivero token list` shows it."""
+
+    name: str
+    roles: Sequence[str]
+    tenants: Sequence[str]
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    expired: bool
+
+
+class LastAdmin(Exception):
+    """The change would leave nobody with the role `admin`."""
+
+    def __init__(self) -> None:
+        super().__init__("this is the last administrator: give somebody else the role 'admin' first")
+
+
+_rights = msgspec.json.Decoder(StoredRights)
+
+
+# ------------------------------------------------------------------------------------------------- authentication
+
+
+async def user(connection: Connection, username: str) -> StoredUser | None:
+    """The user with this name."""
+    rows = (await connection.execute(_sql["user"], (username,))).rows
+    return StoredUser(*rows[0]) if rows else None
+
+
+async def token(connection: Connection, sha256: bytes) -> StoredToken | None:
+    """The token with this hash; None if it does not exist, is revoked or has expired."""
+    rows = (await connection.execute(_sql["token"], (sha256,))).rows
+    return StoredToken(*rows[0]) if rows else None
+
+
+async def token_used(connection: Connection, sha256: bytes) -> None:
+    """Write that a token is in use now."""
+    await connection.execute(_sql["token_used"], (sha256,))
+
+
+async def rights(
+    connection: Connection,
+    identities: Sequence[tuple[str, str]] = (),
+    claims: Sequence[tuple[str, str]] = (),
+    roles: Sequence[str] = (),
+    tenants: Sequence[str] = (),
+) -> StoredRights:
+    """The rights of a caller with these identities (type, id), claims (name, value), roles and tenants."""
+    lists = ([pair[i] for pair in pairs] for pairs in (identities, claims) for i in (0, 1))
+    rows = (await connection.execute(_sql["rights"], (*lists, list(roles), list(tenants)))).rows
+    return _rights.decode(rows[0][0])
+
+
+# ---------------------------------------------------------------------------------------------------------- users
+
+
+async def users(connection: Connection) -> list[ListedUser]:
+    """All users with their roles."""
+    return [ListedUser(*row) for row in (await connection.execute(_sql["users"])).rows]
+
+
+async def create_user(
+    connection: Connection, username: str, password_hash: str, name: str | None = None, email: str | None = None
+) -> bool:
+    """Create a user. False if the name is taken."""
+    return bool((await connection.execute(_sql["create_user"], (username, name, email, password_hash))).rows)
+
+
+async def create_first_admin(connection: Connection, username: str, password_hash: str) -> bool:
+    """Create a user with the role `admin` in a database without users and administrators. False in any other."""
+    return bool((await connection.execute(_sql["create_first_admin"], (username, password_hash))).rows)
+
+
+async def set_password(connection: Connection, username: str, password_hash: str) -> bool:
+    """Change a password. False if there is no such user."""
+    return bool((await connection.execute(_sql["set_password"], (username, password_hash))).rows)
+
+
+async def delete_user(connection: Connection, username: str) -> bool:
+    """Delete a user with all memberships and grants. False if there is none. Raises LastAdmin."""
+    return await _keeping_an_admin(connection, "delete_user", (username,))
+
+
+# ---------------------------------------------------------------------------------------------------------- roles
+
+
+async def roles(connection: Connection) -> list[ListedRole]:
+    """All roles with their members."""
+    return [ListedRole(*row) for row in (await connection.execute(_sql["roles"])).rows]
+
+
+async def missing_roles(connection: Connection, asked: Sequence[str]) -> list[str]:
+    """Those of these roles that do not exist."""
+    return [row[0] for row in (await connection.execute(_sql["missing_roles"], (list(asked),))).rows]
+
+
+async def assign(connection: Connection, container: tuple[str, str], member: tuple[str, str]) -> bool:
+    """Add a member (type, id) to a role, group or tenant (type, id). False if it is one already."""
+    return bool((await connection.execute(_sql["assign"], (*container, *member))).rows)
+
+
+async def unassign(connection: Connection, container: tuple[str, str], member: tuple[str, str]) -> bool:
+    """Remove a member. False if it was none. Raises LastAdmin."""
+    return await _keeping_an_admin(connection, "unassign", (*container, *member))
+
+
+async def _keeping_an_admin(connection: Connection, name: str, values: tuple[str, ...]) -> bool:
+    """Run a statement that may remove an administrator. Raises LastAdmin, and undoes it, if it removed the last one."""
+    async with connection.transaction():
+        await connection.execute(_sql["lock_admins"])
+        before = (await connection.execute(_sql["count_admins"])).rows[0][0]
+        done = bool((await connection.execute(_sql[name], values)).rows)
+        if before and not (await connection.execute(_sql["count_admins"])).rows[0][0]:
+            raise LastAdmin
+    return done
+
+
+# --------------------------------------------------------------------------------------------------------- tokens
+
+
+async def create_token(
+    connection: Connection,
+    name: str,
+    sha256: bytes,
+    roles: Sequence[str],
+    tenants: Sequence[str],
+    expires_in_s: float | None,
+) -> bool:
+    """Store the hash of a new token. False if the name is taken."""
+    values = (name, sha256, list(roles), list(tenants), expires_in_s)
+    return bool((await connection.execute(_sql["create_token"], values)).rows)
+
+
+async def tokens(connection: Connection) -> list[ListedToken]:
+    """All tokens, without their hashes."""
+    return [ListedToken(*row) for row in (await connection.execute(_sql["tokens"])).rows]
+
+
+async def revoke_token(connection: Connection, name: str) -> bool:
+    """Delete a token. False if there is none."""
+    return bool((await connection.execute(_sql["revoke_token"], (name,))).rows)

@@ -1,0 +1,164 @@
+"""Every route of the table with every kind of caller. A route without a line here fails."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.api.access.conftest import basic, bearer
+from tests.api.conftest import Client
+from vivero.api import app as api_app
+from vivero.api.access import authentication
+from vivero.api.access.caller import Caller
+from vivero.api.access.needs import PUBLIC
+from vivero.api.access.permissions import BUILT_IN, NO_RIGHTS, RESOURCES, Permission, rights
+from vivero.api.routes import ROUTES
+
+ALLOWED = """
+*    GET    /v2/status
+*    GET    /v2/license
++    GET    /v2/topology
++    GET    /v2/authentication/me
+dov  GET    /cluster/nodes
+     PUT    /cluster/nodes/{nodeId}/draining
+     DELETE /cluster/nodes/{nodeId}/draining
+d    POST   /v2/deployments
+d    POST   /v2/resources/{resourceKey}/deletion
+dovw POST   /v2/process-definitions/search
+dovw GET    /v2/process-definitions/{processDefinitionKey}
+dovw GET    /v2/process-definitions/{processDefinitionKey}/xml
+dovw GET    /v2/process-definitions/{processDefinitionKey}/form
+dovw POST   /v2/process-definitions/{processDefinitionKey}/statistics/element-instances
+do   POST   /v2/process-instances
+dovw POST   /v2/process-instances/search
+dovw GET    /v2/process-instances/{processInstanceKey}
+do   POST   /v2/process-instances/{processInstanceKey}/cancellation
+dovw POST   /v2/process-instances/{processInstanceKey}/incidents/search
+dovw GET    /v2/process-instances/{processInstanceKey}/snapshot
+dovw GET    /v2/process-instances/{processInstanceKey}/trace
+dovw GET    /v2/process-instances/{processInstanceKey}/call-hierarchy
+dovw GET    /v2/process-instances/{processInstanceKey}/sequence-flows
+dovw GET    /v2/process-instances/{processInstanceKey}/statistics/element-instances
+dov  POST   /v2/user-tasks/search
+dov  GET    /v2/user-tasks/{userTaskKey}
+do   PATCH  /v2/user-tasks/{userTaskKey}
+do   POST   /v2/user-tasks/{userTaskKey}/assignment
+do   DELETE /v2/user-tasks/{userTaskKey}/assignee
+do   POST   /v2/user-tasks/{userTaskKey}/completion
+dov  GET    /v2/user-tasks/{userTaskKey}/form
+dov  POST   /v2/user-tasks/{userTaskKey}/variables/search
+dov  POST   /v2/user-tasks/{userTaskKey}/effective-variables/search
+dow  POST   /v2/jobs/activation
+dovw POST   /v2/jobs/search
+dow  PATCH  /v2/jobs/{jobKey}
+dow  POST   /v2/jobs/{jobKey}/completion
+dow  POST   /v2/jobs/{jobKey}/failure
+dow  POST   /v2/jobs/{jobKey}/error
+dovw POST   /v2/variables/search
+dovw GET    /v2/variables/{variableKey}
+dow  PUT    /v2/element-instances/{elementInstanceKey}/variables
+dovw POST   /v2/element-instances/search
+dovw GET    /v2/element-instances/{elementInstanceKey}
+dovw POST   /v2/element-instances/{elementInstanceKey}/incidents/search
+dovw POST   /v2/incidents/search
+dovw GET    /v2/incidents/{incidentKey}
+dow  POST   /v2/incidents/{incidentKey}/resolution
+dovw POST   /v2/timers/search
+dovw GET    /v2/timers/{timerKey}
+dow  PATCH  /v2/timers/{timerKey}
+dow  POST   /v2/timers/{timerKey}/trigger
+dow  POST   /v2/messages/publication
+dow  POST   /v2/messages/correlation
+dovw POST   /v2/message-subscriptions/search
+dovw POST   /v2/correlated-message-subscriptions/search
+dow  POST   /v2/signals/broadcast
+do   POST   /v2/conditionals/evaluation
+dov  POST   /v2/expression/evaluation
+     PUT    /v2/clock
+     POST   /v2/clock/reset
+dov  GET    /v2/commands/{position}
+     POST   /chaos/children/{name}
+"""
+"""Who may use a route: developer, operator, viewer, worker; `+`: everybody with credentials; `*`: everybody."""
+
+LETTERS = {"d": "developer", "o": "operator", "v": "viewer", "w": "worker"}
+TABLE = {tuple(line[5:].split()): line[:4].strip() for line in ALLOWED.strip("\n").splitlines()}
+
+
+def target(route):
+    """A path of the route; its handler rejects the key, so that no database is needed."""
+    return "/".join("x" if segment.startswith("{") else segment for segment in route.path.split("/"))
+
+
+class As:
+    """Access that takes everybody for one caller."""
+
+    def __init__(self, *roles) -> None:
+        self.caller = Caller("USER", "ann", rights(roles, ()) if roles else NO_RIGHTS)
+
+    async def authenticate(self, headers, address):
+        return self.caller
+
+
+def test_the_table_has_every_route():
+    assert set(TABLE) == {(route.method, route.path) for route in ROUTES}
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
+async def test_roles(services, route):
+    allowed = TABLE[route.method, route.path]
+    expected = {name: letter in allowed or allowed in ("+", "*") for letter, name in LETTERS.items()}
+    expected |= {"admin": True, "nobody": allowed in ("+", "*")}
+    found = {}
+    for role in expected:
+        client = Client(
+            api_app.build(replace(services, access=As(*[role] * (role != "nobody")), clock_changed=lambda: None))
+        )
+        answer = await client(route.method, target(route), b"{")
+        found[role] = answer.status != 403
+        if answer.status == 403:
+            assert answer.problem["title"] == "FORBIDDEN"
+            assert answer.problem["detail"].startswith("Unauthorized to perform operation '")
+    assert found == expected
+
+
+async def test_bad_credentials(secured, people, rows, bad_tokens):
+    """All routes with all bad credentials: public routes ignore them, all others answer 401."""
+    people.user("ann", "admin")
+    revoked = people.token("revoked", "admin")
+    rows.execute("DELETE FROM api_tokens")
+    credentials = {what: bearer(token) for what, token in bad_tokens.items()}
+    credentials |= {
+        "nothing": [],
+        "wrong password": basic("ann", "wrong"),
+        "revoked": bearer(revoked),
+        "expired": bearer(people.token("expired", "admin", expires_at="2020-01-01T00:00:00Z")),
+        "forged": bearer("vivero_" + "A" * 43),
+    }
+    wrong = {}
+    for what, headers in credentials.items():
+        for route in ROUTES:
+            answer = await secured(route.method, target(route), b"{", headers)
+            if (answer.status == 401) == (route.needs is PUBLIC):
+                wrong[what, route.method, route.path] = answer.status
+    assert wrong == {}
+
+
+@pytest.fixture(autouse=True)
+def no_limits(monkeypatch):
+    monkeypatch.setattr(authentication, "FAILURES_OF_USER", (10**6, 1.0))
+    monkeypatch.setattr(authentication, "FAILURES_OF_ADDRESS", (10**6, 1.0))
+    monkeypatch.setattr("vivero.api.access.passwords.verify", lambda *_: False)
+
+
+def test_permissions_are_of_the_vocabulary():
+    needed = {route.needs for route in ROUTES if isinstance(route.needs, Permission)}
+    given = {permission for role in BUILT_IN.values() for permission in role}
+    for permission in needed | given:
+        assert permission.action in RESOURCES[permission.resource], permission
+
+
+async def test_without_authentication_everybody_may_do_everything(make_client):
+    client = make_client(clock_changed=lambda: None)
+    answer = await client("GET", "/v2/authentication/me")
+    assert (answer.json["username"], answer.json["authorizedComponents"]) == ("anonymous", ["*"])
+    assert (await client("PUT", "/v2/clock", b"{")).status not in (401, 403)

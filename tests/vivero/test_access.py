@@ -1,0 +1,197 @@
+"""Authentication of a whole program: what it refuses to start without, its first administrator, the command line."""
+
+import json
+from dataclasses import replace
+
+import httpx
+import psycopg
+import pytest
+import structlog
+from click.testing import CliRunner
+
+from vivero import access
+from vivero.access import NotProtected
+from vivero.api.access.passwords import verify
+from vivero.cli import main
+from vivero.client import credentials_from
+from vivero.config import Config, ConfigError, load
+
+
+def configured(host="127.0.0.1", **auth):
+    config = Config()
+    return replace(config, api=replace(config.api, host=host), auth=replace(config.auth, **auth))
+
+
+class TestExposure:
+    @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.8.8.8"])
+    def test_loopback_needs_no_authentication(self, host):
+        access.check(configured(host))
+
+    @pytest.mark.parametrize("host", ["0.0.0.0", "", "::", "10.0.0.1", "vivero.example.com"])
+    def test_everything_else_does(self, host):
+        with pytest.raises(NotProtected, match="--insecure"):
+            access.check(configured(host))
+        access.check(configured(host, mode="required"))
+
+    def test_the_log_says_so_at_every_start(self):
+        with structlog.testing.capture_logs() as logged:
+            access.check(configured("0.0.0.0", insecure=True))
+        assert [entry["log_level"] for entry in logged] == ["warning"]
+
+    def test_an_issuer_needs_an_audience(self):
+        with pytest.raises(NotProtected, match="oidc_audience"):
+            access.check(configured(mode="required", oidc_issuer="https://login.example.com"))
+
+    def test_the_program_checks(self):
+        result = CliRunner().invoke(main, ["up", "--host", "0.0.0.0", "--port", "0"])
+        assert result.exit_code == 1
+        assert "set auth.mode to 'required'" in result.stderr
+
+
+@pytest.mark.parametrize("values", [{"auth.mode": "maybe"}, {"auth.cache_s": "0"}, {"auth.oidc_algorithms": "HS256"}])
+def test_settings_that_are_refused(values):
+    with pytest.raises(ConfigError):
+        load(None, {}, values)
+
+
+def test_a_password_is_in_no_message():
+    with pytest.raises(ConfigError) as raised:
+        load(None, {}, {"auth.admin_password": 4711})
+    assert "4711" not in str(raised.value)
+    assert "canary" not in repr(load(None, {}, {"auth.admin_password": "canary-password"}))
+
+
+class TestFirstAdministrator:
+    @pytest.fixture
+    def stored(self, database):
+        def read():
+            with psycopg.connect(database) as connection:
+                query = "SELECT username, password_hash, container_id FROM users JOIN members ON member_id = username"
+                return connection.execute(query).fetchall()
+
+        return read
+
+    async def test_the_password_is_printed_once(self, database, stored, capsys):
+        settings = configured(mode="required").auth
+        with structlog.testing.capture_logs() as logged:
+            await access.make_first_admin(database, settings)
+        printed = capsys.readouterr().out
+        password = printed.splitlines()[0].rpartition(" ")[2]
+        [(name, password_hash, role)] = stored()
+        assert (name, role) == ("admin", "admin")
+        assert verify(password_hash, password)
+        assert password not in str(logged)
+        await access.make_first_admin(database, settings)
+        assert capsys.readouterr().out == ""
+        assert len(stored()) == 1
+
+    async def test_a_password_of_the_settings_is_not_printed(self, database, stored, capsys):
+        settings = configured(mode="required", admin_username="root", admin_password="of the settings").auth
+        await access.make_first_admin(database, settings)
+        [(name, password_hash, _role)] = stored()
+        assert name == "root"
+        assert verify(password_hash, "of the settings")
+        assert capsys.readouterr().out == ""
+
+    async def test_a_short_password_is_refused_and_not_shown(self, database):
+        with pytest.raises(NotProtected) as raised:
+            await access.make_first_admin(database, configured(mode="required", admin_password="canary").auth)
+        assert "canary" not in str(raised.value)
+
+    async def test_without_authentication_there_is_none(self, database, stored):
+        await access.make_first_admin(database, configured().auth)
+        assert stored() == []
+
+
+@pytest.fixture
+def command(database):
+    """Runs a command on the test's database."""
+
+    def run(*arguments, fails=False, stdin=None):
+        environment = {"VIVERO_DATABASE_URL": database, "VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS": "on"}
+        result = CliRunner().invoke(main, arguments, input=stdin, env=environment)
+        assert (result.exit_code != 0) is fails, result.output
+        return result.stderr if fails else result.stdout
+
+    return run
+
+
+class TestCommandLine:
+    def test_users(self, command, database):
+        made = command("user", "add", "ann", "--role", "admin", "--name", "Ann A.")
+        password = made.splitlines()[1].removeprefix("password ")
+        assert json.loads(command("user", "list", "--json")) == {
+            "username": "ann",
+            "name": "Ann A.",
+            "email": None,
+            "roles": ["admin"],
+        }
+        with psycopg.connect(database) as connection:
+            [(password_hash,)] = connection.execute("SELECT password_hash FROM users").fetchall()
+        assert verify(password_hash, password)
+        assert "already" in command("user", "add", "ann", fails=True)
+        command("user", "password", "ann", "--password-stdin", stdin="another password\n")
+        with psycopg.connect(database) as connection:
+            [(password_hash,)] = connection.execute("SELECT password_hash FROM users").fetchall()
+        assert verify(password_hash, "another password")
+        assert "8 to 1024" in command("user", "password", "ann", "--password-stdin", stdin="short\n", fails=True)
+        assert "last administrator" in command("user", "delete", "ann", fails=True)
+        assert "last administrator" in command("role", "unassign", "admin", "ann", fails=True)
+        command("user", "add", "bob", "--role", "admin")
+        command("user", "delete", "ann")
+        assert "no user" in command("user", "delete", "ann", fails=True)
+        assert "bob" in command("user", "list")
+
+    def test_roles(self, command):
+        command("role", "assign", "operator", "ann@example.com")
+        assert "USER ann@example.com" in command("role", "list")
+        command("role", "unassign", "operator", "ann@example.com")
+        assert "does not have" in command("role", "unassign", "operator", "ann@example.com", fails=True)
+        assert "no role" in command("role", "assign", "emperor", "ann", fails=True)
+        assert "not a valid name" in command("role", "assign", "operator", "a b", fails=True)
+
+    def test_tokens(self, command, database):
+        token = command("token", "create", "billing", "--role", "worker", "--expires", "90d").strip()
+        assert token.startswith("vivero_")
+        listed = command("token", "list")
+        assert "billing" in listed
+        assert token not in listed
+        assert json.loads(command("token", "list", "--json"))["roles"] == ["worker"]
+        assert "already" in command("token", "create", "billing", "--role", "worker", fails=True)
+        assert "no role" in command("token", "create", "other", "--role", "emperor", fails=True)
+        assert "not a lifetime" in command("token", "create", "other", "--role", "worker", "--expires", "x", fails=True)
+        with psycopg.connect(database) as connection:
+            assert token[7:] not in str(connection.execute("SELECT * FROM api_tokens").fetchall())
+        command("token", "revoke", "billing")
+        assert "no token" in command("token", "revoke", "billing", fails=True)
+
+
+@pytest.mark.parametrize(
+    ("environment", "found"),
+    [
+        ({}, None),
+        ({"VIVERO_TOKEN": "t", "VIVERO_USERNAME": "ann"}, "t"),
+        ({"VIVERO_USERNAME": "ann", "VIVERO_PASSWORD": "p"}, ("ann", "p")),
+    ],
+)
+def test_credentials_of_the_command_line(environment, found):
+    assert credentials_from(environment) == found
+
+
+@pytest.mark.process
+def test_a_program_that_requires_authentication(up, command, database, eventually):
+    """Revoking a token works at once, on a running server: the change notifies it."""
+    server = up(database, "--auth", "required")
+    assert "The first administrator is 'admin'" in server.said
+    password = server.said.partition("with the password ")[2].split()[0]
+    assert password not in server.logged
+    with httpx.Client(base_url=server.address) as client:
+        assert client.get("/v2/topology").status_code == 401
+        assert client.get("/v2/topology", auth=("admin", password)).status_code == 200
+        token = command("token", "create", "billing", "--role", "worker").strip()
+        bearer = {"authorization": f"Bearer {token}"}
+        assert client.get("/v2/topology", headers=bearer).status_code == 200
+        assert client.put("/v2/clock", json={"timestamp": 1}, headers=bearer).status_code == 403
+        command("token", "revoke", "billing")
+        eventually(lambda: client.get("/v2/topology", headers=bearer).status_code == 401)
+        assert token not in server.logged

@@ -1,0 +1,57 @@
+"""Authentication at the start of the program: no open server by accident, and a first administrator."""
+
+from __future__ import annotations
+
+import secrets
+
+import structlog
+
+from vivero.api.access.passwords import hash_password
+from vivero.api.access.settings import AuthSettings
+from vivero.api.origins import is_loopback
+from vivero.config import Config
+from vivero.storage import identities
+from vivero.storage.postgres import driver
+
+log = structlog.get_logger(__name__)
+
+
+class NotProtected(Exception):
+    """The settings of authentication do not fit. The message says what to do."""
+
+
+def check(config: Config) -> None:
+    """Raise NotProtected if others could reach a server without authentication, or a setting lacks its partner."""
+    auth = config.auth
+    if auth.oidc_issuer and not auth.oidc_audience:
+        raise NotProtected("auth.oidc_issuer needs auth.oidc_audience: without it, tokens for other servers would do")
+    if auth.mode != "none" or is_loopback(config.api.host):
+        return
+    where = f"'{config.api.host}'" if config.api.host else "all addresses"
+    if not auth.insecure:
+        raise NotProtected(
+            f"without authentication the server listens on loopback only, not on {where}: set auth.mode to 'required',"
+            " or give --insecure if every client that can reach the server may do everything"
+        )
+    log.warning("no authentication: every client that can reach the server may do everything", address=where)
+
+
+async def make_first_admin(dsn: str, auth: AuthSettings) -> None:
+    """Create an administrator in a database without users. Print the password on stdout if the settings have none."""
+    if auth.mode == "none":
+        return
+    password = auth.admin_password or secrets.token_urlsafe(18)
+    try:
+        password_hash = hash_password(password)
+    except ValueError as error:
+        raise NotProtected(f"the setting 'auth.admin_password' cannot be used: {error}") from error
+    connection = await driver.connect(dsn, name="vivero:first-admin")
+    try:
+        made = await identities.create_first_admin(connection, auth.admin_username, password_hash)
+    finally:
+        connection.close()
+    if made:
+        log.info("the first administrator was created", username=auth.admin_username)
+    if made and auth.admin_password is None:
+        print(f"The first administrator is '{auth.admin_username}' with the password {password}", flush=True)
+        print("The password is not shown again. Change it: vivero user password", flush=True)

@@ -1,0 +1,314 @@
+"""The commands `user`, `token` and `role`. They work on the database itself, so they need no credentials of the API.
+
+A running server learns of each change at once.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from vivero import program
+from vivero.api.access.passwords import check_new, hash_password
+from vivero.api.access.tokens import digest, new_token
+from vivero.cli.failures import Failure, run
+from vivero.cli.options import say
+from vivero.cli.server import EXPECTED, database_options, settings
+from vivero.storage import identities
+from vivero.storage.identities import LastAdmin
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.driver import Connection
+
+T = TypeVar("T")
+
+IDENTIFIER = re.compile(r"[a-zA-Z0-9_~@.+-]{1,256}")
+_DURATION = re.compile(r"([0-9]{1,5})([hd])")
+_UNIT_S = {"h": 3600, "d": 86_400}
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, one document per line.")
+STDIN = click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
+
+
+def _on_database(
+    file: Path | None, data_dir: Path | None, url: str | None, work: Callable[[Connection], Awaitable[T]]
+) -> T:
+    """Run `work` on a connection of the database, whose schema is migrated first. Raises Failure."""
+    chosen = settings(file, database__data_dir=data_dir, database__url=url)
+
+    async def session() -> T:
+        async with program.database(chosen) as (dsn, _children):
+            await program.prepare(dsn, chosen)
+            connection = await driver.connect(dsn, name="vivero:access")
+            try:
+                return await work(connection)
+            finally:
+                connection.close()
+
+    return run(session, {**EXPECTED, LastAdmin: Failure})
+
+
+def _identifier(text: str) -> str:
+    if IDENTIFIER.fullmatch(text) is None:
+        raise click.UsageError(f"'{text}' is not a valid name: use 1 to 256 letters, digits and _ ~ @ . + -")
+    return text
+
+
+def _password(from_stdin: bool) -> tuple[str, bool]:
+    """The password, and whether it was made up. Without a terminal one is made up."""
+    if from_stdin:
+        password = sys.stdin.readline().rstrip("\r\n")
+    elif sys.stdin.isatty():
+        password = click.prompt("Password", hide_input=True, confirmation_prompt=True)
+    else:
+        return secrets.token_urlsafe(18), True
+    try:
+        check_new(password)
+    except ValueError as error:
+        raise Failure(str(error)) from error
+    return password, False
+
+
+def _say_password(password: str, made_up: bool) -> None:
+    if made_up:
+        click.echo(f"password {password}")
+        click.echo("It is not shown again.", err=True)
+
+
+async def _check_roles(connection: Connection, roles: tuple[str, ...]) -> None:
+    if missing := await identities.missing_roles(connection, roles):
+        raise Failure(f"there is no role '{missing[0]}': `vivero role list` shows the roles")
+
+
+# ---------------------------------------------------------------------------------------------------------- users
+
+
+@click.group()
+def user() -> None:
+    """Add, list and delete users, and set their passwords.
+
+    \b
+    Examples:
+      vivero user add ann --role operator
+      vivero user password ann --password-stdin < password.txt
+      vivero user delete ann
+    """
+
+
+@user.command("add")
+@click.argument("username")
+@click.option("--role", "roles", multiple=True, metavar="ROLE", help="A role of the user; may be repeated.")
+@click.option("--name", metavar="NAME", help="The user's full name.")
+@click.option("--email", metavar="ADDRESS", help="The user's e-mail address.")
+@STDIN
+@database_options
+def add(
+    username: str,
+    roles: tuple[str, ...],
+    name: str | None,
+    email: str | None,
+    password_stdin: bool,
+    file: Path | None,
+    data_dir: Path | None,
+    database_url: str | None,
+) -> None:
+    """Add a user. Without a terminal and without --password-stdin, a password is made up and printed."""
+    _identifier(username)
+    password, made_up = _password(password_stdin)
+
+    async def work(connection: Connection) -> None:
+        await _check_roles(connection, roles)
+        async with connection.transaction():
+            if not await identities.create_user(connection, username, hash_password(password), name, email):
+                raise Failure(f"there is a user '{username}' already")
+            for role in roles:
+                await identities.assign(connection, ("ROLE", role), ("USER", username))
+
+    _on_database(file, data_dir, database_url, work)
+    click.echo(f"user {username} added")
+    _say_password(password, made_up)
+
+
+@user.command("list")
+@JSON
+@database_options
+def list_users(as_json: bool, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
+    """List users with their roles."""
+    for each in _on_database(file, data_dir, database_url, identities.users):
+        if as_json:
+            say({"username": each.username, "name": each.name, "email": each.email, "roles": each.roles})
+        else:
+            click.echo(f"{each.username:<24} {', '.join(each.roles) or '-':<24} {each.name or ''}".rstrip())
+
+
+@user.command("password")
+@click.argument("username")
+@STDIN
+@database_options
+def set_password(
+    username: str, password_stdin: bool, file: Path | None, data_dir: Path | None, database_url: str | None
+) -> None:
+    """Set a user's password."""
+    password, made_up = _password(password_stdin)
+    password_hash = hash_password(password)
+    found = _on_database(
+        file, data_dir, database_url, lambda connection: identities.set_password(connection, username, password_hash)
+    )
+    if not found:
+        raise Failure(f"there is no user '{username}'")
+    click.echo(f"password of {username} changed")
+    _say_password(password, made_up)
+
+
+@user.command("delete")
+@click.argument("username")
+@database_options
+def delete_user(username: str, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
+    """Delete a user with all memberships and grants."""
+    work = lambda connection: identities.delete_user(connection, username)  # noqa: E731
+    if not _on_database(file, data_dir, database_url, work):
+        raise Failure(f"there is no user '{username}'")
+    click.echo(f"user {username} deleted")
+
+
+# --------------------------------------------------------------------------------------------------------- tokens
+
+
+@click.group()
+def token() -> None:
+    """Create, list and revoke API tokens.
+
+    \b
+    Examples:
+      vivero token create billing-worker --role worker --expires 90d
+      vivero token list
+      vivero token revoke billing-worker
+    """
+
+
+@token.command("create")
+@click.argument("name")
+@click.option("--role", "roles", multiple=True, required=True, metavar="ROLE", help="A role; may be repeated.")
+@click.option("--tenant", "tenants", multiple=True, metavar="ID", help="A tenant; may be repeated.  [<default>]")
+@click.option("--expires", metavar="TIME", help="The lifetime, such as 12h or 90d; without it the token stays valid.")
+@database_options
+def create_token(
+    name: str,
+    roles: tuple[str, ...],
+    tenants: tuple[str, ...],
+    expires: str | None,
+    file: Path | None,
+    data_dir: Path | None,
+    database_url: str | None,
+) -> None:
+    """Create a token and print it. It is not shown again: the database has its hash only."""
+    _identifier(name)
+    made, expires_in_s = new_token(), _seconds(expires)
+
+    async def work(connection: Connection) -> None:
+        await _check_roles(connection, roles)
+        asked = tenants or ("<default>",)
+        if not await identities.create_token(connection, name, digest(made), roles, asked, expires_in_s):
+            raise Failure(f"there is a token '{name}' already: revoke it, or choose another name")
+
+    _on_database(file, data_dir, database_url, work)
+    click.echo(made)
+    click.echo("The token is not shown again.", err=True)
+
+
+def _seconds(text: str | None) -> float | None:
+    if text is None:
+        return None
+    found = _DURATION.fullmatch(text)
+    if found is None or int(found[1]) == 0:
+        raise click.UsageError(f"'{text}' is not a lifetime: use a form such as 12h or 90d")
+    return float(int(found[1]) * _UNIT_S[found[2]])
+
+
+@token.command("list")
+@JSON
+@database_options
+def list_tokens(as_json: bool, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
+    """List tokens, with their roles, tenants, expiry and last use."""
+    for each in _on_database(file, data_dir, database_url, identities.tokens):
+        expires, used = (None if time is None else time.isoformat() for time in (each.expires_at, each.last_used_at))
+        if as_json:
+            say({"name": each.name, "roles": each.roles, "tenants": each.tenants, "expiresAt": expires, "usedAt": used})
+        else:
+            state = "expired" if each.expired else f"until {expires}" if expires else "unlimited"
+            click.echo(f"{each.name:<24} {', '.join(each.roles):<24} {state:<40} last use {used or 'never'}")
+
+
+@token.command("revoke")
+@click.argument("name")
+@database_options
+def revoke_token(name: str, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
+    """Revoke a token: it is refused from now on."""
+    work = lambda connection: identities.revoke_token(connection, name)  # noqa: E731
+    if not _on_database(file, data_dir, database_url, work):
+        raise Failure(f"there is no token '{name}'")
+    click.echo(f"token {name} revoked")
+
+
+# ---------------------------------------------------------------------------------------------------------- roles
+
+
+@click.group()
+def role() -> None:
+    """List roles, and give or take them.
+
+    \b
+    Examples:
+      vivero role list
+      vivero role assign operator ann
+      vivero role unassign operator ann
+    """
+
+
+@role.command("list")
+@JSON
+@database_options
+def list_roles(as_json: bool, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
+    """List roles with their members."""
+    for each in _on_database(file, data_dir, database_url, identities.roles):
+        if as_json:
+            document = {"roleId": each.role_id, "name": each.name, "description": each.description}
+            say({**document, "members": each.members})
+        else:
+            click.echo(f"{each.role_id:<12} {each.description or '':<44} {', '.join(each.members)}".rstrip())
+
+
+@role.command("assign")
+@click.argument("role_id")
+@click.argument("username")
+@database_options
+def assign_role(
+    role_id: str, username: str, file: Path | None, data_dir: Path | None, database_url: str | None
+) -> None:
+    """Give a user a role. The user may be one of the identity provider."""
+
+    async def work(connection: Connection) -> None:
+        await _check_roles(connection, (role_id,))
+        await identities.assign(connection, ("ROLE", role_id), ("USER", _identifier(username)))
+
+    _on_database(file, data_dir, database_url, work)
+    click.echo(f"{username} has the role {role_id}")
+
+
+@role.command("unassign")
+@click.argument("role_id")
+@click.argument("username")
+@database_options
+def unassign_role(
+    role_id: str, username: str, file: Path | None, data_dir: Path | None, database_url: str | None
+) -> None:
+    """Take a role from a user."""
+    work = lambda connection: identities.unassign(connection, ("ROLE", role_id), ("USER", username))  # noqa: E731
+    if not _on_database(file, data_dir, database_url, work):
+        raise Failure(f"{username} does not have the role {role_id}")
+    click.echo(f"{username} no longer has the role {role_id}")
