@@ -382,9 +382,9 @@ TASKS: tuple[Mutant, ...] = (
         "tests/core/elements/test_event_sub_process_waits.py::test_the_key_may_be_what_the_start_event_maps",
         "engine/core/lifecycle.py",
         (
-            "        yield ElementActivated(element.key)\n        yield from behaviour",
-            "        yield from subscriptions.subscribe_event_sub_processes(element, view)\n"
-            "        yield ElementActivated(element.key)\n        yield from behaviour",
+            "return (ElementActivated(element.key), *behaviour",
+            "return (*subscriptions.subscribe_event_sub_processes(element, view), "
+            "ElementActivated(element.key), *behaviour",
         ),
     ),
     # Activation (docs/design/log.md §7, docs/adr/0008)

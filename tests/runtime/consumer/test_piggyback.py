@@ -140,18 +140,29 @@ async def test_a_statement_whose_batch_is_lost_is_told(migrated, connection, ser
 async def test_a_lost_batch_is_repeated_without_piggybacked_statements(migrated, connection, serial):
     """It may have been theirs: one that takes too long would be too long again, although it piggybacked for another."""
     serial.start()
-    last = await append(connection, serial.commands)
     consumer, ears = make_consumer(migrated, serial.resources)
-    statement = Waits(ears, call=("SELECT pg_terminate_backend(pg_backend_pid())", ()))
-    statement.lost = lambda: statement.told.append("lost")
-    with pytest.raises(ConnectionLost):
-        await consumer.run(beat())
+    first = await append(connection, serial.commands)
+
+    async def term():
+        """It makes progress before it fails, so that its end alone is no reason to try commands one by one."""
+        with pytest.raises(ConnectionLost):
+            await consumer.run(beat())
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(term)
+        await ears.reached(first)
+        statement = Waits(ears, call=("SELECT pg_terminate_backend(pg_backend_pid())", ()))
+        statement.lost = lambda: statement.told.append("lost")
+        known = len(serial.commands)
+        serial.start()
+        last = await append(connection, serial.commands[known:])
+        consumer.handover.wake()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(consumer.run, beat())
         await ears.reached(last)
         nursery.cancel_scope.cancel()
     assert statement.told == ["lost"]
-    assert (await connection.execute("SELECT ready FROM jobs")).rows == [(True,)]
+    assert (await connection.execute("SELECT ready FROM jobs")).rows == [(True,), (True,)]
 
 
 async def test_no_command_is_rejected_for_a_piggybacked_statement(migrated, connection, serial):
