@@ -19,12 +19,14 @@ class Proxy:
     - `stall`: does not even read, so that buffers fill up;
     - `lose_beyond`: of "requests" or "answers", passes on only what is no larger (a path whose packets are smaller);
     - `drop_answers`: passes requests on; at the first answer closes the client's connection instead (a lost COMMIT);
+    - `deaf`: passes on all answers but notifications; `by_message` must be set before the first connection;
     - `delay_s`: everything arrives so much later, in both directions;
     - `hold()`: from now on keeps what the clients of today say; `deliver()` passes it on when they have long left.
     """
 
     def __init__(self) -> None:
-        self.swallow = self.stall = self.drop_answers = False
+        self.swallow = self.stall = self.drop_answers = self.deaf = False
+        self.by_message = False
         self.lose_beyond = {}
         self.delay_s = 0.0
         self.port = 0
@@ -36,7 +38,8 @@ class Proxy:
         """The DSN of `database`, by way of this proxy."""
         self._target = conninfo_to_dict(database)
         parameters = {key: value for key, value in self._target.items() if key not in {"host", "hostaddr", "port"}}
-        return make_conninfo("", **parameters, host="127.0.0.1", port=self.port)
+        plain = {"sslmode": "disable", "gssencmode": "disable"} if self.by_message else {}
+        return make_conninfo("", **parameters, **plain, host="127.0.0.1", port=self.port)
 
     async def serve(self, task_status):
         listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
@@ -90,11 +93,16 @@ class Proxy:
 
     async def _pass(self, source, sink, scope, answers, link):
         lost = False
+        messages = AnswerMessages() if answers and self.by_message else None
         try:
             while True:
                 if self.stall:
                     await trio.sleep_forever()
                 data = await source.receive_some(65536)
+                if messages is not None and data:
+                    data = messages.whole(data, b"A" if self.deaf else b"")
+                    if not data:
+                        continue
                 if self.delay_s:
                     await trio.sleep(self.delay_s)
                 if link.held and data:
@@ -113,6 +121,26 @@ class Proxy:
             await link.over.wait()
         link.over.set()
         scope.cancel()
+
+
+class AnswerMessages:
+    """The bytes of a server, cut into messages. The session must have begun without an offer of encryption."""
+
+    def __init__(self) -> None:
+        self._buffer = b""
+
+    def whole(self, data, left_out):
+        """The messages that are whole by now, but for those of the type `left_out`."""
+        self._buffer += data
+        passed = b""
+        while len(self._buffer) >= 5:
+            size = 1 + int.from_bytes(self._buffer[1:5], "big")
+            if len(self._buffer) < size:
+                break
+            if self._buffer[:1] != left_out:
+                passed += self._buffer[:size]
+            self._buffer = self._buffer[size:]
+        return passed
 
 
 class Link:

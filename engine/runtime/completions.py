@@ -3,8 +3,9 @@
 The consumer reports what it committed, and up to which position: the watermark (`committed`). Waiting requests are
 served in the same uninterrupted step. A request that registers for a position below the watermark comes too late for
 that. It is served from the outcomes that were remembered, or from PostgreSQL by the next sweep, which starts at once.
-A sweep queries everything outstanding, at least once a second and whenever a term begins. So the outcomes of other
-nodes, and of batches whose commit was in doubt, arrive too. The reports within this process only make the sweep faster.
+A sweep queries everything outstanding, at least once a second, whenever a term begins, and when an outcome is late. So
+the outcomes of other nodes, and of batches whose commit was in doubt, arrive too. The reports within this process only
+make the sweep faster.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ class CompletionsSettings:
 
     waiters: int = 10_000
     sweep_s: float = 1.0
+    late_s: float = 0.1
+    """A sweep looks for outcomes that did not come within this time."""
     recent: int = 4_096
     """The number of outcomes, and of ends, that are remembered for requests that register late."""
     recent_bytes: int = 16_384
@@ -160,9 +163,18 @@ class Completions:
             while True:
                 with beat.waiting(2 * CALL_TIMEOUT_S):
                     await self.sweep_once(connection)
-                with trio.move_on_after(self._settings.sweep_s):
-                    await beat.idle(self._due.wait)
+                await self._until_due(beat)
                 beat.beat()
+
+    async def _until_due(self, beat: Beat) -> None:
+        """Wait for a reason to sweep: a request, a second, or an outcome that is late. Its notification may be lost."""
+        end = trio.current_time() + self._settings.sweep_s
+        while not self._due.is_set() and trio.current_time() < end:
+            waiting = set(self._outcomes.waiters)
+            with trio.move_on_at(min(end, trio.current_time() + self._settings.late_s)):
+                await beat.idle(self._due.wait)
+            if not waiting.isdisjoint(self._outcomes.waiters):
+                return
 
     def close(self) -> None:
         """Shut the socket, so that a call that gets no answer ends."""

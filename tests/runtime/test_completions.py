@@ -39,7 +39,7 @@ async def sweeping(connect, connection, nursery):
     await connection.execute("SELECT make_log_partitions(0)")  # these tests have positions of a partition 0
 
     async def make(**settings):
-        settings = {"sweep_s": NEVER_S, "recent": 0} | settings
+        settings = {"sweep_s": NEVER_S, "late_s": NEVER_S, "recent": 0} | settings
         completions = Completions(connect, CompletionsSettings(**settings))
         nursery.start_soon(Supervisor([Child("completions", completions.run, close=completions.close)], die=died).run)
         await swept(completions)
@@ -230,6 +230,15 @@ async def test_what_another_node_processed_is_read(sweeping, connection):
         await answer(connection, 5, None, msgspec.json.encode(refused))
         completions.processed(1, 5)
         assert await wait(waiter) == CommandOutcome(5, refused, None)
+
+
+async def test_an_outcome_whose_notification_was_lost_is_asked_for_soon(sweeping, connection):
+    """And an end is not: it may take days."""
+    completions = await sweeping(late_s=0.01)
+    with completions.register(1, 5) as outcome:
+        await swept(completions)
+        await answer(connection, 5)
+        assert await wait(outcome) == CommandOutcome(5, None, b'{"a":1}')
 
 
 async def test_an_instance_that_has_ended_already_is_found(sweeping, connection):
