@@ -34,29 +34,31 @@ async def _run() -> tuple[dict[str, float], dict[str, str]]:
 def _measure(dsn: str) -> dict[str, float]:
     with program(dsn, {"one.bpmn": ONE_TASK, "empty.bpmn": EMPTY}) as (port, process):
         figures = {"ready_s": 0.0}
-        _client(port, "service", WARM_S, 0)
-        before = _cpu_s(process)
-        flat = _client(port, "service", FLAT_S, 0)
+        client(port, "service", WARM_S, 0)
+        before = cpu_s(process)
+        flat = client(port, "service", FLAT_S, 0)
         figures = {f"flat_{name}": value for name, value in flat.items()}
         done = flat["instances_per_s"] * FLAT_S
-        figures["flat_server_cpu_us_per_instance"] = 1e6 * (_cpu_s(process) - before) / max(done, 1)
-        paced = _client(port, "service", PACED_S, PACE)
+        figures["flat_server_cpu_us_per_instance"] = 1e6 * (cpu_s(process) - before) / max(done, 1)
+        paced = client(port, "service", PACED_S, PACE)
         figures |= {
             f"paced_{name}": paced[name] for name in paced if name.startswith(("activated", "completed", "create"))
         }
-        awaited = _client(port, "await", AWAIT_S, 0)
+        awaited = client(port, "await", AWAIT_S, 0)
         figures |= {f"await_{name}": awaited[name] for name in ("instances_per_s", "create_p50_ms", "create_p99_ms")}
         figures["server_memory_mb"] = process.memory_info().rss / 1e6
     return figures
 
 
-def _client(port: int, mode: str, seconds: float, rate: float) -> dict[str, float]:
+def client(port: int, mode: str, seconds: float, rate: float) -> dict[str, float]:
+    """The figures of `benchmarks.http_client`, which runs in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.http_client", str(port), mode, str(seconds), str(rate)]
     completed = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1])
     figures: dict[str, float] = json.loads(completed.stdout)
     return figures
 
 
-def _cpu_s(process: psutil.Process) -> float:
+def cpu_s(process: psutil.Process) -> float:
+    """The CPU time that a process has used, in seconds."""
     times = process.cpu_times()
     return float(times.user + times.system)

@@ -57,14 +57,15 @@ async def _setting(connection: Connection, name: str) -> str:
 
 
 @contextmanager
-def program(dsn: str, files: Mapping[str, bytes]) -> Iterator[tuple[int, psutil.Process]]:
-    """`vivero up` on a free port, with these files deployed."""
+def program(dsn: str, files: Mapping[str, bytes], *options: str) -> Iterator[tuple[int, psutil.Process]]:
+    """`vivero up` on a free port, with these options and, if there are any, these files deployed."""
     with tempfile.TemporaryFile("w+") as output:
-        command = [sys.executable, "-m", "vivero", "up", "--port", "0", "--database-url", dsn]
+        command = [sys.executable, "-m", "vivero", "up", "--port", "0", "--database-url", dsn, *options]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=output, text=True)
         try:
             port = _port(process, output)
-            _deploy(port, files)
+            if files:
+                _deploy(port, files)
             yield port, psutil.Process(process.pid)
         finally:
             process.send_signal(signal.SIGTERM)

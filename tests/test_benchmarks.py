@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from benchmarks import __main__ as bench
+from benchmarks.capacity import BUSY, Costs, projection
 from vivero import logs
 
 
@@ -60,3 +61,13 @@ def test_a_benchmark_that_does_not_exist_is_named(capsys):
     with pytest.raises(SystemExit):
         bench.main(["nonsense"])
     assert "there is no benchmark 'nonsense'" in capsys.readouterr().err
+
+
+def test_capacity_divides_the_cores_by_what_each_part_costs():
+    figures = projection(Costs(300.0, 200.0, 250.0, 10_000.0, 0.05))
+    assert figures["with_16_cores_instances_per_s"] == pytest.approx(16 * BUSY * 2_000)
+    assert figures["with_16_cores_node_cores"] == pytest.approx(16)
+    assert figures["with_16_cores_postgresql_cores"] == pytest.approx(8)
+    assert figures["for_86000_per_s_partitions"] == pytest.approx(86_000 * 200e-6 / BUSY)
+    assert figures["for_86000_per_s_wal_mb_per_s"] == pytest.approx(860)
+    assert figures["for_86000_per_s_flushes_per_s"] == pytest.approx(4_300)
