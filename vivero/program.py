@@ -21,10 +21,11 @@ from vivero import access, embedded, tree
 from vivero.api.http1.listeners import open_listeners
 from vivero.config import Config
 from vivero.embedded import Lease
+from vivero.engine.runtime.cluster import versions
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.children import Child
 from vivero.engine.runtime.supervision.failures import Escalated
-from vivero.storage import partitions
+from vivero.storage import nodes, partitions
 from vivero.storage.postgres import checks, driver, migrate
 from vivero.storage.postgres.checks import Server
 from vivero.storage.postgres.migrate import Migration
@@ -69,6 +70,7 @@ async def up(
         StartupProblem: PostgreSQL does not fit; the message says why, and what to do.
         EmbeddedPostgresError: the embedded PostgreSQL cannot start.
         MigrationError: the schema cannot be migrated.
+        IncompatibleVersion: a running node has a version that cannot work together with this one.
         ListenError: the port is not available.
         NotProtected: others could reach a server without authentication.
         Escalated: too many failures of the program's tasks.
@@ -118,10 +120,11 @@ async def _unless(stop: trio.Event) -> AsyncGenerator[None]:
 
 
 async def prepare(dsn: str, config: Config, migrating: Callable[[Migration, int, int], None] | None = None) -> Server:
-    """Check that PostgreSQL fits, and migrate the schema."""
+    """Check that PostgreSQL and the running nodes fit, and migrate the schema."""
     server = await checks.check(dsn, allow_unsafe_commits=config.database.allow_unsafe_commits)
     connection = await driver.connect(dsn, name="vivero:migrate")
     try:
+        versions.check(config.api.version, await nodes.live(connection))
         await migrate.migrate(connection, progress=migrating)
     finally:
         connection.close()

@@ -16,6 +16,7 @@ from vivero.api.access.settings import MODES
 from vivero.api.http1.listeners import ListenError
 from vivero.cli.failures import Failure, GaveUp, run
 from vivero.config import Config, ConfigError
+from vivero.engine.runtime.cluster.versions import IncompatibleVersion
 from vivero.engine.runtime.supervision.failures import Escalated
 from vivero.roles import Role, parse
 from vivero.storage.postgres.checks import Server
@@ -33,6 +34,7 @@ EXPECTED: Mapping[type[Exception], type[Failure]] = {
     NotProtected: Failure,
     embedded.EmbeddedPostgresError: Failure,
     MigrationError: Failure,
+    IncompatibleVersion: Failure,
     Outage: Failure,
     Retry: Failure,
     Escalated: GaveUp,

@@ -9,17 +9,20 @@ others look at once, so that a move takes milliseconds.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 import structlog
 import trio
 
+from vivero.engine.runtime.cluster import versions
 from vivero.engine.runtime.cluster.assignment import Duty
 from vivero.engine.runtime.cluster.balance import assign
 from vivero.engine.runtime.cluster.settings import ClusterSettings
+from vivero.engine.runtime.cluster.versions import IncompatibleVersion
 from vivero.engine.runtime.consumer.handovers import Handovers
 from vivero.engine.runtime.dedicated_connection import DedicatedConnection
 from vivero.engine.runtime.supervision.beat import Beat
+from vivero.engine.runtime.supervision.failures import Escalated
 from vivero.storage import nodes
 from vivero.storage.nodes import ENGINE, Node, Partition, Registration, View
 from vivero.storage.postgres.driver import Connection
@@ -54,6 +57,8 @@ class Cluster:
         self._wake = trio.Event()
         self._free_since: dict[int, float] = {}
         self._leaders: dict[int, str | None] = {}
+        self._newer: set[str] = set()
+        """Nodes with a newer schema that were logged."""
         self._leaving = False
 
     def look_soon(self) -> None:
@@ -94,7 +99,27 @@ class Cluster:
             if not await nodes.beat(connection, self.node.id, self.handovers.ready()):
                 await nodes.register(connection, self.node)
             self.view = view = await nodes.view(connection)
+        self._meet(view.nodes)
         return self._decide(view)
+
+    def _meet(self, all_nodes: Sequence[Node]) -> None:
+        """Look at the versions of the other nodes.
+
+        Raises:
+            Escalated: this node began after a live one with which it cannot work together.
+        """
+        if (own := next((node for node in all_nodes if node.id == self.node.id), None)) is None:
+            return
+        try:
+            versions.check(self.node.version, (node for node in all_nodes if node.live and node.number < own.number))
+        except IncompatibleVersion as error:
+            raise Escalated(str(error)) from error
+        for node in all_nodes:
+            if node.live and node.schema > self.node.schema and node.id not in self._newer:
+                self._newer.add(node.id)
+                log.warning(
+                    "a newer version runs in this cluster: upgrade this node, too", node=node.id, version=node.version
+                )
 
     def _decide(self, view: View) -> float:
         if ENGINE not in self.node.roles:

@@ -16,20 +16,21 @@ from vivero.storage.postgres import driver
 PARTITIONS = (1, 2)
 
 
-def registration(name, roles=("engine",)):
-    return Registration(name, roles, "1.0", 1, "localhost", 1)
+def registration(name, roles, version, schema):
+    return Registration(name, roles, version, schema, "localhost", 1)
 
 
 class PlayedNode:
     """A cluster task that is made to look by the test, and consumers that are played."""
 
-    def __init__(self, connect, name, roles=("engine",), grace_s=60.0) -> None:
+    def __init__(self, connect, name, roles=("engine",), grace_s=60.0, version="1.0", schema=13) -> None:
         self.connect, self.name = connect, name
         self.handovers = Handovers(PARTITIONS)
         self.told = 0
         self.opened = []
         settings = ClusterSettings(grace_s=grace_s)
-        self.cluster = Cluster(connect, registration(name, roles), self.handovers, settings, self.tell, self.open)
+        told = registration(name, roles, version, schema)
+        self.cluster = Cluster(connect, told, self.handovers, settings, self.tell, self.open)
         self.connection: driver.Connection | None = None
 
     def tell(self):

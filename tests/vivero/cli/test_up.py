@@ -150,3 +150,20 @@ def test_migrating_beforehand(vivero, empty_database):
 def test_the_url_of_the_embedded_server(vivero, eventually, postgres_root, postgres_dsn):
     program = vivero("database-url", "--data-dir", str(postgres_root))
     assert (program.ends(), program.said) == (0, f"{postgres_dsn}\n")
+
+
+def test_a_version_that_is_not_adjacent_does_not_start(up, vivero, database):
+    """And leaves the database and the running node as they are."""
+    running = up(database)
+    arguments = ("up", "--port", "0", "--database-url", database)
+    status, (said,) = one_line(
+        vivero(*arguments, VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS="on", VIVERO_API_VERSION="0.3.0")
+    )
+    assert status == 1
+    assert "runs version 0.1.0, and this program is version 0.3.0" in said
+    assert said.endswith("Upgrade that node to version 0.2 first, or stop all other nodes")
+    adjacent = up(database, VIVERO_API_VERSION="0.2.0")
+    versions = {broker["version"] for broker in httpx.get(f"{running.address}/v2/topology").json()["brokers"]}
+    assert versions == {"0.1.0", "0.2.0"}
+    adjacent.process.send_signal(signal.SIGTERM)
+    assert adjacent.ends() == 0
