@@ -15,6 +15,7 @@ import trio
 
 from vivero.api.access.caller import ANYBODY
 from vivero.api.access.needs import PUBLIC, authorise
+from vivero.api.access.scopes import restrict
 from vivero.api.decoding import check_json_type
 from vivero.api.origins import Gate
 from vivero.api.problems import Problem, not_appended
@@ -89,11 +90,13 @@ async def _respond(
         raise _not_allowed(method, match)
     extensions = scope.get("extensions", {})
     owner = extensions.get(OWNER)
-    caller = ANYBODY
+    caller, allowed = ANYBODY, None
     if services.access is not None and route.needs is not PUBLIC:
         headers = scope["headers"]
         caller = await services.access.authenticate(headers, "" if owner is None else owner(headers))
-        authorise(caller, route.needs)
+        allowed = authorise(caller, route.needs)
+        if allowed is not None:
+            await restrict(services, route.needs, route.scope, allowed, match.params)
     if route.is_new and not services.appender.admits_new():
         return await services.refusals.answer(path)
     releases = send if RELEASE in extensions else None
@@ -109,6 +112,7 @@ async def _respond(
         releases,
         owner,
         caller,
+        allowed,
     )
     del body  # the request holds the only reference and may release it
     encoding = request.header(b"content-encoding")

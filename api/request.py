@@ -39,7 +39,7 @@ class Request:
 
     __slots__ = (
         *("_owner", "_query", "_receive", "_send"),
-        *("body", "caller", "headers", "method", "params", "path", "query_string"),
+        *("allowed", "body", "caller", "headers", "method", "params", "path", "query_string"),
     )
 
     def __init__(
@@ -54,7 +54,9 @@ class Request:
         send: Send | None = None,
         owner: Callable[[Headers], str] | None = None,
         caller: Caller = ANYBODY,
+        allowed: frozenset[str] | None = None,
     ) -> None:
+        """`allowed`: the ids of the resources that the caller has the route's permission for; None for all."""
         self.method = method
         self.path = path
         self.headers = headers
@@ -66,6 +68,7 @@ class Request:
         self._owner = owner
         self._query: dict[str, str] | None = None
         self.caller = caller
+        self.allowed = allowed
 
     @property
     def owner(self) -> str:

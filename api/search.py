@@ -19,6 +19,7 @@ from vivero.api.services import Services
 from vivero.api.settings import ApiSettings
 from vivero.storage.search import statements as storage_search
 from vivero.storage.search import statistics as storage_statistics
+from vivero.storage.search.filters import OF_PROCESSES
 from vivero.storage.search.problems import BadQuery, UnexpectedValue, Unparsable
 from vivero.storage.search.queries import MAX_SORT, Page, Query, Sort, check_page
 from vivero.storage.search.resources import Resource
@@ -85,7 +86,12 @@ async def answer(request: Request, services: Services, resource: Resource) -> Re
 
 
 def prepare(request: Request, resource: Resource, settings: ApiSettings, *extra: tuple[str, Any]) -> SearchStatement:
-    """A query from the request's body with additional conditions (field, value). Raises Problem 400."""
+    """A query from the request's body with additional conditions (field, value). Raises Problem 400.
+
+    A restricted caller finds only what belongs to its processes, and the total counts only that.
+    """
+    if request.allowed is not None:
+        extra = (*extra, (OF_PROCESSES, sorted(request.allowed)))
     try:
         return storage_search.prepare(resource, read_query(request, resource, settings), *extra)
     except BadQuery as error:

@@ -36,12 +36,17 @@ READ_SYSTEM = Permission("SYSTEM", "READ")
 UPDATE_SYSTEM = Permission("SYSTEM", "UPDATE")
 
 
-def authorise(caller: Caller, need: Need) -> None:
-    """Raise Problem 403 if the caller has a route's permission for no resource at all."""
-    if isinstance(need, Permission):
-        ids = caller.rights.ids(need)
-        if ids is not None and not ids:
-            raise denied(need)
+def authorise(caller: Caller, need: Need) -> frozenset[str] | None:
+    """The ids of the resources for which the caller has a route's permission; None for all.
+
+    Raises Problem 403 if there is no such resource.
+    """
+    if not isinstance(need, Permission):
+        return None
+    ids = caller.rights.ids(need)
+    if ids is not None and not ids:
+        raise denied(need)
+    return ids
 
 
 def denied(need: Permission) -> Problem:

@@ -24,6 +24,7 @@ from vivero.api.access.needs import (
     UPDATE_TASK,
     Need,
 )
+from vivero.api.access.scopes import Scope
 from vivero.api.request import Request
 from vivero.api.response import Response
 from vivero.api.routes import (
@@ -76,6 +77,8 @@ class Route:
     takes_json: bool = True
     is_new: bool = False
     """Whether its command creates work, and is refused while the engine has too much to do."""
+    scope: Scope = Scope.EVERYTHING
+    """What it does for a caller that has the permission for some resources only."""
 
 
 ROUTES = (
@@ -89,83 +92,131 @@ ROUTES = (
     Route("DELETE", "/cluster/nodes/{nodeId}/draining", cluster.undo_drain, UPDATE_SYSTEM),
     # deployments
     Route("POST", "/v2/deployments", deployments.create, DEPLOY, _deployment_limit, takes_json=False, is_new=True),
-    Route("POST", "/v2/resources/{resourceKey}/deletion", resources.delete, DELETE_PROCESS),
+    Route("POST", "/v2/resources/{resourceKey}/deletion", resources.delete, DELETE_PROCESS, scope=Scope.KEY),
     # process definitions
-    Route("POST", "/v2/process-definitions/search", process_definitions.search, READ_DEFINITION),
-    Route("GET", "/v2/process-definitions/{processDefinitionKey}", process_definitions.get, READ_DEFINITION),
-    Route("GET", "/v2/process-definitions/{processDefinitionKey}/xml", process_definitions.xml, READ_DEFINITION),
-    Route("GET", "/v2/process-definitions/{processDefinitionKey}/form", process_definitions.form, READ_DEFINITION),
+    Route("POST", "/v2/process-definitions/search", process_definitions.search, READ_DEFINITION, scope=Scope.RESULTS),
+    Route(
+        "GET",
+        "/v2/process-definitions/{processDefinitionKey}",
+        process_definitions.get,
+        READ_DEFINITION,
+        scope=Scope.KEY,
+    ),
+    Route(
+        "GET",
+        "/v2/process-definitions/{processDefinitionKey}/xml",
+        process_definitions.xml,
+        READ_DEFINITION,
+        scope=Scope.KEY,
+    ),
+    Route(
+        "GET",
+        "/v2/process-definitions/{processDefinitionKey}/form",
+        process_definitions.form,
+        READ_DEFINITION,
+        scope=Scope.KEY,
+    ),
     Route(
         "POST",
         "/v2/process-definitions/{processDefinitionKey}/statistics/element-instances",
         statistics.of_definition,
         READ_INSTANCE,
+        scope=Scope.KEY,
     ),
     # process instances
-    Route("POST", "/v2/process-instances", process_instances.create, CREATE_INSTANCE, is_new=True),
-    Route("POST", "/v2/process-instances/search", process_instances.search, READ_INSTANCE),
-    Route("GET", "/v2/process-instances/{processInstanceKey}", process_instances.get, READ_INSTANCE),
-    Route("POST", "/v2/process-instances/{processInstanceKey}/cancellation", process_instances.cancel, CANCEL_INSTANCE),
+    Route("POST", "/v2/process-instances", process_instances.create, CREATE_INSTANCE, is_new=True, scope=Scope.BODY),
+    Route("POST", "/v2/process-instances/search", process_instances.search, READ_INSTANCE, scope=Scope.RESULTS),
+    Route("GET", "/v2/process-instances/{processInstanceKey}", process_instances.get, READ_INSTANCE, scope=Scope.KEY),
+    Route(
+        "POST",
+        "/v2/process-instances/{processInstanceKey}/cancellation",
+        process_instances.cancel,
+        CANCEL_INSTANCE,
+        scope=Scope.KEY,
+    ),
     Route(
         "POST",
         "/v2/process-instances/{processInstanceKey}/incidents/search",
         incidents.search_of_instance,
         READ_INSTANCE,
+        scope=Scope.KEY,
     ),
     Route("GET", "/v2/process-instances/{processInstanceKey}/snapshot", snapshots.get, READ_INSTANCE),
     Route("GET", "/v2/process-instances/{processInstanceKey}/trace", traces.get, READ_INSTANCE),
     Route("GET", "/v2/process-instances/{processInstanceKey}/call-hierarchy", statistics.call_hierarchy, READ_INSTANCE),
-    Route("GET", "/v2/process-instances/{processInstanceKey}/sequence-flows", statistics.sequence_flows, READ_INSTANCE),
+    Route(
+        "GET",
+        "/v2/process-instances/{processInstanceKey}/sequence-flows",
+        statistics.sequence_flows,
+        READ_INSTANCE,
+        scope=Scope.KEY,
+    ),
     Route(
         "GET",
         "/v2/process-instances/{processInstanceKey}/statistics/element-instances",
         statistics.of_instance,
         READ_INSTANCE,
+        scope=Scope.KEY,
     ),
     # user tasks
-    Route("POST", "/v2/user-tasks/search", user_tasks.search, READ_TASK),
-    Route("GET", "/v2/user-tasks/{userTaskKey}", user_tasks.get, READ_TASK),
-    Route("PATCH", "/v2/user-tasks/{userTaskKey}", user_tasks.update, UPDATE_TASK),
-    Route("POST", "/v2/user-tasks/{userTaskKey}/assignment", user_tasks.assign, UPDATE_TASK),
-    Route("DELETE", "/v2/user-tasks/{userTaskKey}/assignee", user_tasks.unassign, UPDATE_TASK),
-    Route("POST", "/v2/user-tasks/{userTaskKey}/completion", user_tasks.complete, COMPLETE_TASK),
-    Route("GET", "/v2/user-tasks/{userTaskKey}/form", user_tasks.form, READ_TASK),
-    Route("POST", "/v2/user-tasks/{userTaskKey}/variables/search", user_tasks.variables, READ_TASK),
-    Route("POST", "/v2/user-tasks/{userTaskKey}/effective-variables/search", user_tasks.effective, READ_TASK),
+    Route("POST", "/v2/user-tasks/search", user_tasks.search, READ_TASK, scope=Scope.RESULTS),
+    Route("GET", "/v2/user-tasks/{userTaskKey}", user_tasks.get, READ_TASK, scope=Scope.KEY),
+    Route("PATCH", "/v2/user-tasks/{userTaskKey}", user_tasks.update, UPDATE_TASK, scope=Scope.KEY),
+    Route("POST", "/v2/user-tasks/{userTaskKey}/assignment", user_tasks.assign, UPDATE_TASK, scope=Scope.KEY),
+    Route("DELETE", "/v2/user-tasks/{userTaskKey}/assignee", user_tasks.unassign, UPDATE_TASK, scope=Scope.KEY),
+    Route("POST", "/v2/user-tasks/{userTaskKey}/completion", user_tasks.complete, COMPLETE_TASK, scope=Scope.KEY),
+    Route("GET", "/v2/user-tasks/{userTaskKey}/form", user_tasks.form, READ_TASK, scope=Scope.KEY),
+    Route("POST", "/v2/user-tasks/{userTaskKey}/variables/search", user_tasks.variables, READ_TASK, scope=Scope.KEY),
+    Route(
+        "POST",
+        "/v2/user-tasks/{userTaskKey}/effective-variables/search",
+        user_tasks.effective,
+        READ_TASK,
+        scope=Scope.KEY,
+    ),
     # jobs
     Route("POST", "/v2/jobs/activation", job_activation.activate, UPDATE_INSTANCE),
-    Route("POST", "/v2/jobs/search", jobs.search, READ_INSTANCE),
-    Route("PATCH", "/v2/jobs/{jobKey}", jobs.update, UPDATE_INSTANCE),
-    Route("POST", "/v2/jobs/{jobKey}/completion", jobs.complete, UPDATE_INSTANCE),
-    Route("POST", "/v2/jobs/{jobKey}/failure", jobs.fail, UPDATE_INSTANCE),
-    Route("POST", "/v2/jobs/{jobKey}/error", jobs.throw_error, UPDATE_INSTANCE),
+    Route("POST", "/v2/jobs/search", jobs.search, READ_INSTANCE, scope=Scope.RESULTS),
+    Route("PATCH", "/v2/jobs/{jobKey}", jobs.update, UPDATE_INSTANCE, scope=Scope.KEY),
+    Route("POST", "/v2/jobs/{jobKey}/completion", jobs.complete, UPDATE_INSTANCE, scope=Scope.KEY),
+    Route("POST", "/v2/jobs/{jobKey}/failure", jobs.fail, UPDATE_INSTANCE, scope=Scope.KEY),
+    Route("POST", "/v2/jobs/{jobKey}/error", jobs.throw_error, UPDATE_INSTANCE, scope=Scope.KEY),
     # variables
-    Route("POST", "/v2/variables/search", variables.search, READ_INSTANCE),
-    Route("GET", "/v2/variables/{variableKey}", variables.get, READ_INSTANCE),
-    Route("PUT", "/v2/element-instances/{elementInstanceKey}/variables", variables.set, UPDATE_INSTANCE),
+    Route("POST", "/v2/variables/search", variables.search, READ_INSTANCE, scope=Scope.RESULTS),
+    Route("GET", "/v2/variables/{variableKey}", variables.get, READ_INSTANCE, scope=Scope.KEY),
+    Route(
+        "PUT", "/v2/element-instances/{elementInstanceKey}/variables", variables.set, UPDATE_INSTANCE, scope=Scope.KEY
+    ),
     # element instances
-    Route("POST", "/v2/element-instances/search", element_instances.search, READ_INSTANCE),
-    Route("GET", "/v2/element-instances/{elementInstanceKey}", element_instances.get, READ_INSTANCE),
+    Route("POST", "/v2/element-instances/search", element_instances.search, READ_INSTANCE, scope=Scope.RESULTS),
+    Route("GET", "/v2/element-instances/{elementInstanceKey}", element_instances.get, READ_INSTANCE, scope=Scope.KEY),
     Route(
         "POST",
         "/v2/element-instances/{elementInstanceKey}/incidents/search",
         incidents.search_of_element,
         READ_INSTANCE,
+        scope=Scope.KEY,
     ),
     # incidents
-    Route("POST", "/v2/incidents/search", incidents.search, READ_INSTANCE),
-    Route("GET", "/v2/incidents/{incidentKey}", incidents.get, READ_INSTANCE),
-    Route("POST", "/v2/incidents/{incidentKey}/resolution", incidents.resolve, UPDATE_INSTANCE),
+    Route("POST", "/v2/incidents/search", incidents.search, READ_INSTANCE, scope=Scope.RESULTS),
+    Route("GET", "/v2/incidents/{incidentKey}", incidents.get, READ_INSTANCE, scope=Scope.KEY),
+    Route("POST", "/v2/incidents/{incidentKey}/resolution", incidents.resolve, UPDATE_INSTANCE, scope=Scope.KEY),
     # timers
-    Route("POST", "/v2/timers/search", timers.search, READ_INSTANCE),
-    Route("GET", "/v2/timers/{timerKey}", timers.get, READ_INSTANCE),
-    Route("PATCH", "/v2/timers/{timerKey}", timers.move, UPDATE_INSTANCE),
-    Route("POST", "/v2/timers/{timerKey}/trigger", timers.trigger, UPDATE_INSTANCE),
+    Route("POST", "/v2/timers/search", timers.search, READ_INSTANCE, scope=Scope.RESULTS),
+    Route("GET", "/v2/timers/{timerKey}", timers.get, READ_INSTANCE, scope=Scope.KEY),
+    Route("PATCH", "/v2/timers/{timerKey}", timers.move, UPDATE_INSTANCE, scope=Scope.KEY),
+    Route("POST", "/v2/timers/{timerKey}/trigger", timers.trigger, UPDATE_INSTANCE, scope=Scope.KEY),
     # messages and signals
-    Route("POST", "/v2/messages/publication", messages.publish, SEND_MESSAGE, is_new=True),
-    Route("POST", "/v2/messages/correlation", messages.correlate, SEND_MESSAGE, is_new=True),
-    Route("POST", "/v2/message-subscriptions/search", messages.search, READ_INSTANCE),
-    Route("POST", "/v2/correlated-message-subscriptions/search", messages.search_correlated, READ_INSTANCE),
+    Route("POST", "/v2/messages/publication", messages.publish, SEND_MESSAGE, is_new=True, scope=Scope.BODY),
+    Route("POST", "/v2/messages/correlation", messages.correlate, SEND_MESSAGE, is_new=True, scope=Scope.BODY),
+    Route("POST", "/v2/message-subscriptions/search", messages.search, READ_INSTANCE, scope=Scope.RESULTS),
+    Route(
+        "POST",
+        "/v2/correlated-message-subscriptions/search",
+        messages.search_correlated,
+        READ_INSTANCE,
+        scope=Scope.RESULTS,
+    ),
     Route("POST", "/v2/signals/broadcast", signals.broadcast, UPDATE_INSTANCE, is_new=True),
     Route("POST", "/v2/conditionals/evaluation", conditionals.evaluate, CREATE_INSTANCE, is_new=True),
     # expressions

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import trio
 
+from vivero.api.access.needs import READ_INSTANCE, denied
 from vivero.api.decoding import Body, Key, Violations, as_key, check_tenant, decoder
 from vivero.api.large_bodies import body_of, variables_of
 from vivero.api.problems import Problem, not_found
@@ -41,6 +42,8 @@ async def evaluate(request: Request, services: Services) -> Response:
     check_tenant(body.tenant_id, "Evaluate Expression")
     expression = body.expression or ""
     scope_key = as_key(body.scope_key, "scopeKey")
+    if scope_key is not None and request.caller.rights.ids(READ_INSTANCE) is not None:
+        raise denied(READ_INSTANCE)  # an expression can give away every variable of the scope
     given = await variables_of(request, services, body.variables)
     now_ms, seen = await read(services, lambda connection: reads.scope(connection, scope_key))
     if seen is None:

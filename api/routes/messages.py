@@ -7,6 +7,8 @@ from typing import Any
 import msgspec
 
 from vivero.api import commands
+from vivero.api.access.needs import SEND_MESSAGE
+from vivero.api.access.scopes import require
 from vivero.api.decoding import Body, Int64, Violations, as_int64, check_tenant, decoder
 from vivero.api.large_bodies import body_of, variables_of
 from vivero.api.request import Request
@@ -52,6 +54,7 @@ async def publish(request: Request, services: Services) -> Response:
     found.at_least("timeToLive", time_to_live_ms, 0)
     found.check()
     check_tenant(body.tenant_id, "Publish Message")
+    require(request, SEND_MESSAGE, body.name)
     command = PublishMessage(
         body.name or "",
         body.correlation_key or "",
@@ -68,6 +71,7 @@ async def correlate(request: Request, services: Services) -> Response:
     body = await body_of(request, services, _correlation_decoder)
     _checked(body).check()
     check_tenant(body.tenant_id, "Correlate Message")
+    require(request, SEND_MESSAGE, body.name)
     variables = await variables_of(request, services, body.variables)
     command = CorrelateMessage(body.name or "", body.correlation_key or "", variables, body.business_id)
     return await _answered(request, services, command)

@@ -10,6 +10,8 @@ import msgspec
 import trio
 
 from vivero.api import commands
+from vivero.api.access.needs import CREATE_INSTANCE
+from vivero.api.access.scopes import require, require_process
 from vivero.api.commands import Submitted
 from vivero.api.decoding import (
     Body,
@@ -112,6 +114,8 @@ async def create(request: Request, services: Services) -> Response:
     _check(body)
     awaits = body.await_completion or (bool(request.query_string) and request.flag("wait", False))
     command = _command(body, await variables_of(request, services, body.variables), awaits)
+    if request.allowed is not None:
+        await _restrict(request, services, command)
     deadline = trio.current_time() + (_limit_s(request, body, services) if awaits else settings.response_timeout_s)
     if not awaits:
         submitted = await commands.submit(request, services, command, deadline=deadline)
@@ -138,6 +142,13 @@ def _command(body: CreationBody, variables: Variables, awaits: bool) -> CreateIn
         tuple(instruction.after_element_id or "" for instruction in body.runtime_instructions or ()),
         body.process_definition_version_tag,
     )
+
+
+async def _restrict(request: Request, services: Services, command: CreateInstance) -> None:
+    if command.definition_key is None:
+        require(request, CREATE_INSTANCE, command.process_id)
+    else:
+        await require_process(request, services, CREATE_INSTANCE, command.definition_key)
 
 
 async def _awaited(

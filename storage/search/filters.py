@@ -11,10 +11,14 @@ from vivero.storage.search.problems import Invalid, Unparsable
 from vivero.storage.search.resources import Nested, Resource
 
 MAX_CONDITIONS = 500
+OF_PROCESSES = "of processes"
+"""The name of a condition beside the filter: only rows of processes with these ids."""
 
 
 def condition_of_path(resource: Resource, name: str, value: Any, parameters: Parameters) -> str:
-    """The condition that a path of the API adds to the client's filter: a name of `within`, or a field, and a value."""
+    """The condition that the API adds to a filter: OF_PROCESSES, a name of `within`, or a field; and a value."""
+    if name == OF_PROCESSES:
+        return f"{resource.process} = ANY ({parameters.add(value, 'text[]')})"
     within = resource.within.get(name)
     return within(value, name, parameters) if within else condition(resource.by_name[name], value, name, parameters)
 

@@ -36,10 +36,17 @@ class Resource:
     nested: tuple[Nested, ...] = ()
     alternatives: bool = False
     """Whether a filter may have `$or`."""
+    process_sql: str | None = None
+    """The SQL of the process id of a row, where no field has it."""
 
     @property
     def by_name(self) -> Mapping[str, Field]:
         return {field.name: field for field in self.fields}
+
+    @property
+    def process(self) -> str:
+        """The SQL of the id of the process that a row belongs to."""
+        return self.process_sql or self.by_name["processDefinitionId"].sql
 
     @property
     def document(self) -> str:

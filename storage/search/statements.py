@@ -98,6 +98,13 @@ async def get(connection: Connection, resource: Resource, key: int) -> bytes | N
     return rows[0][0] if rows else None
 
 
+async def process_of(connection: Connection, resource: Resource, key: int) -> str | None:
+    """The id of the process that the row with this key belongs to, None if there is no such row."""
+    text = f"SELECT {resource.process} FROM {resource.source} WHERE {resource.key} = $1::bigint"
+    rows = (await connection.execute(text, (key,))).rows
+    return rows[0][0] if rows else None
+
+
 def statement(resource: Resource, query: Query, *extra: tuple[str, Any]) -> tuple[str, list[Any]]:
     """The statement of a query, and its parameters.
 

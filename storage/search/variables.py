@@ -29,13 +29,15 @@ _PREVIEW = (
     replace(_VARIABLE_FIELDS[-1], shown_sql=f"left(v.value, {PREVIEW})"),
     plain("isTruncated", f"(length(v.value) > {PREVIEW})", FLAG),
 )
-VARIABLE = Resource("Variable", "variables v", "v.variable_key", _VARIABLE_FIELDS)
+_PROCESS = "(SELECT p.process_id FROM process_instances p WHERE p.process_instance_key = v.process_instance_key)"
+VARIABLE = Resource("Variable", "variables v", "v.variable_key", _VARIABLE_FIELDS, process_sql=_PROCESS)
 """A single variable, read by its key."""
 
 
 def variables(source: str, preview: bool, within: Mapping[str, SpecialFilter] | None = None) -> Resource:
     """The variables `v` of a FROM clause, with whole values or (`preview`) with the beginnings of large ones."""
-    return Resource("Variable", source, "v.variable_key", _PREVIEW if preview else _WHOLE, within=within or {})
+    fields = _PREVIEW if preview else _WHOLE
+    return Resource("Variable", source, "v.variable_key", fields, within=within or {}, process_sql=_PROCESS)
 
 
 VARIABLES = variables("variables v", False)

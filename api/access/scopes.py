@@ -1,0 +1,97 @@
+"""Rights on single processes: how a route restricts a caller that has its permission for some processes only.
+
+A route's scope says which part of the request names the process. The default is `EVERYTHING`: such a route needs the
+permission for all resources (`*`), so a route that nobody thought about is closed to restricted callers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from functools import partial
+
+from vivero.api.access.needs import Need, denied
+from vivero.api.access.permissions import Permission
+from vivero.api.reading import read
+from vivero.api.request import Request, parse_key
+from vivero.api.services import Services
+from vivero.storage.search.element_instances import ELEMENT_INSTANCES
+from vivero.storage.search.incidents import INCIDENTS
+from vivero.storage.search.jobs import JOBS
+from vivero.storage.search.process_definitions import PROCESS_DEFINITIONS
+from vivero.storage.search.process_instances import PROCESS_INSTANCES
+from vivero.storage.search.resources import Resource
+from vivero.storage.search.statements import process_of
+from vivero.storage.search.timers import TIMERS
+from vivero.storage.search.user_tasks import USER_TASKS
+from vivero.storage.search.variables import VARIABLE
+
+
+class Scope(Enum):
+    """What a route does for a restricted caller."""
+
+    EVERYTHING = "the caller needs the permission for all resources"
+    KEY = "the key in the path belongs to a process, which the caller must have the permission for"
+    RESULTS = "the search finds only what belongs to the caller's processes"
+    BODY = "the handler checks what the body names, before it appends (`require`)"
+
+
+OWNERS: Mapping[str, Sequence[Resource]] = {
+    "processDefinitionKey": (PROCESS_DEFINITIONS,),
+    "resourceKey": (PROCESS_DEFINITIONS,),
+    "processInstanceKey": (PROCESS_INSTANCES,),
+    "elementInstanceKey": (ELEMENT_INSTANCES, PROCESS_INSTANCES),
+    "userTaskKey": (USER_TASKS,),
+    "jobKey": (JOBS,),
+    "variableKey": (VARIABLE,),
+    "incidentKey": (INCIDENTS,),
+    "timerKey": (TIMERS,),
+}
+"""Parameter of a path → the resources that its keys can be of."""
+
+
+async def restrict(
+    services: Services, need: Need, scope: Scope, ids: frozenset[str], parameters: Mapping[str, str]
+) -> None:
+    """Raise Problem 403 unless a caller with the permission for these ids may use a route with this scope.
+
+    An unknown key passes: the handler answers it with 404.
+    """
+    if not isinstance(need, Permission):
+        return
+    if scope is Scope.EVERYTHING:
+        raise denied(need)
+    if scope is Scope.KEY:
+        process = await _process(services, parameters)
+        if process is not None and process not in ids:
+            raise denied(need)
+
+
+async def _process(services: Services, parameters: Mapping[str, str]) -> str | None:
+    """The id of the process that the key in the path belongs to; None for an unknown key."""
+    ((name, text),) = parameters.items()
+    key = parse_key(text)
+    if key is None:
+        return None
+    for resource in OWNERS[name]:
+        found = await read(services, partial(process_of, resource=resource, key=key))
+        if found is not None:
+            return found
+    return None
+
+
+def require(request: Request, need: Permission, id: str | None) -> None:
+    """Raise Problem 403 unless the caller may do this with the resource of this id; None: with all resources."""
+    if request.allowed is not None and id not in request.allowed:
+        raise denied(need)
+
+
+async def require_process(request: Request, services: Services, need: Permission, key: int | None) -> None:
+    """The same for the process of a definition's key. An unknown key passes: its command is rejected."""
+    if request.allowed is None:
+        return
+    if key is None:
+        raise denied(need)
+    found = await read(services, lambda connection: process_of(connection, PROCESS_DEFINITIONS, key))
+    if found is not None:
+        require(request, need, found)

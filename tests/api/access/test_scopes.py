@@ -1,0 +1,164 @@
+"""A caller with rights on the process `order` only, in a database with the processes `order` and `secret`."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.api.conftest import KEY, NOW, Client
+from vivero.api import app as api_app
+from vivero.api.access.caller import Caller
+from vivero.api.access.permissions import RESOURCES, rights
+from vivero.api.access.scopes import OWNERS, Scope
+from vivero.api.routes import ROUTES
+from vivero.storage.identities import Grant
+
+OTHER = KEY + 1000
+OFFSETS = {
+    "processDefinitionKey": 0,
+    "resourceKey": 0,
+    "processInstanceKey": 0,
+    "elementInstanceKey": 1,
+    "variableKey": 2,
+    "jobKey": 3,
+    "incidentKey": 4,
+    "userTaskKey": 5,
+    "timerKey": 6,
+}
+"""Parameter → the distance of its key from the key of the instance."""
+
+
+class Restricted:
+    """Has all permissions, but for the ids `order` and `paid` only."""
+
+    async def authenticate(self, headers, address):
+        grants = [Grant(resource, id, tuple(RESOURCES[resource])) for resource in RESOURCES for id in ("order", "paid")]
+        return Caller("USER", "ann", rights((), grants))
+
+
+def fill(rows, key, process):
+    """One row of each kind, of a process."""
+    own = {"process_id": process, "process_definition_key": key}
+    rows.execute("INSERT INTO resources (sha256, bytes) VALUES (%s, '<xml/>')", [process])
+    rows.definition(key, process_id=process, sha256=process)
+    rows.instance(key, **own)
+    shared = {"root_key": key, "process_instance_key": key}
+    rows.element(key + 1, **own, **shared, scope_key=key, path=[key + 1, key])
+    rows.variable(key + 2, scope_key=key, **shared)
+    rows.job(key + 3, **own, **shared, element_instance_key=key + 1)
+    rows.incident(key + 4, **own, **shared, element_instance_key=key + 1)
+    lists: dict[str, list[str]] = {"tags": [], "candidate_groups": [], "candidate_users": []}
+    task = own | shared | lists | {"element_instance_key": key + 1, "element_id": "task", "tenant_id": "<default>"}
+    more = {"process_version": 1, "priority": 50, "state": "CREATED", "headers": "{}"}
+    rows.put("user_tasks", user_task_key=key + 5, created_at=NOW, **task, **more)
+    timer = own | shared | {"element_instance_key": key + 7, "target_element_id": "wait", "tenant_id": "<default>"}
+    more = {"partition_id": 1, "type": "INTERMEDIATE", "due_at_ms": 1, "repetitions": 1, "state": "PENDING"}
+    rows.put("timers", timer_key=key + 6, created_at=NOW, **timer, **more)
+
+
+@pytest.fixture
+def data(rows):
+    fill(rows, KEY, "order")
+    fill(rows, OTHER, "secret")
+    return rows
+
+
+@pytest.fixture
+async def restricted(stored):
+    return Client(api_app.build(replace(stored, access=Restricted(), clock_changed=lambda: None)))
+
+
+def path(route, key):
+    return "/".join(
+        str(key + OFFSETS.get(segment[1:-1], 0)) if segment.startswith("{") else segment
+        for segment in route.path.split("/")
+    )
+
+
+def of(scope):
+    return pytest.mark.parametrize(
+        "route", [route for route in ROUTES if route.scope is scope], ids=lambda route: f"{route.method} {route.path}"
+    )
+
+
+@of(Scope.EVERYTHING)
+async def test_routes_without_a_scope_are_closed(restricted, route):
+    answer = await restricted(route.method, path(route, KEY), b"{")
+    assert (answer.status == 403) == isinstance(route.needs, tuple), answer.body
+
+
+@of(Scope.KEY)
+async def test_keys_of_other_processes_are_closed(data, restricted, route):
+    other = await restricted(route.method, path(route, OTHER), b"{")
+    assert (other.status, other.problem["title"]) == (403, "FORBIDDEN")
+    assert "secret" not in other.problem["detail"]
+    own = await restricted(route.method, path(route, KEY), b"{")
+    assert own.status != 403, own.body
+
+
+@pytest.mark.parametrize("parameter", sorted(OWNERS))
+def test_every_parameter_is_in_a_route(parameter):
+    assert any(f"{{{parameter}}}" in route.path for route in ROUTES if route.scope is Scope.KEY)
+
+
+def test_routes_by_key_have_a_key():
+    for route in ROUTES:
+        if route.scope is Scope.KEY:
+            names = [segment[1:-1] for segment in route.path.split("/") if segment.startswith("{")]
+            assert len(names) == 1, route
+            assert names[0] in OWNERS, route
+
+
+@of(Scope.RESULTS)
+async def test_searches_find_own_processes_only(data, restricted, reader, route):
+    everything = (await reader(route.method, route.path)).json
+    found = (await restricted(route.method, route.path)).json
+    keys = str(found["items"])
+    assert str(OTHER)[:-1] not in keys
+    assert "secret" not in keys
+    assert found["page"]["totalItems"] == len(found["items"])
+    if "subscriptions" not in route.path:  # of which there are no rows; the code is the same
+        assert (everything["page"]["totalItems"], found["page"]["totalItems"]) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    "filter", [{"processDefinitionId": "secret"}, {"$or": [{"processDefinitionId": "secret"}, {}]}]
+)
+async def test_a_filter_does_not_widen_the_search(data, restricted, filter):
+    answer = await restricted("POST", "/v2/process-instances/search", {"filter": filter})
+    assert "secret" not in str(answer.json)
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"processDefinitionId": "order"}, 200),
+        ({"processDefinitionId": "secret"}, 403),
+        ({"processDefinitionKey": str(KEY)}, 200),
+        ({"processDefinitionKey": str(OTHER)}, 403),
+    ],
+)
+async def test_creations(data, restricted, engine, body, status):
+    answer = await restricted("POST", "/v2/process-instances?wait=false", body, [(b"prefer", b"respond-async")])
+    assert (answer.status == 403) == (status == 403), answer.body
+    assert len(engine.appended) == (status == 200)
+
+
+@pytest.mark.parametrize("operation", ["publication", "correlation"])
+async def test_messages(restricted, engine, operation):
+    body = {"name": "other", "correlationKey": "1"}
+    assert (await restricted("POST", f"/v2/messages/{operation}", body)).status == 403
+    assert engine.appended == []
+    answer = await restricted("POST", f"/v2/messages/{operation}", body | {"name": "paid"})
+    assert answer.status != 403
+    assert len(engine.appended) == 1
+
+
+async def test_an_expression_does_not_read_variables_of_others(data, restricted, stored):
+    class Evaluator:
+        async def authenticate(self, headers, address):
+            return Caller("USER", "ann", rights((), [Grant("EXPRESSION", "*", ("EVALUATE",))]))
+
+    client = Client(api_app.build(replace(stored, access=Evaluator())))
+    assert (await client("POST", "/v2/expression/evaluation", {"expression": "=1"})).status == 200
+    answer = await client("POST", "/v2/expression/evaluation", {"expression": "=x", "scopeKey": str(OTHER)})
+    assert answer.status == 403
