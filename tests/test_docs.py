@@ -183,16 +183,27 @@ def test_every_folder_is_on_the_map():
     assert all((ROOT / name).is_dir() for name in listed)
 
 
+def named_tests(text):
+    """How many tests a text names. Each must exist."""
+    found = re.findall(r"`(tests/[\w/.]+)(?:::(\w+))?`", text)
+    for path, name in found:
+        assert (ROOT / path).is_file(), path
+        assert not name or re.search(rf"def {name}\(", (ROOT / path).read_text()), (path, name)
+    return len(found)
+
+
 def test_every_invariant_names_a_test_that_exists():
     text = (ROOT / "ARCHITECTURE.md").read_text()
     invariants = re.findall(r"^\*\*Architecture invariant:\*\* (.*?)(?=\n\n|\Z)", text, re.MULTILINE | re.DOTALL)
     assert len(invariants) >= 10
-    for invariant in invariants:
-        proofs = re.findall(r"`(tests/[\w/.]+)(?:::(\w+))?`", invariant)
-        assert proofs, invariant
-        for path, name in proofs:
-            assert (ROOT / path).is_file(), path
-            assert not name or re.search(rf"def {name}\(", (ROOT / path).read_text()), (path, name)
+    assert [invariant for invariant in invariants if not named_tests(invariant)] == []
+
+
+def test_every_hazard_names_a_test_that_exists_or_says_that_there_is_none():
+    text = (DOCS / "reliability.md").read_text()
+    hazards = re.findall(r"^(\d+)\. (\*\*.*?)(?=^\d+\. |^#)", text, re.MULTILINE | re.DOTALL)
+    assert [int(number) for number, _ in hazards] == list(range(1, 48))
+    assert [number for number, hazard in hazards if not (named_tests(hazard) or "No test" in hazard)] == []
 
 
 def test_constants_that_the_page_on_limits_names_exist():
