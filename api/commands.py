@@ -21,8 +21,8 @@ from vivero.api.services import Services
 from vivero.engine.core.commands.conditional_change import CHANGES, conditional
 from vivero.engine.core.records.base import DEFAULT_TENANT, Command, partition_of
 from vivero.engine.core.records.effects import Rejection, RejectionCode
-from vivero.engine.runtime.appender.admission import Lost, NotAppended
-from vivero.engine.runtime.appender.task import Append
+from vivero.engine.runtime.appender.admission import Lost, NotAppended, Overloaded
+from vivero.engine.runtime.appender.calls import Append, PendingCommand
 from vivero.storage import log
 from vivero.storage.log import Appended, CommandOutcome
 
@@ -117,12 +117,15 @@ async def _attempt(
     flush = not waits or deadline - trio.current_time() < WAL_WRITER_S
     partition = await services.routing.partition_of(command, DEFAULT_TENANT, services.pool.connection)
     item = Append(command, DEFAULT_TENANT, key, idempotency, partition, flush=flush)
-    appended = await _append(services, item, deadline)
+    pending = _begin(services, item)
+    if waits and (submitted := await _soon(services, pending, deadline)) is not None:
+        return submitted
+    appended = await _appended(services, pending, deadline)
     if not appended.same_body:
         raise _key_was_used(appended.position)
     if not waits:
         return Submitted(appended, None)
-    durable_at = 0.0 if flush or idempotency else trio.current_time() + WAL_WRITER_S
+    durable_at = 0.0 if flush or idempotency else pending.appended_at + WAL_WRITER_S
     return Submitted(appended, await _outcome(services, appended.position, deadline, durable_at, request))
 
 
@@ -130,8 +133,9 @@ async def submit_internal(services: Services, command: Command, key: int) -> Non
     """Append a command that the API itself creates and wait for any outcome. Raises Problem like `submit`."""
     deadline = trio.current_time() + services.settings.response_timeout_s
     partition = await services.routing.partition_of(command, DEFAULT_TENANT, services.pool.connection)
-    appended = await _append(services, Append(command, DEFAULT_TENANT, key, None, partition), deadline)
-    await _outcome(services, appended.position, deadline, trio.current_time() + WAL_WRITER_S)
+    pending = _begin(services, Append(command, DEFAULT_TENANT, key, None, partition))
+    appended = await _appended(services, pending, deadline)
+    await _outcome(services, appended.position, deadline, pending.appended_at + WAL_WRITER_S)
 
 
 def responds_async(request: Request, default: bool) -> bool:
@@ -168,11 +172,40 @@ async def accepted(services: Services, appended: Appended) -> Response:
     return json_response(body, position_header(appended.position), status=202)
 
 
-async def _append(services: Services, item: Append, deadline: float) -> Appended:
+def _begin(services: Services, item: Append) -> PendingCommand:
     try:
-        return await services.appender.append(item, deadline_s=deadline - trio.current_time())
+        return services.appender.begin_append(item)
     except NotAppended as error:
         raise not_appended(error) from error
+
+
+async def _appended(services: Services, pending: PendingCommand, deadline: float) -> Appended:
+    try:
+        return await services.appender.finish_append(pending, deadline)
+    except NotAppended as error:
+        raise not_appended(error) from error
+
+
+async def _soon(services: Services, pending: PendingCommand, deadline: float) -> Submitted | None:
+    """The outcome, if it comes within `UNWATCHED_S`. None: `_appended` and `_outcome` wait longer, and say what failed.
+
+    One cancel scope serves both waits, because a scope costs more than the rest of a wait.
+    """
+    if not pending.queued:
+        return None
+    try:
+        with trio.move_on_at(min(deadline, pending.since + UNWATCHED_S, pending.patience_until)):
+            await pending.done.wait()
+            appended = pending.result
+            if not isinstance(appended, Appended) or not appended.same_body:
+                return None
+            with services.completions.register(partition_of(appended.position), appended.position) as waiter:
+                return Submitted(appended, await waiter.wait())
+    except Lost as error:
+        raise not_appended(error) from error
+    except Overloaded:
+        return None
+    return None
 
 
 async def _outcome(

@@ -19,7 +19,7 @@ from vivero.api.settings import ApiSettings
 from vivero.api.waits import Waits
 from vivero.engine.bpmn.parser import Parsed
 from vivero.engine.bpmn.xml import LIMITS, XmlLimits
-from vivero.engine.runtime.appender.task import Append
+from vivero.engine.runtime.appender.calls import Append, PendingCommand
 from vivero.engine.runtime.waiters import End
 from vivero.storage.log import Appended, CommandOutcome
 from vivero.storage.postgres.driver import Connection
@@ -30,7 +30,9 @@ class CommandAppender(Protocol):
 
     def admits_new(self) -> bool: ...
 
-    async def append(self, item: Append, *, deadline_s: float) -> Appended: ...
+    def begin_append(self, item: Append) -> PendingCommand: ...
+
+    async def finish_append(self, pending: PendingCommand, deadline: float) -> Appended: ...
 
 
 class OutcomeWaiter(Protocol):

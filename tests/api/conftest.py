@@ -15,9 +15,9 @@ from vivero.api.command_routing import CommandRouting
 from vivero.api.long_polls import LongPolls
 from vivero.api.services import Services
 from vivero.api.settings import ApiSettings
-from vivero.engine.core.records.codec import encode_command
 from vivero.engine.core.routes import ONE_PARTITION
 from vivero.engine.runtime.appender.admission import Lost
+from vivero.engine.runtime.appender.calls import pending_command
 from vivero.storage.log import Appended, CommandOutcome
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.pool import Pool
@@ -117,6 +117,8 @@ class PlayedEngine:
 
     def __init__(self) -> None:
         self.appended = []
+        self.append_s = 0.0
+        self.item = None
         self.keys = {}
         self.rejection = None
         self.reply = None
@@ -129,11 +131,23 @@ class PlayedEngine:
     def admits_new(self):
         return self.admits
 
-    async def append(self, item, *, deadline_s):
-        assert deadline_s > 0
+    def begin_append(self, item):
         if self.error is not None:
             raise self.error
-        encode_command(item.command)
+        pending = pending_command(item)
+        pending.queued = True
+        self.item = item
+        if not self.append_s:
+            pending.finish(self._append(item), trio.current_time())
+        return pending
+
+    async def finish_append(self, pending, deadline):
+        if not pending.done.is_set():
+            await trio.sleep_until(pending.since + self.append_s)
+            pending.finish(self._append(self.item), trio.current_time())
+        return pending.result
+
+    def _append(self, item):
         if item.idempotency is not None:
             key, sha = item.idempotency
             if key in self.keys:

@@ -169,16 +169,10 @@ async def test_a_late_outcome_is_504_with_the_position(client, engine):
 
 @pytest.mark.parametrize(("append_s", "position"), [(1.0, b"1"), (14.0, None)])
 async def test_a_position_is_not_told_before_it_is_flushed(
-    make_client, settings, engine, monkeypatch, autojump_clock, append_s, position
+    make_client, settings, engine, autojump_clock, append_s, position
 ):
     """When the command was sent there was time enough; then the append took nearly all of it."""
-    append, engine.silent = engine.append, True
-
-    async def slow(item, *, deadline_s):
-        await trio.sleep(append_s)
-        return await append(item, deadline_s=deadline_s)
-
-    monkeypatch.setattr(engine, "append", slow)
+    engine.append_s, engine.silent = append_s, True
     client = make_client(settings=replace(settings, response_timeout_s=15.0))
     answer = await client("POST", f"/v2/jobs/{KEY}/completion")
     assert not engine.appended[0].flush

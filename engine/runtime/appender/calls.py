@@ -40,7 +40,7 @@ class Append(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(slots=True, eq=False)
 class PendingCommand:
-    """A command that was handed over. `result` is set before `done`."""
+    """A command that is to be appended. `result` is set before `done`."""
 
     entry: LogEntry
     partition: int
@@ -52,9 +52,15 @@ class PendingCommand:
     result: Appended | Exception | None = None
     call: AppendCall | None = None
     withdrawn: bool = False
+    queued: bool = False
+    """The appender has it."""
+    patience_until: float = float("inf")
+    """When a `new` command is refused if the log has no room for it (Trio's clock)."""
+    appended_at: float = 0.0
+    """When the appender knew the position (Trio's clock)."""
 
-    def finish(self, result: Appended | Exception) -> None:
-        self.result = result
+    def finish(self, result: Appended | Exception, now: float = 0.0) -> None:
+        self.result, self.appended_at = result, now
         self.done.set()
 
 

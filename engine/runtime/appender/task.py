@@ -124,16 +124,31 @@ class Appender:
             Refused: PostgreSQL refuses a value; certainly nothing was written.
             InDoubt: the outcome is unknown; it may be written.
         """
+        pending = self.begin_append(item)
+        return await self.finish_append(pending, pending.since + max(deadline_s, 0.0))
+
+    def begin_append(self, item: Append) -> PendingCommand:
+        """Begin to append a command. Call `finish_append` then, unless `done` comes before. Never waits.
+
+        Raises:
+            Overloaded, Unavailable, Draining: as `append` does.
+        """
         self._check_open()
         new = isinstance(item.command, NEW)
         if new and (lag := self._lags(item.partition)) is not None:
             raise self._overloaded(lag)
         pending = pending_command(item, new)
-        deadline = pending.since + max(deadline_s, 0.0)
-        with trio.move_on_at(min(deadline, pending.since + self._settings.new_wait_s) if new else deadline):
-            await self._hand_over(pending, new)
+        if new:
+            pending.patience_until = pending.since + self._settings.new_wait_s
+        self._queue(pending)
+        return pending
+
+    async def finish_append(self, pending: PendingCommand, deadline: float) -> Appended:
+        """Wait for the position of a command up to `deadline` (Trio's clock). Raises as `append` does."""
+        with trio.move_on_at(min(deadline, pending.patience_until)):
+            await self._hand_over(pending)
             await pending.done.wait()
-        if new and pending.result is None:
+        if pending.new and pending.result is None:
             await self._wait_on(pending, deadline)
         if isinstance(pending.result, Appended):
             return pending.result
@@ -149,7 +164,8 @@ class Appender:
         pendings = [pending_command(item) for item in items]
         with trio.move_on_after(max(deadline_s, 0.0)):
             for pending in pendings:
-                await self._hand_over(pending, False)
+                self._queue(pending)
+                await self._hand_over(pending)
             for pending in pendings:
                 await pending.done.wait()
         results = [self._give_up(pending) if pending.result is None else pending.result for pending in pendings]
@@ -215,17 +231,26 @@ class Appender:
             return f"the engine is {lag} commands behind"
         return None
 
-    async def _hand_over(self, pending: PendingCommand, new: bool) -> None:
+    def _queue(self, pending: PendingCommand) -> None:
+        """Queue a command. Running work that finds its queue full is queued by `_hand_over`."""
         try:
-            if new:
+            if pending.new:
                 self._new_commands(pending.partition).put_nowait(pending)
             else:
                 self._send_work.send_nowait(pending)
         except trio.WouldBlock:
-            if new:
+            if pending.new:
                 raise self._overloaded(f"{self._settings.new_channel} requests wait for being appended") from None
-            await self._send_work.send(pending)
+            return
+        pending.queued = True
         self._wake.set()
+
+    async def _hand_over(self, pending: PendingCommand) -> None:
+        """Wait until the command is queued."""
+        if not pending.queued:
+            await self._send_work.send(pending)
+            pending.queued = True
+            self._wake.set()
 
     def _new_commands(self, partition: int) -> NewCommands:
         new = self._new.get(partition)
@@ -381,8 +406,9 @@ class Appender:
         return self._last[partition]
 
     def _call_succeeded(self, call: AppendCall, appended: list[Appended], segment: AppendedSegment | None) -> None:
+        now = trio.current_time()
         for item, result in zip(call.items, appended, strict=True):
-            item.finish(result)
+            item.finish(result, now)
         fresh = [result.position for result in appended if not result.replayed]
         self.stats.commands += len(fresh)
         self.stats.replays += len(appended) - len(fresh)
@@ -390,7 +416,7 @@ class Appender:
             new = sum(item.new for item in call.items)
             since = min(item.since for item in call.items if not item.new or new == len(call.items))
             pace = self._new_commands(call.partition).pace
-            pace.appended(fresh[-1], new, len(call.items) - new, since, trio.current_time())
+            pace.appended(fresh[-1], new, len(call.items) - new, since, now)
             self._note_appended(call.partition, fresh[-1], segment)
 
     def _note_appended(self, partition: int, position: int, segment: AppendedSegment | None = None) -> None:

@@ -155,3 +155,12 @@ async def test_a_full_log_holds_back_only_the_new_commands_of_its_partition(star
     engine.position = None
     appender.processed(1)
     await until(lambda: len(first) == 3)
+
+
+async def test_only_new_commands_lose_patience(start):
+    appender = await start(1, new_wait_s=3.0)
+    new, work = appender.begin_append(CREATE), appender.begin_append(COMPLETE)
+    assert (new.queued, work.queued) == (True, True)
+    assert (new.patience_until, work.patience_until) == (new.since + 3.0, float("inf"))
+    first, second = [(await appender.finish_append(one, one.since + SECONDS)).position for one in (work, new)]
+    assert first != second
