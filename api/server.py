@@ -7,12 +7,15 @@ of `serve` opens the application's resources. TLS and HTTP/2 are the task of a p
 import errno
 import socket
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import structlog
 import trio
 
 from vivero.api.http1.connection import serve_connection
 from vivero.api.http1.connection_capacity import ConnectionCapacity
+from vivero.api.http1.figures import HttpFigures
 from vivero.api.http1.listeners import ListenError, open_listeners
 from vivero.api.http1.response import problem_response
 from vivero.api.http1.settings import ServerSettings
@@ -25,31 +28,51 @@ log = structlog.get_logger("vivero.api.server")
 
 BEAT_S = 0.2
 ACCEPT_RETRY_S = 0.1
+TURN_S = 0.001
+MAX_TURNS = 10
+"""For so many times `TURN_S` a connection is left to processes that have fewer. Then it is accepted all the same."""
 _OUT_OF_RESOURCES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+
+class AcceptTurns(Protocol):
+    """Lets the processes that share listening sockets take equal shares of the connections."""
+
+    def others_first(self, connections: int) -> bool:
+        """Whether another process should accept the next connection, as this one has so many."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a node serves clients. With `turns`, other processes accept from the same listening sockets."""
+
+    listeners: Sequence[trio.SocketListener]
+    turns: AcceptTurns | None = None
+    figures: HttpFigures = field(default_factory=HttpFigures)
 
 
 async def serve(
     app: App,
-    listeners: Sequence[trio.SocketListener],
+    endpoint: Endpoint,
     *,
     settings: ServerSettings,
     drain: trio.Event,
     beat: Callable[[], None],
     task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Serve `app` on `listeners` until `drain` is set and the open requests have ended or exceeded their grace.
+    """Serve `app` at `endpoint` until `drain` is set and the open requests have ended or exceeded their grace.
 
     Returns within `settings.drain_grace_s` after `drain`, whatever clients do. Handlers that still run are cancelled
     then, but a handler that shields itself from cancellation is awaited. The listening sockets stay open, even if this
     task is cancelled or fails, so that the caller may serve them again. The accept loops call `beat` at least every
     0.2 s. Handlers and connections cannot end this task; only a closed listening socket does.
     """
-    state = ServerState(app, settings)
+    state = ServerState(app, settings, endpoint.figures)
     async with trio.open_nursery() as nursery:
         async with trio.open_nursery() as accepting:
             accepting.start_soon(state.keep_ticking)
-            for listener in listeners:
-                accepting.start_soon(_accept_loop, listener, state, nursery, beat)
+            for listener in endpoint.listeners:
+                accepting.start_soon(_accept_loop, listener, state, nursery, beat, endpoint.turns)
             task_status.started()
             await drain.wait()
             accepting.cancel_scope.cancel()
@@ -70,21 +93,27 @@ async def _drain(state: ServerState, nursery: trio.Nursery, beat: Callable[[], N
 
 
 async def _accept_loop(
-    listener: trio.SocketListener, state: ServerState, nursery: trio.Nursery, beat: Callable[[], None]
+    listener: trio.SocketListener,
+    state: ServerState,
+    nursery: trio.Nursery,
+    beat: Callable[[], None],
+    turns: AcceptTurns | None,
 ) -> None:
     while True:
         beat()
         stream = None
         with trio.move_on_after(BEAT_S):
-            stream = await _accept(listener, state)
+            stream = await _accept(listener, state, turns)
         if stream is not None:
             _admit(stream, state, nursery)
 
 
-async def _accept(listener: trio.SocketListener, state: ServerState) -> SocketStream | None:
-    """The next connection; None after a pause if the system lacks file descriptors or memory."""
+async def _accept(listener: trio.SocketListener, state: ServerState, turns: AcceptTurns | None) -> SocketStream | None:
+    """The next connection; None if another process took it, or after a pause without file descriptors or memory."""
     try:
-        accepted = await listener.accept()
+        accepted = await (listener.accept() if turns is None else _accept_in_turn(listener, state, turns))
+        if accepted is None:
+            return None
         return SocketStream(socket.socket(fileno=accepted.socket.detach()))
     except OSError as error:
         if error.errno not in _OUT_OF_RESOURCES:
@@ -94,6 +123,21 @@ async def _accept(listener: trio.SocketListener, state: ServerState) -> SocketSt
             state.reserve.evict(trio.current_time())
         await trio.sleep(ACCEPT_RETRY_S)
         return None
+
+
+async def _accept_in_turn(
+    listener: trio.SocketListener, state: ServerState, turns: AcceptTurns
+) -> trio.SocketStream | None:
+    """The next connection, unless another process with fewer connections takes it."""
+    turns.others_first(state.open)  # tells the others how many connections there are
+    await trio.lowlevel.wait_readable(listener.socket)
+    for _ in range(MAX_TURNS):
+        if not turns.others_first(state.open):
+            break
+        await trio.sleep(TURN_S)
+    with trio.move_on_after(TURN_S):
+        return await listener.accept()
+    return None
 
 
 def _admit(stream: SocketStream, state: ServerState, nursery: trio.Nursery) -> None:
@@ -107,6 +151,7 @@ def _admit(stream: SocketStream, state: ServerState, nursery: trio.Nursery) -> N
     for capacity in (state.capacity, state.reserve):
         if capacity.has_place(now):
             capacity.open += 1
+            state.figures.accepted += 1
             nursery.start_soon(_serve_one, stream, state, capacity)
             return
     _turn_away(stream, state)

@@ -20,7 +20,7 @@ from typing import Any
 import trio
 
 from vivero.api.http1.state import Receive, Scope, Send
-from vivero.api.server import ServerSettings, open_listeners, serve
+from vivero.api.server import Endpoint, ServerSettings, open_listeners, serve
 
 CONNECTIONS = 32
 SECONDS = 2.0
@@ -45,7 +45,9 @@ async def serve_until_stdin_ends() -> None:
     print(listeners[0].socket.getsockname()[1], flush=True)
     drain = trio.Event()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(lambda: serve(trivial, listeners, settings=ServerSettings(), drain=drain, beat=lambda: None))
+        nursery.start_soon(
+            lambda: serve(trivial, Endpoint(listeners), settings=ServerSettings(), drain=drain, beat=lambda: None)
+        )
         await trio.to_thread.run_sync(sys.stdin.read)
         drain.set()
 

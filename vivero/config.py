@@ -31,6 +31,7 @@ from vivero.engine.runtime.timers.settings import TimerSettings
 from vivero.roles import ALL, Role, parse
 from vivero.storage.partitions import MAX_PARTITIONS
 
+MAX_PROCESSES = 256
 LOG_FORMATS = ("console", "json")
 LOG_LEVELS = ("debug", "info", "warning", "error")
 
@@ -49,6 +50,15 @@ class DatabaseSettings:
     """Connections for reads and for activation. Appender, consumer and notification listener have their own."""
     allow_unsafe_commits: bool = False
     """Start even if the server may lose acknowledged commits in a crash (synchronous_commit off)."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdminSettings:
+    """The admin port, which a program with several processes has."""
+
+    host: str = "127.0.0.1"
+    port: int = 9600
+    """0 chooses a free port."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +101,9 @@ class Config:
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     cluster: ClusterSettings = field(default_factory=ClusterSettings)
     supervision: SupervisionSettings = field(default_factory=SupervisionSettings)
+    admin: AdminSettings = field(default_factory=AdminSettings)
+    processes: int = 1
+    """The number of processes that serve. Each is a node of its own."""
     partitions: int = 1
     """The number of partitions of a new database. A database with more keeps its number."""
     roles: str = ALL
@@ -111,6 +124,8 @@ class Config:
                 raise ValueError(f"it must be one of {', '.join(allowed)}")
         if not 1 <= self.partitions <= MAX_PARTITIONS:
             raise ValueError(f"it must be from 1 to {MAX_PARTITIONS}")
+        if not 1 <= self.processes <= MAX_PROCESSES:
+            raise ValueError(f"it must be from 1 to {MAX_PROCESSES}")
         parse(self.roles)
 
     def has_role(self, role: Role) -> bool:

@@ -8,17 +8,17 @@ import resource
 import secrets
 import signal
 import socket
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import structlog
 import trio
 
-from vivero import access, embedded, tree
+from vivero import access, budget, embedded, tree
 from vivero.api.http1.listeners import open_listeners
+from vivero.api.server import Endpoint
 from vivero.config import Config
 from vivero.embedded import Lease
 from vivero.engine.runtime.cluster import versions
@@ -26,9 +26,10 @@ from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.children import Child
 from vivero.engine.runtime.supervision.failures import Escalated
 from vivero.storage import nodes, partitions
-from vivero.storage.postgres import checks, driver, migrate
+from vivero.storage.postgres import checks, connection_limit, driver, migrate
 from vivero.storage.postgres.checks import Server
 from vivero.storage.postgres.migrate import Migration
+from vivero.storage.postgres.startup_problems import StartupProblem
 
 log = structlog.get_logger(__name__)
 
@@ -42,8 +43,14 @@ these are freed without the collector. A full collection takes 0.1 s. A collecti
 
 OTHER_FILES = 200
 """Open files that are not client connections: sockets of the database, listening sockets, pipes, logs, uploads."""
+CONNECTIONS_FOR_PEOPLE = 20
+"""Connections of the embedded PostgreSQL beyond those of the program: psql, further programs, superusers."""
 SAME_SIGNAL_S = 0.2
 """Signals within this time count as one: `timeout` and terminals signal the program and then its process group."""
+
+
+class TooFewConnections(StartupProblem):
+    """PostgreSQL grants fewer connections than the processes need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +61,42 @@ class Ready:
     dsn: str
     server: Server
     embedded: bool
-    tree: tree.Tree
+    admin: str | None = None
+    """The URL of the admin port, if there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What is there before anything is served: the listening sockets, and a database with the newest schema."""
+
+    config: Config
+    """The settings, with the port and the number of partitions as they are."""
+    dsn: str
+    server: Server
+    listeners: Sequence[trio.SocketListener]
+    others: Sequence[Child]
+    """Children that supervise the embedded PostgreSQL."""
+
+    def ready(self, admin: str | None = None) -> Ready:
+        """The state to report when clients are served."""
+        return Ready(address(self.config), self.dsn, self.server, self.config.database.url is None, admin)
+
+
+Serve = Callable[[Prepared, Callable[[Ready], None], trio.Event], Awaitable[None]]
+"""Serves until the event is set. Calls the function once clients are served."""
+
+
+async def serve_in_this_process(prepared: Prepared, ready: Callable[[Ready], None], stop: trio.Event) -> None:
+    """Run one node in this process."""
+    config = prepared.config
+    allow_files(open_files(config))
+    tune_collector()
+    node = node_name(config.api.node_name)
+
+    def started(_tree: tree.Tree) -> None:
+        ready(prepared.ready())
+
+    await tree.run(config, prepared.dsn, node, Endpoint(prepared.listeners), stop, started, prepared.others)
 
 
 async def up(
@@ -63,6 +105,7 @@ async def up(
     ready: Callable[[Ready], None] = lambda _ready: None,
     migrating: Callable[[Migration, int, int], None] | None = None,
     stop: trio.Event | None = None,
+    serve: Serve = serve_in_this_process,
 ) -> None:
     """Serve until SIGTERM or SIGINT, or until `stop` is set. A second signal ends the program at once.
 
@@ -79,11 +122,9 @@ async def up(
     stop = trio.Event() if stop is None else stop
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_stop_on_signal, stop, nursery.cancel_scope)
-        allow_files(config.http.max_connections + config.http.reserved_connections + OTHER_FILES)
         listeners = await open_listeners(config.api.host, config.api.port)
         try:
             port = listeners[0].socket.getsockname()[1]
-            node = node_name(config.api.node_name)
             config = replace(config, api=replace(config.api, port=port))
             async with AsyncExitStack() as held:
                 async with _unless(stop):
@@ -91,18 +132,13 @@ async def up(
                     server = await prepare(dsn, config, migrating)
                     await access.make_first_admin(dsn, config.auth)
                     config = replace(config, partitions=await make_partitions(dsn, config.partitions))
+                    await check_budget(dsn, config)
                 if not stop.is_set():
-                    tune_collector()
-                    started = partial(_ready, ready, config, dsn, server)
-                    await tree.run(config, dsn, node, listeners, stop, started, children)
+                    await serve(Prepared(config, dsn, server, listeners, children), ready, stop)
         finally:
             for listener in listeners:
                 listener.socket.close()
         nursery.cancel_scope.cancel()
-
-
-def _ready(ready: Callable[[Ready], None], config: Config, dsn: str, server: Server, built: tree.Tree) -> None:
-    ready(Ready(address(config), dsn, server, config.database.url is None, built))
 
 
 @asynccontextmanager
@@ -145,6 +181,24 @@ async def make_partitions(dsn: str, asked: int) -> int:
     return count
 
 
+async def check_budget(dsn: str, config: Config) -> None:
+    """Check that the processes can have their connections, and warn if the machine has less memory than they may use.
+
+    Raises:
+        StartupProblem: PostgreSQL grants too few connections for several processes.
+    """
+    connection = await driver.connect(dsn, name="vivero:budget")
+    try:
+        problem = budget.too_few_connections(config, await connection_limit.read(connection))
+    finally:
+        connection.close()
+    if problem is not None and config.processes > 1:
+        raise TooFewConnections(problem)
+    for warning in (problem, budget.too_little_memory(config)):
+        if warning is not None:
+            log.warning(warning)
+
+
 async def pending(dsn: str, config: Config) -> list[Migration]:
     """Check that PostgreSQL fits, and return the migrations that `prepare` would run."""
     await checks.check(dsn, allow_unsafe_commits=config.database.allow_unsafe_commits)
@@ -164,11 +218,19 @@ async def database(config: Config) -> AsyncGenerator[tuple[str, list[Child]]]:
     if config.database.url is not None:
         yield config.database.url, []
         return
-    holder = LeaseHolder(config.database.data_dir)
+    holder = LeaseHolder(config.database.data_dir, _embedded_settings(config))
     try:
         yield await holder.acquire(), [Child("postgres", holder.run)]
     finally:
         holder.release()
+
+
+def _embedded_settings(config: Config) -> embedded.Settings:
+    """The embedded server's settings, with as many connections as the processes need beside a few for people."""
+    usual = embedded.DEVELOPMENT
+    needed = budget.connections(config) * config.processes + CONNECTIONS_FOR_PEOPLE
+    most = max(needed, int(usual.parameters["max_connections"]))
+    return replace(usual, parameters={**usual.parameters, "max_connections": str(most)})
 
 
 class LeaseHolder:
@@ -177,13 +239,16 @@ class LeaseHolder:
     A server that dies too often ends the program, so that its user notices.
     """
 
-    def __init__(self, root: Path | None) -> None:
+    def __init__(self, root: Path | None, settings: embedded.Settings = embedded.DEVELOPMENT) -> None:
         self._root = root
+        self._settings = settings
         self._lease: Lease | None = None
 
     async def acquire(self) -> str:
         """Lease the server and return its DSN. A lease that arrives after a cancellation is dropped."""
-        self._lease = await trio.to_thread.run_sync(embedded.acquire, self._root, abandon_on_cancel=True)
+        self._lease = await trio.to_thread.run_sync(
+            embedded.acquire, self._root, self._settings, abandon_on_cancel=True
+        )
         return self._lease.dsn
 
     async def run(self, beat: Beat) -> None:
@@ -212,13 +277,21 @@ class LeaseHolder:
             self._lease = None
 
 
-def node_name(given: str | None = None) -> str:
+def node_name(given: str | None = None, process: str | None = None) -> str:
     """A name that is unique to this process: the given name or the host, the process id and a random part.
+
+    With several processes of one program, `process` is the name of this one in it.
 
     A partition's leader is recorded by its name, so a second program with this name would believe that it leads. The
     random part is necessary because process ids are reused.
     """
-    return f"{given or socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+    part = "" if process is None else f"#{process}"
+    return f"{given or socket.gethostname()}{part}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+def open_files(config: Config) -> int:
+    """How many files a node may have open."""
+    return config.http.max_connections + config.http.reserved_connections + OTHER_FILES
 
 
 def allow_files(needed: int) -> None:

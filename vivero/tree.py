@@ -22,6 +22,7 @@ from vivero.api.access.authentication import Authenticator
 from vivero.api.access.signing_keys import SigningKeys
 from vivero.api.long_polls import LongPolls
 from vivero.api.memory_budget import MemoryBudget
+from vivero.api.server import Endpoint
 from vivero.api.services import Services
 from vivero.api.waits import Waits
 from vivero.config import Config
@@ -138,9 +139,7 @@ def _pools(connection: Callable[..., Callable[[float], Awaitable[Connection]]], 
     return api, leasing, large_jobs
 
 
-def build(
-    config: Config, dsn: str, node: str, listeners: Sequence[trio.SocketListener], others: Sequence[Child] = ()
-) -> Tree:
+def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Sequence[Child] = ()) -> Tree:
     """All parts, connected. `node` is unique to this process; `others` are children that supervise PostgreSQL."""
     primary = Primary(dsn)
     connection, before = partial(_connection, primary), partial(_connection_before, primary)
@@ -193,7 +192,7 @@ def build(
     partitions = range(1, config.partitions + 1) if config.has_role(Role.ENGINE) else ()
     supervisor = Supervisor(
         [
-            _api(config, services, listeners, pools, long_polls),
+            _api(config, services, endpoint, pools, long_polls),
             *_with_role(config, API_OR_ENGINE, Child("appender", appender.run, appender.close, appender.drain)),
             Child("cluster", cluster.run, cluster.close, cluster.drain),
             *(child for partition in partitions for child in engine.open(partition)),
@@ -242,7 +241,7 @@ def _appender(config: Config, connection: Connect, handovers: Handovers, announc
 def _api(
     config: Config,
     services: Callable[[], Services],
-    listeners: Sequence[trio.SocketListener],
+    endpoint: Endpoint,
     pools: Sequence[Pool],
     long_polls: LongPolls,
 ) -> Child:
@@ -251,7 +250,7 @@ def _api(
 
     async def serve(beat: Beat) -> None:
         served = app.build if config.has_role(Role.API) else partial(status_only.build, roles=config.roles)
-        await server.serve(served(services()), listeners, settings=config.http, drain=drain, beat=beat.beat)
+        await server.serve(served(services()), endpoint, settings=config.http, drain=drain, beat=beat.beat)
 
     def finish() -> None:
         """Finish open requests. Long polls end at once."""
@@ -265,7 +264,7 @@ async def run(
     config: Config,
     dsn: str,
     node: str,
-    listeners: Sequence[trio.SocketListener],
+    endpoint: Endpoint,
     stop: trio.Event,
     started: Callable[[Tree], None] = lambda _tree: None,
     others: Sequence[Child] = (),
@@ -275,7 +274,7 @@ async def run(
     Raises:
         Escalated: too many failures; the process should exit with a status other than 0.
     """
-    tree = build(config, dsn, node, listeners, others)
+    tree = build(config, dsn, node, endpoint, others)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_stop, tree, stop, config.drain_s, nursery.cancel_scope)
         note = partial(tree.cluster.handovers.accuse, partial(attempts.leave_notes, dsn))

@@ -73,6 +73,7 @@ class Exchange:
             await self._answer_problem(503, f"The server is handling {limit} requests, its limit; try again later")
             return await self._discard_rest()
         state.in_flight += 1
+        state.figures.requests += 1
         try:
             await state.app(self._scope(client, server), self.receive, self.send)
             if not (self._done or self._refused or self.wire.eof):

@@ -7,6 +7,7 @@ from typing import Any
 import trio
 
 from vivero.api.http1.connection_capacity import ConnectionCapacity, Owners
+from vivero.api.http1.figures import HttpFigures
 from vivero.api.http1.memory import Memory
 from vivero.api.http1.settings import ServerSettings
 
@@ -33,6 +34,7 @@ class ServerState:
         "date_line",
         "draining",
         "emptied",
+        "figures",
         "in_flight",
         "memory",
         "now",
@@ -41,9 +43,10 @@ class ServerState:
         "settings",
     )
 
-    def __init__(self, app: App, settings: ServerSettings) -> None:
+    def __init__(self, app: App, settings: ServerSettings, figures: HttpFigures | None = None) -> None:
         self.app = app
         self.settings = settings
+        self.figures = HttpFigures() if figures is None else figures
         self.draining = False
         self.emptied = trio.Event()
         self.in_flight = 0
@@ -81,6 +84,7 @@ class ServerState:
     def connection_closed(self, capacity: ConnectionCapacity) -> None:
         """Count a closed connection. The last one sets `emptied`."""
         capacity.open -= 1
+        self.figures.closed += 1
         if not self.open:
             self.emptied.set()
             self.emptied = trio.Event()

@@ -16,6 +16,7 @@ import trio
 
 from vivero import tree
 from vivero.api.http1.listeners import open_listeners
+from vivero.api.server import Endpoint
 from vivero.config import Config
 
 sdk = pytest.importorskip("camunda_orchestration_sdk", reason="the official client is not installed")
@@ -34,7 +35,7 @@ async def address(rows, database, nursery):
     done = trio.Event()
 
     async def run():
-        await tree.run(Config(), database, "node", listeners, stop)
+        await tree.run(Config(), database, "node", Endpoint(listeners), stop)
         done.set()
 
     nursery.start_soon(run)

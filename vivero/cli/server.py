@@ -18,6 +18,7 @@ from vivero.cli.failures import Failure, GaveUp, run
 from vivero.config import Config, ConfigError
 from vivero.engine.runtime.cluster.versions import IncompatibleVersion
 from vivero.engine.runtime.supervision.failures import Escalated
+from vivero.processes import parent
 from vivero.roles import Role, parse
 from vivero.storage.postgres.checks import Server
 from vivero.storage.postgres.errors import Outage, Retry
@@ -71,6 +72,7 @@ def settings(file: Path | None, **flags: Any) -> Config:
 @click.option("--port", type=int, metavar="N", help="Listen on this port; 0 selects a free one.  [8080]")
 @click.option("--host", metavar="H", help="Listen on this address; 0.0.0.0 means all.  [127.0.0.1]")
 @database_options
+@click.option("--processes", type=int, metavar="N", help="Serve with N processes, for machines with more cores.  [1]")
 @click.option("--partitions", type=int, metavar="N", help="Partitions of a new database, for several engines.  [1]")
 @click.option("--roles", metavar="LIST", help="What this node does: api, engine, jobs, web.  [all of them]")
 @click.option("--auth", type=click.Choice(MODES), help="Whether requests need credentials.  [none]")
@@ -86,6 +88,7 @@ def up(
     file: Path | None,
     data_dir: Path | None,
     database_url: str | None,
+    processes: int | None,
     partitions: int | None,
     roles: str | None,
     auth: str | None,
@@ -116,6 +119,7 @@ def up(
         api__host=host,
         database__data_dir=data_dir,
         database__url=database_url,
+        processes=processes,
         partitions=partitions,
         roles=roles,
         auth__mode=auth,
@@ -127,8 +131,9 @@ def up(
     logs.configure(chosen.log_format, chosen.log_level)
     for name, suggestion in config.misspelt().items():
         log.warning("an environment variable does not name a setting", variable=name, did_you_mean=suggestion)
+    serve = parent.serve if chosen.processes > 1 else program.serve_in_this_process
     run(
-        lambda: program.up(chosen, ready=functools.partial(_say_ready, chosen), migrating=say_migration),
+        lambda: program.up(chosen, ready=functools.partial(_say_ready, chosen), migrating=say_migration, serve=serve),
         EXPECTED,
     )
 
@@ -202,6 +207,8 @@ def banner(chosen: Config, ready: program.Ready) -> str:
         ("PostgreSQL", where(chosen, ready.server)),
         ("durability", durability(ready.server)),
     ]
+    if ready.admin is not None:
+        lines.append(("processes", f"{chosen.processes}; admin port {ready.admin}/status"))
     if set(parse(chosen.roles)) != set(Role):
         lines.append(("roles", chosen.roles))
     if chosen.auth.mode == "none" and chosen.auth.insecure:

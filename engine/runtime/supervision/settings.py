@@ -23,5 +23,8 @@ class SupervisionSettings:
     stuck_after_s: float = 5.0
     """The process ends if a cancelled child has not ended after this time."""
     check_every_s: float = 0.1
+    max_deaths: int = 10
+    """More deaths of processes than this within `deaths_window_s` end the program (`vivero up --processes`)."""
+    deaths_window_s: float = 60.0
     blocked_after_s: float = 10.0
     """The process ends when its event loop has been blocked this long (`watchdog`)."""

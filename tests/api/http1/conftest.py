@@ -16,7 +16,7 @@ import vivero.api.server
 from vivero.api.http1.connection import serve_connection
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.http1.state import ServerState
-from vivero.api.server import open_listeners, serve
+from vivero.api.server import Endpoint, open_listeners, serve
 
 # Nothing here should take long; a test that hangs fails instead.
 PATIENCE_S = 20
@@ -222,7 +222,9 @@ class Running:
 
     async def run(self, app, settings, task_status=trio.TASK_STATUS_IGNORED) -> None:
         """Serve, like the program; `state` is what the server's tasks share."""
-        await serve(app, self.listeners, settings=settings, drain=self.drain, beat=self.beat, task_status=task_status)
+        await serve(
+            app, Endpoint(self.listeners), settings=settings, drain=self.drain, beat=self.beat, task_status=task_status
+        )
         self.done.set()
 
     def beat(self) -> None:

@@ -9,7 +9,7 @@ import structlog
 import trio
 
 import vivero.api.http1.connection
-from vivero.api.server import ListenError, ServerSettings, open_listeners, serve
+from vivero.api.server import Endpoint, ListenError, ServerSettings, open_listeners, serve
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 # Nothing here should take long; a test that hangs fails instead.
@@ -241,7 +241,7 @@ class TestDrain:
         drain.set()
         listeners = await open_listeners("127.0.0.1", 0)
         with trio.fail_after(PATIENCE_S):
-            await serve(apps.echo, listeners, settings=ServerSettings(), drain=drain, beat=lambda: None)
+            await serve(apps.echo, Endpoint(listeners), settings=ServerSettings(), drain=drain, beat=lambda: None)
         await listeners[0].aclose()
 
 

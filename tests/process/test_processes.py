@@ -1,0 +1,200 @@
+"""`vivero up --processes`: several nodes behind one port, started again when they die, ended with their parent."""
+
+import signal
+
+import psutil
+import pytest
+import trio
+
+from tests.process.audit import audit, settled
+from tests.process.http_client import Caller, Unanswered
+from tests.process.load import Load, deploy
+from tests.process.program import eventually, free_port
+
+SMALL = {"VIVERO_DATABASE_POOL_SIZE": "2"}
+"""The tests' PostgreSQL has 50 connections."""
+KILLS = 5
+
+
+class Processes:
+    """A program with several processes, and its admin port."""
+
+    def __init__(self, program, admin_port) -> None:
+        self.program, self.admin_port = program, admin_port
+
+    async def ask(self, path, method="GET"):
+        async with Caller(self.admin_port) as caller:
+            return await caller.call(method, path, within_s=10)
+
+    async def healthy(self):
+        try:
+            answer = await self.ask("/status")
+        except Unanswered:
+            return None
+        return answer.json if answer.status == 200 else None
+
+    async def restart(self):
+        self.program.start()
+        return await self.ready()
+
+    async def ready(self):
+        """Wait until every process is healthy: the status of all."""
+        return await eventually(self.healthy, "all processes are healthy")
+
+    async def pids(self):
+        return [process["pid"] for process in (await self.ready())["processes"]]
+
+
+@pytest.fixture
+def start(make_program, database, unsafe):
+    """Makes a program with so many processes on the test's database, not started yet."""
+    made = []
+
+    def make(count, *arguments, **settings):
+        port = free_port()
+        environment = unsafe | SMALL | {"VIVERO_ADMIN_PORT": str(port)} | settings
+        program = make_program(
+            "--database-url", database, "--processes", str(count), *arguments, environment=environment
+        )
+        made.append(program)
+        return Processes(program, port)
+
+    yield make
+    for program in made:
+        program.end()
+
+
+async def gone(pids):
+    async def none_left():
+        return not any(psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie" for pid in pids)
+
+    await eventually(none_left, f"{pids} have ended")
+
+
+async def test_the_admin_port_tells_of_each_process(start):
+    processes = start(2)
+    status = await processes.restart()
+    assert [process["name"] for process in status["processes"]] == ["1", "2"]
+    nodes = [process["node"] for process in status["processes"]]
+    assert ("#1-" in nodes[0], "#2-" in nodes[1]) == (True, True)
+    assert len({process["pid"] for process in status["processes"]} | {processes.program.pid}) == 3
+    assert {child["name"] for child in status["processes"][1]["children"]} >= {"api", "appender", "consumer"}
+    assert (await processes.ask("/processes/2/status")).json["pid"] == status["processes"][1]["pid"]
+    assert (await processes.ask("/processes/3/status")).status == 404
+
+    async with Caller(processes.program.port) as one, Caller(processes.program.port) as other:
+        for caller in (one, other):
+            assert (await caller.call("GET", "/v2/topology")).status == 200
+        counted = (await processes.ask("/status")).json
+        assert counted["connections"] == 2
+        assert counted["connections"] == sum(process["connections"] for process in counted["processes"])
+        assert counted["requests"] == 2
+
+    assert processes.program.printed().count("Vivero is ready") == 1
+    assert f"admin port http://localhost:{processes.admin_port}/status" in processes.program.printed()
+    leads = processes.program.logged("leading the partition")
+    assert {entry["process"] for entry in leads} <= {"1", "2"}
+    assert leads
+
+
+async def test_each_process_is_hurt_by_its_name(start):
+    processes = start(2)
+    await processes.restart()
+    for name in ("1", "2"):
+        answer = await processes.ask(f"/processes/{name}/chaos/children/completions?kind=raise", "POST")
+        assert answer.status == 204
+
+    async def restarted():
+        status = await processes.ready()
+        return all(
+            child["restarts"] == 1
+            for process in status["processes"]
+            for child in process["children"]
+            if child["name"] == "completions"
+        )
+
+    await eventually(restarted, "the child of each process was started again")
+    assert {entry["process"] for entry in processes.program.ends_of("completions")} == {"1", "2"}
+    assert (await processes.ask("/processes/1/chaos/children/nobody", "POST")).status == 404
+    assert (await processes.ask("/processes/1/chaos/children/api?kind=x", "POST")).status == 400
+
+
+async def test_killed_processes_are_replaced_and_lose_nothing(start, database, random_faults):
+    processes = start(2, "--partitions", "2")
+    await processes.restart()
+    await deploy(processes.program.port, "one_task.bpmn")
+    load = Load([processes.program.port])
+    async with trio.open_nursery() as nursery:
+        await nursery.start(load.run)
+        for _ in range(KILLS):
+            await load.progress(random_faults.randrange(1, 100))
+            victim = random_faults.choice(await processes.pids())
+            psutil.Process(victim).kill()
+            await gone([victim])
+            await load.progress(10)
+            assert victim not in await processes.pids()
+        await load.stop_creating()
+        await settled(database)
+        nursery.cancel_scope.cancel()
+    ended = [entry["error"] for entry in processes.program.logged("child ended")]
+    assert [error for error in ended if "it was ended by SIGKILL" in error] == [
+        "ProcessEnded: it was ended by SIGKILL"
+    ] * KILLS
+    assert processes.program.printed().count("Vivero is ready") == 1
+    print(f"{await audit(database, load.books)} instances; {load.books}")
+
+
+async def test_a_killed_parent_takes_its_children_with_it(start):
+    processes = start(2)
+    await processes.restart()
+    pids = await processes.pids()
+    psutil.Process(pids[0]).suspend()
+    await processes.program.kill()
+    await gone(pids[1:])
+    psutil.Process(pids[0]).resume()
+    await gone(pids)
+
+
+async def test_a_signal_drains_all_processes(start):
+    processes = start(2)
+    await processes.restart()
+    pids = await processes.pids()
+    processes.program.signal(signal.SIGTERM)
+    assert await processes.program.wait() == 0
+    await gone(pids)
+    finishing = processes.program.logged("stopping: finishing open requests")
+    assert sorted(entry["process"] for entry in finishing) == ["1", "2"]
+
+
+async def test_a_second_signal_ends_all_at_once(start):
+    """One of them does not react, so that waiting for it would take long."""
+    processes = start(2)
+    await processes.restart()
+    pids = await processes.pids()
+    psutil.Process(pids[0]).suspend()
+    processes.program.signal(signal.SIGTERM)
+    await gone(pids[1:])
+    await trio.sleep(0.3)  # signals within 0.2 s count as one
+    processes.program.signal(signal.SIGTERM)
+    await processes.program.wait(within_s=15)
+    await gone(pids)
+
+
+async def test_processes_that_die_again_and_again_end_the_program(start):
+    processes = start(2, VIVERO_SUPERVISION_MAX_DEATHS="1")
+    await processes.restart()
+    for _ in range(2):
+        [first, _second] = await processes.pids()
+        psutil.Process(first).kill()
+        await gone([first])
+    assert await processes.program.wait() == 70
+    last = processes.program.said().splitlines()[-1]
+    assert last == "Error: 2 failures within 60 s, the last one in process 1: it was ended by SIGKILL"
+
+
+async def test_more_connections_than_postgresql_grants_are_refused(start):
+    processes = start(3, VIVERO_DATABASE_POOL_SIZE="8")
+    processes.program.start()
+    assert await processes.program.wait() == 1
+    last = processes.program.said().splitlines()[-1]
+    assert last.startswith("Error: 3 processes need up to 93 connections, 31 each, and PostgreSQL grants 47: raise its")

@@ -1,0 +1,34 @@
+"""What the parent refuses before it starts processes."""
+
+import socket
+
+import pytest
+import trio
+
+from vivero.access import NotProtected
+from vivero.api.http1.listeners import ListenError
+from vivero.config import AdminSettings, Config
+from vivero.processes import parent
+from vivero.program import Prepared
+from vivero.storage.postgres.checks import Server
+
+
+async def serve(**admin):
+    config = Config(processes=2, admin=AdminSettings(**admin))
+    prepared = Prepared(config, "", Server("18", 180000, "on", True, ""), [], [])
+    with trio.fail_after(20):
+        await parent.serve(prepared, pytest.fail, trio.Event())
+
+
+async def test_the_admin_port_is_not_for_other_machines():
+    with pytest.raises(NotProtected, match=r"not on '0\.0\.0\.0': set admin\.host to 127\.0\.0\.1"):
+        await serve(host="0.0.0.0")
+
+
+async def test_a_taken_admin_port_is_named_by_its_setting():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(ListenError, match=rf"port {port} of 127\.0\.0\.1: .* \(setting admin\.port"):
+            await serve(port=port)

@@ -1,0 +1,146 @@
+"""The parent of several processes: starts them, restarts them, serves the admin port, and stops them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import structlog
+import trio
+
+from vivero import program
+from vivero.access import NotProtected
+from vivero.api import server
+from vivero.api.http1.listeners import ListenError, open_listeners
+from vivero.api.http1.settings import ServerSettings
+from vivero.api.origins import is_loopback
+from vivero.api.server import Endpoint
+from vivero.config import Config
+from vivero.engine.runtime.supervision.beat import Beat
+from vivero.engine.runtime.supervision.children import Child
+from vivero.engine.runtime.supervision.supervisor import Supervisor
+from vivero.engine.runtime.supervision.watchdog import Watchdog
+from vivero.processes import admin, connection_counts
+from vivero.processes.channel import Begin
+from vivero.processes.child_process import ChildProcess, deaths
+from vivero.processes.connection_counts import ConnectionCounts
+from vivero.program import Prepared, Ready
+
+log = structlog.get_logger(__name__)
+
+ADMIN_HTTP = ServerSettings(max_connections=50, reserved_connections=5, drain_grace_s=1.0)
+MORE_GRACE_S = 5.0
+"""How much longer than its own limits a process may take to stop."""
+
+
+async def serve(prepared: Prepared, ready: Callable[[Ready], None], stop: trio.Event) -> None:
+    """Run the processes until `stop` is set, and then let them finish their requests. `program.up` calls this.
+
+    Raises:
+        ListenError: the admin port is not available.
+        NotProtected: others could reach the admin port.
+        Escalated: the processes died too often, or too many failures of the parent's own tasks.
+    """
+    listeners = await _open_admin(prepared.config)
+    try:
+        with connection_counts.create(prepared.config.processes) as counts:
+            await _serve(prepared, listeners, counts.fileno(), ready, stop)
+    finally:
+        for listener in listeners:
+            listener.socket.close()
+
+
+async def _open_admin(config: Config) -> list[trio.SocketListener]:
+    if not (is_loopback(config.admin.host) or config.auth.insecure):
+        raise NotProtected(
+            f"the admin port has no authentication and listens on loopback only, not on '{config.admin.host}': set "
+            "admin.host to 127.0.0.1, or give --insecure if every client that can reach it may do everything"
+        )
+    try:
+        return await open_listeners(config.admin.host, config.admin.port)
+    except ListenError as error:
+        raise ListenError(f"{error} (setting admin.port, for the admin port of several processes)") from error
+
+
+async def _serve(
+    prepared: Prepared,
+    admin_listeners: Sequence[trio.SocketListener],
+    counts: int,
+    ready: Callable[[Ready], None],
+    stop: trio.Event,
+) -> None:
+    config = prepared.config
+    all_serve = _AllServe(config.processes, partial(ready, prepared.ready(_url(config, admin_listeners))))
+    processes = _processes(prepared, counts, all_serve)
+    drain = trio.Event()
+
+    application = admin.build(
+        admin.Admin(processes, lambda: supervisor.health(), config.chaos), replace(config.api, host=config.admin.host)
+    )
+
+    async def serve_admin(beat: Beat) -> None:
+        await server.serve(application, Endpoint(admin_listeners), settings=ADMIN_HTTP, drain=drain, beat=beat.beat)
+
+    supervisor = Supervisor(
+        [
+            Child("admin", serve_admin, drain=drain.set),
+            *(Child(f"{admin.PREFIX}{one.name}", one.run, drain=one.drain) for one in processes),
+            *prepared.others,
+        ],
+        config.supervision,
+    )
+    watchdog = Watchdog(config.supervision.blocked_after_s)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_stop, supervisor, processes, stop, config.drain_s, nursery.cancel_scope)
+        with watchdog.thread():
+            nursery.start_soon(watchdog.run)
+            await supervisor.run()
+        nursery.cancel_scope.cancel()
+
+
+class _AllServe:
+    """Calls a function once, when each process has reported that it serves clients."""
+
+    def __init__(self, count: int, then: Callable[[], None]) -> None:
+        self._missing = {str(number) for number in range(1, count + 1)}
+        self._then = then
+
+    def serves(self, name: str) -> None:
+        if name in self._missing:
+            self._missing.discard(name)
+            if not self._missing:
+                self._then()
+
+
+def _processes(prepared: Prepared, counts: int, all_serve: _AllServe) -> list[ChildProcess]:
+    """The processes, named by numbers from 1."""
+    config, counter = prepared.config, deaths(prepared.config.supervision)
+    shown = ConnectionCounts(counts, config.processes, 0)
+    descriptors = [listener.socket.fileno() for listener in prepared.listeners]
+    begins = [
+        Begin(str(index + 1), config, prepared.dsn, descriptors, counts, index) for index in range(config.processes)
+    ]
+    return [ChildProcess(begin, shown, counter, partial(all_serve.serves, begin.name)) for begin in begins]
+
+
+def _url(config: Config, listeners: Sequence[trio.SocketListener]) -> str:
+    port = listeners[0].socket.getsockname()[1]
+    return program.address(replace(config, api=replace(config.api, host=config.admin.host, port=port)))
+
+
+async def _stop(
+    supervisor: Supervisor,
+    processes: Sequence[ChildProcess],
+    stop: trio.Event,
+    drain_s: float,
+    everything: trio.CancelScope,
+) -> None:
+    """Let all processes finish at the same time. Each limits the time for its API, its appender, its partitions."""
+    await stop.wait()
+    log.info("stopping: the processes finish open requests", grace_s=drain_s)
+    async with trio.open_nursery() as nursery:
+        for process in processes:
+            nursery.start_soon(supervisor.stop, f"{admin.PREFIX}{process.name}", 3 * drain_s + MORE_GRACE_S)
+    await supervisor.stop("admin", ADMIN_HTTP.drain_grace_s)
+    everything.cancel()
