@@ -1,6 +1,7 @@
 """What is installed: one name, `vivero`, from a wheel or a source distribution, beside whatever names the user has."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -83,6 +84,47 @@ def test_it_runs_beside_a_users_modules_of_our_folders_names(wheel_of_sdist, tmp
     assert Path(where).is_relative_to(installed)
     assert loaded == "[]"
     assert int(migrations) > 0
+    (home / "models").mkdir()
+    (home / "models" / "invoice.bpmn").write_bytes((ROOT / "examples" / "invoice" / "invoice.bpmn").read_bytes())
+    code = (
+        "import sys\n"
+        "from datetime import UTC, datetime\n"
+        "from vivero.library import Models, complete, start\n"
+        "models = Models.read('models/invoice.bpmn')\n"
+        "result = start(models, {'invoiceId': 'A-7'}, now=datetime(2026, 1, 1, tzinfo=UTC))\n"
+        "result = complete(models, result.snapshot, result.instance.jobs[0].key, {'score': 80})\n"
+        "print(result.instance.jobs[0].type, *{'api', 'engine', 'storage', 'trio', 'psycopg'} & set(sys.modules))\n"
+    )
+    assert run(sys.executable, "-c", code, cwd=home, PYTHONPATH=str(installed)) == "send-invoice\n"
     assert "Usage: python -m vivero" in run(
         sys.executable, "-m", "vivero", "--help", cwd=home, PYTHONPATH=str(installed)
     )
+
+
+def test_the_plugin_of_an_installed_wheel_is_found(wheel, tmp_path):
+    """Nothing is configured: pytest finds the fixture by the entry point of the wheel."""
+    with zipfile.ZipFile(wheel) as content:
+        (entry_points,) = (name for name in content.namelist() if name.endswith(".dist-info/entry_points.txt"))
+        text = content.read(entry_points).decode()
+    assert "[pytest11]\nvivero.pytest_plugin = vivero.pytest_plugin\n" in text
+    installed, home = tmp_path / "installed", tmp_path / "home"
+    run(
+        *(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--disable-pip-version-check"),
+        *("--target", str(installed), str(wheel)),
+        cwd=tmp_path,
+    )
+    shutil.copytree(ROOT / "examples" / "invoice", home, ignore=shutil.ignore_patterns("__pycache__"))
+    command = (
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-c",
+        "/dev/null",
+        "--rootdir",
+        str(home),
+        "-p",
+        "no:cacheprovider",
+    )
+    out = run(*command, str(home), cwd=home, PYTHONPATH=str(installed))
+    assert "invoice (invoice.bpmn): 100 %" in out

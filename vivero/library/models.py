@@ -62,6 +62,10 @@ class Models:
         """The executable model of a definition; None if there is none."""
         return self.resources.get(definition.sha256, {}).get(definition.process_id)
 
+    def name_of(self, digest: str) -> str:
+        """The name of the file with this SHA-256."""
+        return self._names[digest]
+
     def has(self, process_id: str, digest: str) -> bool:
         return process_id in self.resources.get(digest, {})
 

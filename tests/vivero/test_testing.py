@@ -1,0 +1,238 @@
+"""The test kit: what its expectations accept and refuse, mocks, several instances, coverage."""
+
+from datetime import timedelta
+
+import pytest
+
+from tests.core.event_models import boundary, call, catch, model, throw
+from tests.core.golden.recording import ROOTS
+from tests.core.models import end, start, task, xor
+from vivero.library import Rejected
+from vivero.testing import BpmnError, JobFailure, Processes
+from vivero.testing.coverage import Coverage, ProcessCoverage, from_json, to_json
+from vivero.testing.processes import BEGIN
+
+PERSON = '<userTask id="person"><extensionElements><zeebe:userTask/></extensionElements></userTask>'
+HELLO = '<messageEventDefinition messageRef="hello"/>'
+HOUR = "<timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition>"
+ERROR = '<errorEventDefinition errorRef="error-A"/>'
+
+
+@pytest.fixture
+def coverage():
+    return Coverage()
+
+
+@pytest.fixture
+def made(tmp_path, coverage):
+    """Processes with a file of one process `p`."""
+
+    def make(*content):
+        (tmp_path / "p.bpmn").write_bytes(model(*content, beside=(ROOTS,)))
+        return Processes([tmp_path], coverage).use("p.bpmn")
+
+    return make
+
+
+@pytest.fixture
+def one(made):
+    """An instance that waits at `work`."""
+    return made(start(), task("work", type="do"), end(), "start > work > end").start("p", {"a": 1})
+
+
+def test_a_job_is_named_by_its_element_or_its_type(made):
+    processes = made(start(), task("work", type="do"), end(), "start > work > end")
+    for name in ("work", "do"):
+        processes.start(variables={"a": 1}).complete(name, {"b": 2}).expect_completed().expect_variables({"a": 1}, b=2)
+
+
+@pytest.mark.parametrize(
+    ("expectation", "says"),
+    [
+        (lambda run: run.expect_active("end"), "'end' is not active."),
+        (lambda run: run.expect_not_active("work"), "'work' is active."),
+        (lambda run: run.expect_completed(), "The instance has not completed."),
+        (lambda run: run.expect_completed("start", "work"), "'work' has not completed."),
+        (lambda run: run.expect_path("start", "work"), "'work' has not completed at its place in start > work."),
+        (lambda run: run.expect_not_entered("work"), "'work' was entered."),
+        (lambda run: run.expect_terminated(), "The instance was not terminated."),
+        (lambda run: run.expect_variables(b=1), "There is no variable 'b'."),
+        (lambda run: run.expect_variables(a=[1]), "The variable 'a' is 1, not [1]."),
+        (lambda run: run.expect_incident("work"), "There is no incident at 'work'."),
+        (lambda run: run.complete("other"), "There is no job of 'other' to work on."),
+        (lambda run: run.complete_user_task("work"), "There is no user task 'work'."),
+        (lambda run: run.resolve("work"), "There is no incident at 'work'."),
+    ],
+)
+def test_a_failure_says_what_the_instance_does(one, expectation, says):
+    with pytest.raises(AssertionError) as failure:
+        expectation(one)
+    first, *others = str(failure.value).splitlines()
+    assert first == says
+    assert "  at 'work' for a job of type 'do'" in others
+    assert "It has completed: start." in others
+    assert "  a = 1" in others
+
+
+def test_expectations_that_hold(one):
+    one.expect_active("work", "p").expect_not_active("end").expect_completed("start").expect_no_incidents()
+    one.fail("work", "boom", retries=0).expect_incident("work", "boom").expect_incident("work", "JOB_NO_RETRIES")
+    with pytest.raises(AssertionError, match="There are incidents"):
+        one.expect_no_incidents()
+    with pytest.raises(AssertionError, match="No incident at 'work' contains 'bang'"):
+        one.expect_incident("work", "bang")
+    one.cancel().expect_terminated()
+
+
+def test_a_rejected_action_fails_the_test(one):
+    one.cancel()
+    with pytest.raises(AssertionError, match="has ended: it is TERMINATED"):
+        one.set_variables({"x": 1})
+
+
+def test_the_description_names_all_waits(made):
+    run = made(
+        *(start(), task("t"), PERSON, catch("later", HOUR), catch("told", HELLO)),
+        *("start > t", "start > person", "start > later", "start > told"),
+    ).start()
+    run.fail("t", "busy", minutes=5)
+    text = run.describe()
+    for line in (
+        "at 't' for a job of type 't', until 2026-01-01 00:05:00",
+        "at 'person' for a user task",
+        "at 'later' for a timer, due in 1:00:00",
+        "at 'told' for a message 'hello' with correlation key 'x'",
+    ):
+        assert f"  {line}\n" in text
+
+
+# ---- time
+
+
+def test_time_passes_from_timer_to_timer_and_mocks_answer_in_between(made):
+    processes = made(start(), catch("a", HOUR), task("t"), catch("b", HOUR), end(), "start > a > t > b > end")
+    processes.mock_job("t")
+    run = processes.start().advance(hours=2).expect_completed()
+    assert run.now == BEGIN + timedelta(hours=2)
+
+
+def test_a_job_comes_again_after_its_backoff(one):
+    one.fail("work", "busy", hours=1)
+    with pytest.raises(AssertionError, match="There is no job of 'work' to work on"):
+        one.complete("work")
+    one.advance(timedelta(hours=1)).complete("work").expect_completed()
+
+
+# ---- mocks
+
+
+def test_a_mocked_job_gets_the_visible_variables(made):
+    processes = made(start(), task("t", inputs=[("=a + 1", "b")]), end(), "start > t > end")
+    run = processes.mock_job("t", lambda seen: {"c": seen["a"] + seen["b"]}).start(variables={"a": 1})
+    run.expect_completed().expect_variables(c=3)
+
+
+def test_a_mock_throws_errors_and_fails(made):
+    processes = made(start(), task("t"), boundary("b", "t", ERROR), end(), "start > t", "b > end")
+
+    def raises(error):
+        def answer(_seen):
+            raise error
+
+        return answer
+
+    processes.mock_job("t", raises(BpmnError("A"))).start().expect_completed("b")
+    processes.mock_job("t", raises(JobFailure("boom", 0))).start().expect_incident("t", "boom")
+
+
+def test_messages_timers_and_user_tasks_are_mocked(made):
+    processes = made(
+        start(), catch("told", HELLO), catch("later", HOUR), PERSON, end(), "start > told > later > person > end"
+    )
+    processes.mock_message("hello", {"x": 1}).mock_timer("later").mock_user_task(
+        "person", lambda seen: {"y": seen["x"] + 1}
+    )
+    run = processes.start().expect_completed().expect_variables(x=1, y=2)
+    assert run.now == BEGIN + timedelta(hours=1)
+
+
+def test_a_called_process_is_mocked(made):
+    processes = made(start(), call("c", "q"), end(), "start > c > end")
+    processes.start().expect_incident("c", "CALLED_ELEMENT_ERROR")
+    processes.mock_process("q", lambda seen: {"b": seen["a"] * 2})
+    processes.start("p", {"a": 4}).expect_completed("c").expect_variables(b=8)
+
+
+def test_mocks_that_go_round_end_with_an_error(made):
+    processes = made(start(), xor("g"), task("t"), "start > g > t > g")
+    with pytest.raises(AssertionError, match="answered 1000 times in a row"):
+        processes.mock_job("t").start()
+
+
+# ---- several instances
+
+
+def test_what_an_instance_throws_reaches_the_others(made):
+    publish = '<zeebe:publishMessage correlationKey="=k"/>'
+    thrown = throw("say", HELLO).replace(">", f"><extensionElements>{publish}</extensionElements>", 1)
+    processes = made(
+        *(start(), catch("wait", HELLO), end(), f'<startEvent id="other">{HELLO}</startEvent>', thrown),
+        *("start > wait > end", "other > say"),
+    )
+    waiting, another = processes.start(), processes.start()
+    processes.start(at="other", variables={"k": "y"}).expect_completed()
+    waiting.expect_active("wait")
+    processes.start(at="other", variables={"k": "x"}).expect_completed()
+    waiting.expect_completed()
+    another.expect_completed()
+    assert waiting.instance.key != another.instance.key
+
+
+def test_all_instances_share_the_clock(made):
+    processes = made(start(), catch("later", HOUR), end(), "start > later > end")
+    first = processes.start()
+    processes.advance(minutes=30)
+    second = processes.start()
+    processes.advance(minutes=30)
+    first.expect_completed()
+    second.expect_active("later")
+
+
+def test_the_process_must_be_there(made):
+    with pytest.raises(Rejected, match=r"There is no process 'q'. The models have: p"):
+        made(start(), end(), "start > end").start("q")
+    with pytest.raises(FileNotFoundError, match=r"There is no file nowhere.bpmn in "):
+        made(start(), end(), "start > end").use("nowhere.bpmn")
+
+
+# ---- coverage
+
+
+def test_coverage_counts_elements_and_flows(made, coverage):
+    processes = made(start(), task("a"), task("b"), end(), "start > a > b > end")
+    processes.start().complete("a")
+    assert list(coverage.lines()) == [
+        "p (p.bpmn): 71 % (3 of 4 elements, 2 of 3 flows)",
+        "  elements never reached: end",
+        "  flows never taken: b-end",
+    ]
+    assert coverage.lowest == 71
+    processes.start().complete("a").complete("b")
+    assert list(coverage.lines()) == ["p (p.bpmn): 100 % (4 of 4 elements, 3 of 3 flows)"]
+
+
+def test_coverage_leaves_mocks_out(made, coverage):
+    made(start(), call("c", "q"), end(), "start > c > end").mock_process("q").start("p").expect_completed()
+    assert list(coverage.lines()) == ["p (p.bpmn): 100 % (3 of 3 elements, 2 of 2 flows)"]
+
+
+def test_the_coverage_of_workers_is_added_up():
+    def of(a, b):
+        return Coverage({("p", "f"): ProcessCoverage("f", {"a": a, "b": b}, {"x": a}, {"b": "x"})})
+
+    total = of(True, False)
+    total.merge(from_json(to_json(of(False, True))))
+    total.merge(Coverage({("q", "g"): ProcessCoverage("g", {"c": False})}))
+    assert total.processes["p", "f"] == of(True, True).processes["p", "f"]
+    assert total.lowest == 0
+    assert Coverage().lowest == 100

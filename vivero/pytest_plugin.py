@@ -1,0 +1,85 @@
+"""The pytest plugin: the fixture `processes`, and the report of coverage at the end of a session.
+
+pytest loads it in each session of an environment that has Vivero, so the engine is imported when a test needs it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+NAME = "vivero-process-coverage"
+TITLE = "process coverage"
+
+
+class SessionCoverage:
+    """The coverage of a session, and of its worker processes (pytest-xdist)."""
+
+    def __init__(self, minimum: int) -> None:
+        self.minimum = minimum
+        self.cache: Any = None
+        self.coverage: Any = None
+
+    def begin(self) -> None:
+        """Import the test kit. Sessions without process tests never do."""
+        if self.coverage is None:
+            self.coverage = import_module("vivero.testing.coverage").Coverage()
+            self.cache = import_module("vivero.testing.processes").ModelCache()
+
+    @property
+    def is_too_low(self) -> bool:
+        return self.coverage is not None and self.coverage.lowest < self.minimum
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """A worker hands its coverage over. Otherwise coverage that is too low fails a session that has passed."""
+        output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
+        if output is not None and self.coverage is not None:
+            output[NAME] = import_module("vivero.testing.coverage").to_json(self.coverage)
+        elif output is None and self.is_too_low and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take over the coverage of a worker."""
+        found = getattr(node, "workeroutput", {}).get(NAME)
+        if found is not None:
+            self.begin()
+            self.coverage.merge(import_module("vivero.testing.coverage").from_json(found))
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.coverage is None or not self.coverage.processes:
+            return
+        terminalreporter.section(TITLE)
+        for line in self.coverage.lines():
+            terminalreporter.write_line(line)
+        if self.is_too_low:
+            terminalreporter.write_line(
+                f"A process is below {self.minimum} %, which --process-coverage-min demands", red=True
+            )
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("vivero", "tests of processes")
+    group.addoption(
+        "--process-coverage-min",
+        type=int,
+        default=0,
+        metavar="PERCENT",
+        help="fail if the tests reach less of a process than this, in percent of its elements and sequence flows",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(SessionCoverage(config.getoption("--process-coverage-min")), NAME)
+
+
+@pytest.fixture
+def processes(request: pytest.FixtureRequest) -> Any:
+    """The processes of a test (`vivero.testing.Processes`): models, mocks, a clock, and instances."""
+    session: Any = request.config.pluginmanager.get_plugin(NAME)
+    session.begin()
+    folders = (request.path.parent, request.config.rootpath)
+    return import_module("vivero.testing").Processes(folders, session.coverage, session.cache)

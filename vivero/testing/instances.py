@@ -1,0 +1,268 @@
+"""One process instance in a test: actions, expectations, and mocks that act by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from vivero import library
+from vivero.library import Instance, Job, Models, Rejected, Result, UserTask
+from vivero.testing.descriptions import describe, shown
+from vivero.testing.mocks import BpmnError, JobFailure, Mocks, variables_of
+
+MOST_MOCKED = 1_000
+"""Answers of mocks in a row. A process that goes round over its mocks would never end."""
+
+
+class ProcessRun:
+    """A process instance. Each action runs it until it waits for something that no mock answers.
+
+    `element` is the id of an element. Where jobs are meant, a job type does as well.
+    """
+
+    def __init__(
+        self, models: Models, mocks: Mocks, result: Result, observe: Callable[[ProcessRun, Result], None]
+    ) -> None:
+        """`observe` gets this object and the result of each step."""
+        self._models = models
+        self._mocks = mocks
+        self._observe = observe
+        self._answered: set[int] = set()
+        self.completed: list[str] = []
+        """The ids of completed elements, in their order."""
+        self.entered: list[str] = []
+        self.snapshot = ""
+        """The JSON document of the instance."""
+        self._take(result)
+        self._answer()
+
+    # ---- actions
+
+    def complete(self, element: str, variables: Mapping[str, Any] = {}) -> ProcessRun:
+        """Complete the oldest open job of an element or a type."""
+        return self._do(library.complete, self._job(element).key, variables)
+
+    def fail(self, element: str, message: str = "", retries: int | None = None, **after: float) -> ProcessRun:
+        """Fail a job, with `retries` left (by default one fewer). `after`: hours=1, … until it is tried again."""
+        job = self._job(element)
+        return self._do(library.fail, job.key, message, retries=retries, retry_after=timedelta(**after))
+
+    def throw_error(self, element: str, code: str, variables: Mapping[str, Any] = {}) -> ProcessRun:
+        """End a job with a BPMN error."""
+        return self._do(library.throw_error, self._job(element).key, code, "", variables)
+
+    def complete_user_task(self, element: str, variables: Mapping[str, Any] = {}) -> ProcessRun:
+        """Complete the oldest open user task of an element."""
+        return self._do(library.complete_user_task, self._user_task(element).key, variables)
+
+    def publish(
+        self, name: str, correlation_key: str, variables: Mapping[str, Any] = {}, **time_to_live: float
+    ) -> ProcessRun:
+        """Publish a message to this instance. `time_to_live`: hours=1, minutes=5, …"""
+        return self._do(library.publish, name, correlation_key, variables, time_to_live=timedelta(**time_to_live))
+
+    def broadcast(self, name: str, variables: Mapping[str, Any] = {}) -> ProcessRun:
+        """Broadcast a signal to this instance."""
+        return self._do(library.broadcast, name, variables)
+
+    def advance(self, by: timedelta | None = None, **duration: float) -> ProcessRun:
+        """Let the time pass: advance(hours=2), or advance(timedelta(…)). All timers that become due fire."""
+        until = self.now + (timedelta(**duration) if by is None else by)
+        while (due := self.instance.next_due) is not None and self.now < due <= until:
+            self._do(library.advance, due)  # mocks answer before the next timer fires
+        return self if self.instance.ended else self._do(library.advance, until)
+
+    def set_variables(self, variables: Mapping[str, Any]) -> ProcessRun:
+        """Set variables of the instance."""
+        return self._do(library.set_variables, variables)
+
+    def resolve(self, element: str) -> ProcessRun:
+        """Resolve the incident of an element."""
+        found = [incident for incident in self.instance.incidents if incident.element == element]
+        self._check(bool(found), f"There is no incident at '{element}'.")
+        return self._do(library.resolve, found[0].key)
+
+    def cancel(self) -> ProcessRun:
+        """Cancel the instance."""
+        return self._do(library.cancel)
+
+    # ---- what there is
+
+    @property
+    def now(self) -> datetime:
+        return self.instance.at
+
+    @property
+    def variables(self) -> Mapping[str, Any]:
+        """The variables of the process instance."""
+        return self.instance.variables
+
+    def describe(self) -> str:
+        """What the instance does, in words."""
+        return describe(self.instance, self.completed)
+
+    # ---- expectations
+
+    def expect_active(self, *elements: str) -> ProcessRun:
+        """Each of these elements is active now."""
+        __tracebackhide__ = True
+        active = {element.id for element in self.instance.elements}
+        for element in elements:
+            self._check(element in active, f"'{element}' is not active.")
+        return self
+
+    def expect_not_active(self, *elements: str) -> ProcessRun:
+        """None of these elements is active now."""
+        __tracebackhide__ = True
+        active = {element.id for element in self.instance.elements}
+        for element in elements:
+            self._check(element not in active, f"'{element}' is active.")
+        return self
+
+    def expect_completed(self, *elements: str) -> ProcessRun:
+        """Each of these elements has completed; without elements, the instance has."""
+        __tracebackhide__ = True
+        if not elements:
+            self._check(self.instance.state == "COMPLETED", "The instance has not completed.")
+        for element in elements:
+            self._check(element in self.completed, f"'{element}' has not completed.")
+        return self
+
+    def expect_path(self, *elements: str) -> ProcessRun:
+        """These elements have completed in this order. Others may be between them."""
+        __tracebackhide__ = True
+        remaining = iter(self.completed)
+        for element in elements:
+            self._check(element in remaining, f"'{element}' has not completed at its place in {' > '.join(elements)}.")
+        return self
+
+    def expect_not_entered(self, *elements: str) -> ProcessRun:
+        """None of these elements was ever entered."""
+        __tracebackhide__ = True
+        for element in elements:
+            self._check(element not in self.entered, f"'{element}' was entered.")
+        return self
+
+    def expect_terminated(self) -> ProcessRun:
+        """The instance was terminated."""
+        __tracebackhide__ = True
+        self._check(self.instance.state == "TERMINATED", "The instance was not terminated.")
+        return self
+
+    def expect_variables(self, expected: Mapping[str, Any] = {}, **more: Any) -> ProcessRun:
+        """The process instance has these variables. It may have others."""
+        __tracebackhide__ = True
+        for name, value in {**expected, **more}.items():
+            self._check(name in self.variables, f"There is no variable '{name}'.")
+            found = self.variables[name]
+            self._check(found == value, f"The variable '{name}' is {shown(found)}, not {shown(value)}.")
+        return self
+
+    def expect_incident(self, element: str, containing: str = "") -> ProcessRun:
+        """The element has an incident, whose type or message contains this text."""
+        __tracebackhide__ = True
+        found = [f"{one.type}: {one.message}" for one in self.instance.incidents if one.element == element]
+        self._check(bool(found), f"There is no incident at '{element}'.")
+        self._check(any(containing in text for text in found), f"No incident at '{element}' contains '{containing}'.")
+        return self
+
+    def expect_no_incidents(self) -> ProcessRun:
+        __tracebackhide__ = True
+        self._check(not self.instance.incidents, "There are incidents.")
+        return self
+
+    def _check(self, holds: bool, failure: str) -> None:
+        __tracebackhide__ = True
+        if not holds:
+            raise AssertionError(f"{failure}\n{self.describe()}")
+
+    # ---- steps
+
+    def _do(self, function: Callable[..., Result], *arguments: Any, **options: Any) -> ProcessRun:
+        __tracebackhide__ = True
+        self._step(function, *arguments, **options)
+        self._answer()
+        return self
+
+    def _step(self, function: Callable[..., Result], *arguments: Any, **options: Any) -> None:
+        __tracebackhide__ = True
+        try:
+            result = function(self._models, self.snapshot, *arguments, **options)
+        except Rejected as error:
+            raise AssertionError(f"{error}\n{self.describe()}") from None
+        self._take(result)
+
+    def _take(self, result: Result) -> None:
+        self.snapshot = result.snapshot
+        self.instance: Instance = result.instance
+        self.completed += result.happened.completed
+        self.entered += result.happened.entered
+        self._observe(self, result)
+
+    def _job(self, element: str) -> Job:
+        __tracebackhide__ = True
+        found = [job for job in self.instance.available_jobs if element in (job.element, job.type)]
+        self._check(bool(found), f"There is no job of '{element}' to work on.")
+        return found[0]
+
+    def _user_task(self, element: str) -> UserTask:
+        __tracebackhide__ = True
+        found = [task for task in self.instance.user_tasks if task.element == element]
+        self._check(bool(found), f"There is no user task '{element}'.")
+        return found[0]
+
+    # ---- mocks
+
+    def _answer(self) -> None:
+        """Let mocks answer until the instance waits for something else."""
+        __tracebackhide__ = True
+        for _ in range(MOST_MOCKED):
+            if not self._answer_once():
+                return
+        raise AssertionError(f"The mocks have answered {MOST_MOCKED} times in a row.\n{self.describe()}")
+
+    def _answer_once(self) -> bool:
+        return self._answer_job() or self._answer_user_task() or self._answer_message() or self._answer_timer()
+
+    def _answer_job(self) -> bool:
+        for job in self.instance.available_jobs:
+            if job.type in self._mocks.jobs:
+                try:
+                    variables = variables_of(self._mocks.jobs[job.type], job.variables)
+                except BpmnError as error:
+                    self._step(library.throw_error, job.key, error.code, error.message, error.variables)
+                except JobFailure as failure:
+                    self._step(library.fail, job.key, failure.message, retries=failure.retries)
+                else:
+                    self._step(library.complete, job.key, variables)
+                return True
+        return False
+
+    def _answer_user_task(self) -> bool:
+        for task in self.instance.user_tasks:
+            if task.element in self._mocks.user_tasks:
+                variables = variables_of(self._mocks.user_tasks[task.element], task.variables)
+                self._step(library.complete_user_task, task.key, variables)
+                return True
+        return False
+
+    def _answer_message(self) -> bool:
+        """Each wait gets its message once."""
+        for wait in self.instance.waits:
+            mocked = wait.kind == "MESSAGE" and wait.name in self._mocks.messages
+            if mocked and wait.key not in self._answered:
+                self._answered.add(wait.key)
+                variables = variables_of(self._mocks.messages[wait.name], self.variables)
+                self._step(library.publish, wait.name, wait.correlation_key, variables)
+                return True
+        return False
+
+    def _answer_timer(self) -> bool:
+        """The clock goes on to the due date of the timer. Earlier timers fire on the way."""
+        for timer in self.instance.timers:
+            if timer.element in self._mocks.timers and timer.key not in self._answered:
+                self._answered.add(timer.key)
+                self._step(library.advance, timer.due_at)
+                return True
+        return False

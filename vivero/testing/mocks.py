@@ -1,0 +1,63 @@
+"""Mocks: what happens by itself when an instance waits for a job, a user task, a message or a timer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Answer = Mapping[str, Any] | Callable[[Mapping[str, Any]], Mapping[str, Any] | None] | None
+"""Variables, or a function from the visible variables to variables. It may raise BpmnError or JobFailure."""
+
+CALLED_JOB = "vivero:mocked-process:"
+"""The job type of the only task of a mocked process, before the id of the process."""
+
+_PROCESS = """<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="https://vivero.example/mocks"
+ xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">
+ <process id="{id}" isExecutable="true">
+  <startEvent id="start" /><sequenceFlow id="begin" sourceRef="start" targetRef="mock" />
+  <serviceTask id="mock"><extensionElements><zeebe:taskDefinition type="{type}" /></extensionElements></serviceTask>
+  <sequenceFlow id="finish" sourceRef="mock" targetRef="end" /><endEvent id="end" />
+ </process>
+</definitions>"""
+
+
+class BpmnError(Exception):
+    """Raised by the mock of a job: the job ends with this BPMN error."""
+
+    def __init__(self, code: str, message: str = "", variables: Mapping[str, Any] = {}) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
+        self.variables = variables
+
+
+class JobFailure(Exception):
+    """Raised by the mock of a job: the job fails, with `retries` left (None: one fewer)."""
+
+    def __init__(self, message: str = "", retries: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.retries = retries
+
+
+@dataclass(slots=True)
+class Mocks:
+    """By job type, by element id of a user task or timer, and by message name."""
+
+    jobs: dict[str, Answer] = field(default_factory=dict)
+    user_tasks: dict[str, Answer] = field(default_factory=dict)
+    messages: dict[str, Answer] = field(default_factory=dict)
+    timers: set[str] = field(default_factory=set)
+
+
+def variables_of(answer: Answer, seen: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The variables of an answer; a function gets those that are visible."""
+    given = answer(seen) if callable(answer) else answer
+    return {} if given is None else given
+
+
+def mocked_process(process_id: str) -> tuple[str, bytes]:
+    """Name and content of a file with a process of one task, whose job is mocked."""
+    text = _PROCESS.format(id=process_id, type=CALLED_JOB + process_id)
+    return f"mock of {process_id}.bpmn", text.encode()

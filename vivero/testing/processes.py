@@ -1,0 +1,175 @@
+"""The processes of one test: models, mocks, a clock, and the instances that run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from vivero import library
+from vivero.library import Models, Result
+from vivero.library.functions import FIRST_KEY
+from vivero.testing.coverage import Coverage
+from vivero.testing.instances import ProcessRun
+from vivero.testing.mocks import CALLED_JOB, Answer, Mocks, mocked_process
+
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+"""When each test begins, by its own clock."""
+
+KEYS_A_RUN = 1_000_000
+"""The keys of the instances of a test differ."""
+
+Files = dict[str, bytes]
+
+
+class ModelCache:
+    """Models by their files. A session parses each set of files once."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, Models] = {}
+
+    def get(self, files: Files) -> Models:
+        digest = sha256(repr(sorted(files.items())).encode()).digest()
+        if digest not in self._known:
+            self._known[digest] = Models(files)
+        return self._known[digest]
+
+
+class Processes:
+    """The fixture `processes`. `now` is the time at which the next instance starts."""
+
+    def __init__(
+        self, folders: Iterable[Path], coverage: Coverage | None = None, cache: ModelCache | None = None
+    ) -> None:
+        """`folders`: where relative paths of models are looked for."""
+        self._folders = tuple(folders)
+        self._coverage = Coverage() if coverage is None else coverage
+        self._cache = ModelCache() if cache is None else cache
+        self._files: Files = {}
+        self._mocked: Files = {}
+        self._mocks = Mocks()
+        self._runs: list[ProcessRun] = []
+        self._file_of: dict[str, str] = {}
+        """Process id → file."""
+        self.now = BEGIN
+
+    def use(self, *paths: str | Path) -> Processes:
+        """Use the models of BPMN files. Relative paths begin at the folder of the test, or at pytest's root."""
+        for path in paths:
+            self._files[str(path)] = self._find(Path(path)).read_bytes()
+        return self
+
+    def _find(self, path: Path) -> Path:
+        places = [folder / path for folder in self._folders]
+        found = next((place for place in places if place.is_file()), None)
+        if found is None:
+            raise FileNotFoundError(f"There is no file {path} in {', '.join(map(str, self._folders))}")
+        return found
+
+    # ---- mocks
+
+    def mock_job(self, type: str, answer: Answer = None) -> Processes:
+        """Complete all jobs of a type by themselves, with variables, or with those that a function gives.
+
+        The function gets the visible variables. It may raise BpmnError and JobFailure.
+        """
+        self._mocks.jobs[type] = answer
+        return self
+
+    def mock_user_task(self, element: str, answer: Answer = None) -> Processes:
+        """Complete the user tasks of an element by themselves."""
+        self._mocks.user_tasks[element] = answer
+        return self
+
+    def mock_message(self, name: str, answer: Answer = None) -> Processes:
+        """Publish a message to each element that waits for one of this name, once."""
+        self._mocks.messages[name] = answer
+        return self
+
+    def mock_timer(self, element: str) -> Processes:
+        """Let the timer of an element fire as soon as nothing else is to be done: the clock goes on to its due date."""
+        self._mocks.timers.add(element)
+        return self
+
+    def mock_process(self, process_id: str, answer: Answer = None) -> Processes:
+        """Let call activities call a process that only gives variables. A function gets those it is called with."""
+        name, content = mocked_process(process_id)
+        self._mocked[name] = content
+        self._mocks.jobs[CALLED_JOB + process_id] = answer
+        return self
+
+    # ---- instances
+
+    def start(
+        self,
+        process_id: str | None = None,
+        variables: Mapping[str, Any] = {},
+        *,
+        at: str | None = None,
+        business_id: str | None = None,
+    ) -> ProcessRun:
+        """Start an instance. `process_id` is optional if the files have one process only. `at`: an element to start at.
+
+        Raises:
+            InvalidModel: a file has problems.
+            Rejected: there is no such process or element.
+        """
+        models = self._cache.get(self._files | self._mocked)
+        result = library.start(
+            models,
+            variables,
+            now=self.now,
+            process_id=self._only_process() if process_id is None else process_id,
+            at=at,
+            business_id=business_id,
+            key=FIRST_KEY + len(self._runs) * KEYS_A_RUN,
+        )
+        self._count(models)
+        run = ProcessRun(models, self._mocks, result, self._observe)
+        self._runs.append(run)
+        return run
+
+    def publish(self, name: str, correlation_key: str, variables: Mapping[str, Any] = {}) -> None:
+        """Publish a message to all instances of the test."""
+        for run in self._live():
+            run.publish(name, correlation_key, variables)
+
+    def broadcast(self, name: str, variables: Mapping[str, Any] = {}) -> None:
+        """Broadcast a signal to all instances of the test."""
+        for run in self._live():
+            run.broadcast(name, variables)
+
+    def advance(self, by: timedelta | None = None, **duration: float) -> None:
+        """Let the time pass for all instances of the test, and for those that start later."""
+        self.now += timedelta(**duration) if by is None else by
+        for run in self._live():
+            run.advance(max(self.now - run.now, timedelta(0)))
+
+    def _live(self, besides: ProcessRun | None = None) -> list[ProcessRun]:
+        return [run for run in self._runs if run is not besides and not run.instance.ended]
+
+    def _observe(self, run: ProcessRun, result: Result) -> None:
+        """Note what was reached, and deliver what elements throw to the other instances."""
+        self._coverage.add_reached(self._file_of, result.happened.reached)
+        for message in result.happened.messages:
+            for other in self._live(run):
+                ttl_s = message.time_to_live_ms / 1000
+                other.publish(message.name, message.correlation_key, message.variables, seconds=ttl_s)
+        for signal in result.happened.signals:
+            for other in self._live(run):
+                other.broadcast(signal.name, signal.variables)
+
+    def _only_process(self) -> str | None:
+        ids = self._cache.get(self._files).process_ids()
+        return ids[0] if len(ids) == 1 else None
+
+    def _count(self, models: Models) -> None:
+        """Count the processes of the files in the coverage, but not those of mocks."""
+        for digest, processes in models.resources.items():
+            name = models.name_of(digest)
+            for process in processes.values():
+                if name not in self._mocked:
+                    self._coverage.add_model(name, process)
+                    self._file_of[process.id] = name
