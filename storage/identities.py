@@ -163,11 +163,6 @@ async def set_password(connection: Connection, username: str, password_hash: str
     return bool((await connection.execute(_sql["set_password"], (username, password_hash))).rows)
 
 
-async def delete_user(connection: Connection, username: str) -> bool:
-    """Delete a user with all memberships and grants. False if there is none. Raises LastAdmin."""
-    return await _keeping_an_admin(connection, "delete_user", (username,))
-
-
 # ---------------------------------------------------------------------------------------------------------- roles
 
 
@@ -187,19 +182,20 @@ async def assign(connection: Connection, container: tuple[str, str], member: tup
 
 
 async def unassign(connection: Connection, container: tuple[str, str], member: tuple[str, str]) -> bool:
-    """Remove a member. False if it was none. Raises LastAdmin."""
-    return await _keeping_an_admin(connection, "unassign", (*container, *member))
-
-
-async def _keeping_an_admin(connection: Connection, name: str, values: tuple[str, ...]) -> bool:
-    """Run a statement that may remove an administrator. Raises LastAdmin, and undoes it, if it removed the last one."""
+    """Remove a member. False if it was none. Raises LastAdmin, and undoes it, if it removed the last administrator."""
     async with connection.transaction():
-        await connection.execute(_sql["lock_admins"])
-        before = (await connection.execute(_sql["count_admins"])).rows[0][0]
-        done = bool((await connection.execute(_sql[name], values)).rows)
-        if before and not (await connection.execute(_sql["count_admins"])).rows[0][0]:
+        before = await count_admins(connection)
+        done = bool((await connection.execute(_sql["unassign"], (*container, *member))).rows)
+        if before and not await count_admins(connection):
             raise LastAdmin
     return done
+
+
+async def count_admins(connection: Connection) -> int:
+    """The number of members of the role `admin`. Others cannot change it before the transaction ends."""
+    await connection.execute(_sql["lock_admins"])
+    count: int = (await connection.execute(_sql["count_admins"])).rows[0][0]
+    return count
 
 
 # --------------------------------------------------------------------------------------------------------- tokens

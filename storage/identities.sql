@@ -73,13 +73,6 @@ SELECT 'ROLE', 'admin', 'USER', username FROM made RETURNING member_id;
 -- No row: there is no such user.
 UPDATE users SET password_hash = $2 WHERE username = $1 RETURNING username;
 
--- name: delete_user
--- With all memberships and grants: a later user of the same name must not inherit them.
-WITH gone AS (DELETE FROM users WHERE username = $1 RETURNING username),
-left_all AS (DELETE FROM members WHERE member_type = 'USER' AND member_id IN (SELECT username FROM gone)),
-lost AS (DELETE FROM authorizations WHERE owner_type = 'USER' AND owner_id IN (SELECT username FROM gone))
-SELECT username FROM gone;
-
 -- name: lock_admins
 -- Changes of the role's members take turns, so that two administrators cannot remove each other.
 SELECT FROM roles WHERE role_id = 'admin' FOR UPDATE;

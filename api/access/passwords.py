@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from functools import partial
 
 import trio
 from argon2 import PasswordHasher
@@ -56,10 +55,6 @@ class Verifier:
             return False
         return await trio.to_thread.run_sync(self._verify, password_hash, password, limiter=self._limiter)
 
-    async def hash(self, password: str) -> str:
-        """The hash of a new password. Raises ValueError: it is too short or too long."""
-        return await trio.to_thread.run_sync(partial(hash_password, password), limiter=self._limiter)
-
     def _verify(self, password_hash: str | None, password: str) -> bool:
         if password_hash is not None:
             return verify(password_hash, password)
@@ -67,3 +62,8 @@ class Verifier:
             self._nobody = _hasher.hash(secrets.token_urlsafe(32))
         verify(self._nobody, password)
         return False
+
+
+async def hash_in_thread(password: str) -> str:
+    """The hash of a new password, made in a thread. Raises ValueError: it is too short or too long."""
+    return await trio.to_thread.run_sync(hash_password, password)

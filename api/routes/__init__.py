@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 
 from vivero.api.access.needs import (
@@ -24,16 +24,19 @@ from vivero.api.access.needs import (
     UPDATE_TASK,
     Need,
 )
+from vivero.api.access.permissions import Permission
 from vivero.api.access.scopes import Scope
 from vivero.api.request import Request
 from vivero.api.response import Response
 from vivero.api.routes import (
+    authorizations,
     chaos,
     clock,
     cluster,
     commands,
     conditionals,
     deployments,
+    directory,
     element_instances,
     expressions,
     incidents,
@@ -51,6 +54,8 @@ from vivero.api.routes import (
     user_tasks,
     variables,
 )
+from vivero.api.routes.directory import Entries
+from vivero.api.search import searching
 from vivero.api.services import Services
 from vivero.api.settings import ApiSettings
 
@@ -79,6 +84,25 @@ class Route:
     """Whether its command creates work, and is refused while the engine has too much to do."""
     scope: Scope = Scope.EVERYTHING
     """What it does for a caller that has the permission for some resources only."""
+
+
+def _entries(entries: Entries) -> Iterator[Route]:
+    """The routes of one kind of the directory, and of its members, who are part of it."""
+    create, read, update, delete = (
+        Permission(entries.kind.type, action) for action in ("CREATE", "READ", "UPDATE", "DELETE")
+    )
+    path = f"/v2/{entries.path}"
+    one = f"{path}/{{{entries.parameter}}}"
+    yield Route("POST", path, directory.creating(entries), create)
+    yield Route("POST", f"{path}/search", searching(entries.resource), read)
+    yield Route("GET", one, directory.getting(entries), read)
+    yield Route("PUT", one, directory.updating(entries), update)
+    yield Route("DELETE", one, directory.deleting(entries), delete)
+    for members in map(directory.MEMBERS.__getitem__, entries.members):
+        member = f"{one}/{members.path}/{{{members.parameter}}}"
+        yield Route("POST", f"{one}/{members.path}/search", directory.listing(entries, members), read)
+        yield Route("PUT", member, directory.assigning(entries, members), update)
+        yield Route("DELETE", member, directory.unassigning(entries, members), update)
 
 
 ROUTES = (
@@ -224,6 +248,16 @@ ROUTES = (
     # the clock
     Route("PUT", "/v2/clock", clock.pin, UPDATE_SYSTEM),
     Route("POST", "/v2/clock/reset", clock.reset, UPDATE_SYSTEM),
+    # who may do what
+    *(route for entries in directory.KINDS for route in _entries(entries)),
+    Route("POST", "/v2/groups/{groupId}/roles/search", directory.roles_of_group, Permission("GROUP", "READ")),
+    Route("POST", "/v2/authorizations", authorizations.create, Permission("AUTHORIZATION", "CREATE")),
+    Route("POST", "/v2/authorizations/search", authorizations.search, Permission("AUTHORIZATION", "READ")),
+    Route("GET", "/v2/authorizations/{authorizationKey}", authorizations.get, Permission("AUTHORIZATION", "READ")),
+    Route("PUT", "/v2/authorizations/{authorizationKey}", authorizations.update, Permission("AUTHORIZATION", "UPDATE")),
+    Route(
+        "DELETE", "/v2/authorizations/{authorizationKey}", authorizations.delete, Permission("AUTHORIZATION", "DELETE")
+    ),
     # the log, and fault injection
     Route("GET", "/v2/commands/{position}", commands.get, READ_SYSTEM),
     Route("POST", "/chaos/children/{name}", chaos.inject, UPDATE_SYSTEM),

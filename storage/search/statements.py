@@ -98,6 +98,13 @@ async def get(connection: Connection, resource: Resource, key: int) -> bytes | N
     return rows[0][0] if rows else None
 
 
+async def get_by(connection: Connection, resource: Resource, column: str, id: str) -> bytes | None:
+    """The row with this text in a column (SQL) as a JSON document, None if it does not exist."""
+    text = f"SELECT {resource.document} FROM {resource.source} WHERE {column} = $1::text AND ({resource.visible})"
+    rows = (await connection.execute(text, (id,))).rows
+    return rows[0][0] if rows else None
+
+
 async def process_of(connection: Connection, resource: Resource, key: int) -> str | None:
     """The id of the process that the row with this key belongs to, None if there is no such row."""
     text = f"SELECT {resource.process} FROM {resource.source} WHERE {resource.key} = $1::bigint"

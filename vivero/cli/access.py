@@ -20,7 +20,7 @@ from vivero.api.access.tokens import digest, new_token
 from vivero.cli.failures import Failure, run
 from vivero.cli.options import say
 from vivero.cli.server import EXPECTED, database_options, settings
-from vivero.storage import identities
+from vivero.storage import directory, identities
 from vivero.storage.identities import LastAdmin
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.driver import Connection
@@ -170,8 +170,8 @@ def set_password(
 @database_options
 def delete_user(username: str, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
     """Delete a user with all memberships and grants."""
-    work = lambda connection: identities.delete_user(connection, username)  # noqa: E731
-    if not _on_database(file, data_dir, database_url, work):
+    work = lambda connection: directory.delete(connection, directory.USER, username)  # noqa: E731
+    if _on_database(file, data_dir, database_url, work) != "done":
         raise Failure(f"there is no user '{username}'")
     click.echo(f"user {username} deleted")
 

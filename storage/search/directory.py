@@ -1,0 +1,104 @@
+"""Users, groups, roles, mapping rules, tenants, grants and members that can be searched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vivero.storage.search.conditions import MAX_IN
+from vivero.storage.search.fields import KEY, OTHER, TEXT, Field, filtered, plain
+from vivero.storage.search.parameters import Parameters
+from vivero.storage.search.problems import Unparsable
+from vivero.storage.search.resources import Resource, SpecialFilter
+from vivero.storage.search.shared_filters import list_of
+
+_NAMED = (plain("name", "x.name", TEXT, sort=True), Field("description", "x.description", TEXT))
+
+USERS = Resource(
+    "User",
+    "users x",
+    "x.key",
+    (
+        filtered("username", "x.username", TEXT, sort=True),
+        filtered("name", "x.name", TEXT, sort=True),
+        filtered("email", "x.email", TEXT, sort=True),
+    ),
+)
+GROUPS = Resource("Group", "user_groups x", "x.key", (filtered("groupId", "x.group_id", TEXT, sort=True), *_NAMED))
+ROLES = Resource("Role", "roles x", "x.key", (plain("roleId", "x.role_id", TEXT, sort=True), *_NAMED))
+TENANTS = Resource(
+    "Tenant",
+    "tenants x",
+    "x.key",
+    (
+        plain("tenantId", "x.tenant_id", TEXT, sort=True),
+        *_NAMED,
+        Field("key", "x.key", KEY, sort=True, shown=False),
+    ),
+)
+MAPPING_RULES = Resource(
+    "Mapping rule",
+    "mapping_rules x",
+    "x.key",
+    (
+        plain("mappingRuleId", "x.mapping_rule_id", TEXT, sort=True),
+        plain("name", "x.name", TEXT, sort=True),
+        plain("claimName", "x.claim_name", TEXT, sort=True),
+        plain("claimValue", "x.claim_value", TEXT, sort=True),
+    ),
+)
+
+
+def _resource_ids(value: Any, path: str, parameters: Parameters) -> str:
+    ids = list_of(value, path, MAX_IN)
+    if any(type(id) is not str for id in ids):
+        raise Unparsable(path)
+    return f"a.resource_id = ANY ({parameters.add(ids, 'text[]')})"
+
+
+AUTHORIZATIONS = Resource(
+    "Authorization",
+    "authorizations a",
+    "a.authorization_key",
+    (
+        plain("ownerId", "a.owner_id", TEXT, sort=True),
+        plain("ownerType", "a.owner_type", TEXT, sort=True),
+        plain("resourceType", "a.resource_type", TEXT, sort=True),
+        Field("resourceId", "a.resource_id", TEXT, sort=True),
+        Field("resourcePropertyName", "NULL::text", TEXT, sort=True),
+        Field("permissionTypes", "a.permission_types", OTHER),
+        Field("authorizationKey", "a.authorization_key", KEY),
+    ),
+    special={"resourceIds": _resource_ids},
+)
+
+
+def _group(value: Any, _path: str, parameters: Parameters) -> str:
+    return f"m.container_type = 'ROLE' AND m.member_type = 'GROUP' AND m.member_id = {parameters.add(value, 'text')}"
+
+
+ROLES_OF_GROUP = Resource(
+    "Role", "members m JOIN roles x ON m.container_id = x.role_id", "m.key", ROLES.fields, within={"group": _group}
+)
+"""The roles of the group that is the condition `group`."""
+
+
+def _of(container_type: str, member_type: str) -> dict[str, SpecialFilter]:
+    def members(value: Any, _path: str, parameters: Parameters) -> str:
+        id = parameters.add(value, "text")
+        return f"m.container_type = '{container_type}' AND m.container_id = {id} AND m.member_type = '{member_type}'"
+
+    return {"container": members}
+
+
+def members(container_type: str, member_type: str, name: str, entries: Resource | None) -> Resource:
+    """The members of one type of a container, whose id is the condition `container`.
+
+    Items are the `entries` themselves, or without them the members' ids in the field `name`.
+    """
+    within = _of(container_type, member_type)
+    if entries is None:
+        return Resource(name, "members m", "m.key", (plain(name, "m.member_id", TEXT, sort=True),), within=within)
+    id = entries.fields[0].sql
+    return Resource(
+        name, f"members m JOIN {entries.source} ON m.member_id = {id}", "m.key", entries.fields, within=within
+    )

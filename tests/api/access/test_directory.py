@@ -1,0 +1,226 @@
+"""Users, groups, roles, mapping rules, tenants, their members, and grants over HTTP."""
+
+import pytest
+
+from tests.api.access.conftest import PASSWORD, basic, bearer
+from tests.api.test_client_models import decode
+from vivero.api.access.passwords import verify
+
+ADMIN = basic("root")
+
+
+@pytest.fixture
+def admin(people, secured):
+    """Calls the API as an administrator."""
+    people.user("root", "admin")
+
+    async def call(method, path, body=b"", status=None):
+        answer = await secured(method, f"/v2{path}", body, ADMIN)
+        assert status is None or answer.status == status, answer.body
+        return answer
+
+    return call
+
+
+KINDS = [
+    ("users", "username", {"name": "Ann", "email": "a@example.com"}, "User", {"password": PASSWORD}),
+    ("groups", "groupId", {"name": "Staff", "description": "all"}, "Group", {}),
+    ("roles", "roleId", {"name": "Clerk", "description": None}, "Role", {}),
+    ("tenants", "tenantId", {"name": "Blue", "description": "x"}, "Tenant", {}),
+    ("mapping-rules", "mappingRuleId", {"name": "R", "claimName": "c", "claimValue": "v"}, "MappingRule", {}),
+]
+
+
+@pytest.mark.parametrize(("path", "id", "values", "model", "secret"), KINDS, ids=[kind[0] for kind in KINDS])
+async def test_the_life_of_an_entry(admin, path, id, values, model, secret):
+    whole = {id: "ann-1", **values}
+    made = await admin("POST", f"/{path}", whole | secret, 201)
+    assert made.json == whole
+    decode(f"{model}CreateResult", made.json)
+    assert (await admin("POST", f"/{path}", whole | secret, 409)).problem["title"] == "ALREADY_EXISTS"
+    found = (await admin("GET", f"/{path}/ann-1", status=200)).json
+    assert found == whole
+    decode(f"{model}Result", found)
+    searched = (await admin("POST", f"/{path}/search", {"filter": {id: "ann-1"}}, 200)).json
+    assert (searched["items"], searched["page"]["totalItems"]) == ([whole], 1)
+    changed = values | {"name": "Other"}
+    assert (await admin("PUT", f"/{path}/ann-1", changed, 200)).json == whole | changed
+    assert (await admin("GET", f"/{path}/ann-1")).json == whole | changed
+    await admin("DELETE", f"/{path}/ann-1", status=204)
+    assert (await admin("DELETE", f"/{path}/ann-1", status=404)).problem["title"] == "NOT_FOUND"
+    await admin("GET", f"/{path}/ann-1", status=404)
+    await admin("PUT", f"/{path}/ann-1", changed, 404)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("users", {"username": "ann"}),
+        ("users", {"username": "ann", "password": "short"}),
+        ("users", {"username": "a b", "password": PASSWORD}),
+        ("users", {"password": PASSWORD}),
+        ("users", {"username": "ann", "password": PASSWORD, "description": "x"}),
+        ("users", {"username": "ann", "password": PASSWORD, "more": 1}),
+        ("groups", {"groupId": "g"}),
+        ("groups", {"groupId": "g", "name": "x" * 2000}),
+        ("roles", {"roleId": "é", "name": "x"}),
+        ("tenants", {"tenantId": "x" * 32, "name": "x"}),
+        ("mapping-rules", {"mappingRuleId": "m", "name": "x", "claimName": "c"}),
+        ("groups", b""),
+    ],
+)
+async def test_bodies_that_are_refused(admin, path, body):
+    answer = await admin("POST", f"/{path}", body, 400)
+    assert PASSWORD not in str(answer.body)
+
+
+async def test_a_password_is_stored_as_a_hash_and_can_be_changed(admin, rows):
+    def stored():
+        return rows.execute("SELECT password_hash FROM users WHERE username = 'ann'").fetchone()[0]
+
+    await admin("POST", "/users", {"username": "ann", "password": PASSWORD}, 201)
+    first = stored()
+    assert verify(first, PASSWORD)
+    await admin("PUT", "/users/ann", {"name": "A"}, 200)
+    assert stored() == first
+    await admin("PUT", "/users/ann", {"name": "A", "password": "another password"}, 200)
+    assert verify(stored(), "another password")
+
+
+async def test_built_in_entries_stay(admin):
+    for path in ("/roles/admin", "/roles/viewer", "/tenants/<default>"):
+        assert (await admin("PUT", path, {"name": "x"}, 409)).problem["title"] == "INVALID_STATE"
+        await admin("DELETE", path, status=409)
+
+
+async def test_a_claim_belongs_to_one_rule(admin):
+    await admin("POST", "/mapping-rules", {"mappingRuleId": "a", "name": "A", "claimName": "c", "claimValue": "1"}, 201)
+    other = {"mappingRuleId": "b", "name": "B", "claimName": "c", "claimValue": "1"}
+    await admin("POST", "/mapping-rules", other, 409)
+    await admin("POST", "/mapping-rules", other | {"claimValue": "2"}, 201)
+    await admin("PUT", "/mapping-rules/b", {"name": "B", "claimName": "c", "claimValue": "1"}, 409)
+    await admin("PUT", "/mapping-rules/b", {"name": "C", "claimName": "c", "claimValue": "2"}, 200)
+
+
+class TestMembers:
+    @pytest.mark.parametrize(
+        ("container", "kinds"),
+        [
+            ("groups", ("users", "clients", "mapping-rules")),
+            ("roles", ("users", "clients", "groups", "mapping-rules")),
+            ("tenants", ("users", "clients", "groups", "roles", "mapping-rules")),
+        ],
+    )
+    async def test_members_come_and_go(self, admin, container, kinds):
+        await admin("POST", "/groups", {"groupId": "one", "name": "One"}, 201)
+        await admin("POST", "/roles", {"roleId": "one", "name": "One"}, 201)
+        await admin("POST", "/tenants", {"tenantId": "one", "name": "One"}, 201)
+        rule = {"mappingRuleId": "one", "name": "R", "claimName": "c", "claimValue": "v"}
+        await admin("POST", "/mapping-rules", rule, 201)
+        shown = {
+            "users": {"username": "one"},
+            "clients": {"clientId": "one"},
+            "groups": {"groupId": "one"},
+            "roles": {"roleId": "one", "name": "One", "description": None},
+            "mapping-rules": rule,
+        }
+        for kind in kinds:
+            await admin("PUT", f"/{container}/one/{kind}/one", status=204)
+            await admin("PUT", f"/{container}/one/{kind}/one", status=409)
+            found = (await admin("POST", f"/{container}/one/{kind}/search", status=200)).json
+            assert found["items"] == [shown[kind]]
+        for kind in kinds:
+            await admin("DELETE", f"/{container}/one/{kind}/one", status=204)
+            await admin("DELETE", f"/{container}/one/{kind}/one", status=404)
+            assert (await admin("POST", f"/{container}/one/{kind}/search", status=200)).json["items"] == []
+
+    async def test_what_does_not_exist(self, admin):
+        await admin("PUT", "/groups/none/users/ann", status=404)
+        await admin("POST", "/groups/none/users/search", status=404)
+        await admin("PUT", "/roles/viewer/groups/none", status=404)
+        await admin("PUT", "/roles/viewer/users/a%20b", status=400)
+
+    async def test_the_roles_of_a_group(self, admin):
+        await admin("POST", "/groups", {"groupId": "staff", "name": "Staff"}, 201)
+        await admin("PUT", "/roles/viewer/groups/staff", status=204)
+        (role,) = (await admin("POST", "/groups/staff/roles/search", status=200)).json["items"]
+        assert role["roleId"] == "viewer"
+
+    async def test_a_deleted_entry_leaves_nothing_to_a_later_one(self, admin, rows):
+        await admin("POST", "/groups", {"groupId": "staff", "name": "Staff"}, 201)
+        await admin("PUT", "/groups/staff/users/ann", status=204)
+        await admin("PUT", "/roles/viewer/groups/staff", status=204)
+        grant = {"ownerId": "staff", "ownerType": "GROUP", "resourceId": "*", "resourceType": "USER"}
+        await admin("POST", "/authorizations", grant | {"permissionTypes": ["READ"]}, 201)
+        await admin("DELETE", "/groups/staff", status=204)
+        assert (
+            rows.execute("SELECT count(*) FROM members WHERE 'staff' IN (container_id, member_id)").fetchone()[0] == 0
+        )
+        assert rows.execute("SELECT count(*) FROM authorizations").fetchone()[0] == 0
+
+    async def test_the_last_administrator_stays(self, admin):
+        assert "last administrator" in (await admin("DELETE", "/users/root", status=409)).problem["detail"]
+        await admin("DELETE", "/roles/admin/users/root", status=409)
+        await admin("PUT", "/roles/admin/clients/robot", status=204)
+        await admin("DELETE", "/users/root", status=204)
+
+
+GRANT = {
+    "ownerId": "ann",
+    "ownerType": "USER",
+    "resourceId": "order",
+    "resourceType": "PROCESS_DEFINITION",
+    "permissionTypes": ["READ_PROCESS_INSTANCE"],
+}
+
+
+class TestGrants:
+    async def test_the_life_of_a_grant(self, admin):
+        made = await admin("POST", "/authorizations", GRANT, 201)
+        key = made.json["authorizationKey"]
+        decode("AuthorizationCreateResult", made.json)
+        found = (await admin("GET", f"/authorizations/{key}", status=200)).json
+        assert found == GRANT | {"authorizationKey": key, "resourcePropertyName": None}
+        decode("AuthorizationResult", found)
+        query = {"filter": {"ownerType": "USER", "resourceIds": ["order"]}, "sort": [{"field": "ownerId"}]}
+        assert (await admin("POST", "/authorizations/search", query, 200)).json["items"] == [found]
+        await admin("PUT", f"/authorizations/{key}", GRANT | {"resourceId": "*"}, 204)
+        assert (await admin("GET", f"/authorizations/{key}")).json["resourceId"] == "*"
+        await admin("DELETE", f"/authorizations/{key}", status=204)
+        await admin("DELETE", f"/authorizations/{key}", status=404)
+        await admin("PUT", f"/authorizations/{key}", GRANT, 404)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"ownerId": ""},
+            {"ownerType": "UNSPECIFIED"},
+            {"resourceType": "MOON"},
+            {"permissionTypes": []},
+            {"permissionTypes": ["DELETE"]},
+            {"resourceId": ""},
+            {"resourceId": "a*"},
+            {"resourcePropertyName": "assignee"},
+        ],
+    )
+    async def test_grants_that_are_refused(self, admin, change):
+        await admin("POST", "/authorizations", GRANT | change, 400)
+
+    async def test_a_grant_takes_effect(self, admin, people, rows, secured, authenticator):
+        rows.instance(process_id="order")
+        token = bearer(people.token("reader"))
+        search = "/v2/process-instances/search"
+        assert (await secured("POST", search, headers=token)).status == 403
+        await admin("POST", "/users", {"username": "ann", "password": PASSWORD}, 201)
+        await admin("POST", "/authorizations", GRANT, 201)
+        authenticator.forget()  # what the notification does
+        answer = await secured("POST", search, headers=basic("ann"))
+        assert (answer.status, answer.json["page"]["totalItems"]) == (200, 1)
+
+
+async def test_others_are_not_administrators(people, secured, rows):
+    people.user("dev", "developer", "operator", "viewer", "worker")
+    for path, id, values, _model, secret in KINDS:
+        assert (await secured("POST", f"/v2/{path}", {id: "x", **values, **secret}, basic("dev"))).status == 403
+    assert (await secured("PUT", "/v2/roles/admin/users/dev", headers=basic("dev"))).status == 403
+    assert rows.execute("SELECT count(*) FROM members WHERE container_id = 'admin'").fetchone()[0] == 0
