@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -21,20 +22,24 @@ LARGE_BYTES = 128 * 1024
 
 async def body_of(request: Request, services: Services, decoder: msgspec.json.Decoder[T]) -> T:
     """The body of a request that must have one. Raises Problem 400."""
-    return await _run(request, services, lambda: decode(request, decoder, services.settings))
+    if len(request.body) < LARGE_BYTES:
+        return decode(request, decoder, services.settings)
+    return await _in_thread(services, decode, request, decoder, services.settings)
 
 
 async def optional_body_of(request: Request, services: Services, decoder: msgspec.json.Decoder[T]) -> T:
     """The body of a request; a missing body counts as {}. Raises Problem 400."""
-    return await _run(request, services, lambda: decode_optional(request, decoder, services.settings))
+    if len(request.body) < LARGE_BYTES:
+        return decode_optional(request, decoder, services.settings)
+    return await _in_thread(services, decode_optional, request, decoder, services.settings)
 
 
 async def variables_of(request: Request, services: Services, values: Mapping[str, Any] | None) -> Variables:
     """The variables of the request's command, each value as compact JSON. Raises Problem 400."""
-    return await _run(request, services, lambda: as_variables(values, services.settings))
-
-
-async def _run(request: Request, services: Services, work: Callable[[], T]) -> T:
     if len(request.body) < LARGE_BYTES:
-        return work()
-    return await trio.to_thread.run_sync(work, limiter=services.decoding)
+        return as_variables(values, services.settings)
+    return await _in_thread(services, as_variables, values, services.settings)
+
+
+async def _in_thread(services: Services, work: Callable[..., T], *arguments: object) -> T:
+    return await trio.to_thread.run_sync(partial(work, *arguments), limiter=services.decoding)

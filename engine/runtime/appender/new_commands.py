@@ -5,6 +5,8 @@ A full log of one partition holds back only its own commands.
 
 from __future__ import annotations
 
+from collections import deque
+
 import trio
 
 from vivero.engine.runtime.appender.calls import PendingCommand
@@ -17,7 +19,7 @@ class NewCommands:
 
     def __init__(self, limit: int, pace: PaceSettings) -> None:
         self._limit = limit
-        self._send, self._receive = trio.open_memory_channel[PendingCommand](limit)
+        self._waiting: deque[PendingCommand] = deque()
         self.pace = Pace(pace)
         self.first: PendingCommand | None = None
         """The first of the commands, if they wait for capacity in the log."""
@@ -25,16 +27,18 @@ class NewCommands:
 
     @property
     def full(self) -> bool:
-        return self._receive.statistics().current_buffer_used >= self._limit
+        return len(self._waiting) >= self._limit
 
     @property
     def busy(self) -> bool:
         """Whether a command waits."""
-        return self.first is not None or self._receive.statistics().current_buffer_used > 0
+        return self.first is not None or bool(self._waiting)
 
     def put_nowait(self, pending: PendingCommand) -> None:
         """Raises trio.WouldBlock when the queue is full."""
-        self._send.send_nowait(pending)
+        if self.full:
+            raise trio.WouldBlock
+        self._waiting.append(pending)
 
     def measure_room(self, consumed: Consumed | None) -> float:
         """How many commands the log has capacity for. `consumed` is None without a known owner, who decides."""
@@ -50,7 +54,7 @@ class NewCommands:
         """The next command, if the log had capacity for it when the room was measured; otherwise it is kept."""
         first = self.first
         if first is None or first.withdrawn:
-            first = received(self._receive)
+            first = self._next()
         fits = self._room >= 1
         self.first = None if fits else first
         self.pace.filled = self.first is not None
@@ -58,6 +62,14 @@ class NewCommands:
             return None
         self._room -= first is not None
         return first
+
+    def _next(self) -> PendingCommand | None:
+        """The next command that was not withdrawn."""
+        while self._waiting:
+            pending = self._waiting.popleft()
+            if not pending.withdrawn:
+                return pending
+        return None
 
 
 def received(channel: trio.MemoryReceiveChannel[PendingCommand]) -> PendingCommand | None:

@@ -293,7 +293,7 @@ class Appender:
                 with beat.waiting(self._settings.call_timeout_s):
                     await self.begin(connection)
                 self._out_since = None
-                while self.busy or not self._draining:
+                while not self._draining or self.busy:
                     await self._turn(connection, beat)
             finally:
                 connection.close()

@@ -68,7 +68,7 @@ class Life:
 
     def frozen_until(self) -> trio.Event | None:
         """The event that a frozen child waits for. A wait for PostgreSQL is not frozen: it has its own deadline."""
-        return None if self.beat.excused else self.thaw
+        return None if self.thaw is None or self.beat.excused else self.thaw
 
     def cancel(self) -> None:
         self.cancelled_at = trio.current_time()
