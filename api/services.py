@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import trio
 
@@ -71,7 +71,7 @@ class ConnectionPool(Protocol):
 class DefinitionStore(Protocol):
     """`engine.runtime.definitions.DefinitionCache`: stores a parsed model, so that it need not be parsed again."""
 
-    def put(self, sha256: str, parsed: Parsed) -> None: ...
+    def put(self, sha256: str, parsed: Parsed, size: int) -> None: ...
 
 
 class Access(Protocol):
@@ -115,6 +115,8 @@ class Services:
     waits: Waits = field(default_factory=lambda: Waits(ApiSettings().max_waiting))
     pages: MemoryBudget = field(default_factory=lambda: MemoryBudget(ApiSettings().pages_bytes))
     """The memory for large pages of searches."""
+    figures: Callable[[], Mapping[str, Any]] = dict
+    """The figures of this node's tasks, partitions and caches."""
     refusals: Refusals = field(default_factory=Refusals)
     routing: CommandRouting = field(default_factory=CommandRouting)
     access: Access | None = None

@@ -15,6 +15,7 @@ from vivero.engine.runtime.consumer.handovers import Handovers
 from vivero.engine.runtime.consumer.piggyback import PiggybackedStatement, Subject
 from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.timers.task import Changes, Timers
+from vivero.engine.runtime.warm_up import WarmUp
 from vivero.storage.clock import CLOCK_CHANNEL as CLOCK
 from vivero.storage.identities import CHANNEL as IDENTITIES
 from vivero.storage.log import CommandOutcome
@@ -52,6 +53,7 @@ class NodeEvents:
         appender: Appender,
         timers: Mapping[int, Timers],
         look_at_nodes: Callable[[], None],
+        warm_up: WarmUp,
         access: Authenticator | None = None,
     ) -> None:
         """`timers` by partition. `look_at_nodes()`: something changed about nodes or leaders. `access` is None
@@ -64,6 +66,7 @@ class NodeEvents:
         self._appender = appender
         self._timers = timers
         self._look_at_nodes = look_at_nodes
+        self._warm_up = warm_up
         self._access = access
         self._unreadable = 0
 
@@ -109,6 +112,7 @@ class NodeEvents:
         """Pass on a notification of another node."""
         if channel == DEFINITIONS:
             self._definitions.changed(payload)
+            self._warm_up.deployed()
         elif channel == NODES_CHANNEL:
             self._look_at_nodes()
         elif channel == CLOCK:
@@ -148,6 +152,7 @@ class NodeEvents:
         """After each connection of the notification listener, every part looks once: notifications may be lost."""
         if connected:
             self._definitions.forget()
+            self._warm_up.deployed()
             self._forget_callers()
             self._completions.sweep_soon()
             self.clock_changed()

@@ -36,6 +36,7 @@ from vivero.engine.runtime.consumer.handovers import Handovers
 from vivero.engine.runtime.consumer.leadership import Consumer
 from vivero.engine.runtime.definitions import DefinitionCache
 from vivero.engine.runtime.expiry import Expiry
+from vivero.engine.runtime.figures import figures
 from vivero.engine.runtime.maintenance import Maintenance
 from vivero.engine.runtime.partition_names import task_name
 from vivero.engine.runtime.retention import Retention
@@ -45,6 +46,7 @@ from vivero.engine.runtime.supervision.loop_probe import LoopProbe
 from vivero.engine.runtime.supervision.supervisor import Supervisor
 from vivero.engine.runtime.supervision.watchdog import Watchdog
 from vivero.engine.runtime.timers.task import Timers
+from vivero.engine.runtime.warm_up import WarmUp
 from vivero.node_events import CHANNELS, NodeEvents, announce_append
 from vivero.roles import Role
 from vivero.storage import attempts
@@ -163,18 +165,15 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
         ),
         handovers,
     )  # fmt: skip
-    cluster = Cluster(
-        connection("cluster", **CHORES),
-        _registration(config, node),
-        handovers,
-        config.cluster,
-        lambda: announcer.announce(NODES_CHANNEL, node, 1),
-        lambda partition: supervisor.add(*engine.open(partition)),
+    cluster = _cluster(
+        config, node, connection, announcer, engine, lambda: warm_up.done, lambda *new: supervisor.add(*new)
     )
+    warm_up = WarmUp(definitions, cluster.changed)
     access = _access(config, pools[0])
     events = NodeEvents(
-        completions, definitions, long_polls, announcer, handovers, appender, engine.timers, cluster.look_soon, access
-    )
+        completions, definitions, long_polls, announcer, handovers, appender, engine.timers, cluster.look_soon,
+        warm_up, access,
+    )  # fmt: skip
     listener = NotificationListener(before("listener"), CHANNELS, events.heard, events.connected)
 
     def services() -> Services:
@@ -187,6 +186,7 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
             Waits(max_waiting),
             MemoryBudget(max(config.api.pages_bytes, config.api.max_page_bytes)),
             access=access,
+            figures=lambda: figures(supervisor, engine.consumers, definitions),
         )  # fmt: skip
 
     partitions = range(1, config.partitions + 1) if config.has_role(Role.ENGINE) else ()
@@ -196,6 +196,7 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
             *_with_role(config, API_OR_ENGINE, Child("appender", appender.run, appender.close, appender.drain)),
             Child("cluster", cluster.run, cluster.close, cluster.drain),
             *(child for partition in partitions for child in engine.open(partition)),
+            *_with_role(config, {Role.ENGINE}, Child("warm-up", warm_up.run)),
             *_with_role(config, {Role.JOBS}, *_chores(config, connection)),
             *_with_role(config, {Role.API}, Child("completions", completions.run, completions.close)),
             *_with_role(config, API_OR_ENGINE, Child("listener", listener.run, listener.abort)),
@@ -206,6 +207,26 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
     )
     return Tree(
         supervisor, appender, cluster, engine.consumers, engine.timers, completions, definitions, pools, long_polls
+    )
+
+
+def _cluster(
+    config: Config,
+    node: str,
+    connection: Connect,
+    announcer: Announcer,
+    engine: _Engine,
+    warm: Callable[[], bool],
+    add: Callable[..., None],
+) -> Cluster:
+    return Cluster(
+        connection("cluster", **CHORES),
+        _registration(config, node),
+        engine.handovers,
+        config.cluster,
+        lambda: announcer.announce(NODES_CHANNEL, node, 1),
+        lambda partition: add(*engine.open(partition)),
+        warm,
     )
 
 

@@ -111,6 +111,7 @@ ROUTES = (
     Route("GET", "/v2/status", cluster.status, PUBLIC),
     Route("GET", "/v2/license", cluster.license, PUBLIC),
     Route("GET", "/v2/authentication/me", cluster.me, ANY_CALLER),
+    Route("GET", "/cluster/status", cluster.node_status, READ_SYSTEM),
     Route("GET", "/cluster/nodes", cluster.list_nodes, READ_SYSTEM),
     Route("PUT", "/cluster/nodes/{nodeId}/draining", cluster.drain, UPDATE_SYSTEM),
     Route("DELETE", "/cluster/nodes/{nodeId}/draining", cluster.undo_drain, UPDATE_SYSTEM),

@@ -84,6 +84,11 @@ def _node(node: Node, partitions: Sequence[Partition]) -> dict[str, Any]:
     }
 
 
+async def node_status(_request: Request, services: Services) -> Response:
+    """GET /cluster/status: this node's health, and the figures of its tasks, partitions and caches."""
+    return json_response({"nodeId": services.node, "healthy": services.status.healthy, **services.figures()})
+
+
 async def drain(request: Request, services: Services) -> Response:
     """PUT /cluster/nodes/{nodeId}/draining: the node hands its partitions over to others. 404: no such node."""
     return await _set_draining(request, services, True)

@@ -37,8 +37,8 @@ async def create(request: Request, services: Services) -> Response:
     async with services.pool.connection() as connection:
         stored = [(digest, file.content) for digest, file in zip(digests, files, strict=True)]
         await store_resources(connection, stored)
-    for digest, resource in zip(digests, parsed, strict=True):
-        services.definitions.put(digest, resource)
+    for digest, resource, file in zip(digests, parsed, files, strict=True):
+        services.definitions.put(digest, resource, len(file.content))
     command = Deploy(tuple(_reference(resource, digest) for resource, digest in zip(parsed, digests, strict=True)))
     submitted = await commands.submit(request, services, command, content=_content(parts))
     if submitted.outcome is None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 import structlog
@@ -43,7 +43,8 @@ class CacheSettings:
     definitions: int = 10_000
     latest: int = 10_000
     latest_ttl_s: float = 60.0
-    prewarm: int = 1_000
+    prewarm: int = 500
+    """Fewer than there is space for: what is loaded ahead must not displace what is used."""
 
 
 class Definition(msgspec.Struct, frozen=True, gc=False):
@@ -68,12 +69,20 @@ class CacheStats(msgspec.Struct, frozen=True, gc=False):
     misses: int
     evictions: int
     size: int
+    """Files in the cache."""
+    bytes: int
+    """The size of these files. A parsed file takes several times as much."""
 
     @property
     def hit_rate(self) -> float:
         """The share of look-ups that found an entry; 1.0 before the first."""
         asked = self.hits + self.misses
         return self.hits / asked if asked else 1.0
+
+
+class _Cached(NamedTuple):
+    models: Models
+    size: int
 
 
 class UnreadableResource(Exception):
@@ -105,7 +114,7 @@ class DefinitionCache:
         self._acquire = acquire
         self._read = read
         self._settings = settings = settings or CacheSettings()
-        self._models: _Counted[str, Models] = _Counted(settings.models)
+        self._models: _Counted[str, _Cached] = _Counted(settings.models)
         self._rows: LRUCache[tuple[str, int], DefinitionRow] = LRUCache(settings.definitions)
         self._latest: TTLCache[tuple[str, str], int] = TTLCache(
             settings.latest, settings.latest_ttl_s, timer=trio.current_time
@@ -119,19 +128,19 @@ class DefinitionCache:
 
     # -- models by content ----------------------------------------------------------------------------------------
 
-    def put(self, sha256: str, parsed: Parsed) -> None:
-        """Keep a parsed file. Files with problems are not deployed, and not kept."""
+    def put(self, sha256: str, parsed: Parsed, size: int) -> None:
+        """Keep a parsed file of `size` bytes. Files with problems are not deployed, and not kept."""
         if not parsed.problems:
-            self._models[sha256] = {process.id: process for process in parsed.processes}
+            self._models[sha256] = _Cached({process.id: process for process in parsed.processes}, size)
 
     def resource_nowait(self, sha256: str) -> Models | None:
         """The models of a deployed file, if they are in the cache."""
-        models = self._models.get(sha256)
-        if models is None:
+        cached = self._models.get(sha256)
+        if cached is None:
             self._misses += 1
-        else:
-            self._hits += 1
-        return models
+            return None
+        self._hits += 1
+        return cached.models
 
     async def resource(self, sha256: str, connection: Connection | None = None) -> Models | None:
         """The models of a deployed file, read and parsed if need be; None if there is no such file.
@@ -163,7 +172,7 @@ class DefinitionCache:
         parsed = await trio.to_thread.run_sync(self._read, content, sha256, limiter=limiter)
         if parsed.problems:
             raise UnreadableResource("; ".join(str(problem) for problem in parsed.problems))
-        self.put(sha256, parsed)
+        self.put(sha256, parsed, len(content))
         return {process.id: process for process in parsed.processes}
 
     # -- definitions ------------------------------------------------------------------------------------------------
@@ -235,21 +244,14 @@ class DefinitionCache:
         self._rows.clear()
         self._latest.clear()
 
-    async def prewarm(self) -> int:
-        """Load the models of the definitions with the most running instances. Returns the number of cached models.
-
-        An unreadable file is logged and left out. Its instances get incidents when they are to go on.
-        """
+    async def files_to_load(self) -> list[str]:
+        """The files of definitions that run or were deployed last, as far as they are not cached; the busiest first."""
         async with self._acquire() as connection:
             rows = await definitions.in_use(connection, self._settings.prewarm)
-        for row in rows:
-            try:
-                await self.resource(row.sha256)
-            except UnreadableResource as error:
-                log.error("a deployed file can no longer be read", definition=row.key, problems=str(error))
-        return len(self._models)
+        return list(dict.fromkeys(row.sha256 for row in rows if row.sha256 not in self._models))
 
     @property
     def stats(self) -> CacheStats:
         """Counters so far."""
-        return CacheStats(self._hits, self._misses, self._models.evictions, len(self._models))
+        size = sum(cached.size for cached in self._models.values())
+        return CacheStats(self._hits, self._misses, self._models.evictions, len(self._models), size)

@@ -59,7 +59,7 @@ async def latest(connection: Connection, tenant: str, process_id: str) -> Defini
 
 
 async def in_use(connection: Connection, limit: int) -> list[DefinitionRow]:
-    """Up to `limit` definitions with running instances, the busiest first."""
+    """Up to `limit` definitions: those with running instances, the busiest first, then the newest active ones."""
     return [DefinitionRow(*row) for row in (await connection.execute(_IN_USE, (limit,))).rows]
 
 

@@ -191,7 +191,7 @@ class Definitions:
     def __init__(self) -> None:
         self.parsed = {}
 
-    def put(self, sha256, parsed):
+    def put(self, sha256, parsed, _size):
         self.parsed[sha256] = parsed
 
 

@@ -56,7 +56,13 @@ async def test_one_program_works_all_partitions(partitioned, database):
             await append(partition)
     async with Caller(partitioned.port) as caller:
         topology = (await caller.call("GET", "/v2/topology")).json
+        status = (await caller.call("GET", "/cluster/status")).json
     assert [one["role"] for one in topology["brokers"][0]["partitions"]] == ["leader"] * PARTITIONS
+    assert [(one["partitionId"], one["leads"], one["commands"]) for one in status["partitions"]] == [
+        (partition, True, 1) for partition in range(1, PARTITIONS + 1)
+    ]
+    assert {"consumer", "consumer-2", "timers-3", "warm-up"} <= {child["name"] for child in status["children"]}
+    assert status["definitions"]["entries"] == 0
 
 
 async def test_a_failure_in_one_partition_ends_no_term_of_another(partitioned, database):

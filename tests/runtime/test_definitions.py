@@ -7,9 +7,11 @@ import pytest
 import trio
 import trio.testing
 
+from tests.runtime.consumer.bench import beat
 from vivero.engine.bpmn.parser import Parsed, parse
 from vivero.engine.runtime.definitions import CacheSettings, DefinitionCache, UnreadableResource
 from vivero.engine.runtime.single_flight import SingleFlight
+from vivero.engine.runtime.warm_up import WarmUp
 from vivero.storage.state import definitions
 
 BPMN = """<?xml version="1.0"?>
@@ -114,7 +116,7 @@ async def test_a_definition_belongs_to_its_tenant(cache, connection):
 async def test_what_the_api_parsed_is_not_parsed_again(cache, connection, counting):
     sha256, content = file()
     assert cache.resource_nowait(sha256) is None
-    cache.put(sha256, parse(content, "order.bpmn"))
+    cache.put(sha256, parse(content, "order.bpmn"), len(content))
     assert sorted(cache.resource_nowait(sha256)) == ["order"]
     await deploy(connection, 5)
     assert (await cache.get("t", 5)).process is cache.resource_nowait(sha256)["order"]
@@ -122,7 +124,7 @@ async def test_what_the_api_parsed_is_not_parsed_again(cache, connection, counti
 
 
 async def test_files_with_problems_are_not_kept(cache):
-    cache.put("x", parse(b"<nonsense/>", "nonsense.bpmn"))
+    cache.put("x", parse(b"<nonsense/>", "nonsense.bpmn"), 11)
     assert cache.resource_nowait("x") is None
 
 
@@ -242,23 +244,45 @@ async def test_what_was_read_before_an_invalidation_is_not_kept(connection, look
         known.invalidate("t", 5)
 
     known = DefinitionCache(acquire)
-    known.put(sha256, parse(content, "order.bpmn"))
+    known.put(sha256, parse(content, "order.bpmn"), len(content))
     assert (await getattr(known, look_up)("t", what)).row.state == "ACTIVE"
     again = await getattr(known, look_up)("t", what)
     assert (again and again.row.state) == state
 
 
-async def test_prewarming_loads_what_runs_and_survives_what_is_broken(cache, connection, counting):
-    for key, process_id in [(5, "a"), (6, "b"), (7, "c")]:
+async def test_the_warm_up_loads_what_runs_and_survives_what_is_broken(cache, connection, counting):
+    for key, process_id in [(5, "a"), (6, "b"), (7, "c"), (8, "d")]:
         await deploy(connection, key, process_id)
     await connection.script(
         "INSERT INTO element_counts VALUES (1, 5, '', 3, 0, 0), (2, 5, '', 1, 2, 3), (1, 6, '', 0, 9, 9), "
-        "(1, 7, '', 5, 0, 0), (1, 7, 'task', 9, 9, 9)"
+        "(1, 7, '', 5, 0, 0), (1, 7, 'task', 9, 9, 9);"
+        "UPDATE process_definitions SET state = 'DELETED' WHERE process_id = 'd'"
     )
     await connection.script("UPDATE resources SET bytes = 'nonsense' WHERE sha256 = '" + file("c")[0] + "'")
-    assert await cache.prewarm() == 1
-    assert counting.parsed == [file("c")[0], file("a")[0]]
+    warm_up = WarmUp(cache)
+    await warm_up.run_once(beat())
+    assert counting.parsed == [file(name)[0] for name in "cab"]
+    assert warm_up.loaded == 2
     assert cache.resource_nowait(file("a")[0]) is not None
+    assert cache.stats.bytes == sum(len(file(name)[1]) for name in "ab")
+
+
+async def test_the_warm_up_loads_what_another_node_deploys(cache, connection, counting):
+    told = []
+    warm_up = WarmUp(cache, lambda: told.append(warm_up.done))
+    await deploy(connection, 5, "a")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(warm_up.run, beat())
+        with trio.fail_after(20):
+            while not told:
+                await trio.lowlevel.checkpoint()
+            await deploy(connection, 6, "b")
+            warm_up.deployed()
+            while warm_up.loaded < 2:
+                await trio.lowlevel.checkpoint()
+        nursery.cancel_scope.cancel()
+    assert counting.parsed == [file("a")[0], file("b")[0]]
+    assert told == [True]
 
 
 # One load at a time

@@ -157,7 +157,7 @@ class EngineBench:
             await store_resources(self.connection, [(sha, content)])
             parsed = parse(content, f"{number}.bpmn", enabled=ALL_KINDS)
             assert not parsed.problems, parsed.problems
-            self.definitions.put(sha, parsed)
+            self.definitions.put(sha, parsed, len(content))
             processes = tuple(map(metadata_of, parsed.processes))
             outcome = await self.run(Deploy((ResourceReference(f"{number}.bpmn", sha, processes),)))
             assert outcome.rejection is None, outcome.rejection

@@ -45,15 +45,18 @@ class Cluster:
         settings: ClusterSettings | None = None,
         tell: Callable[[], None] = lambda: None,
         opened: Callable[[int], None] = lambda _partition: None,
+        warm: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`tell()` makes the other nodes look. `opened(partition)` begins to work for a new partition."""
+        """`tell()` makes the other nodes look. `opened(partition)` begins to work for a new partition.
+        `warm()` tells whether the models are loaded that a leader needs; only then are partitions handed over to it.
+        """
         self.node = node
         self.view = View((), ())
         """What the last look saw."""
         self._connection = DedicatedConnection(connect)
         self.handovers = handovers
         self._settings = settings or ClusterSettings()
-        self._tell, self._opened = tell, opened
+        self._tell, self._opened, self._warm = tell, opened, warm
         self._wake = trio.Event()
         self._free_since: dict[int, float] = {}
         self._leaders: dict[int, str | None] = {}
@@ -96,11 +99,14 @@ class Cluster:
     async def run_once(self, connection: Connection, beat: Beat) -> float:
         """Look once, and decide about each partition. Returns the seconds until the next look."""
         with beat.waiting(self._settings.call_timeout_s):
-            if not await nodes.beat(connection, self.node.id, self.handovers.ready()):
+            if not await nodes.beat(connection, self.node.id, self._ready()):
                 await nodes.register(connection, self.node)
             self.view = view = await nodes.view(connection)
         self._meet(view.nodes)
         return self._decide(view)
+
+    def _ready(self) -> list[int]:
+        return self.handovers.ready() if self._warm() else []
 
     def _meet(self, all_nodes: Sequence[Node]) -> None:
         """Look at the versions of the other nodes.

@@ -1,8 +1,11 @@
 """Status, topology, chaos; and what the application makes of failures underneath."""
 
+from dataclasses import replace
+
 import pytest
 import structlog
 
+from vivero.api import app
 from vivero.storage.postgres.errors import ConnectFailed, ConnectionLost, DataPoison, DeadlineExceeded, StorageBug
 from vivero.storage.postgres.pool import PoolExhausted
 
@@ -55,6 +58,12 @@ async def test_topology_shows_the_roles_of_live_engine_nodes(rows, reader, healt
     own, other = (await reader("GET", "/v2/topology")).json["brokers"]
     assert own["partitions"][0]["health"] == "unhealthy"
     assert other["partitions"][0]["health"] == "healthy"
+
+
+async def test_the_status_of_a_node_has_its_figures(client, services):
+    client.app = app.build(replace(services, figures=lambda: {"definitions": {"entries": 3}}))
+    answer = (await client("GET", "/cluster/status")).json
+    assert answer == {"nodeId": "node", "healthy": True, "definitions": {"entries": 3}}
 
 
 async def test_nodes_are_listed_and_drained(rows, reader):
