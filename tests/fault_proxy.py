@@ -13,9 +13,10 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from tests.proxies import open_server
 
 _CUT = (trio.BrokenResourceError, trio.ClosedResourceError)
-COMMITTED = b"COMMIT\0"
-"""The tag of the answer to a commit. An appender commits by itself: each of its answers acknowledges."""
-
+_COMMITS = re.compile(rb"\0(?:log\.append|log\.append_fresh|save\.event_log)_\d+\0")
+"""The statements of calls that write: an append, and a batch. Each call is one transaction."""
+_READY = b"Z\0\0\0\5I"
+"""The end of the answer to a call, behind its commit."""
 ENDS_S = 10.0
 
 
@@ -28,6 +29,8 @@ class Session:
         self.black = False
         self.delay_s = 0.0
         self.drop_commit = False
+        self.committing = False
+        self.swallowed = b""
         self.when_half_sent = None
         self.kept = b""
         self.holds = False
@@ -180,6 +183,7 @@ class FaultProxy:
         try:
             while data := await session.client.receive_some(65536):
                 session.read_name(data)
+                session.committing |= session.drop_commit and _COMMITS.search(data) is not None
                 if session.when_half_sent is not None and len(data) > 1:
                     data = await self._halve(session, data)
                 if session.holds:
@@ -214,9 +218,8 @@ class FaultProxy:
     async def _answers(self, session, scope):
         try:
             while data := await session.server.receive_some(65536):
-                if session.drop_commit and (COMMITTED in data or "appender" in session.name):
-                    self._note()
-                    session.reset()
+                if session.committing:
+                    self._swallow_answer(session, data)
                 elif await self._passes(session):
                     await session.client.send_all(data)
         except _CUT:
@@ -224,6 +227,13 @@ class FaultProxy:
         session.over.set()
         if not session.holds:
             scope.cancel()
+
+    def _swallow_answer(self, session, data):
+        """Lose the answer of a call that writes, and reset the connection when its commit is done."""
+        session.swallowed = (session.swallowed + data)[-len(_READY) :]
+        if session.swallowed == _READY:
+            self._note()
+            session.reset()
 
     async def _passes(self, session):
         """Whether bytes pass, after their delay."""

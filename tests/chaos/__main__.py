@@ -19,7 +19,7 @@ from tests.chaos.runs import run
 RUNS = {
     "kills": (("kill -9 of the leader",), 200),
     "kills-alone": (("kill -9 of a program alone",), 50),
-    "commits": (("dropped acknowledgements of commits",), 1_000),
+    "commits": (("lost acknowledgements of batches", "lost acknowledgements of appends"), 500),
     "split-brains": (("SIGSTOP of the leader", "SIGSTOP in a half-sent pipeline"), 25),
     "network": (
         ("black hole", "reset connections", "delayed packets", "late delivery", "notification listener cut off"),

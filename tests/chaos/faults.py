@@ -15,7 +15,7 @@ from tests.process.program import eventually
 
 LEASE_S = 5.0
 FROZEN_S = 7.0
-HITS_S = 15.0
+HITS_S = 5.0
 """A fault that has met nothing after this time did not bite."""
 
 
@@ -211,15 +211,29 @@ async def _seen(cluster, what, seconds):
 
 
 @asynccontextmanager
-async def _dropped_commits(cluster, _random):
-    """The acknowledgement of the next commit of each writer gets lost: of the leader's batch, of each node's append."""
+async def _dropped_batches(cluster, _random):
+    """The acknowledgement of the leader's next batch gets lost, and its connection with it."""
+    leader = await cluster.leader()
+    bite, proxy = _bite(leader), cluster.proxy(leader)
+    before = proxy.hits
+    proxy.drop_commit("writer")
+    await proxy.until_hit(before, HITS_S)
+    bite.began = trio.current_time()
+    yield bite
+    proxy.clear()
+    bite.hits = proxy.hits - before
+
+
+@asynccontextmanager
+async def _dropped_appends(cluster, _random):
+    """The acknowledgement of each node's next append gets lost."""
     bite = _bite(cluster.programs[0])
     before = [proxy.hits for proxy in cluster.proxies]
     for proxy in cluster.proxies:
-        proxy.drop_commit("writer")
         proxy.drop_commit("appender")
     for proxy, met in zip(cluster.proxies, before, strict=True):
         await proxy.until_hit(met, HITS_S)
+    bite.began = trio.current_time()
     yield bite
     for proxy in cluster.proxies:
         proxy.clear()
@@ -322,13 +336,9 @@ FAULTS = (
     Fault("idle transactions", _idle_transactions, "sessions idle in transaction", 1.0),
     Fault("held locks", _held_locks, "sessions that waited for a lock", 2.0),
     Fault("slow commits", _slow_commits, "commits seen asleep", 2.0),
+    Fault("lost acknowledgements of batches", _dropped_batches, "acknowledgements", 2.0, proxied=True),
     Fault(
-        "dropped acknowledgements of commits",
-        _dropped_commits,
-        "acknowledgements dropped",
-        2.0,
-        proxied=True,
-        counts_hits=True,
+        "lost acknowledgements of appends", _dropped_appends, "acknowledgements", 2.0, proxied=True, counts_hits=True
     ),
     Fault("black hole", _on_the_way("", _blacken, FROZEN_S), "chunks swallowed", LEASE_S + 1, proxied=True),
     Fault("reset connections", _on_the_way("", _cut, 0), "connections reset", 2.0, proxied=True),
