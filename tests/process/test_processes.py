@@ -144,6 +144,22 @@ async def test_killed_processes_are_replaced_and_lose_nothing(start, database, r
     print(f"{await audit(database, load.books)} instances; {load.books}")
 
 
+async def test_a_process_that_is_told_to_stop_is_replaced(start):
+    processes = start(2)
+    await processes.restart()
+    [first, second] = await processes.pids()
+    async with Caller(processes.program.port) as caller:
+        assert (await caller.call("GET", "/v2/status")).status == 204
+        psutil.Process(first).terminate()
+        await gone([first])
+        replaced = await processes.pids()
+    assert replaced[0] != first
+    assert replaced[1] == second
+    assert [entry["error"] for entry in processes.program.logged("child ended")] == [
+        "ProcessEnded: it ended with exit code 0"
+    ]
+
+
 async def test_a_killed_parent_takes_its_children_with_it(start):
     processes = start(2)
     await processes.restart()
