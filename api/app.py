@@ -7,20 +7,21 @@ Each exception of a handler becomes a problem response: a `Problem`, an error of
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
 import structlog
 import trio
 
-from vivero.api.access.caller import ANYBODY
+from vivero.api.access.caller import ANYBODY, Caller
+from vivero.api.access.credentials import PRIVATE
 from vivero.api.access.needs import PUBLIC, authorise
 from vivero.api.access.scopes import restrict
 from vivero.api.decoding import check_json_type
 from vivero.api.origins import Gate
 from vivero.api.problems import Problem, not_appended
-from vivero.api.request import OWNER, RELEASE, ClientLeft, Receive, Request, Send
-from vivero.api.response import Response
+from vivero.api.request import OWNER, RELEASE, ClientLeft, Headers, Receive, Request, Send
+from vivero.api.response import Header, Response
 from vivero.api.router import Match, Router
 from vivero.api.routes import ROUTES, Handler, Route
 from vivero.api.services import Services
@@ -74,7 +75,7 @@ async def _serve(
     except Exception:
         log.exception("request handler failed", method=scope["method"], path=path)
         response = bug().response(path)
-    await send_response(response, send)
+    await send_response(response, send, () if services.access is None else PRIVATE)
 
 
 async def _respond(
@@ -91,12 +92,9 @@ async def _respond(
     extensions = scope.get("extensions", {})
     owner = extensions.get(OWNER)
     caller, allowed = ANYBODY, None
-    if services.access is not None and route.needs is not PUBLIC:
-        headers = scope["headers"]
-        caller = await services.access.authenticate(headers, "" if owner is None else owner(headers))
-        allowed = authorise(caller, route.needs)
-        if allowed is not None:
-            await restrict(services, route.needs, route.scope, allowed, match.params)
+    if (services.access is not None or services.rates is not None) and route.needs is not PUBLIC:
+        address = "" if owner is None else owner(scope["headers"])
+        caller, allowed = await _admit(services, route, scope["headers"], address, match.params)
     if route.is_new and not services.appender.admits_new():
         return await services.refusals.answer(path)
     releases = send if RELEASE in extensions else None
@@ -121,6 +119,22 @@ async def _respond(
     if request.body and route.takes_json:
         check_json_type(request)
     return await route.handler(request, services)
+
+
+async def _admit(
+    services: Services, route: Route, headers: Headers, address: str, parameters: Mapping[str, str]
+) -> tuple[Caller, frozenset[str] | None]:
+    """The caller, and the ids of the resources that it has the route's permission for (None: all).
+
+    Raises Problem: 401, 403, 429.
+    """
+    caller = ANYBODY if services.access is None else await services.access.authenticate(headers, address)
+    if services.rates is not None and route.is_limited:
+        services.rates.check((caller.kind, caller.id) if services.access is not None else address)
+    allowed = authorise(caller, route.needs)
+    if allowed is not None:
+        await restrict(services, route.needs, route.scope, allowed, parameters)
+    return caller, allowed
 
 
 def _hint(path: str) -> str:
@@ -149,9 +163,9 @@ async def _read(receive: Receive, limit: int) -> bytes:
     raise ClientLeft
 
 
-async def send_response(response: Response, send: Send) -> None:
-    """Send a response. If that fails, undo its effects."""
-    headers = [*response.headers]
+async def send_response(response: Response, send: Send, more: tuple[Header, ...] = ()) -> None:
+    """Send a response with `more` headers. If that fails, undo its effects."""
+    headers = [*response.headers, *more]
     if response.status != 204:
         headers.append((b"content-length", b"%d" % len(response.body)))
     try:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import trio
 
 from vivero.api.access.caller import Caller
+from vivero.api.access.rates import Rates
 from vivero.api.command_routing import CommandRouting
 from vivero.api.long_polls import LongPolls
 from vivero.api.memory_budget import MemoryBudget
@@ -121,5 +122,7 @@ class Services:
     routing: CommandRouting = field(default_factory=CommandRouting)
     access: Access | None = None
     """None: without authentication, every client may do everything."""
+    rates: Rates | None = None
+    """None: no client has a limit."""
     decoding: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(1))
     """For the thread that decodes large bodies, one after the other."""

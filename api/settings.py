@@ -69,7 +69,14 @@ class ApiSettings:
     max_waiting: int = 750
     """Activations and awaited instances that may wait at a time, and at most three quarters of the connections."""
 
+    requests_per_s: float = 0.0
+    """Requests a second that one client may send to this node; 0: no limit. Reports of finished work do not count."""
+    request_burst: int = 200
+    """Requests that one client may send at once."""
+
     def __post_init__(self) -> None:
+        if self.requests_per_s < 0 or self.request_burst < 1:
+            raise ValueError("api.requests_per_s must be at least 0, and api.request_burst at least 1")
         if not 1 <= self.max_variables <= MAX_VARIABLES:
             raise ValueError(f"max_variables must be between 1 and {MAX_VARIABLES}")
         for item in listed(self.allowed_origins):

@@ -19,6 +19,7 @@ import trio
 
 from vivero.api import app, server, status_only
 from vivero.api.access.authentication import Authenticator
+from vivero.api.access.rates import rates
 from vivero.api.access.signing_keys import SigningKeys
 from vivero.api.long_polls import LongPolls
 from vivero.api.memory_budget import MemoryBudget
@@ -187,6 +188,7 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
             MemoryBudget(max(config.api.pages_bytes, config.api.max_page_bytes)),
             access=access,
             figures=lambda: figures(supervisor, engine.consumers, definitions),
+            rates=rates(config.api.requests_per_s, config.api.request_burst),
         )  # fmt: skip
 
     partitions = range(1, config.partitions + 1) if config.has_role(Role.ENGINE) else ()

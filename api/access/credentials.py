@@ -13,6 +13,13 @@ from vivero.api.request import Headers
 MAX_BYTES = 16 * 1024
 """Bytes of the header. Tokens of identity providers with many claims are long."""
 
+PRIVATE = (
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+)
+"""Headers of every answer with authentication: no cache keeps it, and no browser runs it."""
+
 CHALLENGES = (
     (b"www-authenticate", b'Basic realm="vivero", charset="UTF-8"'),
     (b"www-authenticate", b'Bearer realm="vivero"'),

@@ -82,6 +82,8 @@ class Route:
     takes_json: bool = True
     is_new: bool = False
     """Whether its command creates work, and is refused while the engine has too much to do."""
+    is_limited: bool = True
+    """Whether it counts for the rate limit of its client. Work that ends makes room for other work."""
     scope: Scope = Scope.EVERYTHING
     """What it does for a caller that has the permission for some resources only."""
 
@@ -157,6 +159,7 @@ ROUTES = (
         "/v2/process-instances/{processInstanceKey}/cancellation",
         process_instances.cancel,
         CANCEL_INSTANCE,
+        is_limited=False,
         scope=Scope.KEY,
     ),
     Route(
@@ -189,7 +192,14 @@ ROUTES = (
     Route("PATCH", "/v2/user-tasks/{userTaskKey}", user_tasks.update, UPDATE_TASK, scope=Scope.KEY),
     Route("POST", "/v2/user-tasks/{userTaskKey}/assignment", user_tasks.assign, UPDATE_TASK, scope=Scope.KEY),
     Route("DELETE", "/v2/user-tasks/{userTaskKey}/assignee", user_tasks.unassign, UPDATE_TASK, scope=Scope.KEY),
-    Route("POST", "/v2/user-tasks/{userTaskKey}/completion", user_tasks.complete, COMPLETE_TASK, scope=Scope.KEY),
+    Route(
+        "POST",
+        "/v2/user-tasks/{userTaskKey}/completion",
+        user_tasks.complete,
+        COMPLETE_TASK,
+        is_limited=False,
+        scope=Scope.KEY,
+    ),
     Route("GET", "/v2/user-tasks/{userTaskKey}/form", user_tasks.form, READ_TASK, scope=Scope.KEY),
     Route("POST", "/v2/user-tasks/{userTaskKey}/variables/search", user_tasks.variables, READ_TASK, scope=Scope.KEY),
     Route(
@@ -203,9 +213,9 @@ ROUTES = (
     Route("POST", "/v2/jobs/activation", job_activation.activate, UPDATE_INSTANCE),
     Route("POST", "/v2/jobs/search", jobs.search, READ_INSTANCE, scope=Scope.RESULTS),
     Route("PATCH", "/v2/jobs/{jobKey}", jobs.update, UPDATE_INSTANCE, scope=Scope.KEY),
-    Route("POST", "/v2/jobs/{jobKey}/completion", jobs.complete, UPDATE_INSTANCE, scope=Scope.KEY),
-    Route("POST", "/v2/jobs/{jobKey}/failure", jobs.fail, UPDATE_INSTANCE, scope=Scope.KEY),
-    Route("POST", "/v2/jobs/{jobKey}/error", jobs.throw_error, UPDATE_INSTANCE, scope=Scope.KEY),
+    Route("POST", "/v2/jobs/{jobKey}/completion", jobs.complete, UPDATE_INSTANCE, is_limited=False, scope=Scope.KEY),
+    Route("POST", "/v2/jobs/{jobKey}/failure", jobs.fail, UPDATE_INSTANCE, is_limited=False, scope=Scope.KEY),
+    Route("POST", "/v2/jobs/{jobKey}/error", jobs.throw_error, UPDATE_INSTANCE, is_limited=False, scope=Scope.KEY),
     # variables
     Route("POST", "/v2/variables/search", variables.search, READ_INSTANCE, scope=Scope.RESULTS),
     Route("GET", "/v2/variables/{variableKey}", variables.get, READ_INSTANCE, scope=Scope.KEY),

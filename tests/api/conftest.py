@@ -32,6 +32,7 @@ class Answer:
 
     def __init__(self, status, headers, body) -> None:
         self.status = status
+        self.raw_headers = headers
         self.headers = dict(headers)
         self.body = body
 
