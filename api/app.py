@@ -20,6 +20,7 @@ from vivero.api.access.scopes import restrict
 from vivero.api.decoding import check_json_type
 from vivero.api.origins import Gate
 from vivero.api.problems import Problem, not_appended
+from vivero.api.redirects import without_mark
 from vivero.api.request import OWNER, RELEASE, ClientLeft, Headers, Receive, Request, Send
 from vivero.api.response import Header, Response
 from vivero.api.router import Match, Router
@@ -99,18 +100,21 @@ async def _respond(
         return await services.refusals.answer(path)
     releases = send if RELEASE in extensions else None
     body = await _read(receive, route.max_body_bytes(services.settings))
+    query, redirected = without_mark(scope["query_string"])
     request = Request(
         method,
         path,
         scope["headers"],
         body,
-        scope["query_string"],
+        query,
         match.params,
         receive,
         releases,
         owner,
         caller,
         allowed,
+        redirected,
+        scope.get("raw_path"),
     )
     del body  # the request holds the only reference and may release it
     encoding = request.header(b"content-encoding")

@@ -21,6 +21,7 @@ from vivero.api.services import Services
 from vivero.engine.core.commands.conditional_change import CHANGES, conditional
 from vivero.engine.core.records.base import DEFAULT_TENANT, Command, partition_of
 from vivero.engine.core.records.effects import Rejection, RejectionCode
+from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.runtime.appender.admission import Lost, NotAppended, Overloaded
 from vivero.engine.runtime.appender.calls import Append, PendingCommand
 from vivero.storage import log
@@ -116,6 +117,8 @@ async def _attempt(
     """Append a command once, and wait for its outcome, which may be a rejection. Raises Problem."""
     flush = not waits or deadline - trio.current_time() < WAL_WRITER_S
     partition = await services.routing.partition_of(command, DEFAULT_TENANT, services.pool.connection)
+    if services.redirects is not None:
+        services.redirects.check(request, partition, anywhere=isinstance(command, CreateInstance))
     item = Append(command, DEFAULT_TENANT, key, idempotency, partition, flush=flush)
     pending = _begin(services, item)
     if waits and (submitted := await _soon(services, pending, deadline)) is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, quote
 
 import trio
 
@@ -39,7 +39,7 @@ class Request:
 
     __slots__ = (
         *("_owner", "_query", "_receive", "_send"),
-        *("allowed", "body", "caller", "headers", "method", "params", "path", "query_string"),
+        *("allowed", "body", "caller", "headers", "method", "params", "path", "query_string", "redirected", "target"),
     )
 
     def __init__(
@@ -55,8 +55,13 @@ class Request:
         owner: Callable[[Headers], str] | None = None,
         caller: Caller = ANYBODY,
         allowed: frozenset[str] | None = None,
+        redirected: bool = False,
+        target: bytes | None = None,
     ) -> None:
-        """`allowed`: the ids of the resources that the caller has the route's permission for; None for all."""
+        """`allowed`: the ids of the resources that the caller has the route's permission for; None for all.
+
+        `redirected`: another node has sent the client here. `target` is the path as it was sent.
+        """
         self.method = method
         self.path = path
         self.headers = headers
@@ -69,6 +74,8 @@ class Request:
         self._query: dict[str, str] | None = None
         self.caller = caller
         self.allowed = allowed
+        self.redirected = redirected
+        self.target = quote(path).encode() if target is None else target
 
     @property
     def owner(self) -> str:

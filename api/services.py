@@ -14,6 +14,7 @@ from vivero.api.access.rates import Rates
 from vivero.api.command_routing import CommandRouting
 from vivero.api.long_polls import LongPolls
 from vivero.api.memory_budget import MemoryBudget
+from vivero.api.redirects import Redirects
 from vivero.api.refusals import Refusals
 from vivero.api.request import Headers
 from vivero.api.settings import ApiSettings
@@ -120,6 +121,8 @@ class Services:
     """The figures of this node's tasks, partitions and caches."""
     refusals: Refusals = field(default_factory=Refusals)
     routing: CommandRouting = field(default_factory=CommandRouting)
+    redirects: Redirects | None = None
+    """None: this node serves all writes itself."""
     access: Access | None = None
     """None: without authentication, every client may do everything."""
     rates: Rates | None = None

@@ -51,6 +51,8 @@ class ApiSettings:
     response_timeout_s: float = 15.0
     """Seconds to wait for a command's outcome, and for the end of an instance if the request has no time limit."""
     max_wait_s: float = 3600.0
+    redirect_to_leader: bool = False
+    """Answer a write with 307 if another node leads its partition. Clients must reach the nodes at their `host`."""
     respond_async: bool = False
     """Answer 202 as soon as a command is durable, even if the request does not ask for it."""
 

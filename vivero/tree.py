@@ -23,6 +23,7 @@ from vivero.api.access.rates import rates
 from vivero.api.access.signing_keys import SigningKeys
 from vivero.api.long_polls import LongPolls
 from vivero.api.memory_budget import MemoryBudget
+from vivero.api.redirects import Redirects
 from vivero.api.server import Endpoint
 from vivero.api.services import Services
 from vivero.api.waits import Waits
@@ -186,6 +187,7 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
             limits,
             Waits(max_waiting),
             MemoryBudget(max(config.api.pages_bytes, config.api.max_page_bytes)),
+            redirects=Redirects(node, lambda: cluster.view) if config.api.redirect_to_leader else None,
             access=access,
             figures=lambda: figures(supervisor, engine.consumers, definitions),
             rates=rates(config.api.requests_per_s, config.api.request_burst),

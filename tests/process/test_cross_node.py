@@ -161,3 +161,24 @@ async def test_many_waiters_at_another_node(nodes):
         nursery.cancel_scope.cancel()
     assert sorted(answers) == [(number, number) for number in range(WAITERS)]
     nodes.report("all of 1,000 waiting clients", seconds)
+
+
+async def test_writes_are_redirected_to_the_leader(make_program, database, unsafe):
+    """By setting. The leader serves the request, and an idempotency key has one effect at both nodes."""
+    b = make_program("--database-url", database, name="b", environment=unsafe)
+    await b.restart()
+    redirecting = unsafe | {"VIVERO_API_REDIRECT_TO_LEADER": "true"}
+    a = make_program("--database-url", database, "--roles", "api", name="a", environment=redirecting)
+    await a.restart()
+    await deploy(b.port, "one_task.bpmn")
+    key = [("Idempotency-Key", "once")]
+    async with Caller(a.port) as one, Caller(b.port) as other:
+        answer = await one.call(*CREATE, ONE, headers=key)
+        assert answer.status == 307
+        address, _, target = answer.headers["location"].partition("/v2/")
+        assert address == f"http://127.0.0.1:{b.port}"
+        first = await other.call("POST", f"/v2/{target}", ONE, headers=key)
+        again = await one.call("POST", f"/v2/{target}", ONE, headers=key)  # it would serve it, too
+        assert (first.status, again.status) == (200, 200)
+        assert first.json["processInstanceKey"] == again.json["processInstanceKey"]
+        assert (await one.call("POST", "/v2/process-instances/search", {})).json["page"]["totalItems"] == 1
