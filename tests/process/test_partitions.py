@@ -90,3 +90,12 @@ async def test_a_database_keeps_its_partitions(make_program, partitioned, databa
     (said,) = partitioned.logged("the database keeps its number of partitions, which is higher")
     assert (said["partitions"], said["asked"]) == (PARTITIONS, 2)
     assert sorted(epochs(database)) == [1, 2, 3]
+
+
+async def test_a_running_program_works_a_partition_that_is_added(partitioned, database):
+    with psycopg.connect(database) as connection:
+        connection.execute(f"SELECT make_partition({PARTITIONS + 1})")
+    async with appending(database) as append:
+        await append(PARTITIONS + 1)
+    assert await partitioned.hurt(f"consumer-{PARTITIONS + 1}", "raise") == 204
+    await partitioned.ready()
