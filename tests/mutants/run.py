@@ -26,6 +26,7 @@ from tests.mutants.core_events import CORE_EVENTS
 from tests.mutants.log import LOG
 from tests.mutants.mutant import Mutant
 from tests.mutants.partitions import PARTITIONS
+from tests.mutants.snapshots import SNAPSHOTS
 from tests.mutants.tasks import TASKS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,7 +39,7 @@ FAILED, PASSED = 1, 0
 
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info")
 
-MUTANTS: tuple[Mutant, ...] = (*LOG, *BATCH, *CORE, *CORE_EVENTS, *PARTITIONS, *CLUSTER, *TASKS)
+MUTANTS: tuple[Mutant, ...] = (*LOG, *BATCH, *CORE, *CORE_EVENTS, *PARTITIONS, *CLUSTER, *SNAPSHOTS, *TASKS)
 
 
 def apply(mutant: Mutant, root: Path) -> None:

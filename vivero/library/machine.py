@@ -10,10 +10,12 @@ from vivero.engine.core.outcomes import Handled
 from vivero.engine.core.records.base import PARTITION_SHIFT, Command, Event
 from vivero.engine.core.records.effects import Rejection
 from vivero.engine.core.records.instances import ContinueWork, InstanceCreated
+from vivero.engine.core.records.messages import CompleteThrow
 from vivero.engine.core.snapshots import document as parts
 from vivero.engine.core.snapshots.document import FORMAT, Snapshot
 from vivero.engine.core.snapshots.reader import add_channels, add_tree
 from vivero.engine.core.snapshots.writer import definition_part, snapshot_of, variable_part
+from vivero.engine.core.state.instance_tree import ACTIVATED, Element
 from vivero.engine.core.step import StepLimits
 from vivero.library.models import Models
 
@@ -26,6 +28,10 @@ LIMITS = StepLimits(paged_from=MOST_ROWS, max_part_rows=MOST_ROWS, max_tree_rows
 
 Place = tuple[str, str]
 """A process id, and the id of an element or a sequence flow of the process."""
+
+
+THROWERS = frozenset(("INTERMEDIATE_THROW_EVENT", "END_EVENT", "SEND_TASK"))
+"""Types of elements that wait until their event is delivered. In the library that is before a call ends."""
 
 
 class Rejected(Exception):
@@ -120,10 +126,12 @@ class Machine:
         return first
 
     def continue_work(self) -> None:
-        """Run the deferred work that the snapshot of a server may have."""
+        """Run what the snapshot of a server may have left: deferred work, and throws whose delivery was under way."""
         for root in list(self.state.trees.values()):
             if root.work:
                 self.run(ContinueWork(root.key))
+        for element in [element for element in self.state.elements.values() if _throws(element)]:
+            self.run(CompleteThrow(element.key))
 
     def events(self) -> Iterator[Event]:
         """All events so far."""
@@ -182,3 +190,9 @@ class Machine:
             started_at=self.engine.log[0].now,
             process=process,
         )
+
+
+def _throws(element: Element) -> bool:
+    """Whether the element waits for the delivery of what it has thrown, and not for a worker or a person."""
+    waits = element.jobs or element.open_incidents or element.children
+    return element.type in THROWERS and element.state is ACTIVATED and not waits

@@ -1,6 +1,7 @@
 """Snapshot → state → snapshot is the same text, and a restored tree continues as if nothing had happened."""
 
 import json
+from random import Random
 
 import pytest
 
@@ -8,6 +9,8 @@ from tests.core.bench import Bench, snapshot
 from tests.core.event_models import LIMITS, loop, model
 from tests.core.golden import recording, test_models, variants, variants_timers, variants_waits
 from tests.core.models import end, start, task
+from tests.core.randomised import random_model_checks
+from tests.core.randomised.random_model_checks import check as check_at_rest
 from tests.core.randomised.runs import digest, play, recorded
 from vivero.engine.core.snapshots.codec import decode, encode
 from vivero.engine.core.snapshots.reader import add_tree
@@ -103,3 +106,22 @@ def test_a_paged_loop_is_written_like_any_other(paged_from):
     for _ in items[1:]:
         bench.complete("t")
     assert not bench.state.elements
+
+
+@pytest.mark.parametrize("limits", LIMITS)
+def test_models_without_structure_go_on_from_each_snapshot(seed, limits, monkeypatch):
+    """Random graphs, with deadlocks, incidents and loops; those that spin are left out."""
+    whole = check_at_rest, lambda bench: (check_at_rest(bench), restored(bench))
+    compared = 0
+    for number in range(seed, seed + COUNT):
+        digests = set()
+        for check in whole:
+            monkeypatch.setattr(random_model_checks, "check", check)
+            bench, spins = random_model_checks.play(Random(number), 9, LIMITS[limits])
+            if spins:
+                break
+            digests.add(digest(bench))
+        else:
+            compared += 1
+            assert len(digests) == 1, f"VIVERO_SEED={number}"
+    assert compared > COUNT // 4

@@ -1,0 +1,92 @@
+"""Mistakes in snapshots, in changes that are conditional on a version, and in the library."""
+
+from tests.mutants.mutant import Mutant, mutant
+
+CORE_TESTS = "tests/core/snapshots/test_snapshots.py"
+RANDOM_TEST = f"{CORE_TESTS}::test_random_runs_go_on_from_each_snapshot"
+GOLDEN_TEST = f"{CORE_TESTS}::test_golden_runs_go_on_from_each_snapshot"
+CONDITION_TESTS = "tests/core/commands/test_conditional_changes.py"
+LIBRARY_TESTS = "tests/vivero/library/test_library.py"
+DATABASE_TESTS = "tests/storage/state/test_snapshots.py"
+READER, WRITER = "engine/core/snapshots/reader.py", "engine/core/snapshots/writer.py"
+
+SNAPSHOTS: tuple[Mutant, ...] = (
+    mutant(
+        "a restored scope does not count its children",
+        RANDOM_TEST,
+        READER,
+        ("        scope.live += 1\n", ""),
+    ),
+    mutant(
+        "a restored element is not counted as one with incidents",
+        GOLDEN_TEST,
+        READER,
+        ("            above.incidents += len(element.open_incidents)\n", ""),
+    ),
+    mutant(
+        "a snapshot forgets that an event has occurred",
+        GOLDEN_TEST,
+        WRITER,
+        ("        interrupted=row.interrupted,\n", ""),
+    ),
+    mutant(
+        "a snapshot forgets the results of a loop",
+        f"{CORE_TESTS}::test_random_runs_go_on_from_each_snapshot",
+        WRITER,
+        ("        results={str(index): raw(results[index]) for index in sorted(results)},\n", ""),
+    ),
+    mutant(
+        "a default is a text, which msgspec compares by identity",
+        "tests/core/snapshots/test_snapshot_docs.py::test_what_is_left_out_does_not_depend_on_the_identity_of_objects",
+        "engine/core/snapshots/document.py",
+        ("    stage: str\n    argument", '    stage: str = ""\n    argument'),
+    ),
+    mutant(
+        "keys may be used again after a snapshot",
+        "tests/core/snapshots/test_damaged_snapshots.py::test_the_error_names_the_field",
+        READER,
+        ("            if key >= int(snapshot.next_key):\n", "            if False:\n"),
+    ),
+    mutant(
+        "of two changes in one batch with the same version both happen",
+        f"{CONDITION_TESTS}::test_of_two_changes_in_one_batch_the_second_comes_too_late",
+        "engine/core/commands/conditional_change.py",
+        ("    if root in batches.changed_roots(view.state):\n", "    if False:\n"),
+    ),
+    mutant(
+        "a quarantined change keeps its condition",
+        f"{CONDITION_TESTS}::test_a_bug_in_a_conditional_change_is_quarantined_without_its_condition",
+        "engine/core/quarantine.py",
+        ("    if isinstance(command, ChangeIfMatch):", "    if False:"),
+    ),
+    mutant(
+        "a weak tag matches",
+        "tests/api/routes/test_snapshots.py::test_entity_tags",
+        "api/preconditions.py",
+        ("(weak or not prefix) and ", ""),
+    ),
+    mutant(
+        "a snapshot is read from several moments",
+        f"{DATABASE_TESTS}::test_all_reads_see_one_moment",
+        "storage/state/snapshots.py",
+        ('        await connection.execute(_sql["isolation"])\n', ""),
+    ),
+    mutant(
+        "time goes back",
+        f"{LIBRARY_TESTS}::test_time_does_not_go_back",
+        "vivero/library/machine.py",
+        ("max(self.engine.now, now)", "now"),
+    ),
+    mutant(
+        "timers fire at the end of an advance",
+        f"{LIBRARY_TESTS}::test_timers_fire_at_their_due_dates",
+        "vivero/library/functions.py",
+        ("        machine.set_time(due.due_at)\n", "        machine.set_time(until)\n"),
+    ),
+    mutant(
+        "a restored tree waits for no messages",
+        f"{LIBRARY_TESTS}::test_a_message_is_given_once",
+        "vivero/library/machine.py",
+        ("        add_channels(machine.state, root, snapshot)\n", ""),
+    ),
+)
