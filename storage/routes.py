@@ -6,14 +6,52 @@ so that a consumer reads the routes again only when something changed.
 
 from __future__ import annotations
 
-from vivero.engine.core.routes import Routes
+from collections.abc import Sequence
+
+import msgspec
+
+from vivero.engine.core.routes import Detour, Routes
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
 
 _sql = beside(__file__)
+_pins = msgspec.json.Decoder(list[tuple[str, int]])
 
 
-async def read(connection: Connection) -> Routes:
-    """The routes as of now."""
-    revision, partitions, slots = (await connection.execute(_sql["routes"])).rows[0]
-    return Routes(revision, partitions, tuple(slots) if partitions > 1 else ())
+async def read(connection: Connection, sender: int = 0) -> Routes:
+    """The routes as of now. `sender`: the partition that sends by them, if slots are moving."""
+    row = (await connection.execute(_sql["routes"], (sender,))).rows[0]
+    revision, partitions, slots, pinned, previous, moving, held = row
+    if partitions == 1:
+        return Routes(revision)
+    pins: dict[str, tuple[int, ...]] = {}
+    for tenant, partition in [] if pinned is None else _pins.decode(pinned):
+        pins[tenant] = (*pins.get(tenant, ()), partition)
+    detour = None if previous is None else Detour(previous, frozenset(moving), held)
+    return Routes(revision, partitions, tuple(slots), pins, detour)
+
+
+async def add_partitions(connection: Connection, first: int, last: int, deadline: float) -> None:
+    """Make partitions that own no slots yet."""
+    async with connection.transaction(deadline=deadline):
+        await connection.execute(_sql["make_partitions"], (first, last), deadline=deadline)
+        await connection.execute(_sql["changed"])
+
+
+async def lock(connection: Connection) -> bool:
+    """Exclude other programs that move slots, as long as the connection lives. False if there is one."""
+    return bool((await connection.execute(_sql["lock_changes"])).rows[0][0])
+
+
+async def moves(connection: Connection) -> bool:
+    """Whether a move of slots is under way."""
+    return bool((await connection.execute(_sql["moves_under_way"])).rows[0][0])
+
+
+async def pin(connection: Connection, tenant: str, partitions: Sequence[int]) -> None:
+    """Let new work of a tenant begin in these partitions; none: in all."""
+    async with connection.transaction():
+        await connection.execute(_sql["unpin"], (tenant,))
+        if partitions:
+            await connection.execute(_sql["pin"], (tenant, list(partitions)))
+        await connection.execute(_sql["changed"])

@@ -21,6 +21,7 @@ from vivero.engine.core.commands import (
     job,
     message,
     signal,
+    slots,
     subscription,
     throw,
     timer,
@@ -78,6 +79,7 @@ from vivero.engine.core.records.messages import (
     TriggerSubscription,
 )
 from vivero.engine.core.records.signals import BroadcastSignal, DeliverSignal
+from vivero.engine.core.records.slots import MoveSlots, ProbeSlots, ReleaseSlots, SwitchSlots
 from vivero.engine.core.records.timers import FireTimer, MoveTimer, TriggerTimer
 from vivero.engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
 from vivero.engine.core.state.instance_tree import Element
@@ -177,6 +179,10 @@ COMMANDS: dict[type[Command], Handler] = {
     Deploy: Handler(catalogue.needs_deploy, catalogue.deploy),
     DeleteResource: Handler(catalogue.needs_delete, catalogue.delete),
     RetireDefinition: Handler(catalogue.needs_retire, catalogue.retire),
+    MoveSlots: Handler(slots.needs, slots.move),
+    SwitchSlots: Handler(slots.needs, slots.switch),
+    ProbeSlots: Handler(slots.needs, slots.probe),
+    ReleaseSlots: Handler(slots.needs, slots.release),
 }
 COMMANDS[ChangeIfMatch] = Handler(
     partial(conditional_change.needs, COMMANDS), partial(conditional_change.change_if_match, COMMANDS)

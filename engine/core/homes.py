@@ -35,6 +35,7 @@ from vivero.engine.core.records.messages import (
     TriggerSubscription,
 )
 from vivero.engine.core.records.signals import BroadcastSignal, DeliverSignal
+from vivero.engine.core.records.slots import MoveSlots, ProbeSlots, ReleaseSlots, SwitchSlots
 from vivero.engine.core.records.timers import FireTimer, MoveTimer, TriggerTimer
 from vivero.engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
 from vivero.engine.core.routes import CATALOGUE, Routes
@@ -72,7 +73,14 @@ def _named_or_catalogue(command: RetireDefinition, _tenant: str, _routes: Routes
     return command.partition or CATALOGUE
 
 
-def _named(command: DeliverSignal, _tenant: str, _routes: Routes) -> int | None:
+def _of_slots(command: MoveSlots, _tenant: str, routes: Routes) -> int | None:
+    """The owner of the first slot. It rejects the command if it does not own all."""
+    return routes.owner_of(command.slots[0]) if command.slots else None
+
+
+def _named(
+    command: DeliverSignal | SwitchSlots | ProbeSlots | ReleaseSlots, _tenant: str, _routes: Routes
+) -> int | None:
     return command.partition or None
 
 
@@ -99,6 +107,7 @@ FROM_CLIENTS: dict[type[Command], Home] = {
     EvaluateConditionals: _anywhere,
     Deploy: _of_catalogue,
     DeleteResource: _of_catalogue,
+    MoveSlots: _of_slots,
 }
 """Commands that a client sends. An element may send those that have a `thrower`, too."""
 
@@ -115,6 +124,9 @@ HOMES: dict[type[Command], Home] = FROM_CLIENTS | {
     RejectCorrelation: _of_offer,
     DeliverEvent: _anywhere,
     DeliverSignal: _named,
+    SwitchSlots: _named,
+    ProbeSlots: _named,
+    ReleaseSlots: _named,
     RetireDefinition: _named_or_catalogue,
 }
 

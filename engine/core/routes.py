@@ -7,7 +7,7 @@ has one of 1,024 slots, and each slot belongs to one partition.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import md5
 
@@ -22,6 +22,18 @@ def slot_of(tenant: str, name: str) -> int:
     return int.from_bytes(digest[:2]) % SLOTS
 
 
+@dataclass(frozen=True, slots=True)
+class Detour:
+    """Slots that moved from the partition `previous`, for a sender that has not switched to their new owner yet.
+
+    It sends by way of the previous owner, or holds what it would send.
+    """
+
+    previous: int
+    slots: frozenset[int]
+    held: bool = False
+
+
 @dataclass(frozen=True)
 class Routes:
     """The partitions of a database, numbered from 1. Each change of the routes raises `revision`.
@@ -34,6 +46,8 @@ class Routes:
     partitions: int = 1
     slots: tuple[int, ...] = ()
     pins: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    detour: Detour | None = None
+    """Of the partition that knows these routes, as a sender."""
 
     @cached_property
     def all(self) -> range:
@@ -47,6 +61,23 @@ class Routes:
     def of_channel(self, tenant: str, correlation_key: str) -> int:
         """The partition that owns a message channel."""
         return self.slots[slot_of(tenant, correlation_key)] if self.slots else 1
+
+    def owner_of(self, slot: int) -> int | None:
+        """The owner of a slot; None if there is no such slot."""
+        if not 0 <= slot < SLOTS:
+            return None
+        return self.slots[slot] if self.slots else 1
+
+    def with_owner(self, slots: tuple[int, ...], owner: int) -> Routes:
+        """These routes after slots moved to another owner."""
+        moved = frozenset(slots)
+        return replace(self, slots=tuple(owner if n in moved else one for n, one in enumerate(self.slots)))
+
+    def for_sending(self, here: int) -> Routes:
+        """The routes that this partition sends by. What is held goes to the inbox `-here`, which nobody forwards."""
+        if self.detour is None:
+            return self
+        return self.with_owner(tuple(self.detour.slots), -here if self.detour.held else self.detour.previous)
 
     def of_tenant(self, tenant: str) -> range | tuple[int, ...]:
         """The partitions in which new work of a tenant begins."""

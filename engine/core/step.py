@@ -114,7 +114,7 @@ class Processor:
 
     def set_routes(self, routes: Routes) -> None:
         """Set the routes that the next commands are handled with."""
-        self.state.routes = routes
+        self.state.set_routes(routes)
         self.several = routes.several
 
     def is_elsewhere(self, command: Command, tenant: str) -> bool:
@@ -150,10 +150,19 @@ class Processor:
         return rows
 
     def _forward(self, record: CommandRecord) -> list[Handled]:
-        """Send a command to the partition that handles it, with the request that waits for its outcome."""
-        self._send_to_inbox(record.command)
+        """Send a command to the partition that handles it, with the request that waits for its outcome.
+
+        An own element that does not wait any more opens no subscription: its end may have been sent already.
+        """
+        if not self._opens_in_vain(record.command):
+            self._send_to_inbox(record.command)
         self.skip(record.position)
         return [Handled(0, None, record.request, [])]
+
+    def _opens_in_vain(self, command: Command) -> bool:
+        if not isinstance(command, OpenSubscription) or not self.view.is_of_this_partition(command.key):
+            return False
+        return self.view.subscription(command.key) is None
 
     def _continue(self, command: ContinueWork, request: int | None, follow_ups: deque[Command]) -> list[Handled]:
         """Run the next quantum of deferred work by its own command."""
@@ -294,13 +303,18 @@ class Processor:
             self._undo()
             rejection = self._poisoned(command, bug)
         for send in self._work.sends:
-            if send.later or (self.several and self.is_elsewhere(send.command, self.view.tenant)):
+            if send.later or (self.several and self._leaves(send.command)):
                 self._send_to_inbox(send.command)
             else:
                 follow_ups.append(send.command)
         rows = self._rows(command, seq, request, rejection)
         self.state.accept()
         return rows
+
+    def _leaves(self, command: Command) -> bool:
+        """Whether a follow-up goes to another partition, or is held until slots have moved."""
+        here = self.state.partition
+        return home_of(command, self.view.tenant, self.state.sending, here) != here
 
     def _send_to_inbox(self, command: Command) -> None:
         tenant, request = self.view.tenant, self.view.request
@@ -310,7 +324,7 @@ class Processor:
         ):
             return
         here = self.state.partition
-        home = home_of(command, tenant, self.state.routes, here) if self.several else here
+        home = home_of(command, tenant, self.state.sending, here) if self.several else here
         self.notices.to_inbox.append(InboxCommand(command, tenant, request, home))
 
     # ---- the frame of a command

@@ -19,6 +19,7 @@ from vivero.engine.core.state.instance_tree import (
     TERMINATED,
     Element,
 )
+from vivero.engine.core.state.slot_moves import slot_moves
 from vivero.engine.core.state.state import State
 from vivero.storage.postgres.driver import Call
 from vivero.storage.postgres.sql_files import beside
@@ -60,6 +61,8 @@ def statements_of(
         yield _sql["inbox"], (_encode([_inbox_command(one) for one in to_inbox]),)
     yield from statements_for_rows(state)
     yield from _counts(state)
+    if state.routes.several:
+        yield from _slot_moves(state)
     definitions = [row for row in state.dirty if isinstance(row, Definition)]
     if definitions:
         told = [{"tenant": row.tenant, "processId": row.process_id, "key": row.key} for row in definitions]
@@ -97,6 +100,22 @@ def _inbox_command(one: InboxCommand) -> Document:
         "key": getattr(one.command, "key", None),
         "payload": encode_command(one.command).decode(),
     }
+
+
+def _slot_moves(state: State) -> Iterator[Call]:
+    """The steps of moves of slots. They come last: the batch has handled earlier commands for the slots."""
+    here = state.partition
+    for row in slot_moves(state):
+        if row.step == "MOVED":
+            yield _sql["slot_owners"], (list(row.slots), row.to)
+            yield _sql["slot_messages"], (list(row.slots), row.to)
+            yield _sql["slot_detours"], (list(row.slots), here, list(row.senders))
+            yield _sql["definitions_moved"], ()
+        elif row.step == "HELD":
+            yield _sql["slots_held"], (here,)
+        else:
+            yield _sql["held_commands"], (here, row.to)
+            yield _sql["slots_released"], (here,)
 
 
 def _counts(state: State) -> Iterator[Call]:

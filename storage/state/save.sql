@@ -326,3 +326,29 @@ SELECT x.key, x.message, x.subscription, x.name, x.correlation_key, x.root, x.in
     x.target, x.element, x.tenant, from_epoch_ms(x.at)
 FROM json_to_recordset($1) AS x(key bigint, message bigint, subscription bigint, name text, correlation_key text, root bigint, instance bigint,
     definition bigint, process_id text, business_id text, target text, element bigint, tenant text, at bigint);
+
+-- name: slot_owners
+-- A move of slots: their new owner.
+UPDATE slots SET partition_id = $2 WHERE slot = ANY ($1::smallint[]);
+
+-- name: slot_messages
+-- The new owner lets their messages expire.
+UPDATE messages SET partition_id = $2 WHERE slot = ANY ($1::smallint[]);
+
+-- name: slot_detours
+-- All senders still reach them by way of the previous owner.
+INSERT INTO slot_detours (partition_id, previous, slots, held) SELECT unnest($3::int[]), $2, $1::smallint[], false;
+
+-- name: slots_held
+-- The sender holds what comes next.
+UPDATE slot_detours SET held = true WHERE partition_id = $1;
+
+-- name: held_commands
+-- They get new ids, because they come after what the previous owner has sent on.
+WITH held AS (DELETE FROM inbox WHERE target_partition = -$1::int RETURNING *)
+INSERT INTO inbox (target_partition, request, tenant_id, intent, key, payload, trace)
+SELECT $2, request, tenant_id, intent, key, payload, trace FROM held ORDER BY id;
+
+-- name: slots_released
+-- The sender reaches the new owner directly.
+DELETE FROM slot_detours WHERE partition_id = $1;

@@ -25,6 +25,7 @@ from vivero.engine.core.state.instance_tree import (
 from vivero.engine.core.state.loop_rows import first_of
 from vivero.engine.core.state.message_channels import ChannelSubscription, Correlation, Message, Start, StartLock
 from vivero.engine.core.state.rows import Row
+from vivero.engine.core.state.slot_moves import SlotMove
 from vivero.engine.core.state.state import State
 from vivero.storage.postgres.driver import Call
 from vivero.storage.postgres.sql_files import Statement, load
@@ -46,8 +47,8 @@ def statements_for_rows(state: State) -> Iterator[Call]:
     for row in state.dirty:
         if isinstance(row, LoopItems):
             begun.append(row)
-        elif isinstance(row, Usage):
-            continue  # counted by _counts
+        elif isinstance(row, Usage | SlotMove):
+            continue  # `save` has statements of their own
         elif row in state.fresh:
             written.add(row, new=True)
         elif not bulk_end.take(row):

@@ -1,10 +1,13 @@
 """Several partitions in memory, with inboxes between them. One seed decides in which order the inboxes deliver.
 
-Commands of one source arrive at a target in their order, as with rows of the table `inbox`. Nothing else is in order.
+Commands of one source arrive at a target in their order, as with rows of the table `inbox`. Nothing else is in order,
+unless a cluster is `causal`.
 """
 
 from collections import deque
+from dataclasses import replace
 from random import Random
+from typing import NamedTuple
 
 import msgspec
 
@@ -13,11 +16,28 @@ from vivero.engine.core.homes import HOMES
 from vivero.engine.core.memory import MemoryEngine
 from vivero.engine.core.needs import NeedKind
 from vivero.engine.core.records.base import PARTITION_SHIFT
-from vivero.engine.core.routes import Routes, spread
+from vivero.engine.core.records.messages import (
+    AcknowledgeCorrelation,
+    CloseSubscription,
+    OpenSubscription,
+    PublishMessage,
+    RejectCorrelation,
+    ReleaseStart,
+)
+from vivero.engine.core.records.slots import SlotsHeld, SlotsMoved, SlotsReleased
+from vivero.engine.core.routes import Detour, Routes, slot_of, spread
 from vivero.engine.core.state.message_channels import Starts
 from vivero.engine.core.step import DEFAULT_LIMITS
 
 MOST_DELIVERIES = 200_000
+TO_CHANNELS = (
+    *(PublishMessage, OpenSubscription, CloseSubscription),
+    *(AcknowledgeCorrelation, RejectCorrelation, ReleaseStart),
+)
+
+
+def channel_of(command):
+    return (command.offer if hasattr(command, "offer") else command).correlation_key
 
 
 class Partition(MemoryEngine):
@@ -27,7 +47,7 @@ class Partition(MemoryEngine):
         super().__init__(limits, number)
         self.cluster = cluster
         self.before = number << PARTITION_SHIFT
-        self.processor.set_routes(cluster.routes)
+        self.refresh()
 
     def _supply(self, need):
         if need.kind is NeedKind.USAGE:
@@ -35,6 +55,11 @@ class Partition(MemoryEngine):
             self.state.running_elsewhere[need.key] = sum(usage.running for usage in others if usage is not None)
             return
         super()._supply(need)
+
+    def refresh(self):
+        """Read the routes."""
+        detour = self.cluster.detours.get(self.state.partition)
+        self.processor.set_routes(replace(self.cluster.routes, detour=detour))
 
     def copy_catalogue(self, source):
         """Take over what partition 1 has deployed or deleted."""
@@ -54,18 +79,34 @@ def _copy(row):
     return type(row)(**{name: getattr(row, name) for name in type(row).__struct_fields__})
 
 
+class InboxRow(NamedTuple):
+    """`content`: arguments of `Cluster.handle`. `begun` is the time before which all commits were seen."""
+
+    content: tuple
+    written: int
+    begun: int
+
+
 class Cluster:
     """Takes the place of the engine in a `Bench`. New work begins in the partition `at`."""
 
-    def __init__(self, partitions, seed, limits=DEFAULT_LIMITS, at=1) -> None:
+    def __init__(self, partitions, seed, limits=DEFAULT_LIMITS, at=1, causal=False) -> None:
+        """`causal`: what is committed before something else is written arrives before it, as in the table."""
         self.routes = Routes(1, partitions, spread(partitions))
         self.random = Random(seed)
+        self.causal = causal
+        self.time, self.ended = 0, {}
+        """The number of handled commands, and what it was after the last one of each partition."""
+        self.detours = {}
+        """By sender, as in the table `slot_detours`."""
         self.engines = [Partition(self, number, limits) for number in self.routes.all]
         self.at = at
         self.inboxes = {}
         """Commands on their way, by (source, target)."""
         self.answers = {}
         """Outcomes by the position of the request: (rejection, response), the first one."""
+        self.sent, self.arrived = {}, {}
+        """Commands to channels in the order in which they were sent, and in which they were handled, by source."""
         self.delivered = 0
         """How many commands another partition has sent."""
 
@@ -107,7 +148,8 @@ class Cluster:
     def send(self, command, tenant="<default>", at=None):
         """Handle a command in the partition `at`, by default in its home. What follows is on its way. The position."""
         partition = at or HOMES[type(command)](command, tenant, self.routes) or self.at
-        return self.handle(partition, command, tenant, None)
+        known = self.routes.revision if at is None else 0
+        return self.handle(partition, known, command, tenant, None)
 
     def outcome(self, position):
         """The first row, with the answer that the client gets."""
@@ -125,29 +167,83 @@ class Cluster:
 
     def deliver(self):
         """Deliver one command; False if none is on its way."""
-        waiting = sorted(way for way, inbox in self.inboxes.items() if inbox)
+        waiting = sorted(way for way, inbox in self.inboxes.items() if inbox and way[1] > 0)
+        if self.causal:
+            waiting = [way for way in waiting if not self._overtakes(way, waiting)]
         if not waiting:
             return False
         source, target = self.random.choice(waiting)
         self.delivered += source != target
-        self.handle(target, *self.inboxes[source, target].popleft())
+        row = self.inboxes[source, target].popleft()
+        self.ended[target] = max(self.ended.get(target, 0), row.written)
+        self.handle(target, *row.content)
         return True
 
-    def handle(self, partition, command, tenant, request):
+    def _overtakes(self, way, waiting):
+        """Whether the next command was written after one of another source, for the same target, was committed."""
+        first = self.inboxes[way][0]
+        return any(self.inboxes[one][0].written <= first.begun for one in waiting if one[1] == way[1])
+
+    def handle(self, partition, known, command, tenant, request):
+        """`known`: the revision of the sender's routes. The partition knows at least this one."""
         engine = self[partition]
+        if known > engine.state.routes.revision or self.random.random() < 0.5:
+            engine.refresh()
         rows = engine.handle(command, tenant, request)
+        begun, self.ended[partition] = self.ended.get(partition, 0), self.time + 1
+        self.time += 1
         position = engine.log[-1].position
         for row in rows:
             rejected = row.rejection is not None and row.seq == 0 and row.request is None
             if row.answered or rejected:
                 self.answers.setdefault(row.request or position, (row.rejection, row.response))
         notices = engine.processor.notices
+        forwarded = any(one.command is command for one in notices.to_inbox)
         for one in notices.to_inbox:
-            self.inboxes.setdefault((partition, one.partition), deque()).append((one.command, one.tenant, one.request))
+            inbox = self.inboxes.setdefault((partition, one.partition), deque())
+            content = engine.state.routes.revision, one.command, one.tenant, one.request
+            inbox.append(InboxRow(content, self.time, begun))
+            own = one.partition == partition or (one.partition < 0 and self._owns(partition, one.command))
+            if one.command is not command and isinstance(one.command, TO_CHANNELS) and not own:
+                self.sent.setdefault((partition, channel_of(one.command)), []).append(one.command)
         notices.to_inbox.clear()
+        if isinstance(command, TO_CHANNELS) and not forwarded:
+            self.arrived[id(command)] = len(self.arrived), command  # kept, so that no other command gets its id
+        self._take_moves(engine, rows, begun)
         if partition == 1:
             self._take_catalogue()
         return position
+
+    def _take_moves(self, engine, rows, begun):
+        """What the database does when slots move."""
+        here = engine.state.partition
+        for event in (event for row in rows for event in row.events):
+            if isinstance(event, SlotsMoved):
+                moved = self.routes.with_owner(event.slots, event.to)
+                self.routes = replace(moved, revision=self.routes.revision + 1)
+                self.detours |= dict.fromkeys(event.senders, Detour(here, frozenset(event.slots)))
+                for place in [place for place in engine.state.channels if slot_of(*place) in event.slots]:
+                    self[event.to].state.channels[place] = engine.state.channels.pop(place)
+                for (source, _), inbox in self.inboxes.items():
+                    if source == here and inbox:  # what the same batch has sent is as new as the move
+                        inbox[-1] = inbox[-1]._replace(content=(self.routes.revision, *inbox[-1].content[1:]))
+                engine.refresh()
+            elif isinstance(event, SlotsHeld):
+                self.detours[here] = replace(self.detours[here], held=True)
+            elif isinstance(event, SlotsReleased):
+                slot = next(iter(self.detours.pop(here).slots))
+                held = self.inboxes.pop((here, -here), ())
+                again = [InboxRow(row.content, self.time, begun) for row in held]
+                self.inboxes.setdefault((here, self.routes.owner_of(slot)), deque()).extend(again)
+
+    def _owns(self, partition, command):
+        return self.routes.of_channel("<default>", channel_of(command)) == partition
+
+    def check_order(self):
+        """Each source's commands to a channel of another partition were handled in their order."""
+        for (source, channel), commands in self.sent.items():
+            places = [self.arrived[id(command)][0] for command in commands if id(command) in self.arrived]
+            assert places == sorted(places), f"commands of partition {source} to {channel} overtook each other"
 
     def _take_catalogue(self):
         for engine in self.engines[1:]:
@@ -157,8 +253,8 @@ class Cluster:
 class ClusterBench(Bench):
     """A bench on a cluster. What it tells of elements is of the partition `at`; its rows are those of all."""
 
-    def __init__(self, partitions=4, seed=0, limits=DEFAULT_LIMITS, at=2) -> None:
-        self.engine = self.cluster = Cluster(partitions, seed, limits, at)
+    def __init__(self, partitions=4, seed=0, limits=DEFAULT_LIMITS, at=2, causal=False) -> None:
+        self.engine = self.cluster = Cluster(partitions, seed, limits, at, causal)
         self.cluster.now = 1_000
         self.rows, self.ended = {}, {}
         self.limits, self.keeps_rows = limits, True

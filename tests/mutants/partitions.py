@@ -6,6 +6,8 @@ CROSSING = "tests/core/partitions/test_crossing.py"
 INTERLEAVINGS = "tests/core/partitions/test_interleavings.py"
 ONE_RECEIVER = f"{INTERLEAVINGS}::test_each_message_has_one_receiver_and_nothing_stays_open"
 
+MOVES = f"{INTERLEAVINGS}::test_slots_move_meanwhile"
+
 PARTITIONS: tuple[Mutant, ...] = (
     mutant(
         "a command is handled at the wrong partition",
@@ -23,7 +25,7 @@ PARTITIONS: tuple[Mutant, ...] = (
         "a follow-up of another partition runs here",
         ONE_RECEIVER,
         "engine/core/step.py",
-        ("send.later or (self.several and self.is_elsewhere(send.command, self.view.tenant))", "send.later"),
+        ("send.later or (self.several and self._leaves(send.command))", "send.later"),
     ),
     mutant(
         "a channel opens only the subscriptions of its own partition",
@@ -60,5 +62,35 @@ PARTITIONS: tuple[Mutant, ...] = (
         ONE_RECEIVER,
         "tests/core/cluster.py",
         ("self.inboxes[source, target].popleft()", "self.inboxes[source, target].pop()"),
+    ),
+    # Moves of slots
+    mutant(
+        "a sender does not hold its commands while it switches",
+        MOVES,
+        "engine/core/routes.py",
+        ("-here if self.detour.held else self.detour.previous", "self.detour.previous"),
+    ),
+    mutant(
+        "a sender switches to the new owner at once",
+        MOVES,
+        "engine/core/routes.py",
+        ("        if self.detour is None:\n", "        if True:\n"),
+    ),
+    mutant(
+        "held commands keep their place in the inbox",
+        "tests/storage/test_routes.py::test_held_commands_come_after_those_that_were_sent_on",
+        "storage/state/save.sql",
+        (
+            "INSERT INTO inbox (target_partition, request, tenant_id, intent, key, payload, trace)\n"
+            "SELECT $2, request, tenant_id, intent, key, payload, trace FROM held ORDER BY id;",
+            "INSERT INTO inbox (target_partition, id, request, tenant_id, intent, key, payload, trace)\n"
+            "OVERRIDING SYSTEM VALUE SELECT $2, id, request, tenant_id, intent, key, payload, trace FROM held;",
+        ),
+    ),
+    mutant(
+        "slots move to a partition whose keys are lower",
+        f"{CROSSING}::test_slots_move_upwards_only",
+        "engine/core/commands/slots.py",
+        ("    if not here < command.to <= routes.partitions:", "    if not 0 < command.to <= routes.partitions:"),
     ),
 )

@@ -1,11 +1,17 @@
 """One program with several partitions, over HTTP: where commands go, and what searches over all partitions find."""
 
+import os
+import sys
+
 import pytest
+import trio
 
 from tests.core.message_models import message, model, receive, signal
 from tests.core.models import ONE_TASK, end, start
+from tests.process.conftest import UNSAFE
 from tests.process.http_client import Caller
 from tests.process.load import send_files
+from tests.process.program import eventually
 
 PARTITIONS = 3
 INSTANCES = 12
@@ -109,3 +115,28 @@ async def test_the_version_just_deployed_is_started_in_every_partition(caller):
 async def test_a_key_of_nobody_is_not_found(caller, partition):
     answer = await caller.call("POST", f"/v2/process-instances/{(partition << 51) + 999}/cancellation", {})
     assert answer.status == 404, answer
+
+
+async def test_the_number_is_raised_while_instances_wait(program, database):
+    """Their subscriptions move to partitions that did not exist when they began to wait."""
+    await program.restart()
+    raising = (sys.executable, "-m", "vivero", "partitions", "raise", "3", "--database-url", database)
+    async with Caller(program.port) as caller:
+        await deploy(caller, WAITS)
+        created = {
+            f"k{number}": (await create(caller, "waits", k=f"k{number}"))["processInstanceKey"] for number in range(30)
+        }
+        done = await trio.run_process(
+            raising, capture_stdout=True, capture_stderr=True, check=False, env=os.environ | UNSAFE
+        )
+        assert done.returncode == 0, done.stderr.decode()
+        assert done.stdout.decode().splitlines()[-1] == "the database has 3 partitions"
+        for key, instance in created.items():
+            answer = await caller.call("POST", "/v2/messages/correlation", {"name": "hello", "correlationKey": key})
+            assert answer.status == 200, answer
+            assert answer.json["processInstanceKey"] == instance
+
+        async def spread():
+            return int((await create(caller, "waits", k="later"))["processInstanceKey"]) >> 51 == 3
+
+        await eventually(spread, "new instances begin in the new partitions")

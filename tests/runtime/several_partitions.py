@@ -9,6 +9,7 @@ from tests.runtime.whole_engine import TENANT, EngineBench
 from vivero.engine.core.homes import HOMES
 from vivero.engine.core.routes import ONE_PARTITION
 from vivero.engine.runtime.appender.task import Append, Appender
+from vivero.engine.runtime.cluster.assignment import Duty
 from vivero.engine.runtime.consumer.handovers import Handovers
 from vivero.engine.runtime.consumer.leadership import Consumer
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
@@ -29,6 +30,8 @@ class PartitionsBench(EngineBench):
         numbers = range(1, count + 1)
         connect = partial(driver.connect, dsn)
         self.handovers = handovers = Handovers(numbers)
+        for one in numbers:
+            handovers[one].assignment.set(Duty.OURS)
         self.appender = Appender(
             lambda: connect(name="vivero test appender"),
             appended=lambda partition, _position: handovers.wake(partition),

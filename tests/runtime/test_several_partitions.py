@@ -17,8 +17,10 @@ from vivero.engine.core.records.instances import CancelInstance, CreateInstance
 from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.core.records.messages import CorrelateMessage, PublishMessage
 from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.records.slots import MoveSlots
+from vivero.engine.core.routes import slot_of
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
-from vivero.storage import log
+from vivero.storage import log, routes
 
 ROOTS = (message(), signal())
 LIVE = (
@@ -156,6 +158,20 @@ class Traffic:
         rows = sorted(await self.bench.rows(query))
         return [self.random.choice(rows)] if rows else []
 
+    async def move(self):
+        """Move some slots to a partition with a higher number, unless a move is under way."""
+        bench = self.bench
+        if await routes.moves(bench.connection):
+            return 0
+        bench.routes = await routes.read(bench.connection)
+        slots = [slot_of("<default>", key) for key in KEYS]
+        owner, to = bench.routes.owner_of(self.random.choice(slots)), self.random.randint(2, bench.count)
+        if owner >= to:
+            return 0
+        moving = tuple(sorted({slot for slot in slots if bench.routes.owner_of(slot) == owner}))
+        self.positions.append(await bench.send(MoveSlots(moving, to)))
+        return 1
+
 
 CORRELATED_TWICE = """
 SELECT message_key, process_id FROM message_correlations GROUP BY message_key, process_id HAVING count(*) > 1
@@ -167,6 +183,29 @@ FULL JOIN (SELECT * FROM subscriptions WHERE kind = 'MESSAGE' AND ended_at IS NU
 WHERE c.subscription_key IS NULL OR s.subscription_key IS NULL OR (c.state = 'CORRELATING' AND s.state = 'CREATED')
 """
 OPEN = "SELECT (SELECT count(*) FROM channel_subscriptions) + (SELECT count(*) FROM start_locks)"
+
+
+@few_and_many(1, 20)
+@pytest.mark.parametrize("batch_commands", [1, 500])
+async def test_slots_move_under_random_traffic(migrated, seed, count, batch_commands):
+    moves = 0
+    for one in range(seed, seed + count):
+        async with PartitionsBench(migrated, 3, ConsumerSettings(batch_commands=batch_commands)).running() as bench:
+            await bench.connection.script("UPDATE slots SET partition_id = 1; UPDATE definitions_seq SET n = n + 1")
+            await bench.deploy(*MODELS)
+            traffic = Traffic(bench, one)
+            for number in range(150):
+                await traffic.step()
+                if number % 10 == 0:
+                    moves += await traffic.move()
+            await bench.settled()
+            await bench.until(lambda traffic=traffic, bench=bench: set(traffic.positions) <= set(bench.answers))
+            assert not await routes.moves(bench.connection)
+            assert await bench.rows(CORRELATED_TWICE) == [], f"seed {one}"
+            assert await bench.rows(UNLIKE) == [], f"seed {one}"
+            owners = "SELECT count(*) FROM messages m JOIN slots s USING (slot) WHERE m.partition_id <> s.partition_id"
+            assert await bench.value(owners) == 0
+    assert moves
 
 
 @few_and_many(1, 20)

@@ -1,13 +1,15 @@
 """Routes as the database has them, and the slot of a name in Python and in SQL."""
 
+from pathlib import Path
 from random import Random
 
 import pytest
 
 from vivero.engine.core.routes import Routes, slot_of
-from vivero.storage import partitions, routes
+from vivero.storage import partitions, routes, state
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.migrate import migrate
+from vivero.storage.postgres.sql_files import load
 
 
 @pytest.fixture
@@ -18,6 +20,7 @@ async def connection(database):
     connection.close()
 
 
+SAVE = load(Path(state.__file__).with_name("save.sql"))
 NAMES = ["", ":", "a:b", "order-1", "ÄÖ", "日本", "🌱", "x" * 10_000, "\\", "'", '"', "\n", "%s", " "]
 
 
@@ -51,3 +54,13 @@ async def test_a_change_raises_the_revision(connection):
     before = await routes.read(connection)
     await connection.execute("UPDATE definitions_seq SET n = n + 1")
     assert (await routes.read(connection)).revision == before.revision + 1
+
+
+async def test_held_commands_come_after_those_that_were_sent_on(connection):
+    """Both are on the way to partition 2: what partition 3 has held, and what the previous owner has sent on."""
+    insert = "INSERT INTO inbox (target_partition, tenant_id, intent, payload) SELECT $1, 't', $2, ''"
+    for partition, intent in ((-3, "third"), (-3, "fourth"), (2, "first"), (2, "second")):
+        await connection.execute(insert, (partition, intent))
+    await connection.execute(SAVE["held_commands"], (3, 2))
+    rows = (await connection.execute("SELECT intent FROM inbox WHERE target_partition = 2 ORDER BY id")).rows
+    assert [intent for (intent,) in rows] == ["first", "second", "third", "fourth"]

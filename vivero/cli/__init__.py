@@ -16,6 +16,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "up": ("server:up", "Start the server, with an embedded PostgreSQL or your own."),
         "demo": ("demo:demo", "Watch an order process run, from deployment to end."),
         "migrate": ("server:migrate", "Migrate a database's schema, then exit."),
+        "partitions": ("partitions:partitions", "List partitions, pin tenants to them, and raise their number."),
         "drain": ("nodes:drain", "Hand a node's partitions over to other nodes, for maintenance."),
         "database-url": ("server:database_url", "Print the URL of a running embedded PostgreSQL, for psql."),
     },

@@ -16,6 +16,7 @@ from vivero.engine.core.apply import (
     incidents,
     jobs,
     message_channels,
+    slots,
     subscriptions,
     timers,
     user_tasks,
@@ -74,6 +75,7 @@ from vivero.engine.core.records.messages import (
     SubscriptionTriggered,
 )
 from vivero.engine.core.records.signals import SignalBroadcast
+from vivero.engine.core.records.slots import SlotsHeld, SlotsMoved, SlotsReleased
 from vivero.engine.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
 from vivero.engine.core.records.user_tasks import UserTaskChanged, UserTaskCreated, UserTaskEnded
 from vivero.engine.core.state.rows import Row
@@ -133,6 +135,9 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     DefinitionAdded: catalogue.definition_added,
     DefinitionDraining: catalogue.definition_draining,
     DefinitionDeleted: catalogue.definition_deleted,
+    SlotsMoved: slots.slots_moved,
+    SlotsHeld: slots.slots_held,
+    SlotsReleased: slots.slots_released,
 }
 
 

@@ -33,6 +33,7 @@ from vivero.engine.core.records.messages import (
     TriggerSubscription,
 )
 from vivero.engine.core.records.signals import BroadcastSignal, DeliverSignal
+from vivero.engine.core.records.slots import MoveSlots, ProbeSlots, ReleaseSlots, SwitchSlots
 from vivero.engine.core.records.timers import FireTimer, MoveTimer, TriggerTimer
 from vivero.engine.core.records.user_tasks import AssignUserTask, ClaimUserTask, CompleteUserTask, UpdateUserTask
 
@@ -74,6 +75,10 @@ INTENTS: dict[str, type[Command]] = {
         Deploy,
         DeleteResource,
         RetireDefinition,
+        MoveSlots,
+        SwitchSlots,
+        ProbeSlots,
+        ReleaseSlots,
     )
 }
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from vivero.engine.core.records.base import PARTITION_SHIFT
-from vivero.engine.core.routes import ONE_PARTITION
+from vivero.engine.core.routes import ONE_PARTITION, Routes
 from vivero.engine.core.state.catalogue import Catalogue
 from vivero.engine.core.state.instance_tree import (
     MISSING,
@@ -40,7 +40,8 @@ class State:
 
     def __init__(self, partition: int, next_key: int | None = None) -> None:
         self.partition = partition
-        self.routes = ONE_PARTITION
+        self.routing = {"routes": ONE_PARTITION, "sending": ONE_PARTITION}
+        """The routes, and those that this partition sends by. They differ while slots move."""
         self.next_key = next_key if next_key is not None else (partition << PARTITION_SHIFT) + 1
         self.now = 0
         self.position = 0
@@ -104,6 +105,19 @@ class State:
         self.variable_changes: list[tuple[Element, str, bool]] = []
         """(scope, name, whether it is new) of variables that changed in instances with watching subscriptions, and that
         the worklist has not handled yet."""
+
+    @property
+    def routes(self) -> Routes:
+        return self.routing["routes"]
+
+    @property
+    def sending(self) -> Routes:
+        """The routes that this partition sends by."""
+        return self.routing["sending"]
+
+    def set_routes(self, routes: Routes) -> None:
+        """Set the routes between commands."""
+        self.routing["routes"], self.routing["sending"] = routes, routes.for_sending(self.partition)
 
     def key(self) -> int:
         """The next key of this partition."""

@@ -29,12 +29,14 @@ from vivero.engine.core.records.timers import TriggerTimer
 from vivero.engine.core.rules import FOLLOW_UP_ROUNDS
 from vivero.engine.core.state import batches
 from vivero.engine.core.state.batches import Retained
+from vivero.engine.core.state.slot_moves import slot_moves
 from vivero.engine.core.step import Processor
 from vivero.engine.runtime.consumer.refusals import Refusals
 from vivero.storage.log import EMPTY_ANSWER, CommandOutcome
 from vivero.storage.log_batches import CommandRow
 from vivero.storage.postgres.driver import Call
 from vivero.storage.state import save
+from vivero.storage.state.load_plan import OF_TREES
 
 log = structlog.get_logger(__name__)
 
@@ -118,13 +120,14 @@ def _decode(row: CommandRow, refusals: Refusals) -> Decoded:
 
 
 def needs_of(processor: Processor, decoded: Iterable[Decoded]) -> list[Need]:
-    """The declared needs of the commands that this partition handles."""
+    """The declared needs of the commands that this partition handles, and the own trees that others concern."""
     several = processor.several
     return [
         need
         for one in decoded
-        if one.command is not None and not (several and processor.is_elsewhere(one.command, one.row.tenant))
+        if one.command is not None
         for need in COMMANDS[type(one.command)].needs(one.command, one.row.tenant)
+        if not several or need.kind in OF_TREES or not processor.is_elsewhere(one.command, one.row.tenant)
     ]
 
 
@@ -240,6 +243,9 @@ async def _finish(processor: Processor, collected: _Collected, now: int) -> Batc
     processor.notices = Notices()
     for position, bug in notices.poisoned:
         log.error("handling a command raised: it was undone and rejected", position=position, exc_info=bug)
+    inboxes = {one.partition for one in notices.to_inbox if not processor.will_continue(one.command)}
+    if processor.several:
+        inboxes = {one for one in inboxes if one > 0} | {move.to for move in slot_moves(state) if move.to}
     roots = batches.close(state)
     moves = save.moves_definitions(state)
     calls, turn = [], perf_counter()
@@ -258,5 +264,5 @@ async def _finish(processor: Processor, collected: _Collected, now: int) -> Batc
         notices,
         collected.outcomes,
         moves,
-        {one.partition for one in notices.to_inbox if not processor.will_continue(one.command)},
+        inboxes,
     )

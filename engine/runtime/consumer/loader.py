@@ -51,7 +51,7 @@ class Loader:
 
     async def routes(self) -> Routes:
         """The routes, at least as new as the last read."""
-        return await routes.read(await self._log_reader.connection_free())
+        return await routes.read(await self._log_reader.connection_free(), self._state.partition)
 
     def note_read(self, read: Batch) -> None:
         """Remember the version of the catalogue that rows were read with, and bound the number of cached models."""

@@ -14,6 +14,8 @@ from vivero.engine.core.records.instances import CancelInstance, CreateInstance
 from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.core.records.messages import CorrelateMessage, OpenSubscription, PublishMessage
 from vivero.engine.core.records.signals import BroadcastSignal, DeliverSignal
+from vivero.engine.core.records.slots import MoveSlots
+from vivero.engine.core.routes import slot_of, spread
 from vivero.engine.core.step import StepLimits
 
 TENANT = "<default>"
@@ -231,3 +233,30 @@ def test_a_definition_without_instances_is_deleted_at_once(bench, cluster):
     cluster.run(DeleteResource(definition))
     assert state_of(cluster, definition) == "DELETED"
     assert not cluster[2].log, "no partition was asked"
+
+
+# ---- moves of slots
+
+
+@pytest.mark.parametrize(("at", "to"), [(2, 1), (2, 2), (2, 4), (2, 0)])
+def test_slots_move_upwards_only(cluster, at, to):
+    """A channel orders its messages by their keys, and those of a higher partition are greater."""
+    slots = tuple(slot for slot in range(9) if cluster.routes.owner_of(slot) == at)
+    refused = cluster.run(MoveSlots(slots, to))
+    assert refused.rejection.code is RejectionCode.INVALID_ARGUMENT
+    assert cluster.routes.slots == spread(3)
+
+
+def test_only_the_owner_moves_slots(cluster):
+    refused = cluster.run(MoveSlots((0, 1), 3))
+    assert refused.rejection.code is RejectionCode.INVALID_STATE
+
+
+def test_a_wait_moves_with_its_slot(bench, cluster):
+    bench.deploy(WAITS)
+    key = key_of(cluster, 1)
+    create(cluster, 2, k=key)
+    assert cluster.run(MoveSlots((slot_of(TENANT, key),), 3)).rejection is None
+    assert not cluster.detours
+    assert cluster.run(PublishMessage("hello", key), at=1).response.message_key >> 51 == 3
+    assert not bench.open()

@@ -29,6 +29,8 @@ from vivero.engine.core.records.instances import CancelInstance, CreateInstance
 from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.core.records.messages import CorrelateMessage, MessageReceived, PublishMessage
 from vivero.engine.core.records.signals import BroadcastSignal
+from vivero.engine.core.records.slots import MoveSlots
+from vivero.engine.core.routes import slot_of
 
 ROOTS = (message("hello"), message("go", None, "b"), signal())
 KEYS = ("a", "b", "c", "d")
@@ -68,12 +70,13 @@ CREATED = ("waits", "waits", "beside", "interrupts", "inside", "throws", "stores
 class Traffic:
     """Random commands of clients, which do not wait for each other."""
 
-    def __init__(self, seed) -> None:
+    def __init__(self, seed, causal=False) -> None:
         self.random = Random(seed)
-        self.bench = ClusterBench(self.random.randint(2, 5), seed)
+        self.bench = ClusterBench(self.random.randint(2, 5), seed, causal=causal)
         self.cluster = self.bench.cluster
         self.bench.deploy(*MODELS)
         self.requests = {}
+        self.moves = 0
 
     def send(self, command):
         """In its home or, as a client with old routes does, in any other partition."""
@@ -101,6 +104,19 @@ class Traffic:
             self.end_something(lambda state: [CompleteJob(key) for key in state.jobs])
         else:
             self.end_something(lambda state: [CancelInstance(key) for key in state.trees])
+
+    def move(self):
+        """Move some slots of a partition to one with a higher number, unless a move is under way."""
+        routes = self.cluster.routes
+        if self.cluster.detours or routes.partitions < 2:
+            return
+        to = self.random.randint(2, routes.partitions)
+        slots = [slot_of("<default>", key) for key in KEYS]
+        owner = routes.owner_of(self.random.choice(slots))
+        if owner < to:
+            moving = tuple(sorted({slot for slot in slots if routes.owner_of(slot) == owner}))
+            self.cluster.send(MoveSlots(moving, to))
+            self.moves += 1
 
     def end_something(self, commands_of):
         commands = commands_of(self.random.choice(self.cluster.engines).state)
@@ -145,6 +161,26 @@ def check_subscriptions(cluster):
             known |= channel.subscriptions.keys()
         open_ |= {key for key, one in engine.state.subscriptions.items() if one.kind == "MESSAGE"}
     assert known == open_
+
+
+@few_and_many(60, 3_000)
+def test_slots_move_meanwhile(seed, count):
+    moves = 0
+    for one in range(seed, seed + count):
+        traffic = Traffic(one, causal=True)
+        for _ in range(60):
+            traffic.step()
+            if traffic.random.random() < 0.2:
+                traffic.move()
+        traffic.cluster.settle()
+        assert not traffic.cluster.detours, "a move did not end"
+        assert not any(traffic.cluster.inboxes.values()), "commands are held for ever"
+        check_answers(traffic)
+        check_messages(traffic.bench)
+        check_subscriptions(traffic.cluster)
+        traffic.cluster.check_order()
+        moves += traffic.moves
+    assert moves > count
 
 
 @few_and_many(60, 3_000)

@@ -43,7 +43,9 @@ NO_STATE = {
     "partitions",
     "resources",
     "schema_migrations",
+    "slot_detours",
     "slots",
+    "tenant_partitions",
 }
 """Tables of the kernel. All others hold what follows from the events."""
 

@@ -14,7 +14,7 @@ STORAGE = Path(__file__).parents[3] / "storage"
 GENERIC_PLANS = 160_000
 """The first version that explains a plan for any parameters."""
 
-SMALL = {"void_leases", "clock", "definitions_seq", "start_subscriptions", "pg_stat_activity"}
+SMALL = {"slot_detours", "slots", "void_leases", "clock", "definitions_seq", "start_subscriptions", "pg_stat_activity"}
 """Tables that are read as a whole."""
 
 CONSUMER = [

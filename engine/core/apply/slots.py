@@ -1,0 +1,38 @@
+"""Moves of slots. The routes change with the event, so that the rest of the batch goes by the new ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from vivero.engine.core.records.slots import SlotsHeld, SlotsMoved, SlotsReleased
+from vivero.engine.core.routes import Routes
+from vivero.engine.core.state.slot_moves import SlotMove
+from vivero.engine.core.state.state import State
+
+
+def slots_moved(state: State, event: SlotsMoved) -> SlotMove:
+    _reroute(state, state.routes.with_owner(event.slots, event.to))
+    return _add(state, SlotMove(event.key, "MOVED", event.slots, event.to, event.senders))
+
+
+def slots_held(state: State, event: SlotsHeld) -> SlotMove:
+    if state.routes.detour is not None:  # a replay knows no routes
+        _reroute(state, replace(state.routes, detour=replace(state.routes.detour, held=True)))
+    return _add(state, SlotMove(event.key, "HELD"))
+
+
+def slots_released(state: State, event: SlotsReleased) -> SlotMove:
+    detour = state.routes.detour
+    to = 0 if detour is None else state.routes.owner_of(min(detour.slots)) or 0
+    _reroute(state, replace(state.routes, detour=None))
+    return _add(state, SlotMove(event.key, "RELEASED", to=to))
+
+
+def _reroute(state: State, routes: Routes) -> None:
+    state.link(state.routing, "routes", routes)
+    state.link(state.routing, "sending", routes.for_sending(state.partition))
+
+
+def _add(state: State, row: SlotMove) -> SlotMove:
+    state.add(row)
+    return row

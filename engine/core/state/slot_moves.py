@@ -1,0 +1,20 @@
+"""The steps of a move of slots, as rows that a batch saves."""
+
+from __future__ import annotations
+
+from vivero.engine.core.state.rows import Row
+from vivero.engine.core.state.state import State
+
+
+class SlotMove(Row):
+    """`step` is MOVED, by the previous owner, or HELD or RELEASED, by a sender."""
+
+    step: str
+    slots: tuple[int, ...] = ()
+    to: int = 0
+    senders: tuple[int, ...] = ()
+
+
+def slot_moves(state: State) -> list[SlotMove]:
+    """The steps that the current batch has made."""
+    return [row for row in state.dirty if isinstance(row, SlotMove)]

@@ -1,0 +1,87 @@
+"""Raising the number of partitions under traffic."""
+
+from collections import Counter
+
+import pytest
+import trio
+
+from tests.core.partitions.test_interleavings import MODELS
+from tests.runtime.several_partitions import PartitionsBench
+from tests.runtime.test_several_partitions import CORRELATED_TWICE, OPEN, UNLIKE, Traffic, live
+from vivero.engine.core.records.instances import CancelInstance
+from vivero.engine.core.routes import SLOTS, Routes, spread
+from vivero.engine.runtime.more_partitions import NotRaised, plan, raise_number
+from vivero.storage import routes
+from vivero.storage.postgres import driver
+
+
+@pytest.mark.parametrize(("before", "after"), [(1, 2), (2, 3), (3, 7), (4, 4), (5, 1_024)])
+def test_moves_go_upwards_and_end_even(before, after):
+    known = Routes(1, before, spread(before) if before > 1 else ())
+    owners = [known.owner_of(slot) for slot in range(SLOTS)]
+    for move in plan(known, after):
+        assert move.owner < move.to
+        assert {owners[slot] for slot in move.slots} == {move.owner}
+        for slot in move.slots:
+            owners[slot] = move.to
+    counts = Counter(owners)
+    assert len(counts) == after
+    assert max(counts.values()) - min(counts.values()) <= 1
+
+
+def test_as_few_slots_move_as_must():
+    moved = sum(len(move.slots) for move in plan(Routes(1, 2, spread(2)), 4))
+    assert moved == SLOTS // 2
+
+
+async def test_no_message_is_lost_while_the_number_rises(migrated, seed):
+    """The bench runs consumers for all four from the start. Two of them have nothing to do before."""
+    async with PartitionsBench(migrated, 4).running() as bench:
+        script = "UPDATE slots SET partition_id = 1 + slot % 2; UPDATE definitions_seq SET n = n + 1"
+        await bench.connection.script(script)
+        await bench.deploy(*MODELS)
+        traffic, moves = Traffic(bench, seed), []
+        connection = await driver.connect(migrated, name="vivero test raising")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(raise_number, connection, 4, moves.append)
+            for _ in range(200):
+                await traffic.step()
+        connection.close()
+        await bench.settled()
+        await bench.until(lambda: set(traffic.positions) <= set(bench.answers))
+        assert {(move.owner, move.to) for move in moves} == {(1, 3), (2, 4)}
+        assert set((await routes.read(bench.connection)).slots) == {1, 2, 3, 4}
+        assert await bench.rows(CORRELATED_TWICE) == []
+        assert await bench.rows(UNLIKE) == []
+        while instances := await live(bench):
+            for instance in instances:
+                await traffic.send(CancelInstance(instance))
+            await bench.settled()
+        assert await bench.value(OPEN) == 0
+
+
+async def test_the_number_is_not_lowered(migrated):
+    async with PartitionsBench(migrated, 3).running() as bench:
+        with pytest.raises(NotRaised, match="cannot be lowered: keys and positions carry their partition"):
+            await raise_number(bench.connection, 2, lambda _move: None)
+
+
+async def test_new_partitions_own_their_share(migrated):
+    """Partition 3 has no consumer here, but it need not do anything to own slots."""
+    async with PartitionsBench(migrated, 2).running() as bench:
+        await bench.deploy(*MODELS)
+        with pytest.raises(NotRaised), trio.fail_after(1):
+            await raise_number(bench.connection, 5_000, lambda _move: None)
+        assert (await routes.read(bench.connection)).partitions == 2
+
+
+async def test_tenants_are_pinned(migrated):
+    connection = await driver.connect(migrated, name="vivero test")
+    await routes.add_partitions(connection, 2, 3, trio.current_time() + 60)
+    await routes.pin(connection, "acme", [3, 2])
+    assert (await routes.read(connection)).of_tenant("acme") == (2, 3)
+    await routes.pin(connection, "acme", [])
+    read = await routes.read(connection)
+    assert list(read.of_tenant("acme")) == [1, 2, 3]
+    assert read.revision == 3
+    connection.close()

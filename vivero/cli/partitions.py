@@ -1,0 +1,96 @@
+"""The command `partitions`. It works on the database itself. A running engine learns of each change at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from vivero import program
+from vivero.cli.failures import Failure, run
+from vivero.cli.server import EXPECTED, database_options, settings
+from vivero.engine.core.routes import SLOTS
+from vivero.engine.runtime.more_partitions import Move, NotRaised, raise_number
+from vivero.storage import routes
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.driver import Connection
+
+T = TypeVar("T")
+
+
+def _on_database(
+    file: Path | None, data_dir: Path | None, url: str | None, work: Callable[[Connection], Awaitable[T]]
+) -> T:
+    """Run `work` on a connection of the database, whose schema is migrated first. Raises Failure."""
+    chosen = settings(file, database__data_dir=data_dir, database__url=url)
+
+    async def session() -> T:
+        async with program.database(chosen) as (dsn, _children):
+            await program.prepare(dsn, chosen)
+            connection = await driver.connect(dsn, name="vivero:partitions")
+            try:
+                return await work(connection)
+            finally:
+                connection.close()
+
+    return run(session, {**EXPECTED, NotRaised: Failure})
+
+
+@click.group()
+def partitions() -> None:
+    """List partitions, pin tenants to them, and raise their number."""
+
+
+@partitions.command("list")
+@database_options
+def list_(file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
+    """List the partitions, the number of slots that each owns, and the tenants that are pinned to each."""
+    known = _on_database(file, data_dir, database_url, routes.read)
+    slots = Counter(known.owner_of(slot) for slot in range(SLOTS))
+    for partition in known.all:
+        pinned = sorted(tenant for tenant, among in known.pins.items() if partition in among)
+        click.echo(
+            f"partition {partition}: {slots[partition]} slots" + (f", pinned: {', '.join(pinned)}" if pinned else "")
+        )
+
+
+@partitions.command("pin")
+@click.argument("tenant")
+@click.argument("numbers", metavar="[PARTITION]...", type=int, nargs=-1)
+@database_options
+def pin(
+    tenant: str, numbers: tuple[int, ...], file: Path | None, data_dir: Path | None, database_url: str | None
+) -> None:
+    """Let new instances of TENANT begin in these partitions only; without any, in all.
+
+    Instances that exist stay where they are. Messages go by their correlation keys, whatever the tenant.
+    """
+
+    async def work(connection: Connection) -> None:
+        known = await routes.read(connection)
+        for number in numbers:
+            if number not in known.all:
+                raise NotRaised(f"there is no partition {number}: the database has {known.partitions}")
+        await routes.pin(connection, tenant, sorted(set(numbers)))
+
+    _on_database(file, data_dir, database_url, work)
+
+
+@partitions.command("raise")
+@click.argument("number", type=int)
+@database_options
+def raise_(number: int, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
+    """Raise the number of partitions to NUMBER while the engine runs.
+
+    Slots of message channels move until all partitions own equally many. If this command is interrupted, repeat it: it
+    goes on where it stopped.
+    """
+
+    def told(move: Move) -> None:
+        click.echo(f"moving {len(move.slots)} slots from partition {move.owner} to {move.to}")
+
+    _on_database(file, data_dir, database_url, lambda connection: raise_number(connection, number, told))
+    click.echo(f"the database has {number} partitions")
