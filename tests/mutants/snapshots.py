@@ -44,7 +44,7 @@ SNAPSHOTS: tuple[Mutant, ...] = (
     mutant(
         "keys may be used again after a snapshot",
         "tests/core/snapshots/test_damaged_snapshots.py::test_the_error_names_the_field",
-        READER,
+        "engine/core/snapshots/references.py",
         ("            if key >= int(snapshot.next_key):\n", "            if False:\n"),
     ),
     mutant(

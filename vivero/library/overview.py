@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from vivero.engine.core.snapshots import document as parts
+from vivero.engine.core.snapshots import references
 from vivero.engine.core.snapshots.codec import decode
 from vivero.engine.core.snapshots.document import Snapshot, key_of
 from vivero.library.times import from_ms, optional
@@ -132,7 +133,9 @@ def read(snapshot: str | bytes) -> Instance:
     Raises:
         InvalidSnapshot: the document is damaged.
     """
-    return overview(decode(snapshot))
+    decoded = decode(snapshot)
+    references.check(decoded)
+    return overview(decoded)
 
 
 def overview(snapshot: Snapshot) -> Instance:

@@ -5,12 +5,11 @@ A document of the right shape may still contradict itself. Whatever the engine r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable
 
 from vivero.engine.bpmn.model import Process
 from vivero.engine.core.snapshots import document as parts
-from vivero.engine.core.snapshots import wait_reader
+from vivero.engine.core.snapshots import references, wait_reader
 from vivero.engine.core.snapshots.codec import InvalidSnapshot
 from vivero.engine.core.snapshots.document import Snapshot, key_of, text
 from vivero.engine.core.state.catalogue import Definition
@@ -39,47 +38,24 @@ def add_tree(state: State, snapshot: Snapshot, find_model: FindModel) -> Instanc
     Raises:
         InvalidSnapshot: the document contradicts itself or a model.
     """
-    _check_keys(snapshot)
+    references.check(snapshot)
     root: Instance | None = None
     for number, part in enumerate(snapshot.elements):
         place = f"elements[{number}]"
-        root = _add_element(state, part, root, place, snapshot, find_model)
-    if root is None:
-        raise InvalidSnapshot("elements: a snapshot has at least its root")
+        root = _add_element(state, part, place, snapshot, find_model)
+    assert root is not None, "a snapshot has elements: it was checked"
     _add_variables(state, snapshot)
     wait_reader.add(state, snapshot)
     _count(state, snapshot, root)
     return root
 
 
-def _check_keys(snapshot: Snapshot) -> None:
-    """Keys are unique and below the next key, and rows are in their order, so that outer scopes come first."""
-    seen: set[int] = set()
-    tables = ("elements", "variables", "jobs", "userTasks", "timers", "subscriptions", "incidents", "messages")
-    lists: Iterable[tuple[Any, ...]] = (
-        *(snapshot.elements, snapshot.variables, snapshot.jobs, snapshot.user_tasks),
-        *(snapshot.timers, snapshot.subscriptions, snapshot.incidents, snapshot.messages),
-    )
-    for name, rows in zip(tables, lists, strict=True):
-        before = 0
-        for number, row in enumerate(rows):
-            key, place = int(row.key), f"{name}[{number}].key"
-            if key in seen:
-                raise InvalidSnapshot(f"{place}: the key {key} is there twice")
-            if key <= before:
-                raise InvalidSnapshot(f"{place}: the rows are not in the order of their keys")
-            if key >= int(snapshot.next_key):
-                raise InvalidSnapshot(f"nextKey: it must be above all keys, but {place} is {key}")
-            seen.add(key)
-            before = key
-
-
 def _add_element(
-    state: State, part: parts.ElementPart, root: Instance | None, place: str, snapshot: Snapshot, find_model: FindModel
+    state: State, part: parts.ElementPart, place: str, snapshot: Snapshot, find_model: FindModel
 ) -> Instance:
     if part.state not in _LIVE:
         raise InvalidSnapshot(f"{place}.state: '{part.state}' is not a state of a live element")
-    scope = _scope_of(state, part, root, place)
+    scope = None if part.scope_key is None else state.elements[int(part.scope_key)]
     if part.process is not None:
         element: Element = _instance(state, part, part.process, scope, place, snapshot)
     else:
@@ -93,17 +69,6 @@ def _add_element(
         scope.children[element.key] = element
         scope.live += 1
     return element.root
-
-
-def _scope_of(state: State, part: parts.ElementPart, root: Instance | None, place: str) -> Element | None:
-    if part.scope_key is None:
-        if root is not None:
-            raise InvalidSnapshot(f"{place}.scopeKey: only the first element is without a scope")
-        return None
-    scope = state.elements.get(int(part.scope_key))
-    if scope is None or scope.root is not root:
-        raise InvalidSnapshot(f"{place}.scopeKey: no element before this one has the key {part.scope_key}")
-    return scope
 
 
 def _instance(
@@ -206,12 +171,9 @@ def _find_node(state: State, element: Element, place: str, find_model: FindModel
 
 def _add_variables(state: State, snapshot: Snapshot) -> None:
     for number, part in enumerate(snapshot.variables):
-        scope = state.elements.get(int(part.scope_key))
-        place = f"variables[{number}]"
-        if scope is None:
-            raise InvalidSnapshot(f"{place}.scopeKey: no element has the key {part.scope_key}")
+        scope = state.elements[int(part.scope_key)]
         if part.name in scope.variables:
-            raise InvalidSnapshot(f"{place}.name: the scope has two variables '{part.name}'")
+            raise InvalidSnapshot(f"variables[{number}].name: the scope has two variables '{part.name}'")
         scope.variables[part.name] = Variable(int(part.key), scope, part.name, text(part.value))
 
 

@@ -11,32 +11,18 @@ from vivero.engine.core.state.subscription_index import INDEXED_BY, add_loaded
 
 
 def add(state: State, snapshot: Snapshot) -> None:
-    """Add all of them to the state and to their elements.
-
-    Raises:
-        InvalidSnapshot: a row names an element or a job that is not there.
-    """
-    for number, job in enumerate(snapshot.jobs):
-        _add_job(state, job, _element(state, job.element_key, f"jobs[{number}]"))
-    for number, task in enumerate(snapshot.user_tasks):
-        _add_user_task(state, task, _element(state, task.element_key, f"userTasks[{number}]"))
-    for number, timer in enumerate(snapshot.timers):
-        _add_timer(state, timer, _element(state, timer.element_key, f"timers[{number}]"))
+    """Add all of them to the state and to their elements. Raises InvalidSnapshot."""
+    for job in snapshot.jobs:
+        _add_job(state, job, state.elements[int(job.element_key)])
+    for task in snapshot.user_tasks:
+        _add_user_task(state, task, state.elements[int(task.element_key)])
+    for timer in snapshot.timers:
+        _add_timer(state, timer, state.elements[int(timer.element_key)])
     for number, subscription in enumerate(snapshot.subscriptions):
-        place = f"subscriptions[{number}]"
-        _add_subscription(state, subscription, _element(state, subscription.element_key, place), place)
-    for number, incident in enumerate(snapshot.incidents):
-        place = f"incidents[{number}]"
-        if incident.job_key is not None and int(incident.job_key) not in state.jobs:
-            raise InvalidSnapshot(f"{place}.jobKey: no job has the key {incident.job_key}")
-        _add_incident(state, incident, _element(state, incident.element_key, place))
-
-
-def _element(state: State, key: str, place: str) -> Element:
-    element = state.elements.get(int(key))
-    if element is None:
-        raise InvalidSnapshot(f"{place}.elementKey: no element has the key {key}")
-    return element
+        element = state.elements[int(subscription.element_key)]
+        _add_subscription(state, subscription, element, f"subscriptions[{number}]")
+    for incident in snapshot.incidents:
+        _add_incident(state, incident, state.elements[int(incident.element_key)])
 
 
 def _add_job(state: State, part: parts.JobPart, element: Element) -> None:

@@ -364,6 +364,10 @@ def test_a_long_loop_is_in_its_snapshot():
 def test_a_damaged_snapshot_is_refused():
     with pytest.raises(InvalidSnapshot, match="damaged"):
         read("{}")
+    document = json.loads(begin(ONE_TASK, {"a": 1}, now=NOON).snapshot)
+    document["jobs"][0]["elementKey"] = "9000000000000000001"
+    with pytest.raises(InvalidSnapshot, match=r"jobs\[0\].elementKey: no element has the key 9000000000000000001"):
+        read(json.dumps(document))
 
 
 def test_the_keys_of_any_partition_will_do():
