@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 
+from vivero.api.access.audit import audited
 from vivero.api.access.needs import (
     ANY_CALLER,
     CANCEL_INSTANCE,
@@ -95,16 +96,16 @@ def _entries(entries: Entries) -> Iterator[Route]:
     )
     path = f"/v2/{entries.path}"
     one = f"{path}/{{{entries.parameter}}}"
-    yield Route("POST", path, directory.creating(entries), create)
+    yield Route("POST", path, audited(directory.creating(entries)), create)
     yield Route("POST", f"{path}/search", searching(entries.resource), read)
     yield Route("GET", one, directory.getting(entries), read)
-    yield Route("PUT", one, directory.updating(entries), update)
-    yield Route("DELETE", one, directory.deleting(entries), delete)
+    yield Route("PUT", one, audited(directory.updating(entries)), update)
+    yield Route("DELETE", one, audited(directory.deleting(entries)), delete)
     for members in map(directory.MEMBERS.__getitem__, entries.members):
         member = f"{one}/{members.path}/{{{members.parameter}}}"
         yield Route("POST", f"{one}/{members.path}/search", directory.listing(entries, members), read)
-        yield Route("PUT", member, directory.assigning(entries, members), update)
-        yield Route("DELETE", member, directory.unassigning(entries, members), update)
+        yield Route("PUT", member, audited(directory.assigning(entries, members)), update)
+        yield Route("DELETE", member, audited(directory.unassigning(entries, members)), update)
 
 
 ROUTES = (
@@ -262,12 +263,20 @@ ROUTES = (
     # who may do what
     *(route for entries in directory.KINDS for route in _entries(entries)),
     Route("POST", "/v2/groups/{groupId}/roles/search", directory.roles_of_group, Permission("GROUP", "READ")),
-    Route("POST", "/v2/authorizations", authorizations.create, Permission("AUTHORIZATION", "CREATE")),
+    Route("POST", "/v2/authorizations", audited(authorizations.create), Permission("AUTHORIZATION", "CREATE")),
     Route("POST", "/v2/authorizations/search", authorizations.search, Permission("AUTHORIZATION", "READ")),
     Route("GET", "/v2/authorizations/{authorizationKey}", authorizations.get, Permission("AUTHORIZATION", "READ")),
-    Route("PUT", "/v2/authorizations/{authorizationKey}", authorizations.update, Permission("AUTHORIZATION", "UPDATE")),
     Route(
-        "DELETE", "/v2/authorizations/{authorizationKey}", authorizations.delete, Permission("AUTHORIZATION", "DELETE")
+        "PUT",
+        "/v2/authorizations/{authorizationKey}",
+        audited(authorizations.update),
+        Permission("AUTHORIZATION", "UPDATE"),
+    ),
+    Route(
+        "DELETE",
+        "/v2/authorizations/{authorizationKey}",
+        audited(authorizations.delete),
+        Permission("AUTHORIZATION", "DELETE"),
     ),
     # the log, and fault injection
     Route("GET", "/v2/commands/{position}", commands.get, READ_SYSTEM),

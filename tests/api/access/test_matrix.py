@@ -18,6 +18,7 @@ ALLOWED = """
 *    GET    /v2/license
 +    GET    /v2/topology
 +    GET    /v2/authentication/me
+dov  GET    /cluster/status
 dov  GET    /cluster/nodes
      PUT    /cluster/nodes/{nodeId}/draining
      DELETE /cluster/nodes/{nodeId}/draining
