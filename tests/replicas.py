@@ -131,6 +131,13 @@ class Replica:
         (self._data / "pg_hba.conf").write_text("\n".join(lines) + "\n")
         self.sql("SELECT pg_reload_conf()")
 
+    def own_directory(self, directory):
+        """Make a directory that belongs to the server's user."""
+        directory.mkdir(mode=0o700)
+        if self._user is not None:
+            give_directory(directory, self._user)
+        return directory
+
     def session(self, dbname="vivero"):
         """A session in autocommit, as a context manager."""
         return psycopg.connect(psycopg.conninfo.make_conninfo(self.dsn, dbname=dbname), autocommit=True)

@@ -319,4 +319,22 @@ LOG: tuple[Mutant, ...] = (
         ("        if row is not None and changes == self._changes:\n", "        if row is not None:\n"),
         ("if row is not None and changes == self._changes:  #", "if row is not None:  #"),
     ),
+    mutant(
+        "primary: a server of an older timeline is used again",
+        "tests/storage/postgres/test_primary.py::test_connections_follow_the_primary",
+        "storage/postgres/primary.py",
+        ("found.number < known.number", "found.number < 0"),
+    ),
+    mutant(
+        "primary: connections to a replaced server stay open",
+        "tests/storage/postgres/test_primary.py::test_connections_to_a_primary_that_was_replaced_are_closed",
+        "storage/postgres/primary.py",
+        ("for connection in list(self._connections):", "for connection in ():"),
+    ),
+    mutant(
+        "completions: what an earlier term reported is remembered",
+        f"{COMPLETIONS_TESTS}::test_a_term_forgets_what_earlier_ones_reported",
+        "engine/runtime/completions.py",
+        ("        self._outcomes.forget_recent()\n", ""),
+    ),
 )

@@ -3,7 +3,9 @@
 `test_postgres.py` kills and freezes PostgreSQL. Here it answers, and says no.
 """
 
+import contextlib
 import signal
+import subprocess
 from contextlib import ExitStack, contextmanager
 
 import psycopg
@@ -149,6 +151,57 @@ async def test_postgresql_says_no_for_a_while(server, program, fault):
     assert any(FAULTS[fault] in detail for detail in details)
     assert program.pid == pid
     assert program.running
+    told_once(program)
+    program.signal(signal.SIGTERM)
+    assert await program.wait() == 0
+
+
+@pytest.fixture
+def small_disk(server, reachable_directory):
+    """A file system of 96 MB that holds the tables of the database, but not the WAL. Only root can make one."""
+    directory = reachable_directory()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96m,mode=777", "none", directory], check=False)
+    if mounted.returncode != 0:
+        pytest.skip("a file system cannot be mounted here")
+    try:
+        with server.session("postgres") as connection:
+            connection.execute(f"CREATE TABLESPACE small LOCATION '{server.own_directory(directory / 'tables')}'")
+            connection.execute("ALTER DATABASE vivero SET TABLESPACE small")
+        yield directory
+    finally:
+        server.end()
+        subprocess.run(["umount", directory], check=True)
+
+
+async def test_the_disk_is_really_full(server, small_disk, make_program):
+    """PostgreSQL cannot extend a table. Which statement meets that first is a matter of chance."""
+    program = make_program("--database-url", f"{dsn_of(server)} user=vivero password=first")
+    await program.restart()
+    await deploy(program.port, "one_task.bpmn")
+    load, watch = Load([program.port]), StatusWatch(program.port)
+    async with trio.open_nursery() as nursery:
+        await nursery.start(load.run)
+        nursery.start_soon(watch.run)
+        await load.progress(50, within_s=RECOVERS_S)
+        began = trio.current_time()
+        filler = small_disk / "filler"
+        with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(4096))
+        shown = await watch.unhealthy(began, within_s=RECOVERS_S)
+        await trio.sleep(LASTS_S)
+        filler.unlink()
+        ended = trio.current_time()
+        healthy = await watch.next(204, within_s=RECOVERS_S)
+        await load.progress(50, within_s=RECOVERS_S)
+        print(
+            f"503 {shown - began:.2f} s after the disk was full, healthy {healthy - ended:.2f} s after it; {load.books}"
+        )
+        await load.stop_creating()
+        await settled(server.dsn)
+        nursery.cancel_scope.cancel()
+    print(f"{await audit(server.dsn, load.books)} instances")
+    assert "No space left on device" in program.said(400)
     told_once(program)
     program.signal(signal.SIGTERM)
     assert await program.wait() == 0
