@@ -3,6 +3,7 @@
 Time is PostgreSQL's own here (leases are real time): a lease is ended by writing its end into the row.
 """
 
+import os
 from contextlib import nullcontext
 from types import SimpleNamespace
 
@@ -193,6 +194,19 @@ async def test_a_frozen_owner_whose_lease_has_run_out_is_ended(connect, connecti
     await gone(connection, frozen.backend_pid)
     again = await partitions.claim(contender, 1, "b")
     assert (again.epoch, again.position) == (2, ZERO), "what it had not committed has not happened"
+    frozen.abort()
+
+
+async def test_an_owner_that_froze_in_the_middle_of_a_statement_is_ended(connect, connection):
+    """The server has the beginning of a message, waits for the rest, and holds the row."""
+    frozen, contender = await connect(), await connect()
+    await partitions.claim(frozen, 1, "a")
+    await freeze_without_a_lease(frozen)
+    os.write(frozen._fd, b"Q" + (1_000).to_bytes(4, "big") + b"UPDATE part")
+    with pytest.raises(Conflict):
+        await partitions.claim(contender, 1, "b")
+    await gone(connection, frozen.backend_pid)
+    assert (await partitions.claim(contender, 1, "b")).epoch == 2
     frozen.abort()
 
 
@@ -405,6 +419,7 @@ async def test_a_partition_that_is_handed_over_is_free_and_nothing_is_lost(migra
     assert len(told) == len(set(told)) == len(commands)
     assert len(ears.ended + others_ears.ended) == 1
     assert (await owner(connection))[:2] == (2, "node-b")
+    assert (await connection.execute("SELECT handed_over FROM partitions")).rows == [(1,)]
 
 
 async def test_a_term_that_was_handed_over_leaves_no_suspicion(connect, connection):
