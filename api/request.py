@@ -38,7 +38,7 @@ class Request:
     """Method, path, the values of the path's parameters, headers (names in lower case), query and body."""
 
     __slots__ = (
-        *("_owner", "_query", "_receive", "_send"),
+        *("_first", "_owner", "_query", "_receive", "_send"),
         *("allowed", "body", "caller", "headers", "method", "params", "path", "query_string", "redirected", "target"),
     )
 
@@ -72,6 +72,7 @@ class Request:
         self._send = send
         self._owner = owner
         self._query: dict[str, str] | None = None
+        self._first: dict[bytes, bytes] | None = None
         self.caller = caller
         self.allowed = allowed
         self.redirected = redirected
@@ -92,10 +93,10 @@ class Request:
 
     def header(self, name: bytes) -> str | None:
         """The first header `name`, which must be in lower case; None if there is none."""
-        for key, value in self.headers:
-            if key == name:
-                return value.decode("latin-1")
-        return None
+        if self._first is None:
+            self._first = dict(reversed(self.headers))
+        value = self._first.get(name)
+        return None if value is None else value.decode("latin-1")
 
     @property
     def query(self) -> Mapping[str, str]:

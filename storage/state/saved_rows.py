@@ -44,10 +44,13 @@ Document = scopes.Document | msgspec.Struct
 def statements_for_rows(state: State) -> Iterator[Call]:
     bulk_end, written = BulkEnd(), _Written()
     begun: list[LoopItems] = []
+    jobs: list[Job] = []
     for row in state.dirty:
-        if isinstance(row, LoopItems):
+        if type(row) is Job:
+            jobs.append(row)
+        if type(row) is LoopItems:
             begun.append(row)
-        elif isinstance(row, Usage | SlotMove):
+        elif type(row) is Usage or type(row) is SlotMove:
             continue  # `save` has statements of their own
         elif row in state.fresh:
             written.add(row, new=True)
@@ -56,9 +59,8 @@ def statements_for_rows(state: State) -> Iterator[Call]:
     ended = {_sql[name]: params for name, params in bulk_end.statements().items()}
     for row in bulk_end.others():
         written.add(row, new=False)
-    for row in state.dirty:
-        if type(row) is Job:
-            row.lease = None
+    for job in jobs:
+        job.lease = None
     for statement in sorted([*written.rows, *ended], key=_ORDER.__getitem__):
         yield statement, ended[statement] if statement in ended else written.params(statement, state)
     yield from map(_paged_items, begun)
