@@ -86,8 +86,8 @@ class Term:
         return self._progress.last
 
     def progressing(self) -> bool:
-        """Whether the term is idle, or has committed something within the last seconds."""
-        return self._progress.moves
+        """Whether the term is idle, or has committed something within the last seconds, or has handed over its work."""
+        return not self.leading or self._progress.moves
 
     def take(self, segment: AppendedSegment) -> None:
         """Keep a segment of the log that this node appended."""

@@ -3,6 +3,7 @@
 Time is PostgreSQL's own here (leases are real time): a lease is ended by writing its end into the row.
 """
 
+import math
 import os
 from contextlib import nullcontext
 from types import SimpleNamespace
@@ -420,6 +421,25 @@ async def test_a_partition_that_is_handed_over_is_free_and_nothing_is_lost(migra
     assert len(ears.ended + others_ears.ended) == 1
     assert (await owner(connection))[:2] == (2, "node-b")
     assert (await connection.execute("SELECT handed_over FROM partitions")).rows == [(1,)]
+
+
+async def test_a_node_that_has_handed_over_a_partition_with_work_in_its_log_stays_healthy(migrated, connection, serial):
+    """The child goes on with the same beat, which the term gave its progress to."""
+    consumer, ears = make_consumer(migrated, serial.resources)
+    sign = beat()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer.run, sign)
+        await ears.reached(await append(connection, serial.commands[:2]))
+        progress = consumer.handover.term._progress
+        consumer.handover.assignment.set(Duty.ELSEWHERE)
+        consumer.handover.wake()
+        with trio.fail_after(20):
+            while consumer.handover.leads:
+                await trio.lowlevel.checkpoint()
+        progress.idle, progress._moved_at = False, -math.inf
+        assert not progress.moves
+        assert sign.progressing
+        nursery.cancel_scope.cancel()
 
 
 async def test_a_term_that_was_handed_over_leaves_no_suspicion(connect, connection):
