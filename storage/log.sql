@@ -40,13 +40,13 @@ DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
 
 -- name: outcomes
 -- The outcomes of commands are in their own rows, or in later rows that name them as their request. A row answers if it has a
--- response (JSON null for an empty answer), or if the command itself was rejected. The first such row counts.
+-- response (JSON null for an empty answer), or if the command itself was rejected. The first such row counts. With the
+-- partition, rows are found by the primary key: another index begins with root_key and would be read as a whole.
 SELECT DISTINCT ON (position) position, rejection, response
 FROM (
     SELECT position, position AS at, seq, rejection, response
-    FROM event_log
-    WHERE position = ANY ($1::bigint[]) AND partition_id IN (SELECT id FROM partitions) AND request IS NULL
-      AND (response IS NOT NULL OR (seq = 0 AND rejection IS NOT NULL))
+    FROM unnest($1::bigint[]) AS asked(p) JOIN event_log ON partition_id = (p >> 51)::int AND position = p
+    WHERE request IS NULL AND (response IS NOT NULL OR (seq = 0 AND rejection IS NOT NULL))
     UNION ALL
     SELECT request, position, seq, rejection, response
     FROM event_log

@@ -148,7 +148,7 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
     primary = Primary(dsn)
     connection, before = partial(_connection, primary), partial(_connection_before, primary)
     pools = _pools(before, config.database.pool_size)
-    completions = Completions(connection("completions"))
+    completions = Completions(connection("completions", **ONCE))
     limits = replace(LIMITS, feel=config.feel.limits)
     definitions = DefinitionCache(pools[0].connection, read=partial(parse, limits=limits), consumers=config.partitions)
     max_waiting = min(config.api.max_waiting, config.http.max_connections * 3 // 4)

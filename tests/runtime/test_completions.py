@@ -51,7 +51,7 @@ async def sweeping(connect, connection, nursery):
 async def answer(connection, position, response=b'{"a":1}', rejection=None):
     await connection.execute(
         "INSERT INTO event_log (partition_id, position, seq, root_key, request, events, rejection, response, version,"
-        " processed_at) VALUES (1, $1, 0, NULL, NULL, '[]', $2, $3, 1, now())",
+        " processed_at) VALUES (0, $1, 0, NULL, NULL, '[]', $2, $3, 1, now())",
         (position, rejection, response),
     )
 
