@@ -66,7 +66,7 @@ async def _pool(dsn: str) -> AsyncGenerator[Pool]:
 def _app(pool: Pool | None) -> app.App:
     """An application of which only authentication is used, with it if there is a pool."""
     access = None if pool is None else Authenticator(AuthSettings(mode="required", cache_s=60.0), pool)
-    return app.build(cast(Services, SimpleNamespace(settings=ApiSettings(), access=access)))
+    return app.build(cast(Services, SimpleNamespace(settings=ApiSettings(), access=access, rates=None)))
 
 
 async def _round(application: app.App, credentials: list[tuple[bytes, bytes]]) -> float:

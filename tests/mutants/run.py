@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.mutants.access import ACCESS
 from tests.mutants.batch import BATCH
 from tests.mutants.cluster import CLUSTER
 from tests.mutants.core import CORE
@@ -39,7 +40,10 @@ FAILED, PASSED = 1, 0
 
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info")
 
-MUTANTS: tuple[Mutant, ...] = (*LOG, *BATCH, *CORE, *CORE_EVENTS, *PARTITIONS, *CLUSTER, *SNAPSHOTS, *TASKS)
+MUTANTS: tuple[Mutant, ...] = (
+    *(*LOG, *BATCH, *CORE, *CORE_EVENTS, *PARTITIONS, *CLUSTER, *SNAPSHOTS, *TASKS),
+    *ACCESS,
+)
 
 
 def apply(mutant: Mutant, root: Path) -> None:

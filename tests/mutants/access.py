@@ -1,0 +1,84 @@
+"""Mistakes in authentication and authorisation (docs/security.md)."""
+
+from tests.mutants.mutant import Mutant, mutant
+
+AUTHENTICATION = "tests/api/access/test_authentication.py"
+MATRIX = "tests/api/access/test_matrix.py"
+SCOPES = "tests/api/access/test_scopes.py"
+AUTHENTICATOR = "api/access/authentication.py"
+TOKENS = "api/access/json_web_tokens.py"
+
+ACCESS: tuple[Mutant, ...] = (
+    mutant(
+        "a check that was under way during a change is remembered",
+        f"{AUTHENTICATION}::TestPasswords::test_a_change_during_a_check_is_not_forgotten",
+        AUTHENTICATOR,
+        ("if changes == self._changes:", "if True:"),
+    ),
+    mutant(
+        "a token is remembered beyond its expiry",
+        f"{AUTHENTICATION}::TestApiTokens::test_a_token_is_not_remembered_beyond_its_expiry",
+        AUTHENTICATOR,
+        ("min(self._settings.cache_s, found.valid_s)", "self._settings.cache_s"),
+    ),
+    mutant(
+        "expired API tokens are valid",
+        f"{AUTHENTICATION}::TestApiTokens::test_an_expired_token_does_not",
+        "storage/identities.sql",
+        (" AND (expires_at IS NULL OR expires_at > clock_timestamp())", ""),
+    ),
+    mutant(
+        "the audience of a bearer token does not matter",
+        f"{AUTHENTICATION}::TestTokensOfAnIdentityProvider::test_others_do_not",
+        TOKENS,
+        ('options={"require": ["exp", "iss", "aud"]}', 'options={"require": ["exp", "iss"], "verify_aud": False}'),
+    ),
+    mutant(
+        "a bearer token needs no expiry",
+        f"{AUTHENTICATION}::TestTokensOfAnIdentityProvider::test_others_do_not",
+        TOKENS,
+        ('"require": ["exp", "iss", "aud"]', '"require": ["iss", "aud"]'),
+    ),
+    mutant(
+        "an invented key id asks the identity provider each time",
+        f"{AUTHENTICATION}::TestTokensOfAnIdentityProvider::test_invented_keys_do_not_make_us_ask_the_provider",
+        "api/access/signing_keys.py",
+        ("if trio.current_time() - self._tried_at < PAUSE_S:", "if False:"),
+    ),
+    mutant(
+        "every caller may use every route",
+        f"{MATRIX}::test_roles",
+        "api/access/needs.py",
+        ("if ids is not None and not ids:", "if False:"),
+    ),
+    mutant(
+        "a restricted caller may use a route without a scope",
+        f"{SCOPES}::test_routes_without_a_scope_are_closed",
+        "api/access/scopes.py",
+        ("    if scope is Scope.EVERYTHING:\n        raise denied(need)\n", ""),
+    ),
+    mutant(
+        "a restricted caller may use the keys of other processes",
+        f"{SCOPES}::test_keys_of_other_processes_are_closed",
+        "api/access/scopes.py",
+        ("if process is not None and process not in ids:", "if False:"),
+    ),
+    mutant(
+        "searches find what belongs to other processes",
+        f"{SCOPES}::test_searches_find_own_processes_only",
+        "api/search.py",
+        ("        extra = (*extra, (OF_PROCESSES, sorted(request.allowed)))\n", "        pass\n"),
+    ),
+    mutant(
+        "a deleted group leaves its rights to a later one",
+        "tests/api/access/test_directory.py::TestMembers::test_a_deleted_entry_leaves_nothing_to_a_later_one",
+        "storage/directory.py",
+        ('"DELETE FROM authorizations WHERE owner_type = $1 AND owner_id = $2"', '"SELECT $1::text, $2::text"'),
+    ),
+    mutant(
+        "the last administrator can go",
+        "tests/api/access/test_directory.py::TestMembers::test_the_last_administrator_stays",
+        "storage/directory.py",
+        ("if before and not await count_admins(connection):", "if False:"),
+    ),
+)
