@@ -64,9 +64,17 @@ def start(make_program, database, unsafe):
         program.end()
 
 
+def runs(pid):
+    """Whether there is such a process. It may end between two questions."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 async def gone(pids):
     async def none_left():
-        return not any(psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie" for pid in pids)
+        return not any(runs(pid) for pid in pids)
 
     await eventually(none_left, f"{pids} have ended")
 
