@@ -88,6 +88,7 @@ async def test_outcomes_at_another_node(nodes):
     nodes.report("creation that awaits the end", ends)
 
 
+@pytest.mark.long
 async def test_jobs_and_ends_at_another_node(nodes):
     """A worker polls at A, and B makes the job; the worker completes at B, and the end is awaited at A."""
     jobs, ends, moments = [], [], {}
@@ -116,6 +117,7 @@ async def test_jobs_and_ends_at_another_node(nodes):
     nodes.report("end of an awaited instance", ends)
 
 
+@pytest.mark.long
 async def test_a_worker_at_another_node_leaves(nodes):
     """The job that B made for it is not lost, and another worker does not wait for the end of its lease."""
     for _ in range(4):
@@ -130,6 +132,7 @@ async def test_a_worker_at_another_node_leaves(nodes):
             assert (await worker.call("POST", f"/v2/jobs/{job['jobKey']}/completion", {})).status == 204
 
 
+@pytest.mark.long
 async def test_many_waiters_at_another_node(nodes):
     """A thousand clients of A await their instances, and workers at B complete the jobs."""
     answers, seconds = [], []

@@ -31,6 +31,7 @@ async def replicated(replicas):
     return first, second
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGQUIT, signal.SIGKILL, signal.SIGINT])
 async def test_a_standby_is_promoted_under_load(replicated, make_program, how):
     """Killed, stopped immediately and stopped fast. What was acknowledged is there, once."""
@@ -68,6 +69,7 @@ async def test_a_standby_is_promoted_under_load(replicated, make_program, how):
     assert await program.wait() == 0
 
 
+@pytest.mark.long
 async def test_nobody_is_primary_for_a_while(replicated, make_program):
     """Only the standby is left: requests get 503, and no child is restarted more often than the backoff says."""
     first, second = replicated

@@ -122,6 +122,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 async def test_postgresql_says_no_for_a_while(server, program, fault):
     load, watch = Load([program.port]), StatusWatch(program.port)
@@ -173,6 +174,7 @@ def small_disk(server, reachable_directory):
         subprocess.run(["umount", directory], check=True)
 
 
+@pytest.mark.long
 async def test_the_disk_is_really_full(server, small_disk, make_program):
     """PostgreSQL cannot extend a table. Which statement meets that first is a matter of chance."""
     program = make_program("--database-url", f"{dsn_of(server)} user=vivero password=first")
@@ -236,6 +238,7 @@ def told_once(program):
     assert not [entry for entry in program.logged("child ended") if entry["counts"]]
 
 
+@pytest.mark.long
 async def test_a_backup_takes_the_place_of_the_database(server, program):
     """Its log ends earlier: nothing that the program remembers of the other one is of any use."""
     with server.session("postgres") as connection:
@@ -271,6 +274,7 @@ async def copied(connection, name):
     return True
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("delay_s", [0.05, 4.0])
 async def test_a_slow_network(server, make_program, delay_s):
     """A delay of each packet. Short ones make requests slow; long ones are an outage, and end with it."""

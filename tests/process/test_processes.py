@@ -127,6 +127,7 @@ async def test_each_process_is_hurt_by_its_name(start):
     assert (await processes.ask("/processes/1/chaos/children/api?kind=x", "POST")).status == 400
 
 
+@pytest.mark.long
 async def test_killed_processes_are_replaced_and_lose_nothing(start, database, random_faults):
     processes = start(2, "--partitions", "2")
     await processes.restart()
@@ -168,6 +169,7 @@ async def test_a_process_that_is_told_to_stop_is_replaced(start):
     ]
 
 
+@pytest.mark.long
 async def test_a_killed_parent_takes_its_children_with_it(start):
     processes = start(2)
     await processes.restart()
@@ -204,6 +206,7 @@ async def test_a_second_signal_ends_all_at_once(start):
     await gone(pids)
 
 
+@pytest.mark.long
 async def test_processes_that_die_again_and_again_end_the_program(start):
     processes = start(2, VIVERO_SUPERVISION_MAX_DEATHS="1")
     await processes.restart()

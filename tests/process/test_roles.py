@@ -111,6 +111,7 @@ async def test_a_node_without_api_answers_health_checks_only(with_roles, databas
     await eventually(divided, "one leads and the other does the chores")
 
 
+@pytest.mark.long
 async def test_nothing_is_lost_when_engine_and_api_nodes_end(with_roles, database):
     api, other, *engines = (with_roles(roles) for roles in ("api", "api,jobs", "engine", "engine,jobs"))
     for program in (api, other, *engines):

@@ -15,4 +15,3 @@ class ClusterSettings:
     """How often a node looks that may have to take over a partition."""
     grace_s: float = 1.0
     """A free partition that is meant for another node is claimed after this time."""
-    call_timeout_s: float = 3.0

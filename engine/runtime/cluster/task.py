@@ -25,7 +25,7 @@ from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.failures import Escalated
 from vivero.storage import nodes
 from vivero.storage.nodes import ENGINE, Node, Partition, Registration, View
-from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
 
 log = structlog.get_logger(__name__)
 
@@ -85,7 +85,7 @@ class Cluster:
     async def run(self, beat: Beat) -> None:
         """Look until drained. Raises when the connection is lost; the supervisor restarts it."""
         async with self._connection.opened(beat) as connection:
-            with beat.waiting(self._settings.call_timeout_s):
+            with beat.waiting(CALL_TIMEOUT_S):
                 await nodes.register(connection, self.node)
             self._tell()
             while not self._leaving:
@@ -98,7 +98,7 @@ class Cluster:
 
     async def run_once(self, connection: Connection, beat: Beat) -> float:
         """Look once, and decide about each partition. Returns the seconds until the next look."""
-        with beat.waiting(self._settings.call_timeout_s):
+        with beat.waiting(3 * CALL_TIMEOUT_S):
             if not await nodes.beat(connection, self.node.id, self._ready()):
                 await nodes.register(connection, self.node)
             self.view = view = await nodes.view(connection)
@@ -179,7 +179,7 @@ class Cluster:
         with trio.move_on_after(LEAVE_S):
             while self.handovers.led():
                 await beat.sleep(LEAVE_EVERY_S)
-        with beat.waiting(self._settings.call_timeout_s):
+        with beat.waiting(CALL_TIMEOUT_S):
             await nodes.leave(connection, self.node.id)
 
 

@@ -10,6 +10,7 @@ from vivero.engine.core.records.instances import ElementActivating, IncidentRais
 from vivero.engine.core.records.jobs import JobFailed
 
 KEY = 2251799813685249
+POSITION = 1 << 51 | 7
 NOW = "2026-11-18T11:06:40.123Z"
 
 
@@ -49,9 +50,9 @@ def process(rows):
 
 
 async def test_a_command_that_waits(append, reader):
-    append(7)
-    assert (await reader("GET", "/v2/commands/7")).json == {
-        "commandPosition": "7",
+    append(POSITION)
+    assert (await reader("GET", f"/v2/commands/{POSITION}")).json == {
+        "commandPosition": str(POSITION),
         "partitionId": 1,
         "intent": "JOB:COMPLETE",
         "key": str(KEY),
@@ -66,17 +67,17 @@ async def test_a_command_that_waits(append, reader):
 
 
 async def test_a_command_that_was_rejected(append, process, reader):
-    append(7, key=None)
-    process(7, rejection=json.dumps({"code": "NOT_FOUND", "reason": "no such job"}))
-    command = (await reader("GET", "/v2/commands/7")).json
+    append(POSITION, key=None)
+    process(POSITION, rejection=json.dumps({"code": "NOT_FOUND", "reason": "no such job"}))
+    command = (await reader("GET", f"/v2/commands/{POSITION}")).json
     assert (command["status"], command["processedAt"]) == ("REJECTED", "2026-11-18T11:06:41.000Z")
     assert (command["key"], command["rejection"]) == (None, {"code": "NOT_FOUND", "reason": "no such job"})
 
 
 async def test_a_command_that_was_processed(append, process, reader):
-    append(7)
+    append(POSITION)
     process(
-        7,
+        POSITION,
         events=[
             ElementActivating(KEY + 2, KEY, "pay", "SERVICE_TASK", ("f1",)),
             VariableSet(KEY + 3, KEY, "x", '"2251799813685250"'),
@@ -84,8 +85,8 @@ async def test_a_command_that_was_processed(append, process, reader):
         ],
         response=json.dumps({"processInstanceKey": KEY, "version": 1}),
     )
-    process(7, seq=1, events=[WorkDeferred(KEY, ((KEY + 2, "leave", 0),))])
-    command = (await reader("GET", "/v2/commands/7")).json
+    process(POSITION, seq=1, events=[WorkDeferred(KEY, ((KEY + 2, "leave", 0),))])
+    command = (await reader("GET", f"/v2/commands/{POSITION}")).json
     assert (command["status"], command["response"]) == ("PROCESSED", {"processInstanceKey": str(KEY), "version": 1})
     first, second, third, fourth = command["events"]
     at = "2026-11-18T11:06:41.000Z"
@@ -106,15 +107,15 @@ async def test_a_command_that_was_processed(append, process, reader):
 
 
 async def test_every_event_can_be_shown(append, process, reader):
-    append(7)
+    append(POSITION)
     process(
-        7,
+        POSITION,
         events=[
             DefinitionAdded(KEY, KEY, "<default>", "p", 1, None, None, "a.bpmn", "00"),
             IncidentRaised(KEY, KEY + 1, "activate", "UNKNOWN", "no", argument=[1, {"a": KEY}]),
         ],
     )
-    events = (await reader("GET", "/v2/commands/7")).json["events"]
+    events = (await reader("GET", f"/v2/commands/{POSITION}")).json["events"]
     assert events[0]["versionTag"] is None
     assert events[1]["argument"] == [1, {"a": str(KEY)}]
 

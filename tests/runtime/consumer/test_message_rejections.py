@@ -39,8 +39,9 @@ async def worked(migrated, connection):
             consumer.handover.wake()
             await ears.reached(last)
             while sent := await _sent(connection):
+                last_sent = await _append_sent(connection, sent)
                 consumer.handover.wake()
-                await ears.reached(await _append_sent(connection, sent))
+                await ears.reached(last_sent)
             return ears.outcomes.get(last)
 
     work = Work()
