@@ -121,13 +121,4 @@ def test_what_is_no_list_of_tags_is_400(text):
 
 
 def request(if_match):
-    return WithHeader([(b"if-match", if_match.encode())])
-
-
-class WithHeader:
-    """As much of a request as the function needs."""
-
-    def __init__(self, headers) -> None:
-        self.headers = headers
-
-    header = Request.header
+    return Request("POST", "/", [(b"if-match", if_match.encode())])
