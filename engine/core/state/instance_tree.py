@@ -64,7 +64,7 @@ class Element(Row, msgspec.Struct):  # the second base tells the linter that def
     started_at: int
     ended_at: int | None = None
     tokens: dict[str, int] = {}
-    """Numbers of tokens on each flow and in each element of this scope."""
+    """Numbers of tokens on each flow and in each element of this scope. The order of these places means nothing."""
     live: int = 0
     """The number of children that have not ended."""
     index: int = -1
