@@ -1,6 +1,8 @@
 """Authentication of a whole program: what it refuses to start without, its first administrator, the command line."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 
 import httpx
@@ -43,8 +45,9 @@ class TestExposure:
             access.check(configured(mode="required", oidc_issuer="https://login.example.com"))
 
     def test_the_program_checks(self):
-        result = CliRunner().invoke(main, ["up", "--host", "0.0.0.0", "--port", "0"])
-        assert result.exit_code == 1
+        command = [sys.executable, "-m", "vivero", "up", "--host", "0.0.0.0", "--port", "0"]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert result.returncode == 1
         assert "set auth.mode to 'required'" in result.stderr
 
 

@@ -31,4 +31,4 @@ def test_random_models_come_to_the_same_end(seed, count):
         bench = ClusterBench(4, one, at=Random(one).randint(1, 4))
         assert left_by(run, play(run, bench)) == left_by(run, play(run)), f"seed {one}"
         sent += bench.cluster.delivered
-    assert sent > count, "nothing crossed between the partitions"
+    assert sent > 0, "nothing crossed between the partitions"
