@@ -40,13 +40,17 @@ DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
 
 -- name: outcomes
 -- The outcomes of commands are in their own rows, or in later rows that name them as their request. A row answers if it has a
--- response (JSON null for an empty answer), or if the command itself was rejected. The first such row counts. With the
--- partition, rows are found by the primary key: another index begins with root_key and would be read as a whole.
+-- response (JSON null for an empty answer), or if the command itself was rejected. The first such row counts. Each position is
+-- looked up by itself, in the primary key: joined in any other way, PostgreSQL may read the log, or another index, as a whole.
 SELECT DISTINCT ON (position) position, rejection, response
 FROM (
-    SELECT position, position AS at, seq, rejection, response
-    FROM unnest($1::bigint[]) AS asked(p) JOIN event_log ON partition_id = (p >> 51)::int AND position = p
-    WHERE request IS NULL AND (response IS NOT NULL OR (seq = 0 AND rejection IS NOT NULL))
+    SELECT own.* FROM unnest($1::bigint[]) AS asked(p) CROSS JOIN LATERAL (
+        SELECT position, position AS at, seq, rejection, response
+        FROM event_log
+        WHERE partition_id = (p >> 51)::int AND position = p AND request IS NULL
+            AND (response IS NOT NULL OR (seq = 0 AND rejection IS NOT NULL))
+        ORDER BY seq LIMIT 1
+    ) own
     UNION ALL
     SELECT request, position, seq, rejection, response
     FROM event_log
