@@ -12,7 +12,9 @@ from typing import get_type_hints
 
 import pytest
 
+from vivero.engine.core.routes import Routes, spread
 from vivero.engine.core.state.instance_tree import MISSING, TERMINATED, Element, Instance, Job, LoopState
+from vivero.engine.core.state.slot_moves import SlotMove
 from vivero.engine.core.state.state import State
 from vivero.storage.postgres import driver
 from vivero.storage.state import message_documents, save, saved_rows, scope_documents, wait_documents
@@ -20,7 +22,7 @@ from vivero.storage.state.bulk_end import BulkEnd
 
 STATEMENTS = saved_rows._sql
 ELSEWHERE = {
-    *("event_log", "inbox", "element_count_changes", "definitions_moved", "tell_definitions", "fence", "fence_between"),
+    *("event_log", "inbox", "element_count_changes", "tell_definitions", "fence", "fence_between"),
     *("paged_loop_items", "ended_elements", "ended_jobs"),
 }
 """Statements that save no row of the state, or one by its columns."""
@@ -144,8 +146,60 @@ async def test_what_may_change_is_changed_to_what_it_would_be_at_birth(connectio
 
 
 def test_every_row_of_the_state_is_saved():
-    used = {statement for table in saved_rows._TABLES.values() for statement in (table[0], table[2])}
-    assert {name for name, statement in STATEMENTS.items() if statement not in used} == ELSEWHERE
+    used = {statement.name for table in saved_rows._TABLES.values() for statement in (table[0], table[2])}
+    moves = {call[0].name for row in MOVES.values() for call in calls_of_move(row)}
+    assert {name for name, statement in STATEMENTS.items() if statement.name not in used | moves} == ELSEWHERE
+
+
+MOVES = {
+    "moved": SlotMove(1, "MOVED", (5, 7), 2, (1, 2, 3)),
+    "held": SlotMove(2, "HELD"),
+    "released": SlotMove(3, "RELEASED", to=2),
+}
+"""The steps of a move of slots, in the order in which partition 3 saves them."""
+
+
+def calls_of_move(row):
+    """The statements of a batch of partition 3 that saves a step, without that of its log."""
+    state = State(3)
+    state.set_routes(Routes(1, 3, spread(3)))
+    state.add(row)
+    return list(save.statements_of(state, [], [], 0))[1:]
+
+
+async def saved_routes(connection):
+    """The owners of the slots 5 to 7, the detours, the partitions of messages by slot, and of commands in the inbox."""
+    tables = (
+        "SELECT slot, partition_id FROM slots WHERE slot BETWEEN 5 AND 7 ORDER BY 1",
+        "SELECT partition_id, previous, slots, held FROM slot_detours ORDER BY 1",
+        "SELECT slot, partition_id FROM messages ORDER BY 1",
+        "SELECT target_partition FROM inbox",
+    )
+    return [[tuple(row) for row in (await connection.execute(table)).rows] for table in tables]
+
+
+async def test_the_steps_of_a_move_of_slots_are_saved(connection):
+    await connection.execute(
+        "INSERT INTO messages (message_key, deadline_ms, partition_id, tenant_id, name, correlation_key, variables,"
+        " given) SELECT DISTINCT ON (slot) n, 0, 3, 't', 'm', n::text, '{}', '{}'"
+        " FROM (SELECT n, slot_of('t', n::text) AS slot FROM generate_series(1, 30000) n) named"
+        " WHERE slot BETWEEN 5 AND 7 ORDER BY slot"
+    )
+    await connection.execute("UPDATE slots SET partition_id = 3")
+    await connection.execute(
+        "INSERT INTO inbox (target_partition, tenant_id, intent, payload) VALUES (-3, 't', 'X:Y', '')"
+    )
+    owners = [(5, 2), (6, 3), (7, 2)]
+    others = [(sender, 3, [5, 7], False) for sender in (1, 2)]
+    seen = {}
+    for step, row in MOVES.items():
+        await connection.pipeline(calls_of_move(row))
+        seen[step] = await saved_routes(connection)
+    assert seen == {
+        "moved": [owners, [*others, (3, 3, [5, 7], False)], owners, [(-3,)]],
+        "held": [owners, [*others, (3, 3, [5, 7], True)], owners, [(-3,)]],
+        "released": [owners, others, owners, [(2,)]],
+    }
 
 
 @pytest.mark.parametrize("kind", saved_rows._TABLES, ids=lambda kind: kind.__name__)
