@@ -13,6 +13,7 @@ import msgspec
 
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
+from vivero.storage.postgres.values import Params
 
 _sql = beside(__file__)
 
@@ -138,6 +139,15 @@ async def rights(
     return _rights.decode(rows[0][0])
 
 
+async def _change(connection: Connection, name: str, values: Params) -> bool:
+    """Run a statement when changes before it have ended. Whether it changed something."""
+    if not connection.in_transaction:
+        async with connection.transaction():
+            return await _change(connection, name, values)
+    await connection.execute(_sql["lock_admins"])
+    return bool((await connection.execute(_sql[name], values)).rows)
+
+
 # ---------------------------------------------------------------------------------------------------------- users
 
 
@@ -150,7 +160,7 @@ async def create_user(
     connection: Connection, username: str, password_hash: str, name: str | None = None, email: str | None = None
 ) -> bool:
     """Create a user. False if the name is taken."""
-    return bool((await connection.execute(_sql["create_user"], (username, name, email, password_hash))).rows)
+    return await _change(connection, "create_user", (username, name, email, password_hash))
 
 
 async def create_first_admin(connection: Connection, username: str, password_hash: str) -> bool:
@@ -159,7 +169,10 @@ async def create_first_admin(connection: Connection, username: str, password_has
 
 
 async def set_password(connection: Connection, username: str, password_hash: str) -> bool:
-    """Change a password. False if there is no such user."""
+    """Change a password. False if there is no such user. A change in doubt keeps the user's row locked."""
+    if not connection.in_transaction:
+        async with connection.transaction():
+            return await set_password(connection, username, password_hash)
     return bool((await connection.execute(_sql["set_password"], (username, password_hash))).rows)
 
 
@@ -178,7 +191,7 @@ async def missing_roles(connection: Connection, asked: Sequence[str]) -> list[st
 
 async def assign(connection: Connection, container: tuple[str, str], member: tuple[str, str]) -> bool:
     """Add a member (type, id) to a role, group or tenant (type, id). False if it is one already."""
-    return bool((await connection.execute(_sql["assign"], (*container, *member))).rows)
+    return await _change(connection, "assign", (*container, *member))
 
 
 async def unassign(connection: Connection, container: tuple[str, str], member: tuple[str, str]) -> bool:
@@ -211,7 +224,7 @@ async def create_token(
 ) -> bool:
     """Store the hash of a new token. False if the name is taken."""
     values = (name, sha256, list(roles), list(tenants), expires_in_s)
-    return bool((await connection.execute(_sql["create_token"], values)).rows)
+    return await _change(connection, "create_token", values)
 
 
 async def tokens(connection: Connection) -> list[ListedToken]:
@@ -221,4 +234,4 @@ async def tokens(connection: Connection) -> list[ListedToken]:
 
 async def revoke_token(connection: Connection, name: str) -> bool:
     """Delete a token. False if there is none."""
-    return bool((await connection.execute(_sql["revoke_token"], (name,))).rows)
+    return await _change(connection, "revoke_token", (name,))

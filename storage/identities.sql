@@ -10,8 +10,9 @@ SELECT name, roles, tenants, extract(epoch FROM expires_at - clock_timestamp()):
 FROM api_tokens WHERE sha256 = $1 AND (expires_at IS NULL OR expires_at > clock_timestamp());
 
 -- name: token_used
--- At most every ten minutes, because a worker uses its token thousands of times a second.
-UPDATE api_tokens SET last_used_at = clock_timestamp() WHERE sha256 = $1;
+-- At most every ten minutes, because a worker uses its token thousands of times a second. A late call finds a newer time.
+UPDATE api_tokens SET last_used_at = clock_timestamp()
+WHERE sha256 = $1 AND (last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '10 minutes');
 
 -- name: rights
 -- One round trip for everything that a caller is and may do. Rules match its claims; its groups come from what it is itself,
@@ -74,7 +75,8 @@ SELECT 'ROLE', 'admin', 'USER', username FROM made RETURNING member_id;
 UPDATE users SET password_hash = $2 WHERE username = $1 RETURNING username;
 
 -- name: lock_admins
--- Changes of the role's members take turns, so that two administrators cannot remove each other.
+-- Changes of the command line and of members take turns, so that two administrators cannot remove each other. A change that is in
+-- doubt keeps the lock: no later change overtakes it.
 SELECT FROM roles WHERE role_id = 'admin' FOR UPDATE;
 
 -- name: count_admins

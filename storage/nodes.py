@@ -80,7 +80,7 @@ async def register(connection: Connection, node: Registration) -> None:
 
 
 async def beat(connection: Connection, id: str, ready: Collection[int] = ()) -> bool:
-    """Makes a heartbeat of a node, which is ready to lead these partitions. False if the node is not registered."""
+    """Makes a heartbeat of a node, which is ready to lead these partitions. False if it has not registered here."""
     return bool((await connection.execute(_sql["beat"], (id, list(ready)))).rows)
 
 
@@ -103,4 +103,8 @@ async def live(connection: Connection) -> list[Node]:
 
 async def set_draining(connection: Connection, id: str, draining: bool) -> bool:
     """Asks a node to hand its partitions over, or takes that back. False if there is no such node."""
-    return bool((await connection.execute(_sql["set_draining"], (id, draining, NODES_CHANNEL))).rows)
+    while rows := (await connection.execute(_sql["row_version"], (id,))).rows:
+        changed = await connection.execute(_sql["set_draining"], (id, draining, NODES_CHANNEL, rows[0][0]))
+        if changed.rows:
+            return True
+    return False

@@ -1,15 +1,19 @@
 -- name: register
--- The session of the heartbeats is new after each connect. Nodes that ended long ago are forgotten here, because it is rare.
+-- The session of the heartbeats is new after each connect. Nodes that ended long ago are forgotten here, because it is rare. A late
+-- call of an earlier session must not replace the later one. If the server's clock was set back, that one must have ended.
 WITH gone AS (
     DELETE FROM nodes WHERE id <> $1 AND heartbeat_at < clock_timestamp() - interval '1 min'
 )
 INSERT INTO nodes (id, roles, version, schema, host, port, pid, backend_start)
 SELECT $1, $2::text[], $3, $4::int, $5, $6::int, pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()
-ON CONFLICT (id) DO UPDATE SET pid = excluded.pid, backend_start = excluded.backend_start, heartbeat_at = clock_timestamp();
+ON CONFLICT (id) DO UPDATE SET pid = excluded.pid, backend_start = excluded.backend_start, heartbeat_at = clock_timestamp()
+WHERE nodes.backend_start <= excluded.backend_start
+    OR NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.pid = nodes.pid AND a.backend_start = nodes.backend_start);
 
 -- name: beat
--- Once a second at least. No row: somebody took the node for dead for a long time, and it registers again.
-UPDATE nodes SET heartbeat_at = clock_timestamp(), ready = $2::int[] WHERE id = $1 RETURNING id;
+-- Once a second at least. No row: somebody took the node for dead for a long time, and it registers again. Only the session that
+-- registered counts: a late call of an earlier one would tell of connections that are closed.
+UPDATE nodes SET heartbeat_at = clock_timestamp(), ready = $2::int[] WHERE id = $1 AND pid = pg_backend_pid() RETURNING id;
 
 -- name: view
 -- All nodes and all partitions in one statement. A server that has just started has lost all sessions: nodes then stay alive while they
@@ -41,7 +45,12 @@ SELECT pg_notify($2, '{}');
 -- Before the first migration of a new database, and in older schemas, there is no table.
 SELECT to_regclass('nodes') IS NOT NULL;
 
+-- name: row_version
+-- Each heartbeat changes it.
+SELECT xmin::text FROM nodes WHERE id = $1;
+
 -- name: set_draining
--- By the operator, on any node. All nodes look at once.
-WITH changed AS (UPDATE nodes SET draining = $2 WHERE id = $1 RETURNING id)
+-- By the operator, on any node. All nodes look at once. It compares the version that was read before: a late call must not undo a
+-- newer one.
+WITH changed AS (UPDATE nodes SET draining = $2 WHERE id = $1 AND xmin::text = $4 RETURNING id)
 SELECT pg_notify($3, '{}') FROM changed;

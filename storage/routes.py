@@ -51,7 +51,7 @@ async def moves(connection: Connection) -> bool:
 async def pin(connection: Connection, tenant: str, partitions: Sequence[int]) -> None:
     """Let new work of a tenant begin in these partitions; none: in all."""
     async with connection.transaction():
+        await connection.execute(_sql["changed"])  # first: its lock lets no pin overtake one that is in doubt
         await connection.execute(_sql["unpin"], (tenant,))
         if partitions:
             await connection.execute(_sql["pin"], (tenant, list(partitions)))
-        await connection.execute(_sql["changed"])

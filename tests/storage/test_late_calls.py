@@ -6,6 +6,7 @@ changes any more. Appends are in `test_late.py`, whole terms of a consumer in `t
 
 import os
 import re
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,19 @@ from uuid import uuid4
 import pytest
 import trio
 
-from vivero.storage import activation, attempts, clock, log, maintenance, partitions, timers
+from vivero.storage import (
+    activation,
+    attempts,
+    clock,
+    directory,
+    identities,
+    log,
+    maintenance,
+    nodes,
+    partitions,
+    routes,
+    timers,
+)
 from vivero.storage.activation import Ask
 from vivero.storage.attempts import Suspicion
 from vivero.storage.postgres import announcer, driver, migrate, notification_listener
@@ -227,6 +240,79 @@ async def release_of(connection):
     await activation.release(connection, [activation.Lease(1, str(TOKEN))])
 
 
+async def hand_over(connection):
+    await partitions.hand_over(connection, await partitions.claim(connection, 1, "a"))
+
+
+async def create_one_more(connection):
+    """The partitions of a new database."""
+    count = (await connection.execute(partitions._sql["count"])).rows[0][0]
+    await partitions.create(connection, count + 1)
+
+
+async def add_one_more(connection):
+    count = (await connection.execute(partitions._sql["count"])).rows[0][0]
+    await routes.add_partitions(connection, count + 1, count + 1, trio.current_time() + 60)
+
+
+async def pin_tenant(connection):
+    await routes.pin(connection, "t", [1])
+
+
+async def nothing(case, connection):
+    """A statement within a transaction: others wait for its locks until the session in doubt has ended."""
+
+
+NODE = nodes.Registration("a", ["engine"], "1", 1, "", 0)
+OTHER_NODE = nodes.Registration("b", ["engine"], "1", 1, "", 0)
+
+
+async def register(connection):
+    await nodes.register(connection, NODE)
+
+
+async def heartbeat(connection):
+    await nodes.register(connection, NODE)
+    await nodes.beat(connection, "a", [1])
+
+
+async def connected_again(case, connection):
+    """The task of the node goes on over a new connection. It is not ready for any partition yet."""
+    await nodes.register(connection, NODE)
+    await nodes.beat(connection, "a", [])
+
+
+async def restarted(case, connection):
+    """The node leaves, and its program begins again, as another node."""
+    await nodes.leave(connection, "a")
+    await nodes.register(connection, OTHER_NODE)
+
+
+async def drain(connection):
+    assert await nodes.set_draining(connection, "a", True)
+
+
+async def drained_and_back(case, connection):
+    """The operator repeats it, and then takes it back."""
+    await drain(connection)
+    assert await nodes.set_draining(connection, "a", False)
+
+
+REGISTERED = """
+    DELETE FROM nodes;
+    INSERT INTO nodes (id, roles, version, schema, host, port, pid, backend_start)
+    VALUES ('a', '{engine}', '1', 1, '', 0, 1, now());
+"""
+NO_NODES = "DELETE FROM nodes;"
+IDENTITIES = """
+    DELETE FROM api_tokens; DELETE FROM users; DELETE FROM members;
+    INSERT INTO users (username, password_hash) VALUES ('ann', 'first');
+    INSERT INTO api_tokens (name, sha256, roles, tenants) VALUES ('worker', '\\x00', '{}', '{}');
+"""
+ASSIGNED = IDENTITIES + "INSERT INTO members VALUES ('ROLE', 'admin', 'USER', 'ann'), ('ROLE', 'admin', 'USER', 'bob');"
+ROLE, ANN, BOB = ("ROLE", "admin"), ("USER", "ann"), ("USER", "bob")
+
+
 TOKEN = uuid4()
 LEASED = (
     JOB
@@ -283,9 +369,74 @@ CASES = [
     Case("activation.take_back", take_back_of, taken_back_and_leased, LEASED),
     Case("activation.release", release_of, given_back_and_leased, LEASED),
     Case("activation.extend", lambda c: activation.extend(c, 1, 3_600_000, None), extended_by_less, LEASED),
+    Case("partitions.hand_over", hand_over, claimed),
+    Case("partitions.make_partitions", create_one_more, nothing),
+    Case("partitions.spread_slots", create_one_more, nothing),
+    Case("routes.make_partitions", add_one_more, nothing),
+    Case("routes.unpin", pin_tenant, nothing),
+    Case("routes.pin", pin_tenant, nothing),
+    Case("routes.changed", pin_tenant, nothing),
+    Case("nodes.register", register, connected_again, NO_NODES),
+    Case("nodes.beat", heartbeat, connected_again, NO_NODES),
+    Case("nodes.leave", lambda c: nodes.leave(c, "a"), restarted, REGISTERED),
+    Case("nodes.set_draining", drain, drained_and_back, REGISTERED),
+    Case("identities.token_used", lambda c: identities.token_used(c, b"\0"), again, IDENTITIES),
+    Case(
+        "identities.create_first_admin",
+        lambda c: identities.create_first_admin(c, "first", "hash"),
+        again,
+        "DELETE FROM users; DELETE FROM members;",
+    ),
     Case("announce", notified, again),
     Case("ping", pinged, again),
 ]
+CHANGES = [
+    Case(
+        "identities.create_user",
+        lambda c: identities.create_user(c, "bob", "hash"),
+        lambda c: directory.delete(c, directory.USER, "bob"),
+        IDENTITIES,
+    ),
+    Case(
+        "identities.set_password",
+        lambda c: identities.set_password(c, "ann", "second"),
+        lambda c: identities.set_password(c, "ann", "third"),
+        IDENTITIES,
+    ),
+    Case(
+        "identities.assign",
+        lambda c: identities.assign(c, ROLE, ANN),
+        lambda c: identities.unassign(c, ROLE, ANN),
+        IDENTITIES + "INSERT INTO members VALUES ('ROLE', 'admin', 'USER', 'bob');",
+    ),
+    Case(
+        "identities.unassign",
+        lambda c: identities.unassign(c, ROLE, BOB),
+        lambda c: identities.assign(c, ROLE, BOB),
+        ASSIGNED,
+    ),
+    Case(
+        "identities.create_token",
+        lambda c: identities.create_token(c, "new", b"1", [], [], None),
+        lambda c: identities.revoke_token(c, "new"),
+        IDENTITIES,
+    ),
+    Case(
+        "identities.revoke_token",
+        lambda c: identities.revoke_token(c, "worker"),
+        lambda c: identities.create_token(c, "worker", b"2", [], [], None),
+        IDENTITIES,
+    ),
+    Case(
+        "routes.pin",
+        pin_tenant,
+        lambda c: routes.pin(c, "t", [2]),
+        "DELETE FROM tenant_partitions; UPDATE definitions_seq SET n = 0;",
+    ),
+]
+"""Changes by an administrator, in a transaction. `then` is the opposite: it waits for the change that is in doubt."""
+FIRST = ("identities.set_password", "statement")
+"""It locks nothing before, so the opposite does not wait; it is undone when its session ends."""
 APPENDS = {"log.append", "log.append_fresh", "log.begin_appends"}
 WRITES = re.compile(
     r"\b(INSERT INTO|UPDATE \w+|DELETE FROM)\b|pg_notify|pg_terminate|\b(SELECT|FROM) (?!unnest|json|pg_|set_)\w+\(\$1"
@@ -298,7 +449,7 @@ def test_every_call_that_writes_is_tried_late():
     fenced = {name for name in writing if name.startswith(FENCED)}
     assert len(fenced) > 30
     elsewhere = {"save.fence", "save.fence_between", "announce", "ping"}
-    assert writing - fenced - APPENDS == {case.statement for case in CASES} - elsewhere
+    assert writing - fenced - APPENDS == {case.statement for case in [*CASES, *CHANGES]} - elsewhere
 
 
 @pytest.fixture
@@ -309,7 +460,10 @@ async def connection(database):
     connection.close()
 
 
-async def state(connection):
+GENERATED = ["stored_at", "created_at", "key"]
+
+
+async def state(connection, besides=("stored_at",)):
     """All rows of all tables, and which tables there are. (Storing what is there renews its date, no more.)"""
     names = await connection.execute(
         "SELECT relname::text FROM pg_class"
@@ -317,7 +471,7 @@ async def state(connection):
     )
     found = {}
     for (name,) in names.rows:
-        rows = await connection.execute(f"SELECT (to_jsonb(t) - 'stored_at')::text FROM {name} t ORDER BY 1")
+        rows = await connection.execute(f"SELECT (to_jsonb(t) - $1::text[])::text FROM {name} t ORDER BY 1", (besides,))
         found[name] = [row for (row,) in rows.rows]
     return found
 
@@ -326,6 +480,7 @@ async def state(connection):
 async def test_a_call_that_comes_late_changes_nothing(case, proxy, database, connection):
     for _ in range(TIMES):
         early = await driver.connect(proxy.dsn(database))
+        later = await driver.connect(database)
         if case.setup:
             await connection.script(case.setup)
         await case.call(early)
@@ -336,11 +491,71 @@ async def test_a_call_that_comes_late_changes_nothing(case, proxy, database, con
             nursery.start_soon(lost, case.call, early)
             await proxy.until_kept()
             early.abort()
-        await case.then(case, connection)
+        await case.then(case, later)
         before = await state(connection)
         said = await proxy.deliver()
         assert said, "nothing came: the test did not bite"
         assert await state(connection) == before
+        later.close()
+
+
+@pytest.mark.parametrize("at", ["statement", "COMMIT"])
+@pytest.mark.parametrize("case", CHANGES, ids=lambda case: case.statement)
+async def test_a_change_in_doubt_is_not_overtaken(case, at, proxy, database, connection):
+    """The opposite change has the last word: it waits until the late one is done, or undone."""
+    async with driver_connections(proxy.dsn(database), database) as (early, later):
+        await connection.script(case.setup)
+        if at == "COMMIT":
+            await case.call(connection)
+        await case.then(connection)
+        expected = await state(connection, besides=GENERATED)
+        await connection.script(case.setup)
+        await case.call(early)
+        await connection.script(case.setup)
+        keep_from(early, proxy, case.statement if at == "statement" else at)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(lost, case.call, early)
+            await proxy.until_kept()
+            early.abort()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(case.then, later)
+            if (case.statement, at) != FIRST:
+                await until_blocked(connection)
+            assert await proxy.deliver(), "nothing came: the test did not bite"
+        assert await state(connection, besides=GENERATED) == expected
+
+
+async def until_blocked(connection):
+    """Until a session waits for another one's lock."""
+    query = "SELECT count(*) FROM pg_stat_activity WHERE cardinality(pg_blocking_pids(pid)) > 0"
+    with trio.fail_after(20):
+        while (await connection.execute(query)).rows == [(0,)]:
+            await trio.lowlevel.checkpoint()
+
+
+@asynccontextmanager
+async def driver_connections(*dsns):
+    connections = [await driver.connect(dsn) for dsn in dsns]
+    yield connections
+    for each in connections:
+        each.close()
+
+
+async def test_partitions_of_a_new_database_are_made_once(proxy, database, connection):
+    """Another program that makes them waits for the transaction in doubt, and finds them made."""
+    async with driver_connections(proxy.dsn(database), database) as (early, later):
+        await partitions.create(early, 1)
+        keep_from(early, proxy, "COMMIT")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(lost, lambda c: partitions.create(c, 3), early)
+            await proxy.until_kept()
+            early.abort()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(partitions.create, later, 3)
+            await until_blocked(connection)
+            assert await proxy.deliver(), "nothing came: the test did not bite"
+        owners = await connection.execute("SELECT partition_id, count(*) FROM slots GROUP BY 1 ORDER BY 1")
+        assert owners.rows == [(1, 342), (2, 341), (3, 341)]
 
 
 def keep_from(connection, proxy, statement):
