@@ -150,4 +150,8 @@ async def test_a_stopped_supervisor_is_resumed(program_with_own_server, server):
     await eventually(resumed, "the supervisor goes on", within_s=20)
     await server.kill_postmaster()
     await program.ready()
-    assert program.logged("the supervisor of the embedded PostgreSQL was stopped: resuming it")
+
+    async def told():
+        return program.logged("the supervisor of the embedded PostgreSQL was stopped: resuming it")
+
+    await eventually(told, "the program tells of it", within_s=20)
