@@ -23,7 +23,7 @@ Acquire = Callable[[], AbstractAsyncContextManager[Connection]]
 FRESH_S = 1.0
 """The routes are read again after this time, by the next command."""
 READ_S = 0.25
-"""How long a command waits for the routes. Then it goes by the old ones."""
+"""A command waits for the routes for this time. Then it goes by the old ones."""
 
 
 class CommandRouting:

@@ -1,4 +1,4 @@
-"""What a node without the role `api` serves: health checks, and injected faults if the program allows them."""
+"""The service of a node without the role `api`: health checks, and injected faults if the program allows them."""
 
 from __future__ import annotations
 

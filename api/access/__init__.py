@@ -1,1 +1,1 @@
-"""Who may use the API, and what each caller may do."""
+"""Access to the API: authentication of callers, and their permissions."""

@@ -1,4 +1,4 @@
-"""What routes need: nothing, any caller, or a permission. Every route of the table names one of these."""
+"""The needs of routes: nothing, any caller, or a permission. Every route of the table names one of these."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class Permission(NamedTuple):
 
 
 class Rights:
-    """What a caller may do: the ids of resources by permission."""
+    """The permissions of a caller: the ids of resources by permission."""
 
     def __init__(self, ids: Mapping[Permission, frozenset[str] | None], *, everything: bool = False) -> None:
         """None stands for all ids."""

@@ -28,7 +28,7 @@ from vivero.storage.search.variables import VARIABLE
 
 
 class Scope(Enum):
-    """What a route does for a restricted caller."""
+    """The behaviour of a route for a restricted caller."""
 
     EVERYTHING = "the caller needs the permission for all resources"
     KEY = "the key in the path belongs to a process, which the caller must have the permission for"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class HttpFigures:
-    """What a server has done since its start. It survives restarts of the server's task."""
+    """The work of a server since its start. It survives restarts of the server's task."""
 
     accepted: int = 0
     """Connections that were accepted, without those that were turned away."""

@@ -86,7 +86,7 @@ class Route:
     is_limited: bool = True
     """Whether it counts for the rate limit of its client. Work that ends makes room for other work."""
     scope: Scope = Scope.EVERYTHING
-    """What it does for a caller that has the permission for some resources only."""
+    """The behaviour for a caller that has the permission for some resources only."""
 
 
 def _entries(entries: Entries) -> Iterator[Route]:

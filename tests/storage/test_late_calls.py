@@ -56,8 +56,6 @@ class Case:
     call: Any
     then: Any
     setup: str = ""
-    prime: bool = True
-    """Whether the call is made once before, so that its statement is prepared: then it leaves as one message."""
 
 
 JOB = """

@@ -14,15 +14,14 @@ from typing import TypeVar
 
 import click
 
-from vivero import program
 from vivero.api.access.passwords import check_new, hash_password
 from vivero.api.access.tokens import digest, new_token
-from vivero.cli.failures import Failure, run
+from vivero.cli.database import on_database
+from vivero.cli.failures import Failure
 from vivero.cli.options import say
-from vivero.cli.server import EXPECTED, database_options, settings
+from vivero.cli.server import database_options
 from vivero.storage import directory, identities
 from vivero.storage.identities import LastAdmin
-from vivero.storage.postgres import driver
 from vivero.storage.postgres.driver import Connection
 
 T = TypeVar("T")
@@ -38,19 +37,7 @@ STDIN = click.option("--password-stdin", is_flag=True, help="Read the password f
 def _on_database(
     file: Path | None, data_dir: Path | None, url: str | None, work: Callable[[Connection], Awaitable[T]]
 ) -> T:
-    """Run `work` on a connection of the database, whose schema is migrated first. Raises Failure."""
-    chosen = settings(file, database__data_dir=data_dir, database__url=url)
-
-    async def session() -> T:
-        async with program.database(chosen) as (dsn, _children):
-            await program.prepare(dsn, chosen)
-            connection = await driver.connect(dsn, name="vivero:access")
-            try:
-                return await work(connection)
-            finally:
-                connection.close()
-
-    return run(session, {**EXPECTED, LastAdmin: Failure})
+    return on_database(file, data_dir, url, work, LastAdmin)
 
 
 def _identifier(text: str) -> str:

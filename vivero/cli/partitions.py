@@ -9,13 +9,11 @@ from typing import TypeVar
 
 import click
 
-from vivero import program
-from vivero.cli.failures import Failure, run
-from vivero.cli.server import EXPECTED, database_options, settings
+from vivero.cli.database import on_database
+from vivero.cli.server import database_options
 from vivero.engine.core.routes import SLOTS
 from vivero.engine.runtime.more_partitions import Move, NotRaised, raise_number
 from vivero.storage import routes
-from vivero.storage.postgres import driver
 from vivero.storage.postgres.driver import Connection
 
 T = TypeVar("T")
@@ -24,19 +22,7 @@ T = TypeVar("T")
 def _on_database(
     file: Path | None, data_dir: Path | None, url: str | None, work: Callable[[Connection], Awaitable[T]]
 ) -> T:
-    """Run `work` on a connection of the database, whose schema is migrated first. Raises Failure."""
-    chosen = settings(file, database__data_dir=data_dir, database__url=url)
-
-    async def session() -> T:
-        async with program.database(chosen) as (dsn, _children):
-            await program.prepare(dsn, chosen)
-            connection = await driver.connect(dsn, name="vivero:partitions")
-            try:
-                return await work(connection)
-            finally:
-                connection.close()
-
-    return run(session, {**EXPECTED, NotRaised: Failure})
+    return on_database(file, data_dir, url, work, NotRaised)
 
 
 @click.group()
