@@ -30,6 +30,7 @@ from vivero.engine.runtime.supervision.settings import SupervisionSettings
 from vivero.engine.runtime.timers.settings import TimerSettings
 from vivero.roles import ALL, Role, parse
 from vivero.storage.partitions import MAX_PARTITIONS
+from vivero.web.settings import WebSettings
 
 MAX_PROCESSES = 256
 LOG_FORMATS = ("console", "json")
@@ -92,6 +93,7 @@ class Config:
     api: ApiSettings = field(default_factory=ApiSettings)
     auth: AuthSettings = field(default_factory=AuthSettings)
     http: ServerSettings = field(default_factory=ServerSettings)
+    web: WebSettings = field(default_factory=WebSettings)
     appender: AppenderSettings = field(default_factory=AppenderSettings)
     consumer: ConsumerSettings = field(default_factory=ConsumerSettings)
     timers: TimerSettings = field(default_factory=TimerSettings)

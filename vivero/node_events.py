@@ -23,6 +23,7 @@ from vivero.storage.nodes import NODES_CHANNEL
 from vivero.storage.postgres import announcer as announcing
 from vivero.storage.postgres.announcer import Announcer
 from vivero.storage.state.save import DEFINITIONS_CHANNEL as DEFINITIONS
+from vivero.web.live import Hub
 
 log = structlog.get_logger(__name__)
 
@@ -54,6 +55,7 @@ class NodeEvents:
         timers: Mapping[int, Timers],
         look_at_nodes: Callable[[], None],
         warm_up: WarmUp,
+        hub: Hub,
         access: Authenticator | None = None,
     ) -> None:
         """`timers` by partition. `look_at_nodes()`: something changed about nodes or leaders. `access` is None
@@ -67,6 +69,7 @@ class NodeEvents:
         self._timers = timers
         self._look_at_nodes = look_at_nodes
         self._warm_up = warm_up
+        self._hub = hub
         self._access = access
         self._unreadable = 0
 
@@ -75,6 +78,7 @@ class NodeEvents:
     def committed(self, partition: int, watermark: int, outcomes: list[CommandOutcome], ended: list[Ended]) -> None:
         self._completions.committed(partition, watermark, outcomes, ended)
         self._announcer.announce(PROCESSED, str(partition), watermark)
+        self._hub.processed(partition, watermark)
         self._appender.processed(partition)
         self._timers[partition].committed(watermark)
 
@@ -136,6 +140,7 @@ class NodeEvents:
                 self._handovers.wake(int(key))
             elif channel == PROCESSED:
                 self._completions.processed(int(key), value)
+                self._hub.processed(int(key), value)
             elif channel == INBOX:
                 if self._handovers.leads(int(key)):
                     self._appender.inbox_filled(int(key))

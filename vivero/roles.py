@@ -15,7 +15,7 @@ class Role(StrEnum):
     JOBS = "jobs"
     """Keeps the tables small: expiry of messages, maintenance, retention."""
     WEB = "web"
-    """Serves the console; there is none yet."""
+    """Serves the console and its sign-in."""
 
 
 ALL = ",".join(Role)

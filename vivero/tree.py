@@ -60,6 +60,11 @@ from vivero.storage.postgres.notification_listener import NotificationListener
 from vivero.storage.postgres.plans import BY_INDEX, CHORES, ONCE
 from vivero.storage.postgres.pool import Pool
 from vivero.storage.postgres.primary import Primary
+from vivero.web import application as web
+from vivero.web.application import WebParts
+from vivero.web.console_files import find_console
+from vivero.web.live import Hub
+from vivero.web.mount import mount
 
 log = structlog.get_logger(__name__)
 
@@ -68,6 +73,7 @@ READ_TIMEOUT = "5s"
 Connect = Callable[..., Callable[[], Awaitable[Connection]]]
 """(name of a connection, settings of its session) -> function that opens it."""
 API_OR_ENGINE = (Role.API, Role.ENGINE)
+LISTENING = (*API_OR_ENGINE, Role.WEB)
 ENDS_TIMEOUT_S = 1.0
 """When the program stops, requests wait this long for the ends of process instances."""
 
@@ -172,9 +178,10 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
     )
     warm_up = WarmUp(definitions, cluster.changed)
     access = _access(config, pools[0])
+    hub = Hub(min(config.web.max_streams, config.http.max_connections // 4), config.web.max_streams_per_client)
     events = NodeEvents(
         completions, definitions, long_polls, announcer, handovers, appender, engine.timers, cluster.look_soon,
-        warm_up, access,
+        warm_up, hub, access,
     )  # fmt: skip
     listener = NotificationListener(before("listener"), CHANNELS, events.heard, events.connected)
 
@@ -196,14 +203,14 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
     partitions = range(1, config.partitions + 1) if config.has_role(Role.ENGINE) else ()
     supervisor = Supervisor(
         [
-            _api(config, services, endpoint, pools, long_polls),
+            _api(config, services, endpoint, pools, long_polls, hub),
             *_with_role(config, API_OR_ENGINE, Child("appender", appender.run, appender.close, appender.drain)),
             Child("cluster", cluster.run, cluster.close, cluster.drain),
             *(child for partition in partitions for child in engine.open(partition)),
             *_with_role(config, {Role.ENGINE}, Child("warm-up", warm_up.run)),
             *_with_role(config, {Role.JOBS}, *_chores(config, connection)),
             *_with_role(config, {Role.API}, Child("completions", completions.run, completions.close)),
-            *_with_role(config, API_OR_ENGINE, Child("listener", listener.run, listener.abort)),
+            *_with_role(config, LISTENING, Child("listener", listener.run, listener.abort)),
             *_with_role(config, API_OR_ENGINE, Child("announcer", announcer.run, announcer.abort)),
             *others,
         ],
@@ -269,20 +276,33 @@ def _api(
     endpoint: Endpoint,
     pools: Sequence[Pool],
     long_polls: LongPolls,
+    hub: Hub,
 ) -> Child:
-    """The HTTP server. Each of its restarts builds new services. Without the role `api` it serves the status only."""
+    """The HTTP server. Each of its restarts builds new services."""
     drain = trio.Event()
 
     async def serve(beat: Beat) -> None:
-        served = app.build if config.has_role(Role.API) else partial(status_only.build, roles=config.roles)
-        await server.serve(served(services()), endpoint, settings=config.http, drain=drain, beat=beat.beat)
+        served = _served(config, services(), hub)
+        await server.serve(served, endpoint, settings=config.http, drain=drain, beat=beat.beat)
 
     def finish() -> None:
-        """Finish open requests. Long polls end at once."""
+        """Finish open requests. Long polls and streams of hints end at once."""
         drain.set()
         long_polls.close()
+        hub.close()
 
     return Child("api", serve, partial(_abort, *pools), finish)
+
+
+def _served(config: Config, services: Services, hub: Hub) -> app.App:
+    """The REST API, or the status only without the role `api`; and the pages with the role `web`."""
+    api = app.build(services) if config.has_role(Role.API) else status_only.build(services, config.roles)
+    if not config.has_role(Role.WEB):
+        return api
+    files = find_console()
+    if files is None:
+        log.warning("the console is not built, so its pages are missing", build="make console")
+    return mount(api, web.build(WebParts(config.api, hub, files)))
 
 
 async def run(

@@ -223,8 +223,7 @@ class Exchange:
         head = b"" if self._head_sent else self._begin(self._start, body, more)
         data = self._encode(body, more)
         self._head_sent = True
-        if not more:
-            self._end()
+        self._done = not more
         if len(data) <= JOIN_BYTES:
             data, head = head + data, b""
         if head:
@@ -233,11 +232,8 @@ class Exchange:
             await self.wire.transmit(data, self.request)
         if more:
             await trio.lowlevel.checkpoint()  # a handler that streams to a fast client must let other tasks run
-
-    def _end(self) -> None:
-        self._done = True
-        if self._watch is not None:
-            self._watch.cancel()
+        elif self._watch is not None:
+            self._watch.cancel()  # after all is sent: a task that learns of the end may cancel the one that sends
 
     def _begin(self, start: Message, body: bytes, more: bool) -> bytes:
         """Decide on the framing of the response and on keeping the connection. Returns the rendered head."""

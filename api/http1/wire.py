@@ -181,16 +181,18 @@ class Wire:
             await self._transmit_slowly(data, sent, request)
 
     async def _transmit_slowly(self, data: bytes, sent: int, request: Request | None) -> None:
-        """Send the rest to a slow client, and count its memory."""
-        self.gone = True  # unless all bytes are sent: nothing may follow a part of an answer
+        """Send the rest to a slow client, and count its memory. Meanwhile another task may wait for a disconnect."""
         size = len(data)
         if not self._memory.take_nowait(self, size):
+            self.gone = True
             raise ClientGone("the client did not read its response, and the server has no memory for it")
         try:
             await self._send_pieces(memoryview(data), sent, request)
+        except BaseException:
+            self.gone = True  # nothing may follow a part of an answer
+            raise
         finally:
             self._memory.give_back(self, min(size, self.held))
-        self.gone = False
 
     async def _send_pieces(self, view: memoryview, sent: int, request: Request | None) -> None:
         settings, since = self.settings, trio.current_time()

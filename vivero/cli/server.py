@@ -104,7 +104,7 @@ def up(
     the server; a second signal stops it at once.
 
     Several servers may share one database, each with some of the roles: `api` serves clients, `engine` runs process
-    instances, `jobs` keeps the tables small; `web` serves nothing yet.
+    instances, `jobs` keeps the tables small, `web` serves the console.
 
     \b
     Examples:

@@ -700,3 +700,22 @@ class TestHandlersThatFail:
             assert (await fine.ask(GET)).status == 200
             assert (await crashing.ask(get(b"/crash"))).status == 500
             crashing = server.connect()
+
+
+async def test_a_task_that_waits_for_a_disconnect_does_not_see_one_while_an_answer_is_sent(start):
+    """Frameworks cancel the sending task when the waiting one learns of a disconnect. This client reads slowly."""
+
+    async def app(scope, receive, send) -> None:
+        async def watch() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            nursery.cancel_scope.cancel()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(watch)
+            await wait_all_tasks_blocked()
+            await streaming(b"one", b"two")(scope, receive, send)
+
+    client = start(app).connect(lockstep_stream_pair())
+    assert (await client.ask(GET)).body == b"onetwo"
+    assert (await client.ask(GET)).body == b"onetwo"

@@ -1,0 +1,1 @@
+"""The pages for browsers: the console's files, its stream of hints, and sign-in. A Quart application on Trio."""

@@ -1,0 +1,72 @@
+"""The Quart application: routes, the check of foreign web pages, headers, errors.
+
+It has no lifespan and no background tasks: all that it needs is handed in. Another task of the program serves it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import structlog
+from quart import Response, request
+from quart_trio import QuartTrio
+
+from vivero.api.origins import Gate
+from vivero.api.problems import Problem
+from vivero.api.settings import ApiSettings
+from vivero.web import console_pages, live_stream
+from vivero.web.answers import as_response
+from vivero.web.console_files import ConsoleFiles
+from vivero.web.live import Hub
+from vivero.web.mount import App
+from vivero.web.requests import headers
+from vivero.web.security_headers import COMMON, PAGE_POLICY
+
+log = structlog.get_logger(__name__)
+
+MAX_FORM_BYTES = 16 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class WebParts:
+    """What the pages need. `files` is None if the console was not built."""
+
+    settings: ApiSettings
+    hub: Hub
+    files: ConsoleFiles | None
+
+
+class _Application(QuartTrio):
+    """Errors go to the program's log."""
+
+    def log_exception(self, exception_info: Any) -> None:
+        """Called for errors that no handler expected."""
+        log.error("a page failed", method=request.method, path=request.path, exc_info=exception_info)
+
+
+def build(parts: WebParts) -> App:
+    """The application with these parts."""
+    application = _Application(__name__, static_folder=None)
+    application.config.update(MAX_CONTENT_LENGTH=MAX_FORM_BYTES, RESPONSE_TIMEOUT=None, BODY_TIMEOUT=None)
+    gate = Gate(parts.settings)
+
+    @application.before_request
+    async def check_origin() -> Response | None:
+        try:
+            gate.check(request.method, headers())
+        except Problem as problem:
+            return as_response(problem)
+        return None
+
+    @application.after_request
+    async def add_headers(response: Response) -> Response:
+        for name, value in COMMON.items():
+            response.headers.setdefault(name, value)
+        response.headers.setdefault("Content-Security-Policy", PAGE_POLICY)
+        response.headers.setdefault("Cache-Control", "no-store")
+        return response
+
+    live_stream.add(application, parts.hub)
+    console_pages.add(application, parts.files)
+    return cast("App", application)

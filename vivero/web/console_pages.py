@@ -1,0 +1,52 @@
+"""The console's files below `/console/`, the way there from `/`, and a page that says what is missing without them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from quart import Response, redirect, request
+from quart_trio import QuartTrio
+from werkzeug.wrappers import Response as PlainResponse
+
+from vivero.web.console_files import ConsoleFile, ConsoleFiles
+from vivero.web.mount import PREFIX
+from vivero.web.security_headers import CONSOLE_POLICY
+
+MISSING = (Path(__file__).parent / "pages" / "missing.html").read_text(encoding="utf-8")
+HTML = "text/html; charset=utf-8"
+
+
+def add(application: QuartTrio, files: ConsoleFiles | None) -> None:
+    """Add the routes."""
+
+    @application.get("/")
+    @application.get(PREFIX)
+    async def to_console() -> PlainResponse | Response:
+        return redirect(f"{PREFIX}/", 302)
+
+    @application.get(f"{PREFIX}/", defaults={"path": ""})
+    @application.get(f"{PREFIX}/<path:path>")
+    async def console(path: str) -> Response:
+        if files is None:
+            return Response(MISSING, 503, content_type=HTML)
+        found = files.find(path)
+        return _not_found() if found is None else _answer(found)
+
+
+def _not_found() -> Response:
+    return Response("There is no such file.\n", 404, content_type="text/plain; charset=utf-8")
+
+
+def _answer(file: ConsoleFile) -> Response:
+    coding, body = file.best(frozenset(name for name, quality in request.accept_encodings if quality > 0))
+    headers = {
+        "Content-Security-Policy": CONSOLE_POLICY,
+        "Cache-Control": file.cache,
+        "ETag": f'"{file.etag}{"-" + coding if coding else ""}"',
+        "Vary": "Accept-Encoding",
+    }
+    if request.if_none_match.contains_weak(headers["ETag"].strip('"')):
+        return Response(b"", 304, headers)
+    if coding:
+        headers["Content-Encoding"] = coding
+    return Response(body, 200, headers, content_type=file.type)

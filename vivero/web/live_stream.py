@@ -1,0 +1,49 @@
+"""`GET /console/live?topic=…`: the stream of hints, as server-sent events."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from quart import Response, request
+from quart_trio import QuartTrio
+
+from vivero.api.problems import Problem, bad_request
+from vivero.web.answers import as_response
+from vivero.web.live import MAX_TOPIC, MAX_TOPICS, Hub, TooManyStreams
+from vivero.web.mount import PREFIX
+from vivero.web.requests import address
+
+RETRY_AFTER = (b"retry-after", b"5")
+HEADERS = {"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+def add(application: QuartTrio, hub: Hub) -> None:
+    """Add the route."""
+
+    @application.get(f"{PREFIX}/live")
+    async def live() -> Response:
+        topics, client = request.args.getlist("topic"), address()
+        if len(topics) > MAX_TOPICS or any(len(topic) > MAX_TOPIC for topic in topics):
+            return as_response(bad_request(f"There are at most {MAX_TOPICS} topics of {MAX_TOPIC} characters"))
+        try:
+            hub.check(client)
+        except TooManyStreams:
+            return as_response(_too_many())
+        response = Response(_stream(hub, client, topics, request.headers.get("Last-Event-ID", "")), headers=HEADERS)
+        response.timeout = None
+        return response
+
+
+async def _stream(hub: Hub, client: str, topics: list[str], last_id: str) -> AsyncGenerator[bytes]:
+    try:
+        with hub.admitted(client):
+            async with aclosing(hub.hints(topics, last_id)) as hints:
+                async for event in hints:
+                    yield event
+    except TooManyStreams:  # another stream was faster
+        return
+
+
+def _too_many() -> Problem:
+    return Problem(503, "RESOURCE_EXHAUSTED", "There are too many streams of hints; try again later", RETRY_AFTER)
