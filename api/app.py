@@ -115,6 +115,7 @@ async def _respond(
         allowed,
         redirected,
         scope.get("raw_path"),
+        caller.tenants if services.multi_tenancy else None,
     )
     del body  # the request holds the only reference and may release it
     encoding = request.header(b"content-encoding")

@@ -13,13 +13,14 @@ import msgspec
 import trio
 
 from vivero.api import preconditions
+from vivero.api.access import tenants
 from vivero.api.decoding import any_decoder
 from vivero.api.problems import TIMED_OUT, Problem, bad_request, not_appended, rejected
 from vivero.api.request import UNWATCHED_S, Request
 from vivero.api.response import Header, Response, iso_time, json_response, no_content, position_header
 from vivero.api.services import Services
 from vivero.engine.core.commands.conditional_change import CHANGES, conditional
-from vivero.engine.core.records.base import DEFAULT_TENANT, Command, partition_of
+from vivero.engine.core.records.base import Command, partition_of
 from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.runtime.appender.admission import Lost, NotAppended, Overloaded
@@ -78,22 +79,25 @@ async def submit(
     key: int | None = None,
     *,
     content: bytes | None = None,
+    tenant: str | None = None,
     deadline: float | None = None,
     needs_outcome: bool = False,
 ) -> Submitted:
     """Append a command and wait for its outcome until `deadline` (Trio's clock), unless the client does not wait.
 
-    `key` is the command's subject, for display. `content` replaces the body in the fingerprint of an idempotent
+    `key` is the command's subject, for display. `tenant` is that which the request names; without one, the command may
+    touch all tenants of the caller. `content` replaces the body in the fingerprint of an idempotent
     request. `needs_outcome`: the server's default `respond_async` does not apply. Raises Problem if the command is not
     appended, is rejected, or takes too long.
     """
     settings = services.settings
     deadline = trio.current_time() + settings.response_timeout_s if deadline is None else deadline
     idempotency = _idempotency(request, content)
+    tenant = tenants.of_key(request, services) if tenant is None else tenant
     waits = not responds_async(request, settings.respond_async and not needs_outcome)
     repetitions = 0
     while True:
-        submitted = await _attempt(request, services, command, key, idempotency, deadline, waits)
+        submitted = await _attempt(request, services, command, tenant, key, idempotency, deadline, waits)
         appended, outcome = submitted.appended, submitted.outcome
         if outcome is None or outcome.rejection is None:
             return submitted
@@ -109,6 +113,7 @@ async def _attempt(
     request: Request,
     services: Services,
     command: Command,
+    tenant: str,
     key: int | None,
     idempotency: tuple[str, bytes] | None,
     deadline: float,
@@ -116,10 +121,10 @@ async def _attempt(
 ) -> Submitted:
     """Append a command once, and wait for its outcome, which may be a rejection. Raises Problem."""
     flush = not waits or deadline - trio.current_time() < WAL_WRITER_S
-    partition = await services.routing.partition_of(command, DEFAULT_TENANT, services.pool.connection)
+    partition = await services.routing.partition_of(command, tenant, services.pool.connection)
     if services.redirects is not None:
         services.redirects.check(request, partition, anywhere=isinstance(command, CreateInstance))
-    item = Append(command, DEFAULT_TENANT, key, idempotency, partition, flush=flush)
+    item = Append(command, tenant, key, idempotency, partition, flush=flush)
     pending = _begin(services, item)
     if waits and (submitted := await _soon(services, pending, deadline)) is not None:
         return submitted
@@ -132,11 +137,11 @@ async def _attempt(
     return Submitted(appended, await _outcome(services, appended.position, deadline, durable_at, request))
 
 
-async def submit_internal(services: Services, command: Command, key: int) -> None:
+async def submit_internal(services: Services, command: Command, tenant: str, key: int) -> None:
     """Append a command that the API itself creates and wait for any outcome. Raises Problem like `submit`."""
     deadline = trio.current_time() + services.settings.response_timeout_s
-    partition = await services.routing.partition_of(command, DEFAULT_TENANT, services.pool.connection)
-    pending = _begin(services, Append(command, DEFAULT_TENANT, key, None, partition))
+    partition = await services.routing.partition_of(command, tenant, services.pool.connection)
+    pending = _begin(services, Append(command, tenant, key, None, partition))
     appended = await _appended(services, pending, deadline)
     await _outcome(services, appended.position, deadline, pending.appended_at + WAL_WRITER_S)
 

@@ -17,7 +17,7 @@ import msgspec
 from vivero.api.problems import Problem, bad_request, invalid_argument, unparsable
 from vivero.api.request import INT64_MAX, INT64_MIN, Request, parse_key
 from vivero.api.settings import ApiSettings
-from vivero.engine.core.records.base import DEFAULT_TENANT, Variables
+from vivero.engine.core.records.base import Variables
 
 T = TypeVar("T")
 
@@ -201,15 +201,6 @@ def as_int64(value: int | str | None, path: str) -> int | None:
     if number is not None and not INT64_MIN <= number <= INT64_MAX:  # type: ignore[operator]  # int by now
         raise unparsable(path)
     return number  # type: ignore[return-value]
-
-
-def check_tenant(tenant: str | None, what: str) -> str:
-    """The tenant of a request, always the default one. Raises Problem 400 for others, as without multi-tenancy."""
-    if tenant is not None and tenant.strip() and tenant != DEFAULT_TENANT:
-        raise invalid_argument(
-            f"Expected to handle request {what} with tenant identifier '{tenant[:100]}', but multi-tenancy is disabled"
-        )
-    return DEFAULT_TENANT
 
 
 class Violations:

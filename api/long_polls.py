@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import count
 from uuid import UUID, uuid4
 
 import trio
@@ -111,13 +112,17 @@ class _Queue:
 
 
 class Poller:
-    """One long poll. It repeats `looking()`, a look, `found` or `found_nothing`, and `wait`."""
+    """One long poll for the jobs of a tenant. It repeats `looking()`, a look, `found` or `found_nothing`, and a wait.
+
+    A client that wants the jobs of several tenants has a poller for each, and waits for any of them (`wait_for_any`).
+    """
 
     __slots__ = (
         "_nudged",
         "_pause_s",
         "_queue",
         "_sleep",
+        "alone",
         "ask",
         "delivered",
         "displaced",
@@ -126,12 +131,14 @@ class Poller:
         "woken",
     )
 
-    def __init__(self, queue: _Queue, ask: Ask, pause_s: Callable[[], float]) -> None:
+    def __init__(self, queue: _Queue, ask: Ask, pause_s: Callable[[], float], alone: bool) -> None:
         self._queue = queue
         self._sleep: trio.CancelScope | None = None
         self._nudged = False
         self._pause_s = pause_s
         self.ask = ask
+        self.alone = alone
+        """The only poller of its client. Several could get more jobs together from one batch than the client wants."""
         self.piggybacked: PiggybackedPoll | None = None
         """The poll's statement on the batch that is being committed."""
         self.delivered: list[Lease] = []
@@ -189,26 +196,21 @@ class Poller:
         """The look gave no job. The type's next lease or backoff ends in `due_in_s` seconds (None: there is none)."""
         self._queue.due_at = trio.current_time() + due_in_s if due_in_s is not None else float("inf")
 
-    async def wait(self, until: float, disconnected: Callable[[], Awaitable[None]] = trio.sleep_forever) -> bool:
-        """Wait for a reason to look, up to this time of Trio's clock. False if there was none.
+    @property
+    def must_end(self) -> bool:
+        """True if the poll does not wait any more: the program is stopping, or another client needs the place."""
+        return self._queue.closed or self.displaced
 
-        `disconnected` returns when the client disconnects, which ends the wait, too. The wait itself runs
-        `disconnected` in a cancel scope, because additional tasks would delay the jobs on their way to the worker.
-        """
-        while not self.woken:
-            if self._queue.closed or self.displaced:
-                return False
-            look_at = self._look_at()
-            self._nudged = False
-            with trio.CancelScope(deadline=min(until, look_at)) as self._sleep:
-                await disconnected()
-                self.leave()
-            self._sleep = None
-            if self.piggybacked is not None:
-                await self.piggybacked.wait()
-            if not (self.woken or self._nudged):
-                return look_at < until
-        return True
+    def sleep_in(self, sleep: trio.CancelScope) -> None:
+        """The client waits now, and a wake-up cancels `sleep`."""
+        self._nudged, self._sleep = False, sleep
+
+    async def awake(self) -> bool:
+        """The wait has ended. True if it was for this poller."""
+        self._sleep = None
+        if self.piggybacked is not None:
+            await self.piggybacked.wait()
+        return self.woken or self._nudged
 
     @property
     def waiting(self) -> bool:
@@ -218,7 +220,7 @@ class Poller:
     def can_piggyback(self) -> bool:
         """True if the poll waits for the next job, and its statement costs the batch little."""
         few = len(self.ask.names or ()) <= activation.PIGGYBACKED_VARIABLES
-        return few and self.waiting and not self.woken and self.piggybacked is None
+        return few and self.alone and self.waiting and not self.woken and self.piggybacked is None
 
     def wake(self) -> None:
         """There is a reason to look."""
@@ -241,11 +243,37 @@ class Poller:
         self.gone = True
         self.wake()
 
-    def _look_at(self) -> float:
+    def look_at(self) -> float:
+        """The time of Trio's clock for a look without a wake-up."""
         if not self.is_first:
             return float("inf")
         due_at = self._queue.due_at
         return min(trio.current_time() + self._pause_s(), float("inf") if due_at is None else due_at)
+
+
+async def wait_for_any(
+    pollers: Sequence[Poller], until: float, disconnected: Callable[[], Awaitable[None]] = trio.sleep_forever
+) -> bool:
+    """Wait until one of a client's pollers has a reason to look, up to this time of Trio's clock.
+
+    False if there was none. `disconnected` returns when the client disconnects, which ends the wait, too. The wait
+    itself runs `disconnected` in a cancel scope, because additional tasks would delay the jobs on their way to the
+    worker.
+    """
+    while not any(poller.woken for poller in pollers):
+        if any(poller.must_end for poller in pollers):
+            return False
+        look_at = min(poller.look_at() for poller in pollers)
+        with trio.CancelScope(deadline=min(until, look_at)) as sleep:
+            for poller in pollers:
+                poller.sleep_in(sleep)
+            await disconnected()
+            for poller in pollers:
+                poller.leave()
+        awake = [await poller.awake() for poller in pollers]
+        if not any(awake):
+            return look_at < until
+    return True
 
 
 class LongPolls:
@@ -259,6 +287,7 @@ class LongPolls:
         self._slow_poll_s = slow_poll_s
         self._count = 0
         self._closed = False
+        self._turns = count()
         self.budget = MemoryBudget(answers_bytes)
         """The memory for the answers that are being built."""
         self.bounds = ScanBounds()
@@ -270,13 +299,20 @@ class LongPolls:
         """The number of registered polls."""
         return self._count
 
+    def in_turn(self, pollers: Sequence[Poller]) -> Sequence[Poller]:
+        """The pollers of a client in the order of their looks. Each is the first in turn."""
+        if len(pollers) == 1:
+            return pollers
+        first = next(self._turns) % len(pollers)
+        return [*pollers[first:], *pollers[:first]]
+
     def pause_s(self) -> float:
         """The time after which the first poll of a queue looks without a wake-up. It grows with the number of types."""
         return max(self._slow_poll_s, len(self._queues) / LOOKS_PER_S)
 
     @contextmanager
-    def register(self, ask: Ask) -> Iterator[Poller]:
-        """A poller for the duration of the block.
+    def register(self, ask: Ask, alone: bool = True) -> Iterator[Poller]:
+        """A poller for the duration of the block. `alone`: its client has no other.
 
         Raises:
             Overloaded: there are too many polls.
@@ -285,7 +321,7 @@ class LongPolls:
             raise Overloaded(f"{self._count} requests wait for jobs, which is the limit")
         subject = (ask.type, ask.tenant)
         queue = self._queues.setdefault(subject, _Queue(self._closed))
-        poller = Poller(queue, ask, self.pause_s)
+        poller = Poller(queue, ask, self.pause_s, alone)
         queue.pollers[poller] = None
         self._count += 1
         try:

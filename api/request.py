@@ -40,6 +40,7 @@ class Request:
     __slots__ = (
         *("_first", "_owner", "_query", "_receive", "_send"),
         *("allowed", "body", "caller", "headers", "method", "params", "path", "query_string", "redirected", "target"),
+        "tenants",
     )
 
     def __init__(
@@ -57,10 +58,12 @@ class Request:
         allowed: frozenset[str] | None = None,
         redirected: bool = False,
         target: bytes | None = None,
+        tenants: frozenset[str] | None = None,
     ) -> None:
         """`allowed`: the ids of the resources that the caller has the route's permission for; None for all.
 
-        `redirected`: another node has sent the client here. `target` is the path as it was sent.
+        `redirected`: another node has sent the client here. `target` is the path as it was sent. `tenants`: those
+        whose data the caller may see; None for all, and without multi-tenancy.
         """
         self.method = method
         self.path = path
@@ -77,6 +80,7 @@ class Request:
         self.allowed = allowed
         self.redirected = redirected
         self.target = quote(path).encode() if target is None else target
+        self.tenants = tenants
 
     @property
     def owner(self) -> str:

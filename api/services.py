@@ -127,5 +127,7 @@ class Services:
     """None: without authentication, every client may do everything."""
     rates: Rates | None = None
     """None: no client has a limit."""
+    multi_tenancy: bool = False
+    """Whether there are tenants other than `<default>`."""
     decoding: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(1))
     """For the thread that decodes large bodies, one after the other."""

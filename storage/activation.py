@@ -10,7 +10,7 @@ are measured before.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from enum import Enum
 from typing import NamedTuple
 from uuid import UUID, uuid4
@@ -243,11 +243,16 @@ async def next_available_ms(
     return rows[0][0] if rows else None
 
 
-async def extend(connection: Connection, job_key: int, timeout_ms: int, token: str | None) -> tuple[str, str] | Refusal:
-    """Let a lease end `timeout_ms` from now; the job's type and tenant. With a token (a UUID), only the lease's."""
+async def extend(
+    connection: Connection, job_key: int, timeout_ms: int, token: str | None, tenants: Collection[str] | None = None
+) -> tuple[str, str] | Refusal:
+    """Let a lease end `timeout_ms` from now; the job's type and tenant. With a token (a UUID), only the lease's.
+
+    With `tenants`, only a job of one of these.
+    """
     duration = min(timeout_ms, MAX_TIMEOUT_MS)
     while True:  # as often as others change the lease in between
-        found = (await connection.execute(_sql["lease"], (job_key,))).rows
+        found = (await connection.execute(_sql["lease"], (job_key, None if tenants is None else list(tenants)))).rows
         if not found:
             return Refusal.NO_JOB
         leased, holder, until = found[0]

@@ -246,4 +246,4 @@ RETURNING type, tenant_id;
 -- compared to the microsecond.
 SELECT NOT ready AND lease_token IS NOT NULL AND available_at > clock_now(), lease_token::text, extract(epoch FROM available_at)::text
 FROM jobs
-WHERE job_key = $1 AND ended_at IS NULL;
+WHERE job_key = $1 AND ended_at IS NULL AND ($2::text[] IS NULL OR tenant_id = ANY ($2::text[]));

@@ -16,7 +16,7 @@ WHERE sha256 = $1 AND (last_used_at IS NULL OR last_used_at < clock_timestamp() 
 
 -- name: rights
 -- One round trip for everything that a caller is and may do. Rules match its claims; its groups come from what it is itself,
--- its roles from itself and its groups, its tenants and grants from all of them.
+-- its roles from itself and its groups, its tenants and grants from all of them. The role `admin` has all tenants.
 WITH itself AS (
     SELECT type, id FROM unnest($1::text[], $2::text[]) AS given (type, id)
     UNION
@@ -39,7 +39,8 @@ SELECT json_build_object(
     'tenants', (
         SELECT coalesce(json_agg(json_build_object(
             'tenantId', t.tenant_id, 'name', t.name, 'description', t.description) ORDER BY t.tenant_id), '[]')
-        FROM tenants t WHERE t.tenant_id = ANY ($6::text[]) OR EXISTS (
+        FROM tenants t
+        WHERE t.tenant_id = ANY ($6::text[]) OR EXISTS (SELECT FROM in_role WHERE id = 'admin') OR EXISTS (
             SELECT FROM members m JOIN owners o ON m.member_type = o.type AND m.member_id = o.id
             WHERE m.container_type = 'TENANT' AND m.container_id = t.tenant_id)),
     'grants', (

@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from vivero.api.access.settings import AuthSettings
+from vivero.api.access.settings import AuthSettings, TenantSettings
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.settings import ApiSettings
 from vivero.engine.feel import DEFAULT_LIMITS, FeelLimits
@@ -92,6 +92,7 @@ class Config:
     database: DatabaseSettings = field(default_factory=DatabaseSettings)
     api: ApiSettings = field(default_factory=ApiSettings)
     auth: AuthSettings = field(default_factory=AuthSettings)
+    tenants: TenantSettings = field(default_factory=TenantSettings)
     http: ServerSettings = field(default_factory=ServerSettings)
     web: WebSettings = field(default_factory=WebSettings)
     appender: AppenderSettings = field(default_factory=AppenderSettings)

@@ -197,7 +197,7 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
             redirects=Redirects(node, lambda: cluster.view) if config.api.redirect_to_leader else None,
             access=access,
             figures=lambda: figures(supervisor, engine.consumers, definitions),
-            rates=rates(config.api.requests_per_s, config.api.request_burst),
+            rates=rates(config.api.requests_per_s, config.api.request_burst), multi_tenancy=config.tenants.enabled,
         )  # fmt: skip
 
     partitions = range(1, config.partitions + 1) if config.has_role(Role.ENGINE) else ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from vivero.api.access.permissions import ALL_RIGHTS, Rights, rights
 from vivero.engine.core.records.base import DEFAULT_TENANT
-from vivero.storage.identities import StoredRights, Tenant
+from vivero.storage.identities import ADMIN, StoredRights, Tenant
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +21,20 @@ class Caller:
     email: str | None = None
     groups: Sequence[str] = ()
     roles: Sequence[str] = ()
-    tenants: Sequence[Tenant] = ()
+    tenants: frozenset[str] | None = frozenset()
+    """The ids of the tenants that it may use if multi-tenancy is on; None: all."""
+    listed_tenants: Sequence[Tenant] = ()
+    """The same as the API shows them. Without authentication, only `<default>`."""
 
 
-ANYBODY = Caller("ANONYMOUS", "anonymous", ALL_RIGHTS, tenants=(Tenant(DEFAULT_TENANT, "Default"),))
+ANYBODY = Caller(
+    "ANONYMOUS", "anonymous", ALL_RIGHTS, tenants=None, listed_tenants=(Tenant(DEFAULT_TENANT, "Default"),)
+)
 """The caller of every request without authentication."""
 
 
 def caller(kind: str, id: str, stored: StoredRights, name: str | None = None, email: str | None = None) -> Caller:
     """A caller with the rights in the database."""
     allowed = rights(stored.roles, stored.grants)
-    return Caller(kind, id, allowed, name, email, stored.groups, stored.roles, stored.tenants)
+    tenants = None if ADMIN in stored.roles else frozenset(each.tenant_id for each in stored.tenants)
+    return Caller(kind, id, allowed, name, email, stored.groups, stored.roles, tenants, stored.tenants)

@@ -1,4 +1,4 @@
-"""Settings of authentication."""
+"""Settings of authentication and of tenants."""
 
 from __future__ import annotations
 
@@ -9,6 +9,14 @@ from vivero.api.settings import listed
 MODES = ("none", "required")
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Signatures by key pairs. With shared secrets, everybody who can check a token could make one."""
+
+
+@dataclass(frozen=True, slots=True)
+class TenantSettings:
+    """Multi-tenancy."""
+
+    enabled: bool = False
+    """Whether there are tenants other than `<default>`."""
 
 
 @dataclass(frozen=True, slots=True)

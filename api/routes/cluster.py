@@ -130,7 +130,7 @@ async def me(request: Request, _services: Services) -> Response:
             "displayName": caller.name,
             "email": caller.email,
             "authorizedComponents": ["*"] if components is None else sorted(components),
-            "tenants": caller.tenants,
+            "tenants": caller.listed_tenants,
             "groups": caller.groups,
             "roles": caller.roles,
             "salesPlanType": None,

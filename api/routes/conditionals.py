@@ -7,7 +7,9 @@ from typing import Any
 import msgspec
 
 from vivero.api import commands
-from vivero.api.decoding import Body, Key, Violations, as_key, check_tenant, decoder
+from vivero.api.access import tenants
+from vivero.api.access.needs import CREATE_INSTANCE
+from vivero.api.decoding import Body, Key, Violations, as_key, decoder
 from vivero.api.large_bodies import body_of, variables_of
 from vivero.api.request import Request
 from vivero.api.response import Response, json_response
@@ -31,10 +33,10 @@ async def evaluate(request: Request, services: Services) -> Response:
     found = Violations()
     found.require("variables", body.variables)
     found.check()
-    check_tenant(body.tenant_id, "Evaluate Conditional")
+    tenant = tenants.named(request, services, body.tenant_id, "Evaluate Conditional", CREATE_INSTANCE)
     variables = await variables_of(request, services, body.variables)
     command = EvaluateConditionals(variables, as_key(body.process_definition_key, "processDefinitionKey"))
-    submitted = await commands.submit(request, services, command)
+    submitted = await commands.submit(request, services, command, tenant=tenant)
     if submitted.outcome is None:
         return await commands.accepted(services, submitted.appended)
     reply = submitted.outcome.reply_by(_reply_decoder)

@@ -9,7 +9,8 @@ import msgspec
 import trio
 
 from vivero.api import commands
-from vivero.api.decoding import check_tenant
+from vivero.api.access import tenants
+from vivero.api.access.needs import DEPLOY
 from vivero.api.multipart import Part, read_parts
 from vivero.api.problems import Problem, bad_request, invalid_argument
 from vivero.api.request import Request
@@ -23,6 +24,7 @@ from vivero.engine.core.shared.starts import InvalidStart, metadata_of
 from vivero.storage.state.definitions import store_resources
 
 MAX_NAME = 500
+TENANT = "tenantId"
 
 _reply_decoder = msgspec.json.Decoder(DeploymentReply)
 
@@ -30,6 +32,7 @@ _reply_decoder = msgspec.json.Decoder(DeploymentReply)
 async def create(request: Request, services: Services) -> Response:
     """POST /v2/deployments: parse and check all files, store their bytes, then let the engine assign versions."""
     parts = read_parts(request, services.settings.max_deployment_files + 1)
+    tenant = tenants.named(request, services, _tenant(parts), "Deploy Resources", DEPLOY)
     files = _files(parts)
     parsed = await trio.to_thread.run_sync(_read_all, files, services.limits)
     _check(files, parsed)
@@ -40,22 +43,24 @@ async def create(request: Request, services: Services) -> Response:
     for digest, resource, file in zip(digests, parsed, files, strict=True):
         services.definitions.put(digest, resource, len(file.content))
     command = Deploy(tuple(_reference(resource, digest) for resource, digest in zip(parsed, digests, strict=True)))
-    submitted = await commands.submit(request, services, command, content=_content(parts))
+    submitted = await commands.submit(request, services, command, content=_content(parts), tenant=tenant)
     if submitted.outcome is None:
         return await commands.accepted(services, submitted.appended)
     reply = submitted.outcome.reply_by(_reply_decoder)
     return json_response(_document(reply, parsed, submitted.appended.position), submitted.position)
 
 
+def _tenant(parts: list[Part]) -> str | None:
+    return next((part.content.decode(errors="replace") for part in parts if part.name == TENANT), None)
+
+
 def _files(parts: list[Part]) -> list[Part]:
-    """The files of a request. Checks the tenant. Raises Problem 400."""
+    """The files of a request. Raises Problem 400."""
     files = []
     for part in parts:
         if part.name == "resources":
             files.append(part)
-        elif part.name == "tenantId":
-            check_tenant(part.content.decode(errors="replace"), "Deploy Resources")
-        else:
+        elif part.name != TENANT:
             raise bad_request(
                 f"Request property [{part.name[:100]}] cannot be parsed: the parts of a deployment are called resources"
             )

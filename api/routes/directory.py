@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vivero.api.access.passwords import hash_in_thread
+from vivero.api.access.tenants import TENANT_ID
 from vivero.api.decoding import Body, Violations, decode, decoder
 from vivero.api.problems import Problem, invalid_argument, not_found
 from vivero.api.reading import read
@@ -26,7 +27,6 @@ from vivero.storage.search.statements import get_by
 Handler = Callable[[Request, Services], Awaitable[Response]]
 
 ID = re.compile(r"[a-zA-Z0-9_~@.+-]{1,256}")
-TENANT_ID = re.compile(r"<default>|[\w.-]{1,31}", re.ASCII)
 MAX_TEXT = 1024
 
 

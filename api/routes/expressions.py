@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 import trio
 
-from vivero.api.access.needs import READ_INSTANCE, denied
-from vivero.api.decoding import Body, Key, Violations, as_key, check_tenant, decoder
+from vivero.api.access import tenants
+from vivero.api.access.needs import EVALUATE, READ_INSTANCE, denied
+from vivero.api.decoding import Body, Key, Violations, as_key, decoder
 from vivero.api.large_bodies import body_of, variables_of
 from vivero.api.problems import Problem, not_found
 from vivero.api.reading import read
@@ -39,7 +40,8 @@ async def evaluate(request: Request, services: Services) -> Response:
     found.require("expression", body.expression)
     found.longest("expression", body.expression, limits.source_length)
     found.check()
-    check_tenant(body.tenant_id, "Evaluate Expression")
+    if body.tenant_id is not None:
+        tenants.named(request, services, body.tenant_id, "Evaluate Expression", EVALUATE)
     expression = body.expression or ""
     scope_key = as_key(body.scope_key, "scopeKey")
     if scope_key is not None and request.caller.rights.ids(READ_INSTANCE) is not None:

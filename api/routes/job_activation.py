@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from uuid import UUID, uuid4
@@ -12,15 +13,16 @@ import structlog
 import trio
 
 from vivero.api import commands
-from vivero.api.decoding import Body, Int64, Violations, as_int64, check_tenant, decode, decoder
-from vivero.api.long_polls import LongPolls, Poller
+from vivero.api.access import tenants
+from vivero.api.access.needs import UPDATE_INSTANCE
+from vivero.api.decoding import Body, Int64, Violations, as_int64, decode, decoder
+from vivero.api.long_polls import LongPolls, Poller, wait_for_any
 from vivero.api.memory_budget import Share
 from vivero.api.problems import unexpected_value
 from vivero.api.request import Request
 from vivero.api.response import JSON, Response
 from vivero.api.services import Services
 from vivero.api.settings import ApiSettings
-from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.engine.core.records.jobs import WithholdJob
 from vivero.storage import activation
 from vivero.storage.activation import MAX_VARIABLES, SMALL_BYTES, Ask, Lease, Looked, Unfit, at_once
@@ -34,7 +36,7 @@ MAX_NAME = 1000
 """Characters of a job type or a worker's name."""
 MAX_FETCHED = 1000
 RELEASE_TIMEOUT_S = 5.0
-TENANT_FILTERS = ("PROVIDED", "ASSIGNED")
+PROVIDED, ASSIGNED = TENANT_FILTERS = ("PROVIDED", "ASSIGNED")
 
 
 class ActivationBody(Body, frozen=True):
@@ -67,25 +69,50 @@ class Activated:
 
 async def activate(request: Request, services: Services) -> Response:
     """POST /v2/jobs/activation: lease jobs of a type, as soon as one is available."""
-    ask, until = _ask(decode(request, _activation_decoder, services.settings), services.settings)
+    body = decode(request, _activation_decoder, services.settings)
+    ask, until = _ask(body, services.settings)
     polls = services.long_polls
     with (
-        polls.register(ask) as poller,
-        services.waits.for_jobs(request.owner, poller.displace),
+        _registered(polls, [ask._replace(tenant=tenant) for tenant in _tenants(body, request, services)]) as pollers,
+        services.waits.for_jobs(request.owner, partial(_displace, pollers)),
         polls.budget.share() as share,
     ):
-        worker = _Worker(request, services, poller, share, until)
+        worker = _Worker(request, services, pollers, share, until)
         activated = await worker.look()
-        while not activated.jobs and await worker.wait() and not poller.gone:
+        while not activated.jobs and await worker.wait() and not worker.gone:
             activated = await worker.look()
-        if left := poller.take():  # a batch delivered these after the client had left
+        if left := worker.take():  # a batch delivered these after the client had left
             await _release(services, left)
     undelivered = partial(_release, services, activated.leases) if activated.leases else None
     return Response(200, b'{"jobs":[%b]}' % b",".join(activated.jobs), (JSON,), undelivered)
 
 
+@contextmanager
+def _registered(polls: LongPolls, asks: Sequence[Ask]) -> Iterator[Sequence[Poller]]:
+    with ExitStack() as stack:
+        yield [stack.enter_context(polls.register(ask, alone=len(asks) == 1)) for ask in asks]
+
+
+def _displace(pollers: Sequence[Poller]) -> None:
+    for poller in pollers:
+        poller.displace()
+
+
+def _tenants(body: ActivationBody, request: Request, services: Services) -> Sequence[str]:
+    """The tenants whose jobs the worker wants. Raises Problem: 400, 403."""
+    chosen = PROVIDED if body.tenant_filter is None else body.tenant_filter.upper()
+    if chosen not in TENANT_FILTERS:
+        raise unexpected_value(body.tenant_filter, "tenantFilter", TENANT_FILTERS)
+    if chosen == ASSIGNED:
+        return tenants.assigned(request, services, "Activate Jobs")
+    return tenants.named_several(request, services, body.tenant_ids or (), "Activate Jobs", UPDATE_INSTANCE)
+
+
 def _ask(body: ActivationBody, settings: ApiSettings) -> tuple[Ask, float]:
-    """The request of a worker, and the time of Trio's clock until which it waits for a job. Raises Problem 400."""
+    """The request of a worker without a tenant, and the time of Trio's clock until which it waits for a job.
+
+    Raises Problem 400.
+    """
     timeout_ms = as_int64(body.timeout, "timeout")
     limit = as_int64(body.max_jobs_to_activate, "maxJobsToActivate")
     found = Violations()
@@ -98,14 +125,10 @@ def _ask(body: ActivationBody, settings: ApiSettings) -> tuple[Ask, float]:
     if body.fetch_variable and len(body.fetch_variable) > MAX_FETCHED:
         found.add(f"The provided fetchVariable names are more than {MAX_FETCHED}")
     found.check()
-    for tenant in body.tenant_ids or ():
-        check_tenant(tenant, "Activate Jobs")
-    if body.tenant_filter is not None and body.tenant_filter.upper() not in TENANT_FILTERS:
-        raise unexpected_value(body.tenant_filter, "tenantFilter", TENANT_FILTERS)
     poll_ms = as_int64(body.request_timeout, "requestTimeout") or settings.poll_timeout_ms
     ask = Ask(
         body.type or "",
-        DEFAULT_TENANT,
+        "",
         min(limit or 0, settings.max_jobs),
         timeout_ms or 0,
         body.worker or "",
@@ -117,21 +140,35 @@ def _ask(body: ActivationBody, settings: ApiSettings) -> tuple[Ask, float]:
 
 @dataclass(frozen=True, slots=True)
 class _Worker:
-    """One activation. `share`: of the memory for answers; `until`: the end of the wait (Trio's clock)."""
+    """One activation, with a poller for each tenant.
+
+    `share`: of the memory for answers; `until`: the end of the wait (Trio's clock).
+    """
 
     request: Request
     services: Services
-    poller: Poller
+    pollers: Sequence[Poller]
     share: Share
     until: float
 
+    @property
+    def gone(self) -> bool:
+        """True if the client has disconnected."""
+        return any(poller.gone for poller in self.pollers)
+
+    def take(self) -> list[Lease]:
+        """The leases that batches have delivered."""
+        return [lease for poller in self.pollers for lease in poller.take()]
+
     async def wait(self) -> bool:
         """Wait for a reason to look. False if the time is over. A client that leaves ends the wait."""
-        return self.until > trio.current_time() and await self.poller.wait(self.until, self.request.disconnected)
+        if self.until <= trio.current_time():
+            return False
+        return await wait_for_any(self.pollers, self.until, self.request.disconnected)
 
     async def look(self) -> Activated:
         """Lease the available jobs, as many as are requested and fit into an answer."""
-        activated, delivered = Activated(), self.poller.take()
+        activated, delivered = Activated(), self.take()
         try:
             if delivered:
                 activated.leases += delivered
@@ -144,35 +181,38 @@ class _Worker:
         return activated
 
     async def _look(self, activated: Activated) -> None:
-        """Lease some jobs per statement, until there are no more, the answer is full, or the limit is reached."""
-        self.poller.looking()
-        looked = await self._lease_some(activated)
-        while looked.unfit is not None and not activated.leases and await self._make_fit(looked.unfit):
-            looked = await self._lease_some(activated)
-        per_statement = at_once(self.poller.ask)
-        while (
-            looked.unfit is None
-            and len(looked.leases) == per_statement
-            and len(activated.leases) < self.poller.max_jobs
-        ):
-            looked = await self._lease_some(activated)
+        """Look for jobs of the tenants that have a reason, or of all, in turn, until there are enough."""
+        woken = [poller for poller in self.pollers if poller.woken]
+        for poller in self.services.long_polls.in_turn(woken or self.pollers):
+            if len(activated.leases) < poller.max_jobs:
+                await self._look_of(poller, activated)
 
-    async def _lease_some(self, activated: Activated) -> Looked:
+    async def _look_of(self, poller: Poller, activated: Activated) -> None:
+        """Lease some jobs per statement, until there are no more, the answer is full, or the limit is reached."""
+        poller.looking()
+        looked = await self._lease_some(poller, activated)
+        while looked.unfit is not None and not activated.leases and await self._make_fit(poller, looked.unfit):
+            looked = await self._lease_some(poller, activated)
+        per_statement = at_once(poller.ask)
+        while looked.unfit is None and len(looked.leases) == per_statement and len(activated.leases) < poller.max_jobs:
+            looked = await self._lease_some(poller, activated)
+
+    async def _lease_some(self, poller: Poller, activated: Activated) -> Looked:
         """Lease jobs that fit into the memory for the answer, and read them."""
         settings, share = self.services.settings, self.share
-        limit = self.poller.max_jobs - len(activated.leases)
+        limit = poller.max_jobs - len(activated.leases)
         if share.size > settings.max_activation_bytes:  # for a large job, which is answered alone
             limit = 1
         share.take(settings.max_activation_bytes - share.size)
-        looked = await self._lease(activated, limit, max(share.size, SMALL_BYTES) - activated.size)
+        looked = await self._lease(poller, activated, limit, max(share.size, SMALL_BYTES) - activated.size)
         size = activated.size + looked.size
         share.shrink(size if size > SMALL_BYTES else 0)
         await self._read(activated, looked.leases)
         return looked
 
-    async def _lease(self, activated: Activated, limit: int, max_bytes: int) -> Looked:
+    async def _lease(self, poller: Poller, activated: Activated, limit: int, max_bytes: int) -> Looked:
         """Lease jobs by one statement. If there are none, note when there may be some."""
-        poller, polls = self.poller, self.services.long_polls
+        polls = self.services.long_polls
         bounds = polls.bounds.of(poller.subject, trio.current_time())
         async with self.services.leasing.connection() as connection:
             # A cancellation would lease jobs without a worker. The call has its own deadline.
@@ -192,14 +232,14 @@ class _Worker:
 
     async def _read(self, activated: Activated, leases: list[Lease]) -> None:
         """Add the jobs of these leases. Large jobs are not part of their leases and are read separately."""
-        ask, small = self.poller.ask, sum(lease.size for lease in leases) <= SMALL_BYTES
+        ask, small = self.pollers[0].ask, sum(lease.size for lease in leases) <= SMALL_BYTES
         if any(lease.job is None for lease in leases):
             async with (self.services.leasing if small else self.services.large_jobs).connection() as connection:
                 activated.jobs += await activation.activated_jobs(connection, leases, ask.names, ask.with_token)
         else:
             activated.jobs += [lease.job for lease in leases if lease.job is not None]
 
-    async def _make_fit(self, unfit: Unfit) -> bool:
+    async def _make_fit(self, poller: Poller, unfit: Unfit) -> bool:
         """Wait for the memory of the first job, or withhold it if it is too large for any answer.
 
         False if the time is over or the client has left.
@@ -209,9 +249,8 @@ class _Worker:
         if unfit.size is not None and unfit.size <= max_bytes:
             return await self._wait_for_memory(unfit.size)
         limit = MAX_VARIABLES if unfit.size is None else max_bytes
-        await commands.submit_internal(
-            self.services, WithholdJob(unfit.job_key, unfit.lease, unfit.size, limit), unfit.job_key
-        )
+        withhold = WithholdJob(unfit.job_key, unfit.lease, unfit.size, limit)
+        await commands.submit_internal(self.services, withhold, poller.ask.tenant, unfit.job_key)
         return True
 
     async def _wait_for_memory(self, size: int) -> bool:
@@ -220,12 +259,13 @@ class _Worker:
                 nursery.start_soon(self._leave, nursery.cancel_scope)
                 await self.share.wait(size)
                 nursery.cancel_scope.cancel()
-        return self.share.size >= size and not self.poller.gone
+        return self.share.size >= size and not self.gone
 
     async def _leave(self, waiting: trio.CancelScope) -> None:
         """End the wait for memory when the client leaves."""
         await self.request.disconnected()
-        self.poller.leave()
+        for poller in self.pollers:
+            poller.leave()
         waiting.cancel()
 
 

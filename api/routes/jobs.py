@@ -135,18 +135,18 @@ async def update(request: Request, services: Services) -> Response:
     found.at_least("timeout", timeout_ms, 1)
     found.check()
     if timeout_ms is not None:
-        await _extend(services, key, timeout_ms, _token(body.job_lease_token))
+        await _extend(request, services, key, timeout_ms, _token(body.job_lease_token))
     if changes.retries is None and changes.priority is None:
         return no_content()
     return await commands.command(request, services, UpdateJob(key, changes.retries, changes.priority), key)
 
 
-async def _extend(services: Services, key: int, timeout_ms: int, token: str | None) -> None:
+async def _extend(request: Request, services: Services, key: int, timeout_ms: int, token: str | None) -> None:
     """Change the end of the lease. Raises Problem 404, 409."""
     if token is not None and not _UUID.fullmatch(token):
         raise _not_extended(key, Refusal.OTHER_LEASE)
     async with services.pool.connection() as connection:
-        extended = await activation.extend(connection, key, timeout_ms, token)
+        extended = await activation.extend(connection, key, timeout_ms, token, request.tenants)
     if isinstance(extended, Refusal):
         raise _not_extended(key, extended)
     services.long_polls.available(*extended, 1)  # it may end sooner than long polls expect

@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 
 from vivero.api import commands
+from vivero.api.access import tenants
 from vivero.api.access.needs import SEND_MESSAGE
 from vivero.api.access.scopes import require
-from vivero.api.decoding import Body, Int64, Violations, as_int64, check_tenant, decoder
+from vivero.api.decoding import Body, Int64, Violations, as_int64, decoder
 from vivero.api.large_bodies import body_of, variables_of
 from vivero.api.request import Request
 from vivero.api.response import Response, json_response
@@ -53,7 +54,7 @@ async def publish(request: Request, services: Services) -> Response:
     found.longest("messageId", body.message_id, MAX_TEXT)
     found.at_least("timeToLive", time_to_live_ms, 0)
     found.check()
-    check_tenant(body.tenant_id, "Publish Message")
+    tenant = tenants.named(request, services, body.tenant_id, "Publish Message", SEND_MESSAGE)
     require(request, SEND_MESSAGE, body.name)
     command = PublishMessage(
         body.name or "",
@@ -63,18 +64,18 @@ async def publish(request: Request, services: Services) -> Response:
         await variables_of(request, services, body.variables),
         business_id=body.business_id,
     )
-    return await _answered(request, services, command)
+    return await _answered(request, services, command, tenant)
 
 
 async def correlate(request: Request, services: Services) -> Response:
     """POST /v2/messages/correlation: correlate a message and name the process instance; 404 if there is none."""
     body = await body_of(request, services, _correlation_decoder)
     _checked(body).check()
-    check_tenant(body.tenant_id, "Correlate Message")
+    tenant = tenants.named(request, services, body.tenant_id, "Correlate Message", SEND_MESSAGE)
     require(request, SEND_MESSAGE, body.name)
     variables = await variables_of(request, services, body.variables)
     command = CorrelateMessage(body.name or "", body.correlation_key or "", variables, body.business_id)
-    return await _answered(request, services, command)
+    return await _answered(request, services, command, tenant)
 
 
 def _checked(body: CorrelationBody) -> Violations:
@@ -88,8 +89,10 @@ def _checked(body: CorrelationBody) -> Violations:
     return found
 
 
-async def _answered(request: Request, services: Services, command: PublishMessage | CorrelateMessage) -> Response:
-    submitted = await commands.submit(request, services, command)
+async def _answered(
+    request: Request, services: Services, command: PublishMessage | CorrelateMessage, tenant: str
+) -> Response:
+    submitted = await commands.submit(request, services, command, tenant=tenant)
     if submitted.outcome is None:
         return await commands.accepted(services, submitted.appended)
     reply = submitted.outcome.reply_by(_reply_decoder)

@@ -10,6 +10,7 @@ import msgspec
 import trio
 
 from vivero.api import commands
+from vivero.api.access import tenants
 from vivero.api.access.needs import CREATE_INSTANCE
 from vivero.api.access.scopes import require, require_process
 from vivero.api.commands import Submitted
@@ -22,7 +23,6 @@ from vivero.api.decoding import (
     as_int64,
     as_key,
     check_reference,
-    check_tenant,
     decode_optional,
     decoder,
 )
@@ -112,18 +112,22 @@ async def create(request: Request, services: Services) -> Response:
     settings = services.settings
     body = await body_of(request, services, _creation_decoder)
     _check(body)
+    tenant = tenants.named(request, services, body.tenant_id, "Create Process Instance", CREATE_INSTANCE)
+    check_reference(body.operation_reference)
     awaits = body.await_completion or (bool(request.query_string) and request.flag("wait", False))
     command = _command(body, await variables_of(request, services, body.variables), awaits)
     if request.allowed is not None:
         await _restrict(request, services, command)
     deadline = trio.current_time() + (_limit_s(request, body, services) if awaits else settings.response_timeout_s)
     if not awaits:
-        submitted = await commands.submit(request, services, command, deadline=deadline)
+        submitted = await commands.submit(request, services, command, tenant=tenant, deadline=deadline)
         if submitted.outcome is None:
             return await commands.accepted(services, submitted.appended)
         return _created(submitted.outcome.reply_by(_reply_decoder), _NO_VARIABLES, submitted)
     with services.waits.for_an_instance(request.owner) as wait:
-        submitted = await commands.submit(request, services, command, deadline=deadline, needs_outcome=True)
+        submitted = await commands.submit(
+            request, services, command, tenant=tenant, deadline=deadline, needs_outcome=True
+        )
         names = body.fetch_variables
         del body, command  # they may be large, and the wait may be long
         return await _awaited(request, services, submitted, names, deadline, wait)
@@ -188,8 +192,6 @@ def _check(body: CreationBody) -> None:
     if body.tags:
         _check_tags(body.tags, found)
     found.check()
-    check_tenant(body.tenant_id, "Create Process Instance")
-    check_reference(body.operation_reference)
 
 
 def _check_version_tag(body: CreationBody, found: Violations) -> None:

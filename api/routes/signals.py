@@ -7,7 +7,9 @@ from typing import Any
 import msgspec
 
 from vivero.api import commands
-from vivero.api.decoding import Body, Violations, check_tenant, decoder
+from vivero.api.access import tenants
+from vivero.api.access.needs import UPDATE_INSTANCE
+from vivero.api.decoding import Body, Violations, decoder
 from vivero.api.large_bodies import body_of, variables_of
 from vivero.api.request import Request
 from vivero.api.response import Response, json_response
@@ -34,9 +36,9 @@ async def broadcast(request: Request, services: Services) -> Response:
     found.require("signalName", body.signal_name)
     found.longest("signalName", body.signal_name, MAX_NAME)
     found.check()
-    check_tenant(body.tenant_id, "Broadcast Signal")
+    tenant = tenants.named(request, services, body.tenant_id, "Broadcast Signal", UPDATE_INSTANCE)
     command = BroadcastSignal(body.signal_name or "", await variables_of(request, services, body.variables))
-    submitted = await commands.submit(request, services, command)
+    submitted = await commands.submit(request, services, command, tenant=tenant)
     if submitted.outcome is None:
         return await commands.accepted(services, submitted.appended)
     reply = submitted.outcome.reply_by(_reply_decoder)

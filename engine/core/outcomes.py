@@ -14,7 +14,10 @@ from vivero.engine.core.state.instance_tree import Variable
 
 
 class CommandRecord(msgspec.Struct):
-    """A row of the command log. `request` is the client's position that it follows from; None: its own."""
+    """A row of the command log. `request` is the client's position that it follows from; None: its own.
+
+    `tenant` of a command by key names the tenants that its sender may use (`tenants`).
+    """
 
     position: int
     tenant: str

@@ -53,7 +53,9 @@ def _raise_incident(command: Command, reason: str, view: View) -> Effects:
 def _reported_job(command: CompleteJob | FailJob | ThrowJobError, view: View) -> Job | None:
     """The job that the command reports on; None if its lease was lost, or the job has an incident already."""
     job = view.job(command.key)
-    if job is None or (command.lease is not None and view.leases.get(job.key) != command.lease):
+    if job is None or not view.enter(job.element.instance.tenant):
+        return None
+    if command.lease is not None and view.leases.get(job.key) != command.lease:
         return None
     has_incident = any(incident.job == job.key for incident in job.element.open_incidents.values())
     return None if has_incident else job
@@ -71,4 +73,5 @@ def _tree_of(command: Command, view: View) -> Instance | None:
     )
     row: Row | None = next((table[key] for table in tables if key in table), None)
     element: Element | None = None if row is None else row.place()
-    return element.root if element is not None and element.root.key in state.elements else None
+    known = element is not None and element.root.key in state.elements
+    return element.root if element is not None and known and view.enter(element.root.tenant) else None

@@ -35,6 +35,7 @@ from vivero.engine.core.state.instance_tree import (
 )
 from vivero.engine.core.state.message_channels import MessageChannel, Starts
 from vivero.engine.core.state.state import State
+from vivero.engine.core.tenants import covers
 from vivero.engine.feel import Evaluation as FeelEvaluation
 from vivero.engine.feel import EvaluationError, Expression, from_json, measure_json
 
@@ -156,8 +157,17 @@ class View:
         self.request = 0
         """The position of the client's command that caused this one."""
         self.tenant = ""
+        """The command's tenant; before `enter`, the tenants that the sender of a command by key may use."""
         self.leases: Mapping[int, str | None] = {}
         """Lease tokens by job, as of the read of the batch."""
+
+    def enter(self, tenant: str) -> bool:
+        """Continue a command by key in the tenant of the row with its key. False: the sender may not use it."""
+        if tenant != self.tenant:
+            if not covers(self.tenant, tenant):
+                return False
+            self.tenant = tenant
+        return True
 
     # ---- rows
 

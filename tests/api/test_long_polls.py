@@ -7,7 +7,7 @@ import pytest
 import trio
 import trio.testing
 
-from vivero.api.long_polls import LOST_S, MAX_LOST, MAX_PIGGYBACKED, LongPolls
+from vivero.api.long_polls import LOST_S, MAX_LOST, MAX_PIGGYBACKED, LongPolls, wait_for_any
 from vivero.engine.runtime.appender.admission import Overloaded
 from vivero.storage import activation
 from vivero.storage.activation import Ask, Lease
@@ -36,7 +36,7 @@ class Poll:
             if self.poller.is_first:
                 self.poller.found_nothing(due_in_s)
             task_status.started()
-            self.woken = await self.poller.wait(trio.current_time() + until)
+            self.woken = await wait_for_any([self.poller], trio.current_time() + until)
             self.ended_at = trio.current_time()
             self.ended.set()
             await self.leave.wait()
@@ -91,7 +91,7 @@ async def test_what_becomes_available_before_the_wait_is_not_missed(long_polls):
         poller.looking()
         long_polls.available("t", "x", 1)
         poller.found_nothing(None)
-        assert await poller.wait(FOREVER)
+        assert await wait_for_any([poller], FOREVER)
 
 
 async def test_a_woken_poller_that_leaves_passes_it_on(long_polls, start, nursery, mock_clock):

@@ -8,7 +8,46 @@ SCOPES = "tests/api/access/test_scopes.py"
 AUTHENTICATOR = "api/access/authentication.py"
 TOKENS = "api/access/json_web_tokens.py"
 
+CORE_TENANTS = "tests/core/commands/test_tenants.py"
+TENANTS = "tests/api/access/test_tenants.py"
+
 ACCESS: tuple[Mutant, ...] = (
+    mutant(
+        "a tenant covers those whose ids begin alike",
+        f"{CORE_TENANTS}::test_a_list_of_tenants_covers_its_members",
+        "engine/core/tenants.py",
+        ("tenant in tenants.split(_SEPARATOR)", "tenant in tenants"),
+    ),
+    mutant(
+        "what follows a command by key has the tenants of its sender",
+        f"{CORE_TENANTS}::test_what_follows_a_command_by_key_is_of_one_tenant",
+        "engine/core/view.py",
+        ("            self.tenant = tenant\n", ""),
+    ),
+    mutant(
+        "the version of a foreign instance can be asked",
+        f"{CORE_TENANTS}::test_a_condition_on_a_foreign_tree_is_not_compared",
+        "engine/core/commands/conditional_change.py",
+        ("element is not None and view.enter(element.root.tenant)", "element is not None"),
+    ),
+    mutant(
+        "a caller may name every tenant",
+        f"{TENANTS}::test_another_tenant_is_403_whether_it_exists_or_not",
+        "api/access/tenants.py",
+        ("if allowed is None or tenant in allowed:", "if True:"),
+    ),
+    mutant(
+        "a command by key may touch all tenants",
+        f"{TENANTS}::test_a_command_by_key_has_the_tenants_of_its_caller",
+        "api/access/tenants.py",
+        ("return joined(request.caller.tenants) if", "return joined(None) if"),
+    ),
+    mutant(
+        "the first tenant is always the first in turn",
+        f"{TENANTS}::test_each_tenant_is_the_first_in_turn",
+        "api/long_polls.py",
+        ("first = next(self._turns) % len(pollers)", "first = 0"),
+    ),
     mutant(
         "a check that was under way during a change is remembered",
         f"{AUTHENTICATION}::TestPasswords::test_a_change_during_a_check_is_not_forgotten",

@@ -416,7 +416,7 @@ TASKS: tuple[Mutant, ...] = (
         "board: whoever rides goes when its time is over",
         "tests/api/test_long_polls.py::test_whoever_rides_waits_for_the_batch",
         "api/long_polls.py",
-        ("            if self.piggybacked is not None:\n", "            if False:\n"),
+        ("        if self.piggybacked is not None:\n", "        if False:\n"),
     ),
     mutant(
         "board: what is brought to somebody who has left stays leased",
@@ -531,7 +531,7 @@ TASKS: tuple[Mutant, ...] = (
         "a poll is not told that its client has left",
         "tests/api/routes/test_job_activation.py::test_a_poll_whose_client_leaves_takes_no_job",
         "api/long_polls.py",
-        ("                self.leave()\n", "                self.wake()\n"),
+        ("                poller.leave()\n", "                poller.wake()\n"),
     ),
     mutant(
         "appender: everything in the inbox is moved to the log",

@@ -109,7 +109,7 @@ def delete(command: DeleteResource, view: View) -> Effects:
     its last commit.
     """
     definition = view.definition(command.key)
-    if definition is None or definition.tenant != view.tenant or definition.state == "DELETED":
+    if definition is None or not view.enter(definition.tenant) or definition.state == "DELETED":
         raise Reject(
             RejectionCode.NOT_FOUND,
             f"Expected to delete resource but no resource found with key `{command.key}`",

@@ -72,12 +72,12 @@ def change_if_match(handlers: Mapping[type[Command], Any], command: ChangeIfMatc
 
 
 def _root_of(needs: Needs, view: View) -> Instance | None:
-    """The root of the tree that the first need names, if it is one of this tenant."""
+    """The root of the tree that the first need names, if the sender may use its tenant."""
     for need in needs:
         if need.kind in _ROWS:
             row = _ROWS[need.kind](view.state).get(need.key)
             element = None if row is None else row.place()
-            return element.root if element is not None and element.root.tenant == view.tenant else None
+            return element.root if element is not None and view.enter(element.root.tenant) else None
     return None
 
 

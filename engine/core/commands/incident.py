@@ -17,7 +17,7 @@ def needs(command: ResolveIncident, tenant: str) -> Needs:
 def resolve(command: ResolveIncident, view: View) -> Effects:
     """The worklist runs the failed stage again after `IncidentResolved`."""
     incident = view.incident(command.key)
-    if incident is None or incident.element.instance.tenant != view.tenant:
+    if incident is None or not view.enter(incident.element.instance.tenant):
         raise reject_not_found("incident", "resolve", command.key)
     job = None if incident.job is None else view.job(incident.job)
     if job is not None and job.state == "FAILED" and job.retries <= 0:

@@ -110,7 +110,7 @@ def needs_cancel(command: CancelInstance, tenant: str) -> Needs:
 def cancel(command: CancelInstance, view: View) -> Effects:
     """Terminate the instance. The answer follows after its end, so that later reads see the end."""
     instance = view.instance(command.key)
-    if instance is None or instance.tenant != view.tenant:
+    if instance is None or not view.enter(instance.tenant):
         raise Reject(
             RejectionCode.NOT_FOUND,
             f"Expected to cancel a process instance with key '{command.key}', but no such process was found",

@@ -119,7 +119,7 @@ def withhold(command: WithholdJob, view: View) -> Effects:
 
 def _find_job(key: int, verb: str, view: View) -> Job:
     job = view.job(key)
-    if job is None or job.element.instance.tenant != view.tenant:
+    if job is None or not view.enter(job.element.instance.tenant):
         raise reject_not_found("job", verb, key)
     return job
 

@@ -55,7 +55,7 @@ def move(command: MoveTimer, view: View) -> Effects:
 
 def _find_timer(key: int, verb: str, view: View) -> Timer:
     timer = view.timer(key)
-    if timer is None or timer.tenant != view.tenant:
+    if timer is None or not view.enter(timer.tenant):
         raise reject_not_found("timer", verb, key)
     return timer
 

@@ -55,7 +55,7 @@ def complete(command: CompleteUserTask, view: View) -> Effects:
 def _open_task(command: UserTaskCommand, verb: str, view: View) -> UserTask:
     """The task, if it can still be worked on."""
     task = view.user_task(command.key)
-    if task is None or task.element.instance.tenant != view.tenant:
+    if task is None or not view.enter(task.element.instance.tenant):
         raise reject_not_found("user task", verb, command.key)
     if task.element.state is not ACTIVATED:
         raise Reject(

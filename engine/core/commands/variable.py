@@ -15,7 +15,7 @@ def needs(command: SetVariables, tenant: str) -> Needs:
 
 def set_variables(command: SetVariables, view: View) -> Effects:
     element = view.element(command.key)
-    if element is None or element.instance.tenant != view.tenant:
+    if element is None or not view.enter(element.instance.tenant):
         raise Reject(
             RejectionCode.NOT_FOUND,
             f"Expected to update variables for element with key '{command.key}', but no such element was found",

@@ -132,9 +132,9 @@ async def test_a_job_that_is_too_large_for_any_answer_is_withheld(rows, stored, 
     assert [flag for (flag,) in ready(rows)] == [False, False]
 
 
-async def withheld(rows, services, command, key):
+async def withheld(rows, services, command, tenant, key):
     """What the engine does with the command, played."""
-    assert (command.key, command.lease, command.most) == (key, None, 5_000_000)
+    assert (command.key, command.lease, command.most, tenant) == (key, None, 5_000_000, "<default>")
     assert command.size > 5_000_000
     rows.execute("UPDATE jobs SET ready = false WHERE job_key = %s", [key])
 
