@@ -3,12 +3,14 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+CONSOLE := console/dist/index.html
+CONSOLE_SOURCES := $(shell find console -type f -not -path '*/node_modules/*' -not -path '*/dist/*')
 ARGS   ?=
 WORKERS ?= 3
 PYTEST  = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo up test test-long check format bench chaos mutants lock clean
+.PHONY: help install console demo up test test-long check format bench chaos mutants lock clean
 
 help:            ## show this list
 	@sed -nE 's/^([a-z-]+): .*## (.*)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -21,10 +23,17 @@ $(STAMP): requirements/develop.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
-demo: install    ## deploy an order process, work it to its end, stay up on port 8080 (ARGS=--exit ends after the show)
+console: install ## build the console with Node.js, which is installed if the machine has none
+	$(BIN)/python console/build.py
+
+# The server works without its console, so what starts the server goes on when the build fails.
+$(CONSOLE): $(CONSOLE_SOURCES) | $(STAMP)
+	-@$(BIN)/python console/build.py
+
+demo: install $(CONSOLE) ## deploy an order process, work it to its end, stay up on port 8080 (ARGS=--exit ends after the show)
 	$(BIN)/vivero demo $(ARGS)
 
-up: install      ## start the server on port 8080 with an embedded PostgreSQL
+up: install $(CONSOLE) ## start the server on port 8080 with an embedded PostgreSQL
 	$(BIN)/vivero up $(ARGS)
 
 test: install    ## run the tests, six minutes on two cores (WORKERS=0: in one process, which shows what tests print)
@@ -55,6 +64,7 @@ lock: install    ## pin every dependency anew, with hashes and without addresses
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header pyproject.toml -o requirements/program.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --group dev pyproject.toml -c requirements/program.txt -o requirements/develop.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --group console pyproject.toml -o requirements/node.txt
 
 clean:           ## remove .venv and caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis console/node_modules console/dist

@@ -39,6 +39,7 @@ from vivero.api.routes import (
     deployments,
     directory,
     element_instances,
+    events,
     expressions,
     incidents,
     job_activation,
@@ -171,6 +172,7 @@ ROUTES = (
         scope=Scope.KEY,
     ),
     Route("GET", "/v2/process-instances/{processInstanceKey}/snapshot", snapshots.get, READ_INSTANCE),
+    Route("GET", "/v2/process-instances/{processInstanceKey}/events", events.get, READ_INSTANCE),
     Route("GET", "/v2/process-instances/{processInstanceKey}/trace", traces.get, READ_INSTANCE),
     Route("GET", "/v2/process-instances/{processInstanceKey}/call-hierarchy", statistics.call_hierarchy, READ_INSTANCE),
     Route(

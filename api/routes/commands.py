@@ -53,12 +53,12 @@ def _document(command: LoggedCommand) -> dict[str, Any]:
 def _events(row: EventRow) -> list[dict[str, Any]]:
     at = iso_time(row.processed_at_ms)
     return [
-        {"seq": row.seq, "type": type(event).__name__, "at": at, **_fields(event)}
+        {"seq": row.seq, "type": type(event).__name__, "at": at, **fields_of(event)}
         for event in decode_events(row.events)
     ]
 
 
-def _fields(event: msgspec.Struct) -> dict[str, Any]:
+def fields_of(event: msgspec.Struct) -> dict[str, Any]:
     """The fields of an event by their names in the API. A field `type` is renamed, because each event has a type."""
     fields = {name: getattr(event, name) for name in event.__struct_fields__}
     if "type" in fields:

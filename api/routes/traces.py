@@ -21,14 +21,20 @@ MAX_ROWS = 10_000
 
 async def get(request: Request, services: Services) -> Response:
     """GET /v2/process-instances/{key}/trace: for the whole instance tree, oldest first. `after`: a page's `next`."""
-    key, after = request.key("processInstanceKey"), _after(request)
+    rows, next_after = await history_page(request, services)
+    return json_response({"items": _items(rows), "next": next_after})
+
+
+async def history_page(request: Request, services: Services) -> tuple[list[HistoryRow], str | None]:
+    """A page of the log of an instance tree, and the `after` of the next page; None after the last. Raises Problem."""
+    key, position = request.key("processInstanceKey"), _after(request)
     if await read(services, lambda connection: reads.root_of_instance(connection, key)) is None:
         raise not_found(PROCESS_INSTANCES.name, key)
-    rows = await read(services, lambda connection: log.history(connection, key, after, MAX_ROWS))
+    rows = await read(services, lambda connection: log.history(connection, key, position, MAX_ROWS))
     more = len(rows) == MAX_ROWS
     if more and rows[0].position < rows[-1].position:  # the last command may be incomplete
         rows = [row for row in rows if row.position < rows[-1].position]
-    return json_response({"items": _items(rows), "next": str(rows[-1].position) if more else None})
+    return rows, str(rows[-1].position) if more else None
 
 
 def _after(request: Request) -> int:

@@ -35,6 +35,7 @@ dovw GET    /v2/process-instances/{processInstanceKey}
 do   POST   /v2/process-instances/{processInstanceKey}/cancellation
 dovw POST   /v2/process-instances/{processInstanceKey}/incidents/search
 dovw GET    /v2/process-instances/{processInstanceKey}/snapshot
+dovw GET    /v2/process-instances/{processInstanceKey}/events
 dovw GET    /v2/process-instances/{processInstanceKey}/trace
 dovw GET    /v2/process-instances/{processInstanceKey}/call-hierarchy
 dovw GET    /v2/process-instances/{processInstanceKey}/sequence-flows

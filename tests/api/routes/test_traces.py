@@ -1,31 +1,11 @@
 """GET /v2/process-instances/{key}/trace: what happened, one line an event."""
 
-import pytest
-
-from vivero.engine.core.records.codec import encode_command, encode_events
+from tests.api.conftest import KEY, NOW
 from vivero.engine.core.records.instances import ElementActivating, ElementCompleted, InstanceCreated
 from vivero.engine.core.records.jobs import CompleteJob
 
-KEY = 2251799813685249
-NOW = "2026-11-18T11:06:40.123Z"
 PATH = f"/v2/process-instances/{KEY}/trace"
 CREATED = InstanceCreated(KEY, KEY, "order", 1, None, None, "<default>", None, ())
-
-
-@pytest.fixture
-def happened(rows):
-    """Puts a row of the event log, and of the command log unless the command is gone."""
-
-    def put(position, *events, seq=0, root=KEY, command=None):
-        event_row = {"seq": seq, "root_key": root, "version": 1, "processed_at": NOW}
-        at = {"partition_id": 1, "position": position}
-        rows.put("event_log", **at, **event_row, events=encode_events(list(events)).decode())
-        if command is not None:
-            common = {"append_id": "0" * 32, "ord": 0, "at": NOW, "tenant_id": "<default>", "key": KEY}
-            rows.put("command_log", **at, **common, intent=command.intent, payload=encode_command(command))
-
-    rows.instance()
-    return put
 
 
 async def test_commands_with_the_lines_of_their_events(happened, reader):

@@ -1,0 +1,113 @@
+// Pure: the state of a process instance after a prefix of its events, as the engine had it at that time.
+import type { Mark, Marks } from '../diagram/marks.ts';
+import type { History, LogEvent } from '../lib/shapes.ts';
+
+/** An event in its place: `position` and `at` are its command's. A step of type `Command` is the command itself. */
+export type Step = { position: string; at: string; event: LogEvent };
+type State = 'active' | 'completed' | 'canceled';
+/** `above`: the scope, or for a called instance its call activity. `open`: incidents of the element and of all below it. */
+export type Element = { key: string; id: string; instance: string; above: string | null; kind: string; state: State; open: number };
+export type FoldedVariable = { name: string; value: string; scope: string; fresh: boolean };
+export type FoldedIncident = { key: string; element: string; elementId: string; type: string; message: string };
+export type View = {
+  marks: Marks; elements: Map<string, Element>; variables: Map<string, FoldedVariable>; incidents: Map<string, FoldedIncident>;
+};
+
+export function stepsOf(history: History): Step[] {
+  return history.items.flatMap(({ commandPosition: position, at, intent, events }) => [
+    ...(intent ? [{ position, at, event: { type: 'Command', intent } as LogEvent }] : []),
+    ...events.map((event) => ({ position, at, event })),
+  ]);
+}
+
+type Draft = { instance: string; flows: Set<string>; elements: Map<string, Element>; variables: Map<string, FoldedVariable>; incidents: Map<string, FoldedIncident> };
+const text = (value: unknown): string => String(value);
+
+/** Change the number of open incidents of an element and of all above it. */
+function addOpen(draft: Draft, key: string, by: number): void {
+  for (let element = draft.elements.get(key); element; element = element.above === null ? undefined : draft.elements.get(element.above)) element.open += by;
+}
+
+function drop(draft: Draft, incident: FoldedIncident): void {
+  draft.incidents.delete(incident.key);
+  addOpen(draft, incident.element, -1);
+}
+
+function leave(draft: Draft, key: string, state: State): void {
+  const element = draft.elements.get(key);
+  if (!element) return;
+  element.state = state;
+  if (element.open) for (const incident of [...draft.incidents.values()]) if (incident.element === key) drop(draft, incident);
+}
+
+const APPLY: Record<string, (draft: Draft, event: LogEvent) => void> = {
+  InstanceCreated(draft, event) {
+    const key = text(event.key), above = event.parent == null ? null : text(event.parent);
+    draft.elements.set(key, { key, id: text(event.processId), instance: key, above, kind: 'PROCESS', state: 'active', open: 0 });
+  },
+  ElementActivating(draft, event) {
+    const key = text(event.key), above = text(event.scope), instance = draft.elements.get(above)?.instance ?? above;
+    draft.elements.set(key, { key, id: text(event.element), instance, above, kind: text(event.subjectType), state: 'active', open: 0 });
+  },
+  ElementCompleted(draft, event) {
+    const key = text(event.key);
+    if (draft.elements.get(key)?.instance === draft.instance) for (const flow of (event.flows as string[] | undefined) ?? []) draft.flows.add(flow);
+    leave(draft, key, 'completed');
+  },
+  ElementTerminated(draft, event) { leave(draft, text(event.key), 'canceled'); },
+  VariableSet(draft, event) {
+    const scope = text(event.scope), name = text(event.name);
+    draft.variables.set(`${scope}/${name}`, { name, value: text(event.value), scope, fresh: false });
+  },
+  IncidentRaised(draft, event) {
+    const key = text(event.key), element = text(event.element);
+    draft.incidents.set(key, { key, element, elementId: draft.elements.get(element)?.id ?? '', type: text(event.subjectType), message: text(event.message) });
+    addOpen(draft, element, 1);
+  },
+  IncidentResolved(draft, event) {
+    const incident = draft.incidents.get(text(event.key));
+    if (incident) drop(draft, incident);
+  },
+};
+
+/** As the statistics of the API count: inner instances of a loop but not its body, and not the process itself. */
+function marked(draft: Draft): Marks {
+  const elements = new Map<string, Mark>();
+  for (const element of draft.elements.values()) {
+    if (element.instance !== draft.instance || element.key === element.instance || element.kind === 'MULTI_INSTANCE_BODY') continue;
+    const mark = elements.get(element.id) ?? { active: 0, completed: 0, canceled: 0, incidents: 0 };
+    mark[element.state === 'active' && element.open ? 'incidents' : element.state]++;
+    elements.set(element.id, mark);
+  }
+  return { elements, flows: draft.flows };
+}
+
+function only<T>(all: Map<string, T>, test: (item: T) => boolean): Map<string, T> {
+  return new Map([...all].filter(([, item]) => test(item)));
+}
+
+/** The state of `instance` after the first `upto` steps of its tree. */
+export function fold(steps: readonly Step[], instance: string, upto = steps.length): View {
+  const draft: Draft = { instance, flows: new Set(), elements: new Map(), variables: new Map(), incidents: new Map() };
+  for (let i = 0; i < upto; i++) {
+    const { event } = steps[i]!;
+    APPLY[event.type]?.(draft, event);
+  }
+  const last = steps[upto - 1]?.event, mine = (key: string): boolean => draft.elements.get(key)?.instance === instance;
+  const fresh = last?.type === 'VariableSet' ? draft.variables.get(`${text(last.scope)}/${text(last.name)}`) : undefined;
+  if (fresh) fresh.fresh = true;
+  return { marks: marked(draft), elements: draft.elements, variables: only(draft.variables, ({ scope }) => mine(scope)), incidents: only(draft.incidents, ({ element }) => mine(element)) };
+}
+
+const SHOWN = new Set([
+  'Command', 'InstanceCreated', 'ElementActivating', 'ElementCompleted', 'ElementTerminated', 'VariableSet', 'IncidentRaised', 'IncidentResolved',
+  'JobCreated', 'JobCompleted', 'JobFailed', 'JobErrorThrown', 'TimerScheduled', 'TimerTriggered', 'SubscriptionOpened', 'SubscriptionTriggered',
+  'UserTaskCreated', 'UserTaskChanged', 'UserTaskEnded', 'EventTriggered',
+]);
+
+/** A step that people see; `after`: the number of steps of the log up to and with it. */
+export type Shown = Step & { after: number };
+
+/** The steps that people see; the others are the engine's bookkeeping. */
+export const visible = (steps: readonly Step[]): Shown[] =>
+  steps.map((step, i) => ({ ...step, after: i + 1 })).filter(({ event }) => SHOWN.has(event.type));

@@ -1,0 +1,89 @@
+// The API client. It speaks the public API only. Errors are problem details (RFC 9457).
+import type { Page, SearchRequest } from './shapes.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** A request as the console shows it to be copied. */
+export type Request = { method: Method; path: string; body?: unknown };
+
+/** An answer with the position of its command in the log (null for reads) and its duration. */
+export type Answer<T> = { body: T; position: string | null; ms: number };
+
+/** A problem: the server's, or `status` 0 when the server cannot be reached. */
+export class Problem extends Error {
+  readonly status: number;
+  readonly title: string;
+  readonly detail: string;
+  readonly position: string | null;
+  constructor(status: number, title: string, detail: string, position: string | null = null) {
+    super(detail || title);
+    this.status = status;
+    this.title = title;
+    this.detail = detail;
+    this.position = position;
+  }
+}
+
+/** Called when an answer says that the session has ended (401). */
+export const session = { ended: (): void => {} };
+
+async function problemOf(answer: Response): Promise<Problem> {
+  const position = answer.headers.get('Command-Position');
+  const text = await answer.text();
+  if (answer.status === 401) session.ended();
+  try {
+    const { title, detail } = JSON.parse(text) as { title?: string; detail?: string };
+    return new Problem(answer.status, title ?? answer.statusText, detail ?? '', position);
+  } catch {
+    return new Problem(answer.status, answer.statusText, text.slice(0, 300), position);
+  }
+}
+
+async function fetched(request: Request, abort?: AbortSignal): Promise<Response> {
+  const headers: Record<string, string> = { Accept: 'application/json, text/xml' };
+  const init: RequestInit = { method: request.method, headers, credentials: 'same-origin' };
+  if (abort) init.signal = abort;
+  if (request.body instanceof FormData) init.body = request.body;
+  else if (request.method !== 'GET') {
+    headers['Content-Type'] = 'application/json';
+    init.body = JSON.stringify(request.body ?? {});
+  }
+  try {
+    return await fetch(request.path, init);
+  } catch (error) {
+    if ((error as Error).name === 'AbortError') throw error;
+    throw new Problem(0, 'UNREACHABLE', '');
+  }
+}
+
+/** Send a request. Raises Problem. */
+export async function send<T>(request: Request, abort?: AbortSignal): Promise<Answer<T>> {
+  const started = performance.now();
+  const answer = await fetched(request, abort);
+  if (!answer.ok) throw await problemOf(answer);
+  const position = answer.headers.get('Command-Position');
+  const text = await answer.text();
+  const isJson = (answer.headers.get('Content-Type') ?? '').includes('json');
+  const body = (isJson && text ? JSON.parse(text) : text) as T;
+  return { body, position, ms: performance.now() - started };
+}
+
+/** Read one resource. Raises Problem. */
+export const get = async <T>(path: string, abort?: AbortSignal): Promise<T> =>
+  (await send<T>({ method: 'GET', path }, abort)).body;
+
+/** Search: a page of `resource`, such as `process-instances`. Raises Problem. */
+export const search = async <T>(resource: string, body: SearchRequest, abort?: AbortSignal): Promise<Page<T>> =>
+  (await send<Page<T>>({ method: 'POST', path: `/v2/${resource}/search`, body }, abort)).body;
+
+/** All items that match, in pages, up to `most`. Raises Problem. */
+export async function searchAll<T>(resource: string, body: SearchRequest, most: number, abort?: AbortSignal): Promise<T[]> {
+  const items: T[] = [];
+  let after: string | null = null;
+  do {
+    const page: Page<T> = await search<T>(resource, { ...body, page: { limit: Math.min(1000, most), ...(after && { after }) } }, abort);
+    items.push(...page.items);
+    after = page.items.length === Math.min(1000, most) ? page.page.endCursor : null;
+  } while (after && items.length < most);
+  return items;
+}

@@ -1,0 +1,61 @@
+// Commands of the user: sent, confirmed with their position, or shown with their problem. Each can be copied.
+import { signal } from '@preact/signals';
+import { Problem, send, type Answer, type Request } from './api.ts';
+import { changed } from './live.ts';
+
+/** A request and, when the program has one, the command line that does the same. */
+export type Command = Request & { cli?: string };
+export type Notice = { id: number; label: string; position: string | null; ms: number; problem: Problem | null };
+
+export const notices = signal<readonly Notice[]>([]);
+let count = 0;
+const DONE_MS = 8000;
+
+export function dismiss(id: number): void {
+  notices.value = notices.value.filter((notice) => notice.id !== id);
+}
+
+export function notify(notice: Omit<Notice, 'id'>): void {
+  const id = ++count;
+  notices.value = [...notices.value.slice(-3), { ...notice, id }];
+  if (!notice.problem) window.setTimeout(() => dismiss(id), DONE_MS);
+}
+
+/** Send commands one after another, and tell the outcome under `label`. Null if one failed. */
+export async function perform<T = unknown>(label: string, ...commands: Command[]): Promise<Answer<T> | null> {
+  let answer: Answer<T> | null = null, ms = 0;
+  try {
+    for (const command of commands) {
+      answer = await send<T>(command);
+      ms += answer.ms;
+    }
+    notify({ label, position: answer?.position ?? null, ms, problem: null });
+    return answer;
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    notify({ label, position: error.position, ms, problem: error });
+    return null;
+  } finally {
+    changed();
+  }
+}
+
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** The command for a shell. */
+export function asCurl(command: Command, origin = location.origin): string {
+  const parts = ['curl', command.method === 'GET' ? '' : `-X ${command.method}`, quote(origin + command.path)];
+  if (command.method !== 'GET') parts.push("-H 'Content-Type: application/json'", `-d ${quote(JSON.stringify(command.body ?? {}))}`);
+  return parts.filter(Boolean).join(' ');
+}
+
+export const asCli = (command: Command): string | null => (command.cli ? `vivero ${command.cli}` : null);
+
+/** A position for people: its number in its partition; beyond the first, with the partition. */
+export function shortPosition(position: string): string {
+  const whole = BigInt(position), partition = whole >> 51n, number = whole & ((1n << 51n) - 1n);
+  return partition > 1n ? `${partition}/${number}` : String(number);
+}
+
+/** Text as one argument of a shell. */
+export const argument = (text: string): string => (/^[\w.:@%+=,/-]+$/.test(text) ? text : quote(text));

@@ -1,0 +1,48 @@
+// The filters of a list of instances: from the query of the URL to the filter of a search.
+export type Values = Record<string, string>;
+
+export const STATES = ['active', 'incidents', 'completed', 'terminated', 'all'] as const;
+export const INSTANCE_SORTS = ['startDate', 'endDate'] as const;
+
+const STATE_FILTERS: Record<string, Record<string, unknown>> = {
+  active: { state: 'ACTIVE' }, incidents: { state: 'ACTIVE', hasIncident: true }, completed: { state: 'COMPLETED' }, terminated: { state: 'TERMINATED' }, all: {},
+};
+
+/** A text that people type: a key, or a business id, in which `*` stands for any characters. */
+function identity(text: string): Record<string, unknown> {
+  if (/^\d{10,}$/.test(text)) return { processInstanceKey: text };
+  return { businessId: text.includes('*') ? { $like: text } : text };
+}
+
+/** The value of a variable as JSON text. What is not JSON is a text. */
+export function jsonText(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return JSON.stringify(text);
+  }
+}
+
+const instant = (local: string): string => new Date(local).toISOString();
+
+function range(from: string | undefined, to: string | undefined): Record<string, unknown> | undefined {
+  if (!from && !to) return undefined;
+  return { ...(from && { $gte: instant(from) }), ...(to && { $lt: instant(to) }) };
+}
+
+/** The filter of a search for process instances. */
+export function instanceFilter(values: Values): Record<string, unknown> {
+  const { q, process, version, variable, value, element, tag, error } = values;
+  const started = range(values.from, values.to);
+  return {
+    ...STATE_FILTERS[values.state ?? 'active'],
+    ...(q && identity(q.trim())),
+    ...(process && { processDefinitionId: process }),
+    ...(process && version && { processDefinitionVersion: Number(version) }),
+    ...(variable && { variables: [{ name: variable, value: value ? jsonText(value) : { $exists: true } }] }),
+    ...(element && { elementId: element, elementInstanceState: 'ACTIVE' }),
+    ...(tag && { tags: [tag] }),
+    ...(error && { errorMessage: { $like: `*${error}*` } }),
+    ...(started && { startDate: started }),
+  };
+}

@@ -1,0 +1,78 @@
+// Hints: the server names topics that changed, and the views that show them read again, at most once a second each.
+// Without a stream of hints (a proxy, or too many clients) the views read again every five seconds.
+import { effect, signal } from '@preact/signals';
+
+const POLL_MS = 5000, PACE_MS = 1000, RETRY_MS = 15_000;
+type View = { topics: readonly string[]; read: () => void | Promise<void>; last: number; due: number | null };
+
+/** Whether views follow the server. The user may pause them to read in peace. */
+export const following = signal(true);
+/** `stream`: hints arrive. `polling`: no stream, views read again now and then. */
+export const source = signal<'stream' | 'polling'>('polling');
+
+const views = new Set<View>();
+let stream: EventSource | null = null, opened = '', settle: number | undefined, retry: number | undefined;
+
+function refresh(view: View): void {
+  if (view.due !== null || !following.peek() || document.hidden) return;
+  const wait = Math.max(0, view.last + PACE_MS - Date.now());
+  view.due = window.setTimeout(() => { view.due = null; view.last = Date.now(); if (views.has(view)) void view.read(); }, wait);
+}
+
+function hinted(message: MessageEvent<string>): void {
+  const { topics } = JSON.parse(message.data) as { topics: string[] };
+  for (const view of views) if (view.topics.some((topic) => topics.includes(topic))) refresh(view);
+}
+
+const all = (): void => { for (const view of views) refresh(view); };
+const wanted = (): string => [...new Set([...views].flatMap((view) => view.topics))].sort().map((topic) => `topic=${encodeURIComponent(topic)}`).join('&');
+
+function close(): void {
+  stream?.close();
+  stream = null;
+  opened = '';
+  source.value = 'polling';
+}
+
+function connect(): void {
+  const topics = wanted();
+  if (document.hidden || !following.peek() || !topics) return close();
+  if (stream && opened === topics) return;
+  close();
+  opened = topics;
+  const made = (stream = new EventSource(`/console/live?${topics}`));
+  made.onopen = () => { source.value = 'stream'; };
+  made.onmessage = hinted;
+  made.addEventListener('bye', close);
+  made.onerror = () => {
+    source.value = 'polling';
+    if (made.readyState !== EventSource.CLOSED || stream !== made) return;
+    close();
+    window.clearTimeout(retry);
+    retry = window.setTimeout(connect, RETRY_MS);
+  };
+}
+
+function reconnect(): void {
+  window.clearTimeout(settle);
+  settle = window.setTimeout(connect, 50);
+}
+
+/** Call `read` when one of the topics changed, until the returned function is called. */
+export function subscribe(topics: readonly string[], read: () => void | Promise<void>): () => void {
+  const view: View = { topics, read, last: Date.now(), due: null };
+  views.add(view);
+  reconnect();
+  return () => { views.delete(view); if (view.due !== null) window.clearTimeout(view.due); reconnect(); };
+}
+
+/** Read all views again: something was changed here. */
+export function changed(): void {
+  for (const view of views) { view.last = 0; refresh(view); }
+}
+
+export function startLive(): void {
+  document.addEventListener('visibilitychange', () => { connect(); if (!document.hidden) all(); });
+  effect(() => { if (following.value) { connect(); all(); } else close(); });
+  window.setInterval(() => { if (source.peek() === 'polling') all(); }, POLL_MS);
+}

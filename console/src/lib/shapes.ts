@@ -1,0 +1,65 @@
+// The shapes of the API that the console reads: the fields it uses, under their names in the API.
+type Nullable<T> = T | null;
+
+export type SearchRequest = {
+  filter?: Record<string, unknown>;
+  sort?: { field: string; order: 'ASC' | 'DESC' }[];
+  page?: { limit?: number; from?: number; after?: string; before?: string };
+};
+export type PageInfo = { totalItems: number; hasMoreTotalItems: boolean; startCursor: Nullable<string>; endCursor: Nullable<string> };
+export type Page<T> = { items: T[]; page: PageInfo };
+
+export type InstanceState = 'ACTIVE' | 'COMPLETED' | 'TERMINATED' | 'SUSPENDED';
+export type Instance = {
+  processInstanceKey: string; processDefinitionKey: string; processDefinitionId: string; processDefinitionName: Nullable<string>;
+  processDefinitionVersion: number; processDefinitionVersionTag: Nullable<string>; startDate: string; endDate: Nullable<string>;
+  state: InstanceState; hasIncident: boolean; parentProcessInstanceKey: Nullable<string>; rootProcessInstanceKey: Nullable<string>;
+  tags: string[]; businessId: Nullable<string>; tenantId: string;
+};
+export type Definition = {
+  processDefinitionKey: string; processDefinitionId: string; name: Nullable<string>; resourceName: string; version: number;
+  versionTag: Nullable<string>; tenantId: string; hasStartForm: boolean; state: 'ACTIVE' | 'DRAINING' | 'DELETED';
+};
+export type Incident = {
+  incidentKey: string; processInstanceKey: string; processDefinitionKey: string; processDefinitionId: string; elementInstanceKey: string;
+  elementId: string; errorType: string; errorMessage: string; creationTime: string; state: 'ACTIVE' | 'RESOLVED' | 'PENDING'; jobKey: Nullable<string>;
+};
+export type Job = {
+  jobKey: string; type: string; worker: string; state: string; retries: number; kind: string; listenerEventType: string; elementId: string;
+  elementInstanceKey: string; processInstanceKey: string; processDefinitionId: string; deadline: Nullable<string>; errorMessage: Nullable<string>;
+  errorCode: Nullable<string>; creationTime: Nullable<string>; endTime: Nullable<string>; customHeaders: Record<string, string>;
+};
+export type Variable = { variableKey: string; name: string; value: string; scopeKey: string; processInstanceKey: string; isTruncated?: boolean };
+export type ElementInstance = {
+  elementInstanceKey: string; processInstanceKey: string; elementId: string; elementName: string; type: string; state: 'ACTIVE' | 'COMPLETED' | 'TERMINATED';
+  startDate: string; endDate: Nullable<string>; hasIncident: boolean; incidentKey: Nullable<string>;
+};
+export type UserTask = {
+  userTaskKey: string; name: Nullable<string>; elementId: string; elementInstanceKey: string; state: string; assignee: Nullable<string>;
+  candidateGroups: string[]; candidateUsers: string[]; creationDate: string; dueDate: Nullable<string>; followUpDate: Nullable<string>;
+  completionDate: Nullable<string>; priority: number; processInstanceKey: string; processDefinitionKey: string; processDefinitionId: string;
+  processName: Nullable<string>; businessId: Nullable<string>; formKey: Nullable<string>; customHeaders: Record<string, string>;
+};
+export type Timer = {
+  timerKey: string; type: string; state: string; dueDate: string; repetitions: Nullable<number>; elementId: string;
+  elementInstanceKey: Nullable<string>; processInstanceKey: Nullable<string>; processDefinitionId: string; processDefinitionKey: string;
+};
+export type Subscription = {
+  messageSubscriptionKey: string; messageName: string; correlationKey: Nullable<string>; messageSubscriptionState: string;
+  messageSubscriptionType: string; elementId: string; elementInstanceKey: Nullable<string>; processInstanceKey: Nullable<string>;
+  processDefinitionId: string; lastUpdatedDate: string;
+};
+export type Statistics = { elementId: string; active: number; canceled: number; incidents: number; completed: number };
+export type Flow = { elementId: string };
+export type CallHierarchy = { processInstanceKey: string; processDefinitionKey: string; processDefinitionName: string };
+export type Form = { formId: string; formKey: string; schema: string; version: number };
+export type User = { username: string; displayName: Nullable<string>; groups: string[]; roles: string[] };
+
+/** An event of the log. Its other fields depend on its type. */
+export type LogEvent = { type: string } & Record<string, unknown>;
+export type LogItem = { commandPosition: string; at: string; intent: Nullable<string>; events: LogEvent[] };
+export type History = { items: LogItem[]; next: Nullable<string> };
+export type CommandStatus = {
+  commandPosition: string; partitionId: number; intent: string; key: Nullable<string>; status: 'PENDING' | 'PROCESSED' | 'REJECTED';
+  appendedAt: string; processedAt: Nullable<string>; rejection: Nullable<{ code: string; reason: string }>; events: (LogEvent & { seq: number; at: string })[];
+};

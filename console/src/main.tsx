@@ -1,0 +1,21 @@
+import '@fontsource-variable/inter/wght.css';
+import './styles/tokens.css';
+import './styles/frame.css';
+import './styles/parts.css';
+import './styles/diagram.css';
+import './styles/history.css';
+import { effect } from '@preact/signals';
+import { render } from 'preact';
+import { App } from './app.tsx';
+import { preferred, setLanguage } from './lib/i18n.ts';
+import { startKeys } from './lib/keys.ts';
+import { startLive } from './lib/live.ts';
+import { startRouter } from './lib/router.ts';
+import { chosenLanguage, startTheme } from './lib/settings.ts';
+
+startTheme();
+startRouter();
+startKeys();
+startLive();
+effect(() => { void setLanguage(preferred(chosenLanguage.value, navigator.languages)); });
+render(<App />, document.getElementById('root')!);

@@ -1,0 +1,103 @@
+// A process instance: where it is and why, what it knows, what happened, and the cure, on one page.
+import { useComputed, useSignal } from '@preact/signals';
+import { get, Problem, search, send } from '../lib/api.ts';
+import { t } from '../lib/i18n.ts';
+import { pageKey } from '../lib/keys.ts';
+import { useResource } from '../lib/resource.ts';
+import { href, put, query } from '../lib/router.ts';
+import type { CallHierarchy, Flow, History, Incident, Instance as InstanceShape, Job, Page, Statistics, Variable } from '../lib/shapes.ts';
+import { Canvas } from '../diagram/canvas.tsx';
+import { marksOf } from '../diagram/marks.ts';
+import { fold, stepsOf, visible, type Shown, type Step, type View } from '../history/fold.ts';
+import { Scrubber } from '../history/scrubber.tsx';
+import { Inspector } from './inspector.tsx';
+import { InstanceActions } from './instance_actions.tsx';
+import { Head } from '../parts/shell.tsx';
+import { ProblemBox } from '../parts/problem.tsx';
+import { State } from '../parts/state.tsx';
+import { KeyText, Time } from '../parts/time.tsx';
+
+/** What the page shows of the present: a few reads by index. */
+export type Now = {
+  instance: InstanceShape; statistics: Statistics[]; flows: string[]; incidents: Incident[]; variables: Variable[]; jobs: Job[]; callers: CallHierarchy[];
+};
+
+async function load(key: string, abort: AbortSignal): Promise<Now> {
+  const path = `/v2/process-instances/${key}`, of = { processInstanceKey: key };
+  const [instance, statistics, flows, incidents, variables, jobs, callers] = await Promise.all([
+    get<InstanceShape>(path, abort),
+    get<{ items: Statistics[] }>(`${path}/statistics/element-instances`, abort),
+    get<{ items: Flow[] }>(`${path}/sequence-flows`, abort),
+    send<Page<Incident>>({ method: 'POST', path: `${path}/incidents/search`, body: { filter: { state: 'ACTIVE' }, page: { limit: 100 } } }, abort),
+    search<Variable>('variables', { filter: of, sort: [{ field: 'name', order: 'ASC' }], page: { limit: 500 } }, abort),
+    search<Job>('jobs', { filter: of, sort: [{ field: 'jobKey', order: 'DESC' }], page: { limit: 100 } }, abort),
+    get<CallHierarchy[]>(`${path}/call-hierarchy`, abort),
+  ]);
+  return { instance, statistics: statistics.items, flows: flows.items.map((flow) => flow.elementId), incidents: incidents.body.items, variables: variables.items, jobs: jobs.items, callers };
+}
+
+type Past = { steps: Step[]; shown: Shown[]; more: boolean };
+
+/** The events of the instance tree: a first page of up to 10,000 rows of the log. */
+async function loadHistory(key: string, abort: AbortSignal): Promise<Past> {
+  try {
+    const history = await get<History>(`/v2/process-instances/${key}/events`, abort);
+    const steps = stepsOf(history);
+    return { steps, shown: visible(steps), more: history.next !== null };
+  } catch (error) {
+    if (error instanceof Problem && error.status === 404) return { steps: [], shown: [], more: false };
+    throw error;
+  }
+}
+
+function Title({ instance }: { instance: InstanceShape }) {
+  return <>{instance.businessId ?? instance.processDefinitionName ?? instance.processDefinitionId} <State of={instance.state} incident={instance.hasIncident} /></>;
+}
+
+function Crumbs({ instance, callers }: { instance: InstanceShape; callers: CallHierarchy[] }) {
+  const above = callers.filter((caller) => caller.processInstanceKey !== instance.processInstanceKey);
+  return <><a href={href('/instances', { process: instance.processDefinitionId })}>{t('nav.instances')}</a> / <a href={href(`/processes/${instance.processDefinitionId}`, { version: instance.processDefinitionVersion })}>{instance.processDefinitionName ?? instance.processDefinitionId}</a> <span class="dim">v{instance.processDefinitionVersion}</span>
+    {above.map((caller) => <span key={caller.processInstanceKey}> · <a href={href(`/instances/${caller.processInstanceKey}`)}>{t('calledBy', { name: caller.processDefinitionName })}</a></span>)}</>;
+}
+
+/** The step after which the page shows the instance; null for the present. The URL holds the position of its command. */
+function useAt(steps: Step[]): [number | null, (at: number | null) => void] {
+  const position = query.value.get('at');
+  if (position === null || !steps.length) return [null, (at) => put({ at: at === null ? null : `${steps[at - 1]!.position}.${at}` })];
+  const [command, step] = position.split('.');
+  const exact = step ? Number(step) : steps.findLastIndex((s) => s.position === command) + 1;
+  return [Math.max(1, Math.min(steps.length, exact || 1)), (at) => put({ at: at === null ? null : `${steps[at - 1]!.position}.${at}` })];
+}
+
+const EMPTY: View = fold([], '');
+const NO_PAST: Past = { steps: [], shown: [], more: false };
+
+export function Instance({ id }: { id: string }) {
+  const topics = [`instance:${id}`];
+  const found = useResource(`instance ${id}`, (abort) => load(id, abort), topics);
+  const past = useResource(`history ${id}`, (abort) => loadHistory(id, abort), topics);
+  const now = found.data.value, definition = now?.instance.processDefinitionKey ?? '';
+  const xml = useResource(definition && `xml ${definition}`, (abort) => get<string>(`/v2/process-definitions/${definition}/xml`, abort));
+  const names = useSignal(new Map<string, string>());
+  const { steps, shown, more } = past.data.value ?? NO_PAST, [at, setAt] = useAt(steps);
+  const view = at === null && !steps.length ? EMPTY : fold(steps, id, at ?? steps.length);
+  const present = useComputed(() => (found.data.value ? marksOf(found.data.value.statistics, found.data.value.flows) : EMPTY.marks)).value;
+  const heat = query.value.get('heat') !== null, selected = query.value.get('element') ?? (at === null ? now?.incidents[0]?.elementId ?? null : null);
+  const select = (element: string | null) => put({ element });
+  pageKey('h', () => put({ heat: heat ? null : 1 }));
+  if (!now) return <><Head title={t('instance')} note={<KeyText of={id} />} />{found.problem.value ? <ProblemBox problem={found.problem.value} retry={found.reload} /> : <p class="dim loading">{t('loading')}</p>}</>;
+  const counts = heat ? new Map([...present.elements].map(([element, mark]) => [element, mark.completed + mark.active + mark.incidents])) : null;
+  const name = (element: string) => names.value.get(element) ?? element, last = at === null ? null : steps[at - 1];
+  const taken = last?.event.type === 'ElementCompleted' ? ((last.event.flows as string[] | undefined)?.[0] ?? null) : null;
+  return <div class={at === null ? 'full instance' : 'full instance is-past'}>
+    <Head title={<Title instance={now.instance} />} crumbs={<Crumbs instance={now.instance} callers={now.callers} />}
+      note={<>{t('started')} <Time at={now.instance.startDate} />{now.instance.endDate && <> · {t('ended')} <Time at={now.instance.endDate} /></>} · <KeyText of={id} /></>}
+      actions={<><button type="button" aria-pressed={heat} onClick={() => put({ heat: heat ? null : 1 })}>{t('heat')}</button>{at === null && <InstanceActions now={now} />}</>} />
+    {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
+    <div class="split">
+      {xml.data.value ? <Canvas xml={xml.data.value} marks={at === null ? present : view.marks} selected={selected} onSelect={select} heat={counts} travel={taken} names={(found) => { names.value = found; }} /> : <div class="canvas" />}
+      <Inspector now={now} view={at === null ? null : view} selected={selected} onSelect={select} name={name} />
+      <Scrubber shown={shown} at={at} view={view} name={name} more={more} onAt={setAt} onSelect={select} />
+    </div>
+  </div>;
+}

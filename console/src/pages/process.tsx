@@ -1,0 +1,86 @@
+// A process: its diagram with what runs where, its versions, and its instances.
+import { useComputed, useSignal } from '@preact/signals';
+import { get, search, send } from '../lib/api.ts';
+import { runningOf } from '../lib/counts.ts';
+import { number, t } from '../lib/i18n.ts';
+import { pageKey } from '../lib/keys.ts';
+import { useResource } from '../lib/resource.ts';
+import { href, put, query } from '../lib/router.ts';
+import type { Definition, Statistics } from '../lib/shapes.ts';
+import { Canvas } from '../diagram/canvas.tsx';
+import type { Badges } from '../diagram/diagram.ts';
+import { marksOf, NOTHING } from '../diagram/marks.ts';
+import { Head } from '../parts/shell.tsx';
+import { ProblemBox } from '../parts/problem.tsx';
+import { State } from '../parts/state.tsx';
+import { KeyText } from '../parts/time.tsx';
+
+/** Badges of a process: how many tokens wait, and how many of them have incidents. */
+const badges: Badges = (mark) => ({
+  left: mark.active ? { text: number(mark.active), tone: '' } : null,
+  right: mark.incidents ? { text: `! ${number(mark.incidents)}`, tone: 'bad' } : null,
+});
+
+function Inspector({ definition, statistics, selected, name }: { definition: Definition; statistics: Statistics[]; selected: string | null; name: (id: string) => string }) {
+  const running = useResource(`running ${definition.processDefinitionKey}`, (abort) => runningOf({ processDefinitionKey: definition.processDefinitionKey }, abort), ['instances', 'incidents']).data.value;
+  const of = statistics.find((s) => s.elementId === selected);
+  const here = { process: definition.processDefinitionId, version: definition.version };
+  return <aside aria-label={t('details')}>
+    <h2>{selected ? name(selected) : `${t('version')} ${definition.version}`}</h2>
+    {selected && <p class="dim"><code>{selected}</code></p>}
+    {selected ? <dl>
+      <dt>{t('n.active')}</dt><dd><a href={href('/instances', { ...here, element: selected })}>{number(of?.active ?? 0)}</a></dd>
+      <dt>{t('n.incidents')}</dt><dd>{number(of?.incidents ?? 0)}</dd>
+      <dt>{t('n.completed')}</dt><dd>{number(of?.completed ?? 0)}</dd>
+      <dt>{t('n.canceled')}</dt><dd>{number(of?.canceled ?? 0)}</dd>
+    </dl> : <dl>
+      <dt>{t('n.active')}</dt><dd>{running ? <a href={href('/instances', here)}>{number(running.active)}{running.more && '+'}</a> : '…'}</dd>
+      <dt>{t('n.incidents')}</dt><dd>{running ? <a href={href('/instances', { ...here, state: 'incidents' })}>{number(running.incidents)}</a> : '…'}</dd>
+      <dt>{t('state')}</dt><dd><State of={definition.state} /></dd>
+      <dt>{t('file')}</dt><dd>{definition.resourceName}</dd>
+      <dt>{t('key')}</dt><dd><KeyText of={definition.processDefinitionKey} /></dd>
+      {definition.versionTag && <><dt>{t('versionTag')}</dt><dd>{definition.versionTag}</dd></>}
+    </dl>}
+    {selected && <button type="button" onClick={() => put({ element: null })}>{t('wholeProcess')}</button>}
+    <h3>{t('busiest')}</h3>
+    <table class="small"><tbody>{[...statistics].sort((a, b) => b.active + b.incidents - a.active - a.incidents || b.completed - a.completed).slice(0, 12).map((s) => <tr key={s.elementId}><th scope="row"><button type="button" class="link" onClick={() => put({ element: s.elementId })}>{name(s.elementId)}</button></th><td class="number">{s.incidents > 0 && <span class="bad">! {number(s.incidents)}</span>}</td><td class="number">{s.active > 0 ? number(s.active) : ''}</td><td class="number dim">✓ {number(s.completed)}</td></tr>)}</tbody></table>
+  </aside>;
+}
+
+function Version({ definition }: { definition: Definition }) {
+  const key = definition.processDefinitionKey, selected = query.value.get('element'), heat = query.value.get('heat') !== null;
+  const names = useSignal(new Map<string, string>());
+  const xml = useResource(`xml ${key}`, (abort) => get<string>(`/v2/process-definitions/${key}/xml`, abort)).data.value;
+  const found = useResource(`statistics ${key}`, (abort) => statisticsOf(key, abort), ['instances', 'incidents', `definition:${key}`]);
+  const statistics = found.data.value;
+  const marks = useComputed(() => (found.data.value ? marksOf(found.data.value.filter((s) => s.active + s.incidents > 0)) : NOTHING)).value;
+  const counts = useComputed(() => new Map((found.data.value ?? []).map((s) => [s.elementId, s.completed + s.active + s.incidents]))).value;
+  pageKey('h', () => put({ heat: heat ? null : 1 }));
+  const name = (id: string) => names.value.get(id) ?? id;
+  return <div class="split">
+    {xml ? <Canvas xml={xml} marks={marks} badges={badges} selected={selected} onSelect={(id) => put({ element: id })} heat={heat ? counts : null} names={(found) => { names.value = found; }} /> : <div class="canvas" />}
+    <Inspector definition={definition} statistics={statistics ?? []} selected={selected} name={name} />
+  </div>;
+}
+
+const statisticsOf = async (key: string, abort: AbortSignal): Promise<Statistics[]> =>
+  (await send<{ items: Statistics[] }>({ method: 'POST', path: `/v2/process-definitions/${key}/statistics/element-instances` }, abort)).body.items;
+
+export function Process({ id }: { id: string }) {
+  const found = useResource(`versions ${id}`, (abort) => search<Definition>('process-definitions', { filter: { processDefinitionId: id }, sort: [{ field: 'version', order: 'DESC' }], page: { limit: 1000 } }, abort), ['definitions']);
+  const versions = found.data.value?.items, wanted = query.value.get('version'), heat = query.value.get('heat') !== null;
+  const definition = versions?.find((d) => String(d.version) === wanted) ?? versions?.[0];
+  const title = definition?.name ?? id;
+  const actions = definition && <>
+    <label class="sr" for="version">{t('version')}</label>
+    <select id="version" value={String(definition.version)} onChange={(event) => put({ version: event.currentTarget.value, element: null })}>{versions!.map((d) => <option key={d.version} value={d.version}>v{d.version}{d.versionTag ? ` · ${d.versionTag}` : ''}</option>)}</select>
+    <button type="button" aria-pressed={heat} onClick={() => put({ heat: heat ? null : 1 })}>{t('heat')}</button>
+    <a class="button" href={href('/instances', { process: id, version: definition.version })}>{t('nav.instances')}</a>
+  </>;
+  return <div class="full">
+    <Head title={title} crumbs={<a href={href('/processes')}>{t('nav.processes')}</a>} note={<code>{id}</code>} actions={actions} />
+    {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
+    {versions && !definition && <div class="empty"><p>{t('empty.process', { id })}</p><a class="button" href={href('/processes')}>{t('nav.processes')}</a></div>}
+    {definition && <Version key={definition.processDefinitionKey} definition={definition} />}
+  </div>;
+}

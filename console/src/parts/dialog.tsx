@@ -1,0 +1,22 @@
+// Dialogs: the platform's, with a title, and focus that returns to where it was.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { t } from '../lib/i18n.ts';
+
+type DialogProps = { title: string; onClose: () => void; wide?: boolean; children: ComponentChildren };
+
+export function Dialog({ title, onClose, wide = false, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null), id = useId();
+  useEffect(() => {
+    const before = document.activeElement as HTMLElement | null;
+    dialog.current!.showModal();
+    return () => before?.focus?.();
+  }, []);
+  const outside = (event: MouseEvent) => { if (event.target === dialog.current) onClose(); };
+  return <dialog ref={dialog} class={wide ? 'wide' : undefined} aria-labelledby={id} onClose={onClose} onClick={outside}>
+    <div class="sheet">
+      <header><h2 id={id}>{title}</h2><button type="button" class="quiet" aria-label={t('close')} onClick={onClose}>×</button></header>
+      {children}
+    </div>
+  </dialog>;
+}

@@ -1,0 +1,98 @@
+// The frame: navigation, what every page has, the search, and the dialogs of the keyboard.
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { search } from '../lib/api.ts';
+import { number, t, total, type Key } from '../lib/i18n.ts';
+import { HELP, helpOpen, paletteOpen } from '../lib/keys.ts';
+import { following, source } from '../lib/live.ts';
+import { useResource } from '../lib/resource.ts';
+import { go, href, path } from '../lib/router.ts';
+import { shortcuts, theme, type Theme } from '../lib/settings.ts';
+import { Dialog } from './dialog.tsx';
+import { Notices } from './notices.tsx';
+
+export const NAVIGATION: readonly [string, Key][] = [
+  ['/processes', 'nav.processes'], ['/instances', 'nav.instances'], ['/incidents', 'nav.incidents'],
+];
+export const PLACES: readonly [string, Key][] = [...NAVIGATION];
+
+const here = (to: string): boolean => (to === '/' ? path.value === '/' : path.value === to || path.value.startsWith(`${to}/`));
+
+function Badges() {
+  const found = useResource('badges', (abort) => search('incidents', { filter: { state: 'ACTIVE' }, page: { limit: 1 } }, abort), ['incidents']);
+  const page = found.data.value?.page;
+  return page && page.totalItems > 0 ? <em title={t('nav.incidents')}>{total(page)}</em> : null;
+}
+
+function Navigation() {
+  return <nav class="main" aria-label={t('nav.main')}>
+    <a class="brand" href={href('/')}>vivero</a>
+    {NAVIGATION.map(([to, text]) => <a key={to} href={href(to)} aria-current={here(to) ? 'page' : undefined}>{t(text)}{to === '/incidents' && <Badges />}</a>)}
+    <div class="below">
+      <button type="button" class="search" onClick={() => { paletteOpen.value = true; }}>{t('search')} <kbd>Ctrl K</kbd></button>
+      <p class="follow">
+        <button type="button" class={following.value ? 'quiet on' : 'quiet'} aria-pressed={following.value} title={t(source.value === 'stream' ? 'live.stream' : 'live.polling')} onClick={() => { following.value = !following.value; }}>{t(following.value ? 'live.on' : 'live.paused')}</button>
+        <button type="button" class="quiet" onClick={() => { helpOpen.value = true; }} aria-label={t('help.title')}>?</button>
+      </p>
+    </div>
+  </nav>;
+}
+
+function Palette() {
+  const text = useSignal('');
+  const places = PLACES.filter(([, name]) => t(name).toLowerCase().includes(text.value.toLowerCase()));
+  const close = () => { paletteOpen.value = false; };
+  const open = (to: string) => { close(); go(to); };
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const words = text.value.trim();
+    if (places[0] && words) open(href(places[0][0]));
+    else if (words) open(/^\d{10,}$/.test(words) ? href(`/instances/${words}`) : href('/instances', { state: 'all', q: words }));
+  };
+  return <Dialog title={t('palette.title')} onClose={close}>
+    <form class="palette" onSubmit={submit}>
+      <input type="search" autofocus placeholder={t('palette.hint')} aria-label={t('palette.hint')} value={text.value} onInput={(event) => { text.value = event.currentTarget.value; }} />
+      <ul>{places.map(([to, name]) => <li key={to}><a href={href(to)} onClick={close}>{t(name)}</a></li>)}
+        {text.value.trim() && !places.length && <li><a href={href('/instances', { state: 'all', q: text.value.trim() })} onClick={close}>{t('palette.find', { text: text.value.trim() })}</a></li>}</ul>
+    </form>
+  </Dialog>;
+}
+
+function Help() {
+  return <Dialog title={t('help.title')} onClose={() => { helpOpen.value = false; }}>
+    <dl class="keys">{HELP.map(([key, text]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{t(text)}</dd></div>)}</dl>
+    <p><label class="check"><input type="checkbox" checked={shortcuts.value === 'on'} onChange={(event) => { shortcuts.value = event.currentTarget.checked ? 'on' : 'off'; }} /> {t('help.shortcuts')}</label></p>
+  </Dialog>;
+}
+
+const THEMES: readonly [Theme, Key][] = [['system', 'theme.system'], ['light', 'theme.light'], ['dark', 'theme.dark']];
+
+export function ThemeChoice() {
+  return <label>{t('theme')} <select value={theme.value} onChange={(event) => { theme.value = event.currentTarget.value as Theme; }}>
+    {THEMES.map(([value, text]) => <option key={value} value={value}>{t(text)}</option>)}
+  </select></label>;
+}
+
+export function Shell({ children }: { children: ComponentChildren }) {
+  return <>
+    <a class="skip" href="#main">{t('skip')}</a>
+    <Navigation />
+    <main id="main" tabIndex={-1}>{children}</main>
+    <Notices />
+    {paletteOpen.value && <Palette />}
+    {helpOpen.value && <Help />}
+  </>;
+}
+
+/** The head of a page: its one h1, what it is part of, and what one can do. */
+export function Head({ title, crumbs, note, actions }: { title: ComponentChildren; crumbs?: ComponentChildren; note?: ComponentChildren; actions?: ComponentChildren }) {
+  useEffect(() => { document.title = `${document.querySelector('h1')?.textContent ?? ''} · Vivero`; });
+  return <header class="top">
+    {crumbs && <p class="crumbs">{crumbs}</p>}
+    <h1>{title}</h1>{note && <p class="note">{note}</p>}
+    {actions && <div class="row actions">{actions}</div>}
+  </header>;
+}
+
+export const Count = ({ n }: { n: number }) => <>{number(n)}</>;

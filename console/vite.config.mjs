@@ -1,0 +1,47 @@
+// The build: hashed names below /console/, each text file also compressed, and the licences of what is in it.
+import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+
+// The server sees the page's own origin, so its protection against foreign pages is as in production.
+const server = { target: process.env.VIVERO_ADDRESS ?? 'http://127.0.0.1:8080', changeOrigin: false };
+const TEXT = /\.(js|css|html|svg|txt|json)$/;
+
+/** All files below a folder. */
+const files = (folder) => readdirSync(folder).map((name) => join(folder, name)).flatMap((path) => (statSync(path).isDirectory() ? files(path) : [path]));
+
+/** The packages of production in the lock file, with their licences. */
+function licences(root) {
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  const sections = Object.entries(lock.packages).filter(([path, entry]) => path && !entry.dev).map(([path, entry]) => {
+    const folder = join(root, path), file = readdirSync(folder).find((name) => /^(licen[cs]e|copying)/i.test(name));
+    const head = `${path.replace(/^.*node_modules\//, '')} ${entry.version} (${entry.license ?? 'see below'})`;
+    return `${head}\n${'-'.repeat(head.length)}\n\n${file ? readFileSync(join(folder, file), 'utf8').trim() : 'The package has no file with its licence.'}\n`;
+  });
+  return `The console contains these packages.\n\n${sections.join('\n\n')}`;
+}
+
+function finish() {
+  let config;
+  return {
+    name: 'finish',
+    configResolved(resolved) { config = resolved; },
+    closeBundle() {
+      const out = join(config.root, config.build.outDir);
+      writeFileSync(join(out, 'THIRD-PARTY.txt'), licences(config.root));
+      for (const path of files(out).filter((path) => TEXT.test(path))) {
+        const content = readFileSync(path);
+        writeFileSync(`${path}.gz`, gzipSync(content, { level: 9 }));
+        writeFileSync(`${path}.br`, brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length } }));
+      }
+    },
+  };
+}
+
+export default {
+  base: '/console/',
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  build: { target: 'es2022', assetsInlineLimit: 0, modulePreload: { polyfill: false }, chunkSizeWarningLimit: 700, reportCompressedSize: false },
+  plugins: [finish()],
+  server: { proxy: { '/v2': server, '/cluster': server, '/console/live': server, '/console/session': server } },
+};
