@@ -92,6 +92,7 @@ async def claim(writer: Connection, partition: int, node: str) -> Claim:
     if not rows:
         _, owner, seconds = await _owner(writer, partition)
         raise Owned(partition, owner, max(seconds, 0.0))
+    await writer.execute(_sql["skip_lost"])
     position, next_key, moved_by = (await writer.execute(_sql["cursor"], (partition,))).rows[0]
     return Claim(partition, rows[0][0], position, next_key, moved_by, rows[0][1])
 

@@ -59,6 +59,10 @@ WHERE p.id = $1 AND p.owner_pid <> pg_backend_pid()
 UPDATE partitions SET lease_until = clock_timestamp() + make_interval(secs => $3) WHERE id = $1 AND epoch = $2
 RETURNING epoch, set_config('synchronous_commit', 'off', true);
 
+-- name: skip_lost
+-- Positions and keys jump if the database went back in time: another server's or a crash's last work may be missing here.
+SELECT skip_lost_positions();
+
 -- name: cursor
 -- Read after the claim: no batch of the last term is in flight any more.
 SELECT to_pos, next_key, epoch FROM batches WHERE partition_id = $1 ORDER BY from_pos DESC LIMIT 1;

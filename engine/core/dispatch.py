@@ -182,7 +182,7 @@ COMMANDS: dict[type[Command], Handler] = {
     MoveSlots: Handler(slots.needs, slots.move),
     SwitchSlots: Handler(slots.needs, slots.switch),
     ProbeSlots: Handler(slots.needs, slots.probe),
-    ReleaseSlots: Handler(slots.needs, slots.release),
+    ReleaseSlots: Handler(slots.release_needs, slots.release),
 }
 COMMANDS[ChangeIfMatch] = Handler(
     partial(conditional_change.needs, COMMANDS), partial(conditional_change.change_if_match, COMMANDS)

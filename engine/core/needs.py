@@ -44,6 +44,8 @@ class NeedKind(Enum):
     """The current lease token of a job, which is never cached; key: the job's key."""
     USAGE = auto()
     """The number of instances of a definition that run in other partitions, never cached; key: the definition's."""
+    HELD = auto()
+    """The number of commands that this partition holds while slots move, never cached; key: None."""
     FAMILY = auto()
     """All versions of a process; key: (tenant, process id)."""
     WORK = auto()

@@ -74,6 +74,8 @@ BATCH_CHARACTERS = 2_000_000
 """A batch takes no further command after it has written this many characters."""
 BATCH_ROWS = 10_000
 """A batch takes no further command after it has changed this many rows."""
+HELD_AT_ONCE = 2_000
+"""Held commands that one command releases after slots have moved."""
 FOLLOW_UP_ROUNDS = 4
 """The number of times that a batch loads needs of its follow-ups. The rest is deferred to the inbox."""
 

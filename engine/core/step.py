@@ -238,8 +238,12 @@ class Processor:
             yield self._follow_up(deque(one.commands), loaded=one.loaded(left_out))
 
     def is_full(self) -> bool:
-        """Whether the batch has reached its limit of characters or rows, and should end."""
-        return self.state.written > BATCH_CHARACTERS or len(self.state.dirty) > BATCH_ROWS
+        """Whether the batch should end: it has reached its limit of characters or rows, or has released what was held.
+
+        What the next commands send must be saved after that.
+        """
+        state = self.state
+        return state.written > BATCH_CHARACTERS or len(state.dirty) > BATCH_ROWS or state.rerouted
 
     def give_up_awaiting(self) -> None:
         """Defer follow-ups to the inbox whose needs are still missing after several rounds."""

@@ -279,6 +279,12 @@ class View:
         except KeyError:
             raise NotLoaded(Need(NeedKind.USAGE, definition_key)) from None
 
+    def held_commands(self) -> int:
+        """The number of commands that this partition holds while slots move. A batch under way may add to it."""
+        if self.state.held is None:
+            raise NotLoaded(Need(NeedKind.HELD, None))
+        return self.state.held
+
     def other_partitions(self) -> list[int]:
         return [one for one in self.state.routes.all if one != self.state.partition]
 

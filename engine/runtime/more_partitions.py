@@ -73,12 +73,13 @@ async def raise_number(connection: Connection, partitions: int, told: Callable[[
         await routes.add_partitions(connection, known.partitions + 1, partitions, trio.current_time() + MAKE_TIMEOUT_S)
     session = await log.begin(connection, uuid4(), 1)
     await _until_complete(connection, "an earlier move of slots")
-    for move in plan(await routes.read(connection), partitions):
+    while (move := next(plan(await routes.read(connection), partitions), None)) is not None:
         told(move)
         await _move(connection, session, move)
 
 
 async def _move(connection: Connection, session: Session, move: Move) -> None:
+    """Make a move. It may be in the log already, from an interrupted call: then it has been made, or is under way."""
     command = MoveSlots(move.slots, move.to)
     entry = LogEntry(DEFAULT_TENANT, command.intent, encode_command(command).decode())
     (appended,) = await log.append(connection, session, move.owner, uuid4(), None, [entry])
@@ -86,14 +87,20 @@ async def _move(connection: Connection, session: Session, move: Move) -> None:
     with trio.move_on_after(MOVE_TIMEOUT_S):
         while True:
             outcome = await log.outcome(connection, appended.position)
-            if outcome is not None and outcome.rejection is not None:
-                raise NotRaised(f"{what} was rejected: {outcome.rejection.reason}")
             if outcome is not None:
                 break
             await trio.sleep(LOOK_EVERY_S)
+        if outcome.rejection is not None and not await _is_made(connection, move):
+            raise NotRaised(f"{what} was rejected: {outcome.rejection.reason}")
         await _until_complete(connection, what)
         return
     raise _late(what)
+
+
+async def _is_made(connection: Connection, move: Move) -> bool:
+    """Whether the owner has some of the slots no more, or moves slots at this moment."""
+    known = await routes.read(connection)
+    return any(known.owner_of(slot) != move.owner for slot in move.slots) or await routes.moves(connection)
 
 
 async def _until_complete(connection: Connection, what: str) -> None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import trio
 
 from vivero.engine.core.needs import Need, NeedKind
+from vivero.engine.core.rules import HELD_AT_ONCE
 from vivero.engine.core.state.instance_tree import Element, Instance, LoopItem, Variable
 from vivero.engine.core.state.state import State
 from vivero.storage.postgres.driver import Call, Connection
@@ -58,6 +59,8 @@ async def fill(reader: Connection, state: State, needs: Iterable[Need]) -> Loade
         others = [one for one in state.routes.all if one != state.partition]
         found = (await reader.execute(_sql["running_elsewhere"], (sorted(plan.usages), others))).rows
         state.running_elsewhere |= dict.fromkeys(plan.usages, 0) | dict(found)
+    if plan.held:
+        state.held = (await reader.execute(_sql["held_commands"], (state.partition, HELD_AT_ONCE + 1))).rows[0][0]
     if plan.results:
         await pages.results(reader, state, plan.results)
     return loaded

@@ -138,6 +138,10 @@ SELECT c.process_definition_key, sum(c.active)::bigint FROM counted_elements c
 WHERE c.partition_id = ANY ($2::int[]) AND c.process_definition_key = ANY ($1::bigint[]) AND c.element_id = ''
 GROUP BY c.process_definition_key;
 
+-- name: held_commands
+-- The number of commands that the partition holds while slots move, counted up to a limit.
+SELECT count(*) FROM (SELECT FROM inbox WHERE target_partition = -$1::int LIMIT $2) held;
+
 -- name: families
 -- All versions of the processes that are named, or whose definitions or start timers are named. A deleted version keeps its number.
 SELECT d.process_definition_key, d.deployment_key, d.tenant_id, d.process_id, d.version, d.name, d.version_tag,

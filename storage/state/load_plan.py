@@ -32,6 +32,7 @@ class LoadPlan:
         self.leases: set[int] = set()
         self.families: set[tuple[str, str]] = set()
         self.usages: set[int] = set()
+        self.held: set[None] = set()
         self.definitions: set[int] = set()
         self.work: set[int] = set()
         self.items: set[tuple[int, int]] = set()
@@ -47,6 +48,7 @@ class LoadPlan:
             NeedKind.USER_TASK: (self.user_tasks, state.user_tasks),
             NeedKind.LEASE: (self.leases, ()),
             NeedKind.USAGE: (self.usages, ()),
+            NeedKind.HELD: (self.held, ()),
             NeedKind.FAMILY: (self.families, state.catalogue.families),
             NeedKind.DEFINITION: (self.definitions, state.catalogue.definitions),
             NeedKind.WORK: (self.work, ()),

@@ -108,13 +108,14 @@ def _slot_moves(state: State) -> Iterator[Call]:
     for row in slot_moves(state):
         if row.step == "MOVED":
             yield _sql["slot_owners"], (list(row.slots), row.to)
-            yield _sql["slot_messages"], (list(row.slots), row.to)
             yield _sql["slot_detours"], (list(row.slots), here, list(row.senders))
             yield _sql["definitions_moved"], ()
         elif row.step == "HELD":
             yield _sql["slots_held"], (here,)
+        elif row.step == "SENT":
+            yield _sql["held_commands"], (here, row.to, row.count)
         else:
-            yield _sql["held_commands"], (here, row.to)
+            yield _sql["held_commands"], (here, row.to, None)
             yield _sql["slots_released"], (here,)
 
 

@@ -331,10 +331,6 @@ FROM json_to_recordset($1) AS x(key bigint, message bigint, subscription bigint,
 -- A move of slots: their new owner.
 UPDATE slots SET partition_id = $2 WHERE slot = ANY ($1::smallint[]);
 
--- name: slot_messages
--- The new owner lets their messages expire.
-UPDATE messages SET partition_id = $2 WHERE slot = ANY ($1::smallint[]);
-
 -- name: slot_detours
 -- All senders still reach them by way of the previous owner.
 INSERT INTO slot_detours (partition_id, previous, slots, held) SELECT unnest($3::int[]), $2, $1::smallint[], false;
@@ -344,8 +340,11 @@ INSERT INTO slot_detours (partition_id, previous, slots, held) SELECT unnest($3:
 UPDATE slot_detours SET held = true WHERE partition_id = $1;
 
 -- name: held_commands
--- They get new ids, because they come after what the previous owner has sent on.
-WITH held AS (DELETE FROM inbox WHERE target_partition = -$1::int RETURNING *)
+-- The first $3, or all if that is NULL. They get new ids, because they come after what the previous owner has sent on.
+WITH held AS (
+    DELETE FROM inbox WHERE target_partition = -$1::int AND id = ANY (ARRAY(
+        SELECT id FROM inbox WHERE target_partition = -$1::int ORDER BY id LIMIT $3))
+    RETURNING *)
 INSERT INTO inbox (target_partition, request, tenant_id, intent, key, payload, trace)
 SELECT $2, request, tenant_id, intent, key, payload, trace FROM held ORDER BY id;
 

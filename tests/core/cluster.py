@@ -24,7 +24,7 @@ from vivero.engine.core.records.messages import (
     RejectCorrelation,
     ReleaseStart,
 )
-from vivero.engine.core.records.slots import SlotsHeld, SlotsMoved, SlotsReleased
+from vivero.engine.core.records.slots import HeldCommandsSent, SlotsHeld, SlotsMoved, SlotsReleased
 from vivero.engine.core.routes import Detour, Routes, slot_of, spread
 from vivero.engine.core.state.message_channels import Starts
 from vivero.engine.core.step import DEFAULT_LIMITS
@@ -53,8 +53,11 @@ class Partition(MemoryEngine):
         if need.kind is NeedKind.USAGE:
             others = (one.state.catalogue.usage.get(need.key) for one in self.cluster.engines if one is not self)
             self.state.running_elsewhere[need.key] = sum(usage.running for usage in others if usage is not None)
-            return
-        super()._supply(need)
+        elif need.kind is NeedKind.HELD:
+            here = self.state.partition
+            self.state.held = len(self.cluster.inboxes.get((here, -here), ()))
+        else:
+            super()._supply(need)
 
     def refresh(self):
         """Read the routes."""
@@ -230,11 +233,17 @@ class Cluster:
                 engine.refresh()
             elif isinstance(event, SlotsHeld):
                 self.detours[here] = replace(self.detours[here], held=True)
+            elif isinstance(event, HeldCommandsSent):
+                self._send_held(here, event.count, begun)
             elif isinstance(event, SlotsReleased):
-                slot = next(iter(self.detours.pop(here).slots))
-                held = self.inboxes.pop((here, -here), ())
-                again = [InboxRow(row.content, self.time, begun) for row in held]
-                self.inboxes.setdefault((here, self.routes.owner_of(slot)), deque()).extend(again)
+                self._send_held(here, None, begun)
+                del self.detours[here]
+
+    def _send_held(self, here, count, begun):
+        held, slot = self.inboxes.get((here, -here), deque()), min(self.detours[here].slots)
+        for _ in range(len(held) if count is None else count):
+            row = InboxRow(held.popleft().content, self.time, begun)
+            self.inboxes.setdefault((here, self.routes.owner_of(slot)), deque()).append(row)
 
     def _owns(self, partition, command):
         return self.routes.of_channel("<default>", channel_of(command)) == partition

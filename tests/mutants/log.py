@@ -3,6 +3,8 @@
 from tests.mutants.mutant import Mutant, mutant
 
 APPEND = "storage/postgres/migrations/0004_append.sql"
+LOST_KEYS = "storage/postgres/migrations/0016_lost_keys.sql"
+PARTITIONS_TESTS = "tests/storage/test_partitions.py"
 LOG_TESTS = "tests/storage/test_log.py"
 LATE_TESTS = "tests/storage/test_late.py"
 DOUBT_TESTS = "tests/storage/test_log_in_doubt.py"
@@ -152,6 +154,24 @@ LOG: tuple[Mutant, ...] = (
         f"{LOG_TESTS}::test_no_position_is_given_out_again_after_a_crash",
         APPEND,
         (_AFTER_A_CRASH + "    PERFORM", "    PERFORM"),
+    ),
+    mutant(
+        "keys that a recovery took are assigned again",
+        f"{PARTITIONS_TESTS}::test_no_key_is_assigned_again_after_the_database_went_back",
+        LOST_KEYS,
+        ("b.next_key + (1::bigint << 30)", "b.next_key"),
+    ),
+    mutant(
+        "a term does not wait for the jump of its keys",
+        f"{PARTITIONS_TESTS}::test_a_term_waits_for_a_jump_that_is_under_way",
+        "storage/partitions.py",
+        ('    await writer.execute(_sql["skip_lost"])\n', ""),
+    ),
+    mutant(
+        "a copy of a database assigns the keys of the original",
+        f"{PARTITIONS_TESTS}::test_a_copy_of_a_database_assigns_other_keys",
+        LOST_KEYS,
+        ("    DELETE FROM since_recovery WHERE database <> here;\n", ""),
     ),
     mutant(
         "append: what comes late is appended",

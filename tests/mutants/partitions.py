@@ -88,6 +88,24 @@ PARTITIONS: tuple[Mutant, ...] = (
         ),
     ),
     mutant(
+        "held commands are released in one portion, however many they are",
+        MOVES,
+        "engine/core/commands/slots.py",
+        ("    if view.held_commands() > HELD_AT_ONCE:", "    if False:"),
+    ),
+    mutant(
+        "a sender stops holding when it has sent the first portion",
+        MOVES,
+        "engine/core/commands/slots.py",
+        ("        yield Send(command, later=True)\n", "        yield SlotsReleased(view.key())\n"),
+    ),
+    mutant(
+        "a batch goes on when it has released what was held",
+        f"{CROSSING}::test_a_batch_ends_when_it_releases_what_was_held",
+        "engine/core/apply/slots.py",
+        ("    state.rerouted = True\n", ""),
+    ),
+    mutant(
         "slots move to a partition whose keys are lower",
         f"{CROSSING}::test_slots_move_upwards_only",
         "engine/core/commands/slots.py",

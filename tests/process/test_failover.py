@@ -11,6 +11,10 @@ from tests.process.load import Load, deploy
 from tests.process.program import eventually
 from tests.process.status_watch import StatusWatch
 from tests.replicas import dsn_of
+from vivero.storage import partitions
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.migrate import migrate
+from vivero.storage.state import save
 
 RECOVERS_S = 40.0
 
@@ -98,6 +102,31 @@ async def test_nobody_is_primary_for_a_while(replicated, make_program):
     for child in ("appender", "consumer", "expiry"):
         assert 1 <= len(program.ends_of(child)) <= 4, program.said()
     assert len(program.logged("read failed")) <= 4
+
+
+async def test_a_standby_that_is_behind_assigns_no_key_again(replicas):
+    """It lacks the last batch, whose keys others may know."""
+    first, second = replicas("first"), replicas("second")
+    await first.initialise()
+    await _work(first)
+    await second.copy(first)
+    await second.stop(signal.SIGINT)
+    lost = await _work(first)
+    await first.stop()
+    await second.start()
+    second.promote()
+    assert await _work(second) > lost
+
+
+async def _work(server):
+    """A term with a batch that assigns ten keys. The last one."""
+    connection = await driver.connect(server.dsn)
+    await migrate(connection)
+    claim = await partitions.claim(connection, 1, "a")
+    last = claim.next_key + 9
+    await connection.pipeline([save.fence(1, claim.epoch, claim.position, claim.position + 1, last + 1)])
+    connection.close()
+    return last
 
 
 async def test_a_start_on_a_standby_alone_says_so(replicated, make_program):

@@ -1,9 +1,12 @@
 """One node at a time does the chores, of all partitions; another takes over when it is gone."""
 
+from contextlib import suppress
+
 import trio
 
 from tests.runtime.consumer.bench import beat
 from vivero.engine.runtime.chore_lock import ChoreLock
+from vivero.storage import chore_lock
 from vivero.storage.postgres.errors import ConnectionLost
 
 
@@ -54,3 +57,32 @@ async def test_another_takes_over_and_the_first_one_knows(connection, connect):
         await until(other.partitions)
         nursery.cancel_scope.cancel()
     assert other.partitions() == (), "what a stopped node did is free again"
+
+
+async def test_a_frozen_holder_is_ended(connection, connect):
+    """Its session lives on and says nothing any more. A session that speaks keeps the lock."""
+    frozen = await connect()
+    await ChoreLock(connect).run_once(frozen)
+    patient, impatient = ChoreLock(connect), ChoreLock(connect, silent_s=0)
+    await patient.run_once(connection)
+    assert patient.partitions() == ()
+    await impatient.run_once(connection)
+    await until_lost(frozen)
+    await impatient.run_once(connection)
+    assert impatient.partitions() == (1,)
+
+
+async def until_lost(connection):
+    with trio.fail_after(20), suppress(ConnectionLost):
+        while True:
+            await connection.execute("SELECT 1")
+
+
+async def test_only_the_holder_of_this_lock_and_database_is_ended(connection, connect):
+    others = await connect(), await connect()
+    await others[0].execute("SELECT pg_advisory_lock(4711, 0)")
+    await others[1].execute("SELECT pg_advisory_lock_shared(4712, 1)")
+    assert not await chore_lock.end_silent_holder(connection, 0)
+    for other in others:
+        await other.execute("SELECT 1")
+        other.close()

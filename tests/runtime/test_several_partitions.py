@@ -203,8 +203,6 @@ async def test_slots_move_under_random_traffic(migrated, seed, count, batch_comm
             assert not await routes.moves(bench.connection)
             assert await bench.rows(CORRELATED_TWICE) == [], f"seed {one}"
             assert await bench.rows(UNLIKE) == [], f"seed {one}"
-            owners = "SELECT count(*) FROM messages m JOIN slots s USING (slot) WHERE m.partition_id <> s.partition_id"
-            assert await bench.value(owners) == 0
     assert moves
 
 

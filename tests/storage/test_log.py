@@ -378,6 +378,7 @@ async def test_the_partition_lock_does_not_wait_for_ever(connect, connection, en
     holder = await connect()
     for name in NAMES:
         await connection.script(f"ALTER FUNCTION {name} SET lock_timeout = '1ms'")
+    await log.begin(connection, uuid4(), 1)  # the first one of a database waits for any other
     async with holder.transaction():
         await append(holder, [entry(1)])
         with pytest.raises(Conflict):

@@ -1,9 +1,11 @@
 """Making the partitions of a new database, once and for all."""
 
 from functools import partial
+from uuid import uuid4
 
 import pytest
 import trio
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from vivero.storage import log, partitions
 from vivero.storage.postgres import driver
@@ -50,6 +52,67 @@ async def test_a_database_in_use_keeps_its_number(connection):
     await partitions.claim(connection, 1, "a")
     assert await partitions.create(connection, 2) == 1
     assert await slots(connection) == {1: 1024}
+
+
+JUMP = 1 << 30
+WENT_BACK = "TRUNCATE since_recovery, appenders"
+"""What a recovery leaves: no row in an unlogged table."""
+
+
+async def next_keys(connection):
+    return [(await partitions.claim(connection, one, "a")).next_key - (one << 51) for one in (1, 2, 3)]
+
+
+async def test_no_key_is_assigned_again_after_the_database_went_back(connection):
+    """Whatever comes first afterwards, a term or an append: the last keys may be missing here, but known to others."""
+    await partitions.create(connection, 3)
+    assert await next_keys(connection) == [1, 1, 1]
+    await connection.script(WENT_BACK)
+    assert await next_keys(connection) == [1 + JUMP] * 3
+    assert await next_keys(connection) == [1 + JUMP] * 3
+    await connection.script(WENT_BACK)
+    await log.begin(connection, uuid4(), 1)
+    assert await next_keys(connection) == [1 + 2 * JUMP] * 3
+
+
+async def test_a_term_waits_for_a_jump_that_is_under_way(connect, connection):
+    await connection.script(WENT_BACK)
+    first, second = await connect(), await connect()
+    claims = []
+
+    async def claim():
+        claims.append(await partitions.claim(second, 1, "a"))
+
+    async with trio.open_nursery() as nursery, first.transaction():
+        await first.execute("SELECT skip_lost_positions()")
+        nursery.start_soon(claim)
+        blocked = "SELECT count(*) FROM pg_stat_activity WHERE cardinality(pg_blocking_pids(pid)) > 0"
+        with trio.fail_after(20):
+            while (await connection.execute(blocked)).rows == [(0,)]:
+                await trio.lowlevel.checkpoint()
+    assert claims[0].next_key == (1 << 51) + 1 + JUMP
+    first.close()
+    second.close()
+
+
+async def test_a_copy_of_a_database_assigns_other_keys(connection, postgres_dsn, database):
+    """As a backup that is restored. The original may have gone on since, and others may know its keys."""
+    assert await next_key(connection) == 1
+    connection.close()
+    copy = make_conninfo(database, dbname="copy_of_another")
+    administrator = await driver.connect(postgres_dsn)
+    source = conninfo_to_dict(database)["dbname"]
+    await administrator.execute(f'CREATE DATABASE copy_of_another TEMPLATE "{source}" STRATEGY file_copy')
+    for dsn, expected in ((database, 1), (copy, 1 + JUMP), (copy, 1 + JUMP)):
+        connected = await driver.connect(dsn)
+        assert await next_key(connected) == expected
+        connected.close()
+    await administrator.execute("DROP DATABASE copy_of_another WITH (FORCE)")
+    administrator.close()
+
+
+async def next_key(connection):
+    return (await partitions.claim(connection, 1, "a")).next_key - (1 << 51)
 
 
 async def test_programs_that_start_at_once_make_them_once(connect):

@@ -56,11 +56,20 @@ async def test_a_change_raises_the_revision(connection):
     assert (await routes.read(connection)).revision == before.revision + 1
 
 
+async def test_the_first_held_commands_are_released(connection):
+    insert = "INSERT INTO inbox (target_partition, tenant_id, intent, payload) SELECT -3, 't', n, '' FROM {} n"
+    await connection.execute(insert.format("generate_series(1, 5)"))
+    await connection.execute(SAVE["held_commands"], (3, 2, 3))
+    rows = (await connection.execute("SELECT target_partition, intent FROM inbox ORDER BY id")).rows
+    assert rows == [(-3, "4"), (-3, "5"), (2, "1"), (2, "2"), (2, "3")]
+
+
 async def test_held_commands_come_after_those_that_were_sent_on(connection):
     """Both are on the way to partition 2: what partition 3 has held, and what the previous owner has sent on."""
     insert = "INSERT INTO inbox (target_partition, tenant_id, intent, payload) SELECT $1, 't', $2, ''"
     for partition, intent in ((-3, "third"), (-3, "fourth"), (2, "first"), (2, "second")):
         await connection.execute(insert, (partition, intent))
-    await connection.execute(SAVE["held_commands"], (3, 2))
+    for first in (1, None):
+        await connection.execute(SAVE["held_commands"], (3, 2, first))
     rows = (await connection.execute("SELECT intent FROM inbox WHERE target_partition = 2 ORDER BY id")).rows
     assert [intent for (intent,) in rows] == ["first", "second", "third", "fourth"]

@@ -75,7 +75,7 @@ from vivero.engine.core.records.messages import (
     SubscriptionTriggered,
 )
 from vivero.engine.core.records.signals import SignalBroadcast
-from vivero.engine.core.records.slots import SlotsHeld, SlotsMoved, SlotsReleased
+from vivero.engine.core.records.slots import HeldCommandsSent, SlotsHeld, SlotsMoved, SlotsReleased
 from vivero.engine.core.records.timers import TimerCanceled, TimerFailed, TimerMoved, TimerScheduled, TimerTriggered
 from vivero.engine.core.records.user_tasks import UserTaskChanged, UserTaskCreated, UserTaskEnded
 from vivero.engine.core.state.rows import Row
@@ -137,6 +137,7 @@ APPLY: dict[type[Event], Callable[[State, Any], Row]] = {
     DefinitionDeleted: catalogue.definition_deleted,
     SlotsMoved: slots.slots_moved,
     SlotsHeld: slots.slots_held,
+    HeldCommandsSent: slots.held_commands_sent,
     SlotsReleased: slots.slots_released,
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from vivero.engine.core.records.slots import SlotsHeld, SlotsMoved, SlotsReleased
+from vivero.engine.core.records.slots import HeldCommandsSent, SlotsHeld, SlotsMoved, SlotsReleased
 from vivero.engine.core.routes import Routes
 from vivero.engine.core.state.slot_moves import SlotMove
 from vivero.engine.core.state.state import State
@@ -21,11 +21,20 @@ def slots_held(state: State, event: SlotsHeld) -> SlotMove:
     return _add(state, SlotMove(event.key, "HELD"))
 
 
+def held_commands_sent(state: State, event: HeldCommandsSent) -> SlotMove:
+    return _add(state, SlotMove(event.key, "SENT", to=_new_owner(state.routes), count=event.count))
+
+
 def slots_released(state: State, event: SlotsReleased) -> SlotMove:
-    detour = state.routes.detour
-    to = 0 if detour is None else state.routes.owner_of(min(detour.slots)) or 0
+    to = _new_owner(state.routes)
+    state.rerouted = True
     _reroute(state, replace(state.routes, detour=None))
     return _add(state, SlotMove(event.key, "RELEASED", to=to))
+
+
+def _new_owner(routes: Routes) -> int:
+    """The owner of the moved slots; 0 in a replay, which knows no routes."""
+    return 0 if routes.detour is None else routes.owner_of(min(routes.detour.slots)) or 0
 
 
 def _reroute(state: State, routes: Routes) -> None:

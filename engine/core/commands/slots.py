@@ -5,10 +5,11 @@ Slots move only to partitions with a higher number: a channel orders its message
 
 from __future__ import annotations
 
-from vivero.engine.core.needs import Needs
+from vivero.engine.core.needs import Need, NeedKind, Needs
 from vivero.engine.core.records.base import Command
 from vivero.engine.core.records.effects import Effects, Reject, RejectionCode, Send
 from vivero.engine.core.records.slots import (
+    HeldCommandsSent,
     MoveSlots,
     ProbeSlots,
     ReleaseSlots,
@@ -17,12 +18,17 @@ from vivero.engine.core.records.slots import (
     SlotsReleased,
     SwitchSlots,
 )
+from vivero.engine.core.rules import HELD_AT_ONCE
 from vivero.engine.core.view import View
 
 
 def needs(_command: Command, _tenant: str) -> Needs:
     """Nothing: the new owner loads the channels when it needs them."""
     return iter(())
+
+
+def release_needs(_command: ReleaseSlots, _tenant: str) -> Needs:
+    yield Need(NeedKind.HELD, None)
 
 
 def move(command: MoveSlots, view: View) -> Effects:
@@ -64,6 +70,12 @@ def probe(command: ProbeSlots, _view: View) -> Effects:
     yield Send(ReleaseSlots(command.sender))
 
 
-def release(_command: ReleaseSlots, view: View) -> Effects:
-    if view.state.routes.detour is not None:
+def release(command: ReleaseSlots, view: View) -> Effects:
+    """Send what was held. While there is much of it, send some, and hold what comes behind it."""
+    if view.state.routes.detour is None:
+        return
+    if view.held_commands() > HELD_AT_ONCE:
+        yield HeldCommandsSent(view.key(), HELD_AT_ONCE)
+        yield Send(command, later=True)
+    else:
         yield SlotsReleased(view.key())

@@ -53,6 +53,13 @@ class SlotsHeld(Event, frozen=True):
     key: int
 
 
+class HeldCommandsSent(Event, frozen=True):
+    """This partition sends the first `count` commands that it has held to the new owner, and holds the others."""
+
+    key: int
+    count: int
+
+
 class SlotsReleased(Event, frozen=True):
     """This partition sends to the new owner of the moved slots, what it has held first."""
 

@@ -25,6 +25,7 @@ def close(state: State) -> list[Retained]:
     Retained trees, parts and channels are not evicted before `committed`.
     """
     state.signal_pages.clear()
+    state.held, state.rerouted = None, False
     if state.running_elsewhere:
         state.running_elsewhere.clear()
     channels = _retain_channels(state) if state.channels else ()

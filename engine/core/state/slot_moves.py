@@ -7,12 +7,13 @@ from vivero.engine.core.state.state import State
 
 
 class SlotMove(Row):
-    """`step` is MOVED, by the previous owner, or HELD or RELEASED, by a sender."""
+    """`step` is MOVED, by the previous owner, or HELD, SENT or RELEASED, by a sender. `count`: those SENT."""
 
     step: str
     slots: tuple[int, ...] = ()
     to: int = 0
     senders: tuple[int, ...] = ()
+    count: int = 0
 
 
 def slot_moves(state: State) -> list[SlotMove]:

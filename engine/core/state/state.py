@@ -89,6 +89,9 @@ class State:
         """Pages of subscriptions to a signal: (tenant, name, key before it) → last key; None for the last page."""
         self.running_elsewhere: dict[int, int] = {}
         """Numbers of instances that run in other partitions, by definition, as this batch has read them."""
+        self.rerouted = False  # whether this batch ends, because it has released what was held
+        self.held: int | None = None
+        """The number of commands that this partition holds while slots move, as this batch has read it."""
         self.written = 0
         """Characters written in this batch: variables, items, results, headers, names, messages; undone ones, too."""
 

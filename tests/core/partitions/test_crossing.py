@@ -14,7 +14,7 @@ from vivero.engine.core.records.instances import CancelInstance, CreateInstance
 from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.core.records.messages import CorrelateMessage, OpenSubscription, PublishMessage
 from vivero.engine.core.records.signals import BroadcastSignal, DeliverSignal
-from vivero.engine.core.records.slots import MoveSlots
+from vivero.engine.core.records.slots import MoveSlots, ReleaseSlots, SwitchSlots
 from vivero.engine.core.routes import slot_of, spread
 from vivero.engine.core.step import StepLimits
 
@@ -250,6 +250,24 @@ def test_slots_move_upwards_only(cluster, at, to):
 def test_only_the_owner_moves_slots(cluster):
     refused = cluster.run(MoveSlots((0, 1), 3))
     assert refused.rejection.code is RejectionCode.INVALID_STATE
+
+
+def test_a_batch_ends_when_it_releases_what_was_held(cluster):
+    """Its inbox rows are saved first: what a later command sends would overtake what was held."""
+    key = key_of(cluster, 1)
+    cluster.send(MoveSlots((slot_of(TENANT, key),), 3))
+    processor, full = cluster[2].processor, []
+    process = processor.process
+
+    def processing(record, *arguments):
+        handled = process(record, *arguments)
+        full.append((type(record.command), processor.is_full()))
+        return handled
+
+    processor.process = processing
+    cluster.settle()
+    assert full == [(SwitchSlots, False), (ReleaseSlots, True)]
+    assert not processor.is_full()
 
 
 def test_a_wait_moves_with_its_slot(bench, cluster):

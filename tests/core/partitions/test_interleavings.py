@@ -7,6 +7,8 @@ channels know of exactly those subscriptions that elements still have.
 from collections import Counter
 from random import Random
 
+import pytest
+
 from tests.core.bench import raw
 from tests.core.cluster import ClusterBench
 from tests.core.message_models import (
@@ -23,14 +25,16 @@ from tests.core.message_models import (
 )
 from tests.core.models import end, start, task
 from tests.rounds import few_and_many
+from vivero.engine.core.commands import slots
 from vivero.engine.core.homes import HOMES
 from vivero.engine.core.records.effects import RejectionCode
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance
 from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.core.records.messages import CorrelateMessage, MessageReceived, PublishMessage
 from vivero.engine.core.records.signals import BroadcastSignal
-from vivero.engine.core.records.slots import MoveSlots
+from vivero.engine.core.records.slots import HeldCommandsSent, MoveSlots
 from vivero.engine.core.routes import slot_of
+from vivero.engine.core.rules import HELD_AT_ONCE
 
 ROOTS = (message("hello"), message("go", None, "b"), signal())
 KEYS = ("a", "b", "c", "d")
@@ -111,10 +115,10 @@ class Traffic:
         if self.cluster.detours or routes.partitions < 2:
             return
         to = self.random.randint(2, routes.partitions)
-        slots = [slot_of("<default>", key) for key in KEYS]
-        owner = routes.owner_of(self.random.choice(slots))
+        of_keys = [slot_of("<default>", key) for key in KEYS]
+        owner = routes.owner_of(self.random.choice(of_keys))
         if owner < to:
-            moving = tuple(sorted({slot for slot in slots if routes.owner_of(slot) == owner}))
+            moving = tuple(sorted({slot for slot in of_keys if routes.owner_of(slot) == owner}))
             self.cluster.send(MoveSlots(moving, to))
             self.moves += 1
 
@@ -164,8 +168,11 @@ def check_subscriptions(cluster):
 
 
 @few_and_many(60, 3_000)
-def test_slots_move_meanwhile(seed, count):
-    moves = 0
+@pytest.mark.parametrize("at_once", [1, HELD_AT_ONCE])
+def test_slots_move_meanwhile(seed, count, at_once, monkeypatch):
+    """Held commands are released at once, or one by one."""
+    monkeypatch.setattr(slots, "HELD_AT_ONCE", at_once)
+    moves = portions = 0
     for one in range(seed, seed + count):
         traffic = Traffic(one, causal=True)
         for _ in range(60):
@@ -180,7 +187,9 @@ def test_slots_move_meanwhile(seed, count):
         check_subscriptions(traffic.cluster)
         traffic.cluster.check_order()
         moves += traffic.moves
+        portions += len(events(traffic.cluster, HeldCommandsSent))
     assert moves > count
+    assert bool(portions) == (at_once == 1)
 
 
 @few_and_many(60, 3_000)

@@ -43,6 +43,7 @@ NO_STATE = {
     "partitions",
     "resources",
     "schema_migrations",
+    "since_recovery",
     "slot_detours",
     "slots",
     "tenant_partitions",

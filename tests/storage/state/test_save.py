@@ -154,7 +154,8 @@ def test_every_row_of_the_state_is_saved():
 MOVES = {
     "moved": SlotMove(1, "MOVED", (5, 7), 2, (1, 2, 3)),
     "held": SlotMove(2, "HELD"),
-    "released": SlotMove(3, "RELEASED", to=2),
+    "sent": SlotMove(3, "SENT", to=2, count=1),
+    "released": SlotMove(4, "RELEASED", to=2),
 }
 """The steps of a move of slots, in the order in which partition 3 saves them."""
 
@@ -168,26 +169,20 @@ def calls_of_move(row):
 
 
 async def saved_routes(connection):
-    """The owners of the slots 5 to 7, the detours, the partitions of messages by slot, and of commands in the inbox."""
+    """The owners of the slots 5 to 7, the detours, and the partitions of commands in the inbox."""
     tables = (
         "SELECT slot, partition_id FROM slots WHERE slot BETWEEN 5 AND 7 ORDER BY 1",
         "SELECT partition_id, previous, slots, held FROM slot_detours ORDER BY 1",
-        "SELECT slot, partition_id FROM messages ORDER BY 1",
-        "SELECT target_partition FROM inbox",
+        "SELECT target_partition FROM inbox ORDER BY id",
     )
     return [[tuple(row) for row in (await connection.execute(table)).rows] for table in tables]
 
 
 async def test_the_steps_of_a_move_of_slots_are_saved(connection):
-    await connection.execute(
-        "INSERT INTO messages (message_key, deadline_ms, partition_id, tenant_id, name, correlation_key, variables,"
-        " given) SELECT DISTINCT ON (slot) n, 0, 3, 't', 'm', n::text, '{}', '{}'"
-        " FROM (SELECT n, slot_of('t', n::text) AS slot FROM generate_series(1, 30000) n) named"
-        " WHERE slot BETWEEN 5 AND 7 ORDER BY slot"
-    )
     await connection.execute("UPDATE slots SET partition_id = 3")
     await connection.execute(
-        "INSERT INTO inbox (target_partition, tenant_id, intent, payload) VALUES (-3, 't', 'X:Y', '')"
+        "INSERT INTO inbox (target_partition, tenant_id, intent, payload)"
+        " SELECT -3, 't', 'X:Y', '' FROM generate_series(1, 3)"
     )
     owners = [(5, 2), (6, 3), (7, 2)]
     others = [(sender, 3, [5, 7], False) for sender in (1, 2)]
@@ -196,9 +191,10 @@ async def test_the_steps_of_a_move_of_slots_are_saved(connection):
         await connection.pipeline(calls_of_move(row))
         seen[step] = await saved_routes(connection)
     assert seen == {
-        "moved": [owners, [*others, (3, 3, [5, 7], False)], owners, [(-3,)]],
-        "held": [owners, [*others, (3, 3, [5, 7], True)], owners, [(-3,)]],
-        "released": [owners, others, owners, [(2,)]],
+        "moved": [owners, [*others, (3, 3, [5, 7], False)], [(-3,)] * 3],
+        "held": [owners, [*others, (3, 3, [5, 7], True)], [(-3,)] * 3],
+        "sent": [owners, [*others, (3, 3, [5, 7], True)], [(-3,), (-3,), (2,)]],
+        "released": [owners, others, [(2,)] * 3],
     }
 
 
