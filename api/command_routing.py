@@ -5,12 +5,13 @@ The routes may be old: a partition that gets a command of another one sends it o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from itertools import count
 
 import trio
 
+from vivero.api.partition_loads import PERIOD_S, PartitionLoads
 from vivero.engine.core.homes import HOMES
 from vivero.engine.core.records.base import Command
 from vivero.engine.core.routes import ONE_PARTITION, Routes
@@ -29,26 +30,40 @@ READ_S = 0.25
 class CommandRouting:
     """The routes of this node, and whose turn it is to get new work."""
 
-    def __init__(self, fixed: Routes | None = None) -> None:
-        """`fixed`: routes that are never read again."""
+    def __init__(self, fixed: Routes | None = None, led: Callable[[], Collection[int]] = tuple) -> None:
+        """`fixed`: routes that are never read again. `led()`: the partitions that this node leads."""
         self.routes = fixed or ONE_PARTITION
+        self.loads = PartitionLoads()
+        self._led = led
         self._read_at = float("-inf" if fixed is None else "inf")
         self._turns = count()
+        self._for_new_work: dict[str, Sequence[int]] = {}
+        """By tenant."""
+        self._chosen_at = float("-inf")
 
     async def partition_of(self, command: Command, tenant: str, acquire: Acquire) -> int:
-        """The home of the command. New work goes to the partitions of its tenant in turn.
+        """The home of the command. New work goes to partitions of its tenant in turn, to this node's own if possible.
 
         `acquire()` lends a connection to read the routes with.
         """
-        if trio.current_time() - self._read_at > FRESH_S:
+        now = trio.current_time()
+        if now - self._read_at > FRESH_S:
             await self._read(acquire)
         if not self.routes.several:
             return 1
         home = HOMES[type(command)](command, tenant, self.routes)
-        if home is None:
-            partitions = self.routes.of_tenant(tenant)
-            home = partitions[next(self._turns) % len(partitions)]
-        return home
+        return self._new_home(tenant, now) if home is None else home
+
+    def _new_home(self, tenant: str, now: float) -> int:
+        if now - self._chosen_at > PERIOD_S:
+            self._chosen_at = now
+            self._for_new_work.clear()
+            self.loads.measure(now)
+        partitions = self._for_new_work.get(tenant)
+        if partitions is None:
+            partitions = self.loads.for_new_work(self.routes.of_tenant(tenant), self._led())
+            self._for_new_work[tenant] = partitions
+        return partitions[next(self._turns) % len(partitions)]
 
     async def _read(self, acquire: Acquire) -> None:
         """Read the routes. Other commands go by the old ones meanwhile."""

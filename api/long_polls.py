@@ -19,6 +19,7 @@ from uuid import UUID, uuid4
 
 import trio
 
+from vivero.api.job_turns import JobTurns
 from vivero.api.memory_budget import MemoryBudget
 from vivero.engine.runtime.appender.admission import Overloaded
 from vivero.engine.runtime.consumer.piggyback import Subject
@@ -48,7 +49,7 @@ class PiggybackedPoll:
         self._bounds = bounds
         self._start = None if bounds.plain(trio.current_time()) else bounds.bounded()
         self.call: Call = (
-            activation.plain_lease_statement(poller.ask, self.token)
+            activation.plain_lease_statement(poller.ask, self.token, first=polls.turns.first(bounds))
             if self._start is None
             else activation.lease_statement(poller.ask, self.token, start=self._start)
         )
@@ -73,7 +74,7 @@ class PiggybackedPoll:
         """The leases, and whether all available jobs fitted."""
         if start is None:
             plain = activation.plain_look(result)
-            self._bounds.note_plain(trio.current_time(), plain.large, plain.slow)
+            self._bounds.note_plain(trio.current_time(), plain.large, plain.slow, len(plain.leases) == self._limit)
             return plain.leases, not plain.large
         leases, unfit, seen = activation.looked(result)
         if seen is not None:
@@ -280,7 +281,11 @@ class LongPolls:
     """All long polls for jobs of this program."""
 
     def __init__(
-        self, max_pollers: int = 10_000, slow_poll_s: float = 2.0, answers_bytes: int = 64 * 1024 * 1024
+        self,
+        max_pollers: int = 10_000,
+        slow_poll_s: float = 2.0,
+        answers_bytes: int = 64 * 1024 * 1024,
+        turns: JobTurns | None = None,
     ) -> None:
         self._queues: dict[tuple[str, str], _Queue] = {}
         self._max_pollers = max_pollers
@@ -292,6 +297,7 @@ class LongPolls:
         """The memory for the answers that are being built."""
         self.bounds = ScanBounds()
         """Where looks begin."""
+        self.turns = JobTurns() if turns is None else turns
         self._lost: dict[Subject, dict[UUID, float]] = {}
         """The tokens of leases that may have no worker, and the time of Trio's clock until which looks release them."""
 

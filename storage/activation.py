@@ -17,6 +17,7 @@ from uuid import UUID, uuid4
 
 import msgspec
 
+from vivero.engine.core.records.base import keys_of
 from vivero.storage.postgres.driver import Call, Connection, QueryResult
 from vivero.storage.postgres.sql_files import Statement, beside, statement
 from vivero.storage.scan_bounds import EVERYTHING, ScanStart, Seen
@@ -124,8 +125,21 @@ def _named(whole: Statement) -> Statement:
     return statement(f"{whole.name}_named", text, whole.why)
 
 
+_WAITING = re.compile(r", returned AS MATERIALIZED \(.*?\), seen AS MATERIALIZED", re.DOTALL)
+
+
+def _near(whole: Statement, waiting: Statement) -> Statement:
+    """The same statement, which takes the jobs of one partition first."""
+    text, places = _WAITING.subn(lambda _: f", {waiting.text}, seen AS MATERIALIZED", whole.text)
+    if places != 1:
+        raise ValueError(f"{whole.name} finds waiting jobs in {places} places")
+    return statement("activate_near", text, waiting.why)
+
+
 ACTIVATE, ACTIVATE_NAMED = _sql["activate"], _named(_sql["activate"])
 ACTIVATE_SMALL, ACTIVATE_SMALL_NAMED = _sql["activate_small"], _named(_sql["activate_small"])
+ACTIVATE_NEAR = _near(ACTIVATE_SMALL, _sql["waiting_near"])
+ACTIVATE_NEAR_NAMED = _named(ACTIVATE_NEAR)
 ACTIVATED, ACTIVATED_NAMED = _sql["activated_jobs"], _named(_sql["activated_jobs"])
 
 
@@ -154,13 +168,18 @@ def lease_statement(
     return ACTIVATE if names is None else ACTIVATE_NAMED, whose
 
 
-def plain_lease_statement(ask: Ask, token: UUID, room: int = SMALL_BYTES) -> Call:
-    """The statement for jobs that are all small: it leases the same as `lease_statement` without bounds, or nothing."""
+def plain_lease_statement(ask: Ask, token: UUID, room: int = SMALL_BYTES, first: int | None = None) -> Call:
+    """The statement for jobs that are all small: it leases the same as `lease_statement` without bounds, or nothing.
+
+    Among those of the highest priority, the jobs of the partition `first` come first.
+    """
     type, tenant, _, timeout_ms, worker, names, with_token = ask
     wanted = None if names is None else list(names)
     duration = min(timeout_ms, MAX_TIMEOUT_MS)
     values = (type, tenant, at_once(ask), duration, worker, wanted, with_token, str(token), min(room, SMALL_BYTES))
-    return ACTIVATE_SMALL if names is None else ACTIVATE_SMALL_NAMED, values
+    if first is None:
+        return ACTIVATE_SMALL if names is None else ACTIVATE_SMALL_NAMED, values
+    return ACTIVATE_NEAR if names is None else ACTIVATE_NEAR_NAMED, (*values, *keys_of(first))
 
 
 def plain_look(result: QueryResult) -> PlainLook:
@@ -199,9 +218,11 @@ async def activate(
     return looked(await connection.execute(*lease_statement(ask, token or uuid4(), room, MAX_VARIABLES, start)))
 
 
-async def activate_plainly(connection: Connection, ask: Ask, room: int, token: UUID) -> PlainLook:
-    """As `activate`, for jobs that are all small."""
-    return plain_look(await connection.execute(*plain_lease_statement(ask, token, room)))
+async def activate_plainly(
+    connection: Connection, ask: Ask, room: int, token: UUID, first: int | None = None
+) -> PlainLook:
+    """As `activate`, for jobs that are all small. `first`: see `plain_lease_statement`."""
+    return plain_look(await connection.execute(*plain_lease_statement(ask, token, room, first)))
 
 
 async def take_back(connection: Connection, type: str, tenant: str, tokens: Sequence[UUID]) -> int:

@@ -180,6 +180,47 @@ SELECT NULL, NULL, coalesce(fits, true), NULL
 FROM measured
 WHERE NOT fits OR clock_timestamp() - statement_timestamp() >= interval '3 milliseconds';
 
+-- name: waiting_near
+-- The part of activate_small between the expired and the chosen jobs, for a look under a backlog in a database with several partitions. Keys
+-- begin with the partition, so that the order of keys would leave all jobs of later partitions waiting. Among the jobs of the highest
+-- priority, those with keys from $10 to $11 come first; if they are too few, the others follow in the usual order. A key range is a
+-- boundary of the index only together with one priority.
+highest AS MATERIALIZED (
+    SELECT max(head.priority) AS priority
+    FROM (VALUES (true), (false)) AS halves(half) CROSS JOIN LATERAL (
+        SELECT priority FROM jobs WHERE type = $1 AND tenant_id = $2 AND ready AND returned = half ORDER BY priority DESC LIMIT 1
+    ) head
+), near AS MATERIALIZED (
+    SELECT job.*
+    FROM (VALUES (true), (false)) AS halves(half) CROSS JOIN LATERAL (
+        SELECT job_key, path, octet_length(headers::text) AS headers, priority
+        FROM jobs
+        WHERE type = $1 AND tenant_id = $2 AND ready AND returned = half AND priority = (SELECT priority FROM highest)
+            AND job_key > $10::bigint AND job_key < $11::bigint
+        ORDER BY job_key
+        LIMIT $3::int
+        FOR UPDATE SKIP LOCKED
+    ) job
+), far AS MATERIALIZED (
+    SELECT job.*
+    FROM (VALUES (true), (false)) AS halves(half) CROSS JOIN LATERAL (
+        SELECT job_key, path, octet_length(headers::text) AS headers, priority
+        FROM jobs
+        WHERE type = $1 AND tenant_id = $2 AND ready AND returned = half
+            AND (SELECT count(*) FROM near) < $3::int AND job_key <> ALL (ARRAY (SELECT job_key FROM near))
+        ORDER BY priority DESC, job_key
+        LIMIT $3::int
+        FOR UPDATE SKIP LOCKED
+    ) job
+), chosen AS (
+    SELECT job_key, path, headers FROM expired
+    UNION ALL
+    (SELECT job_key, path, headers
+     FROM (SELECT *, false AS is_far FROM near UNION ALL SELECT *, true FROM far) waiting
+     ORDER BY priority DESC, is_far, job_key)
+    LIMIT $3::int
+);
+
 -- name: activated_jobs
 -- This statement locks nothing, so a client that reads slowly holds no row. It reads only jobs whose lease is still the given
 -- one, and leaves out jobs that were cancelled since. A job sees the innermost variable of a name.

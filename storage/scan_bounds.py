@@ -83,7 +83,17 @@ class Seen(NamedTuple):
 class Bounds:
     """What is known of one job type and tenant: whether looks may be plain, and the bounds of those that are not."""
 
-    __slots__ = ("_due_ms", "_keys", "_measure_until", "_slow", "_slow_looks", "_version", "_whole_at")
+    __slots__ = (
+        "_due_ms",
+        "_keys",
+        "_looks",
+        "_measure_until",
+        "_slow",
+        "_slow_looks",
+        "_version",
+        "_whole_at",
+        "backlog",
+    )
 
     def __init__(self, now: float) -> None:
         self._due_ms = 0
@@ -93,13 +103,23 @@ class Bounds:
         self._slow_looks = 0
         self._measure_until = 0.0
         self._whole_at = now
+        self.backlog = False
+        """Whether the last plain look found as many jobs as it could lease."""
+        self._looks = 0
 
     def plain(self, now: float) -> bool:
         """Whether the next look needs neither bounds nor sizes. Times are seconds of one clock."""
         return not self._slow and now >= self._measure_until
 
-    def note_plain(self, now: float, large: bool, slow: bool) -> None:
-        """A plain look is over. `large`: it leased nothing, because not all jobs are small."""
+    def count_look(self) -> int:
+        """The number of this look, from 0."""
+        self._looks += 1
+        return self._looks - 1
+
+    def note_plain(self, now: float, large: bool, slow: bool, full: bool = False) -> None:
+        """A plain look is over. `large`: it leased nothing, because not all jobs are small. `full`: there may be more
+        jobs."""
+        self.backlog = full
         if large:
             self._measure_until = now + MEASURE_S
         self._slow_looks = self._slow_looks + 1 if slow else 0

@@ -8,6 +8,7 @@ import structlog
 
 from vivero.api.access.authentication import Authenticator
 from vivero.api.long_polls import LongPolls
+from vivero.api.partition_loads import PartitionLoads
 from vivero.engine.core.outcomes import Ended
 from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.completions import Completions
@@ -57,6 +58,7 @@ class NodeEvents:
         warm_up: WarmUp,
         hub: Hub,
         access: Authenticator | None = None,
+        loads: PartitionLoads | None = None,
     ) -> None:
         """`timers` by partition. `look_at_nodes()`: something changed about nodes or leaders. `access` is None
         without authentication."""
@@ -71,12 +73,14 @@ class NodeEvents:
         self._warm_up = warm_up
         self._hub = hub
         self._access = access
+        self._loads = PartitionLoads() if loads is None else loads
         self._unreadable = 0
 
     # -- from the consumers
 
     def committed(self, partition: int, watermark: int, outcomes: list[CommandOutcome], ended: list[Ended]) -> None:
         self._completions.committed(partition, watermark, outcomes, ended)
+        self._loads.processed(partition, watermark)
         self._announcer.announce(PROCESSED, str(partition), watermark)
         self._hub.processed(partition, watermark)
         self._appender.processed(partition)
@@ -139,6 +143,7 @@ class NodeEvents:
             if channel == APPENDED:
                 self._handovers.wake(int(key))
             elif channel == PROCESSED:
+                self._loads.processed(int(key), value)
                 self._completions.processed(int(key), value)
                 self._hub.processed(int(key), value)
             elif channel == INBOX:

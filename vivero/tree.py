@@ -21,6 +21,8 @@ from vivero.api import app, server, status_only
 from vivero.api.access.authentication import Authenticator
 from vivero.api.access.rates import rates
 from vivero.api.access.signing_keys import SigningKeys
+from vivero.api.command_routing import CommandRouting
+from vivero.api.job_turns import JobTurns
 from vivero.api.long_polls import LongPolls
 from vivero.api.memory_budget import MemoryBudget
 from vivero.api.redirects import Redirects
@@ -158,9 +160,10 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
     limits = replace(LIMITS, feel=config.feel.limits)
     definitions = DefinitionCache(pools[0].connection, read=partial(parse, limits=limits), consumers=config.partitions)
     max_waiting = min(config.api.max_waiting, config.http.max_connections * 3 // 4)
-    long_polls = LongPolls(max_waiting, config.api.slow_poll_s, config.api.activations_bytes)
-    announcer = Announcer(before("announcer"), needed=lambda: not listener.alone)
     handovers = Handovers(changed=lambda: cluster.changed())
+    routing = CommandRouting(led=handovers.led)
+    long_polls = _long_polls(config, max_waiting, routing, handovers)
+    announcer = Announcer(before("announcer"), needed=lambda: not listener.alone)
     appender = _appender(config, connection, handovers, announcer)
     engine = _Engine(
         lambda partition: Consumer(
@@ -181,7 +184,7 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
     hub = Hub(min(config.web.max_streams, config.http.max_connections // 4), config.web.max_streams_per_client)
     events = NodeEvents(
         completions, definitions, long_polls, announcer, handovers, appender, engine.timers, cluster.look_soon,
-        warm_up, hub, access,
+        warm_up, hub, access, routing.loads,
     )  # fmt: skip
     listener = NotificationListener(before("listener"), CHANNELS, events.heard, events.connected)
 
@@ -190,12 +193,11 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
             appender, completions, definitions, *pools, long_polls, supervisor, config.api,
             supervisor.chaos if config.chaos else None,
             events.clock_changed if config.control_clock else None,
-            node,
-            limits,
+            node, limits,
             Waits(max_waiting),
             MemoryBudget(max(config.api.pages_bytes, config.api.max_page_bytes)),
             redirects=Redirects(node, lambda: cluster.view) if config.api.redirect_to_leader else None,
-            access=access,
+            access=access, routing=routing,
             figures=lambda: figures(supervisor, engine.consumers, definitions),
             rates=rates(config.api.requests_per_s, config.api.request_burst), multi_tenancy=config.tenants.enabled,
         )  # fmt: skip
@@ -219,6 +221,11 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
     return Tree(
         supervisor, appender, cluster, engine.consumers, engine.timers, completions, definitions, pools, long_polls
     )
+
+
+def _long_polls(config: Config, max_waiting: int, routing: CommandRouting, handovers: Handovers) -> LongPolls:
+    turns = JobTurns(lambda: routing.routes.all, handovers.led)
+    return LongPolls(max_waiting, config.api.slow_poll_s, config.api.activations_bytes, turns)
 
 
 def _cluster(

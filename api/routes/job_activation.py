@@ -274,9 +274,9 @@ async def _activate(connection: Connection, polls: LongPolls, ask: Ask, max_byte
     token = uuid4()
     try:
         if bounds.plain(trio.current_time()):
-            looked = await activation.activate_plainly(connection, ask, max_bytes, token)
+            looked = await activation.activate_plainly(connection, ask, max_bytes, token, polls.turns.first(bounds))
             large = looked.large and max_bytes >= SMALL_BYTES
-            bounds.note_plain(trio.current_time(), large, looked.slow)
+            bounds.note_plain(trio.current_time(), large, looked.slow, len(looked.leases) == at_once(ask))
             if not looked.large:
                 return Looked(looked.leases)
         return await _activate_measured(connection, ask, max_bytes, token, bounds)

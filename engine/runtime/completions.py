@@ -17,6 +17,7 @@ from typing import Any
 import trio
 
 from vivero.engine.core.outcomes import Ended
+from vivero.engine.core.records.base import partition_of
 from vivero.engine.core.state.instance_tree import Variable
 from vivero.engine.runtime.appender.admission import Lost, Overloaded
 from vivero.engine.runtime.dedicated_connection import DedicatedConnection
@@ -137,7 +138,15 @@ class Completions:
         """Another node has processed the partition up to `watermark`. The outcomes are in the event log."""
         if watermark > self._watermarks.get(partition, 0):
             self._watermarks[partition] = watermark
-            self.sweep_soon()
+            if self._may_be_answered(partition):
+                self._due.set()
+
+    def _may_be_answered(self, partition: int) -> bool:
+        """Whether somebody waits for what this partition may have done: for a command that is processed, here or
+        elsewhere, or for the end of one of its instances."""
+        watermarks = self._watermarks
+        outcomes = any(position <= watermarks.get(partition_of(position), 0) for position in self._outcomes.waiters)
+        return outcomes or any(partition_of(key) == partition for key in self._ends.waiters)
 
     def term_began(self) -> None:
         """Forget what earlier terms reported. The database may be another one: a backup, or a standby that lacks the

@@ -228,8 +228,23 @@ async def test_what_another_node_processed_is_read(sweeping, connection):
     refused = Rejection(RejectionCode.NOT_FOUND, "no such job")
     with completions.register(1, 5) as waiter:
         await answer(connection, 5, None, msgspec.json.encode(refused))
-        completions.processed(1, 5)
+        completions.processed(0, 5)
         assert await wait(waiter) == CommandOutcome(5, refused, None)
+
+
+async def test_only_what_somebody_waits_for_is_read(sweeping, connection):
+    """A command that is processed may be answered by another partition, where a follow-up of it has gone."""
+    completions = await sweeping()
+    with completions.register(0, 5) as waiter:
+        await swept(completions)
+        await answer(connection, 5)
+        completions.processed(2, (2 << 51) + 7)
+        completions.processed(0, 4)
+        await trio.testing.wait_all_tasks_blocked()
+        assert waiter.value is None
+        completions.committed(0, 5, [], [])
+        completions.processed(2, (2 << 51) + 8)
+        assert await wait(waiter) == CommandOutcome(5, None, b'{"a":1}')
 
 
 async def test_an_outcome_whose_notification_was_lost_is_asked_for_soon(sweeping, connection):
@@ -287,7 +302,7 @@ async def test_a_lost_connection_loses_no_waiter(sweeping, connection):
     with completions.register(1, 5) as waiter:
         completions.close()
         await answer(connection, 5)
-        completions.processed(1, 5)
+        completions.processed(0, 5)
         assert await wait(waiter) == CommandOutcome(5, None, b'{"a":1}')
 
 
@@ -301,7 +316,7 @@ async def test_who_waits_for_what_a_crash_took_is_told(sweeping, connection):
     with pytest.raises(Lost, match="at position 5"):
         await wait(lost)
     await answer(connection, 6)
-    completions.processed(1, 6)
+    completions.processed(0, 6)
     assert await wait(there) == CommandOutcome(6, None, b'{"a":1}')
 
 

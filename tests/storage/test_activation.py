@@ -10,11 +10,13 @@ import psycopg
 import pytest
 import trio
 
+from vivero.api.job_turns import FAIR_EVERY, JobTurns
 from vivero.storage import activation
 from vivero.storage.activation import AT_ONCE, MAX_TIMEOUT_MS, MAX_VARIABLES, Ask, Lease, Refusal, at_once
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import ConnectionLost
 from vivero.storage.postgres.plans import use_indexes
+from vivero.storage.scan_bounds import Bounds
 
 PINNED = "2026-11-21T01:02:03Z"
 ROOM = 4_000_000
@@ -298,6 +300,55 @@ async def test_a_plain_look_leases_what_fits_or_nothing(sync, connection):
     ask = Ask("work", "<default>", 10, 1000, "w")
     assert await activation.activate_plainly(connection, ask, 2000, uuid4()) == ([], True, False)
     assert len((await activation.activate_plainly(connection, ask, 2200, uuid4())).leases) == 3
+
+
+def first_keys(partition, count):
+    return [(partition << 51) + number for number in range(1, count + 1)]
+
+
+async def look_near(connection, limit, first):
+    ask = Ask("work", "<default>", limit, 1000, "w")
+    return keys((await activation.activate_plainly(connection, ask, ROOM, uuid4(), first)).leases)
+
+
+@pytest.mark.parametrize("returned", [False, True])
+async def test_jobs_of_one_partition_come_first(sync, connection, returned):
+    """Also jobs that were given back, which another index range has."""
+    one, two, three = (first_keys(partition, 6) for partition in (1, 2, 3))
+    for key in (*one, *two, *three):
+        put_job(sync, key, returned=returned)
+    assert await look_near(connection, 4, 2) == two[:4]
+    assert await look_near(connection, 4, 3) == three[:4]
+    assert await look_near(connection, 4, 2) == [*one[:2], *two[4:]]
+    assert await look_near(connection, 50, 3) == [*one[2:], *three[4:]]
+    assert await look_near(connection, 50, 3) == []
+
+
+async def test_a_higher_priority_goes_before_the_partition(sync, connection):
+    one, two = first_keys(1, 2), first_keys(2, 2)
+    put_job(sync, one[0], priority=1)
+    put_job(sync, one[1], priority=9)
+    put_job(sync, two[0], priority=5, returned=True)
+    put_job(sync, two[1], priority=9)
+    assert await look_near(connection, 1, 2) == two[1:]
+    assert await look_near(connection, 1, 2) == one[1:]
+    assert await look_near(connection, 1, 1) == two[:1]
+    assert await look_near(connection, 1, 2) == one[:1]
+
+
+async def test_under_a_lasting_backlog_the_oldest_job_of_each_partition_is_soon_activated(sync, connection):
+    """Each look finds more jobs of partition 1 than it takes. The node leads partition 1, or none, or all."""
+    for led in ([1], [], [1, 2, 3]):
+        sync.execute("DELETE FROM jobs")
+        for key in (*first_keys(1, 60), *first_keys(2, 30), *first_keys(3, 30)):
+            put_job(sync, key, returned=key % 2 == 0)
+        turns, bounds, oldest = JobTurns(lambda: [1, 2, 3], partial(list, led)), Bounds(0.0), {}
+        for number in range(1 + 3 * FAIR_EVERY):
+            leases = await look_near(connection, 5, turns.first(bounds))
+            bounds.note_plain(0.0, large=False, slow=False, full=len(leases) == 5)
+            for key in leases:
+                oldest.setdefault(key >> 51, (key, number))
+        assert [oldest[partition][0] for partition in (1, 2, 3)] == [first_keys(n, 1)[0] for n in (1, 2, 3)]
 
 
 async def test_one_statement_leases_fifty_jobs_at_most(sync, connection):

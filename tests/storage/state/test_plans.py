@@ -24,7 +24,9 @@ CONSUMER = [
     if statement.name != "save.definitions_moved"
 ]
 ACTIVATION = [
-    *load(STORAGE / "activation.sql").values(),
+    *(one for one in load(STORAGE / "activation.sql").values() if one.name != "activation.waiting_near"),
+    activation.ACTIVATE_NEAR,
+    activation.ACTIVATE_NEAR_NAMED,
     activation.ACTIVATE_NAMED,
     activation.ACTIVATE_SMALL_NAMED,
     activation.ACTIVATED_NAMED,
