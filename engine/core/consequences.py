@@ -39,7 +39,7 @@ from vivero.engine.core.work import Work
 
 def _activating(work: Work, row: Element, event: InstanceCreated | ElementActivating) -> None:
     row.node = work.view.model(row.instance.definition_key).nodes[row.element]
-    if row.scope is not None and row.scope.open_incidents:
+    if row.scope is not None and row.scope.waits.incidents:
         work.settle_queue.add(row.scope.key)  # the scope may have been stuck until now
     if event.begin:
         work.queue.append((row.key, "activate", event.begin))

@@ -98,7 +98,8 @@ def end_listeners(element: Element, view: View, index: int) -> Effects:
 def leave(element: Element, view: View, _argument: object) -> Effects:
     scope = element.scope
     collect = None if scope is None else ELEMENTS[scope.type].collect
-    if collect is not None or element.open_incidents or element.timers or element.subscriptions:
+    own = element.waits
+    if collect is not None or own.incidents or own.timers or own.subscriptions:
         return _close_and_leave(element, view)
     return ELEMENTS[element.type].leave(element, view)
 
@@ -108,20 +109,19 @@ def _close_and_leave(element: Element, view: View) -> Effects:
     collect = None if scope is None else ELEMENTS[scope.type].collect
     if scope is not None and collect is not None:
         yield from collect(scope, element, view)
-    for incident in element.open_incidents:
+    for incident in element.waits.incidents:
         yield IncidentResolved(incident)
-    if element.timers or element.subscriptions:
-        yield from waits.close(element)
+    yield from waits.close(element)
     yield from ELEMENTS[element.type].leave(element, view)
 
 
 def terminate(element: Element, _view: View, _argument: object) -> Effects:
     """Cancel everything that waits in the element. Its children terminate page by page when it settles."""
-    for job in element.jobs:
+    for job in element.waits.jobs:
         yield JobCanceled(job)
-    if element.user_task is not None:
-        yield UserTaskEnded(element.user_task.key, "CANCELED")
-    for incident in element.open_incidents:
+    for task in element.waits.user_tasks:
+        yield UserTaskEnded(task, "CANCELED")
+    for incident in element.waits.incidents:
         yield IncidentResolved(incident)
     yield from waits.close(element)
     if not element.live:

@@ -57,7 +57,7 @@ def _reported_job(command: CompleteJob | FailJob | ThrowJobError, view: View) ->
         return None
     if command.lease is not None and view.leases.get(job.key) != command.lease:
         return None
-    has_incident = any(incident.job == job.key for incident in job.element.open_incidents.values())
+    has_incident = any(incident.job == job.key for incident in job.element.waits.incidents.values())
     return None if has_incident else job
 
 

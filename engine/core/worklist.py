@@ -120,7 +120,7 @@ class Worklist(Work):
             except Fail as failure:
                 effects = failing(failure)
             done = self.take(effects, element, stage, argument)
-            if done and following is not None and not element.jobs:
+            if done and following is not None and not element.waits.jobs:
                 following = next_stage(following, element)
                 self.queue.appendleft((key, following, 0))  # before other work can change its variables
 
@@ -174,7 +174,7 @@ class Worklist(Work):
 
     def _check(self, element: Element, key: int) -> None:
         """Check whether the event that the subscription `key` waits for has happened."""
-        subscription = element.subscriptions.get(key)
+        subscription = element.waits.subscriptions.get(key)
         if subscription is not None and not self.ending.covers(element.scope):
             self.take(subscriptions.check(subscription, self.view), element, "check", key)
 
@@ -201,7 +201,7 @@ class Worklist(Work):
             self._join(scope)
             if len(self.events) == before:
                 self.take(ELEMENTS[scope.type].settle(scope, self.view), scope, "settle")
-            if len(self.events) == before and (scope.open_incidents or (scope.tokens and not scope.live)):
+            if len(self.events) == before and (scope.waits.incidents or (scope.tokens and not scope.live)):
                 self.take(deadlocks.check(scope, self.view))
         if len(self.events) > before:
             self.settle_queue.add(scope.key)

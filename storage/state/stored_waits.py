@@ -32,7 +32,7 @@ def add_job(state: State, columns: tuple[Any, ...]) -> None:
     """Adds a job to the state, and to its element."""
     row = JobRow._make(columns)
     element = state.elements[row.element_key]
-    state.jobs[row.key] = element.jobs[row.key] = Job(
+    state.jobs[row.key] = element.own_waits().jobs[row.key] = Job(
         row.key,
         element,
         row.type,
@@ -57,7 +57,7 @@ def add_incident(state: State, columns: tuple[Any, ...]) -> None:
     row = IncidentRow._make(columns)
     element = state.elements[row.element_key]
     argument = _decode(row.argument) if row.argument else 0
-    state.incidents[row.key] = element.open_incidents[row.key] = Incident(
+    state.incidents[row.key] = element.own_waits().incidents[row.key] = Incident(
         row.key, element, row.stage, argument, row.type, row.message, row.job, row.created_at
     )
     element.root.weight += INCIDENT_WEIGHT
@@ -68,7 +68,7 @@ def add_timer(state: State, columns: tuple[Any, ...]) -> None:
     row = TimerRow._make(columns)
     element = state.elements[row.element_key]
     instance = element.instance
-    state.timers[row.key] = element.timers[row.key] = Timer(
+    state.timers[row.key] = element.own_waits().timers[row.key] = Timer(
         row.key,
         element,
         row.target,
@@ -90,7 +90,7 @@ def add_subscription(state: State, columns: tuple[Any, ...]) -> None:
     row = SubscriptionRow._make(columns)
     element = state.elements[row.element_key]
     subscription = Subscription(row.key, element, *row[2:])
-    state.subscriptions[row.key] = element.subscriptions[row.key] = subscription
+    state.subscriptions[row.key] = element.own_waits().subscriptions[row.key] = subscription
     add_loaded(state.waiting, subscription)
     element.root.weight += SUBSCRIPTION_WEIGHT
 
@@ -99,7 +99,7 @@ def add_user_task(state: State, columns: tuple[Any, ...]) -> None:
     """Adds an open user task to the state, and to its element."""
     row = UserTaskRow._make(columns)
     element = state.elements[row.element_key]
-    element.user_task = state.user_tasks[row.key] = UserTask(
+    state.user_tasks[row.key] = element.own_waits().user_tasks[row.key] = UserTask(
         row.key,
         element,
         row.assignee,

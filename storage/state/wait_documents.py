@@ -96,6 +96,20 @@ def new_job(row: Job) -> NewJob:
     )
 
 
+def _owner(row: UserTask | Incident | Subscription) -> Document:
+    """The columns that say whose the row is."""
+    element, instance = row.element, row.element.instance
+    return {
+        "root": instance.root.key,
+        "part": part_of(element),
+        "instance": instance.key,
+        "element": element.key,
+        "definition": instance.definition_key,
+        "process_id": instance.process_id,
+        "tenant": instance.tenant,
+    }
+
+
 def changed_timer(row: Timer) -> Document:
     return {
         "key": row.key,
@@ -141,13 +155,9 @@ def changed_user_task(row: UserTask) -> Document:
 
 def new_user_task(row: UserTask) -> Document:
     element, instance = row.element, row.element.instance
-    return changed_user_task(row) | {
-        "root": instance.root.key,
-        "part": part_of(element),
-        "instance": instance.key,
-        "element": element.key,
-        "definition": instance.definition_key,
-        "process_id": instance.process_id,
+    return {
+        **changed_user_task(row),
+        **_owner(row),
         "number": instance.version_number,
         "process_name": instance.name,
         "element_id": element.element,
@@ -157,7 +167,6 @@ def new_user_task(row: UserTask) -> Document:
         "form_key": row.form_key,
         "business_id": instance.business_id,
         "tags": instance.tags,
-        "tenant": instance.tenant,
         "created_at": row.created_at,
     }
 
@@ -167,21 +176,15 @@ def changed_incident(row: Incident) -> Document:
 
 
 def new_incident(row: Incident) -> Document:
-    element, instance = row.element, row.element.instance
-    return changed_incident(row) | {
-        "root": instance.root.key,
-        "part": part_of(element),
-        "instance": instance.key,
-        "element": element.key,
-        "definition": instance.definition_key,
-        "process_id": instance.process_id,
-        "element_id": element.element,
+    return {
+        **changed_incident(row),
+        **_owner(row),
+        "element_id": row.element.element,
         "job": row.job,
         "stage": row.stage,
         "argument": row.argument,
         "type": row.type,
         "message": row.message,
-        "tenant": instance.tenant,
         "created_at": row.created_at,
     }
 
@@ -191,14 +194,10 @@ def changed_subscription(row: Subscription) -> Document:
 
 
 def new_subscription(row: Subscription) -> Document:
-    element, instance = row.element, row.element.instance
-    return changed_subscription(row) | {
-        "root": instance.root.key,
-        "part": part_of(element),
-        "instance": instance.key,
-        "element": element.key,
-        "definition": instance.definition_key,
-        "process_id": instance.process_id,
+    instance = row.element.instance
+    return {
+        **changed_subscription(row),
+        **_owner(row),
         "process_name": instance.name,
         "number": instance.version_number,
         "target": row.target,
@@ -208,6 +207,5 @@ def new_subscription(row: Subscription) -> Document:
         "correlation_key": row.correlation_key,
         "interrupting": row.interrupting,
         "business_id": instance.business_id,
-        "tenant": instance.tenant,
         "created_at": row.created_at,
     }

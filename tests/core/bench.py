@@ -16,7 +16,7 @@ from vivero.engine.core.records.signals import BroadcastSignal
 from vivero.engine.core.records.timers import FireTimer
 from vivero.engine.core.records.user_tasks import CompleteUserTask
 from vivero.engine.core.replay import Recorded, replay
-from vivero.engine.core.state.instance_tree import Instance
+from vivero.engine.core.state.instance_tree import NO_WAITS, Instance
 from vivero.engine.core.state.message_channels import MessageChannel
 from vivero.engine.core.state.rows import Row
 from vivero.engine.core.state.state import State
@@ -103,14 +103,14 @@ class Bench:
         return next(element for element in mine if place_of(element) == place)
 
     def _job_at(self, root, place):
-        (job,) = self.at(root, place).jobs.values()
+        (job,) = self.at(root, place).waits.jobs.values()
         return job.key
 
     def complete_at(self, root, place, variables):
         self.accepted(CompleteJob(self._job_at(root, place), raw(variables)))
 
     def finish_at(self, root, place, variables):
-        self.accepted(CompleteUserTask(self.at(root, place).user_task.key, raw(variables)))
+        self.accepted(CompleteUserTask(next(iter(self.at(root, place).waits.user_tasks)), raw(variables)))
 
     def fail_at(self, root, place, variables):
         self.accepted(FailJob(self._job_at(root, place), 0, 0, "boom", raw(variables)))
@@ -119,7 +119,7 @@ class Bench:
         self.accepted(ThrowJobError(self._job_at(root, place), code, "boom", raw(variables)))
 
     def fire_at(self, root, place, target):
-        (timer,) = (timer for timer in self.at(root, place).timers.values() if timer.target == target)
+        (timer,) = (timer for timer in self.at(root, place).waits.timers.values() if timer.target == target)
         self.accepted(FireTimer(timer.key))
 
     def resolve_job_at(self, root, place):
@@ -127,7 +127,7 @@ class Bench:
         self.resolve_at(root, place)
 
     def resolve_at(self, root, place):
-        (incident,) = self.at(root, place).open_incidents
+        (incident,) = self.at(root, place).waits.incidents
         self.accepted(ResolveIncident(incident))
 
     def broadcast(self, signal, **variables):
@@ -205,7 +205,6 @@ def place_of(element):
 
 
 SCOPES = ("Instance", "Element")
-INDEXES = ("children", "jobs", "variables", "open_incidents")
 
 
 def keep_rows(state, rows=None):
@@ -284,7 +283,7 @@ def columns_of(kind):
 
 def _is_index(field):
     """Whether a column holds rows, which are rows themselves."""
-    return field.default_factory in (dict, list)
+    return field.default_factory in (dict, list) or field.default is NO_WAITS
 
 
 def _plain(value):
@@ -300,7 +299,10 @@ def snapshot(state):
             name: [whole(row) for row in getattr(state, name).values()] for name in ("elements", "jobs", "incidents")
         },
         "links": {
-            element.key: {name: list(getattr(element, name)) for name in INDEXES} for element in state.elements.values()
+            element.key: [
+                list(rows) for rows in (element.children, element.variables, *msgspec.structs.astuple(element.waits))
+            ]
+            for element in state.elements.values()
         },
         "variables": [whole(v) for element in state.elements.values() for v in element.variables.values()],
         "items": [whole(item) for element in state.elements.values() for item in element.items],

@@ -67,7 +67,7 @@ CORE: tuple[Mutant, ...] = (
         "core: cancelled elements keep their jobs",
         f"{CANCEL_TESTS}::test_an_instance_can_be_cancelled_at_every_quiet_point",
         "engine/core/lifecycle.py",
-        ("    for job in element.jobs:\n        yield JobCanceled(job)\n", ""),
+        ("    for job in element.waits.jobs:\n        yield JobCanceled(job)\n", ""),
     ),
     mutant(
         "core: deferred scopes are forgotten",
@@ -273,7 +273,7 @@ CORE: tuple[Mutant, ...] = (
         "core: an ending element keeps its incidents",
         "tests/core/commands/test_cancel.py::test_an_instance_can_be_cancelled_at_every_quiet_point",
         "engine/core/lifecycle.py",
-        ('"CANCELED")\n    for incident in element.open_incidents:\n', '"CANCELED")\n    for incident in ():\n'),
+        ('"CANCELED")\n    for incident in element.waits.incidents:\n', '"CANCELED")\n    for incident in ():\n'),
     ),
     mutant(
         "core: a completed element waits on",
@@ -309,7 +309,7 @@ CORE: tuple[Mutant, ...] = (
         "core: a failed job can be completed",
         "tests/core/commands/test_jobs.py::test_a_job_with_an_incident_cannot_be_reported_on",
         "engine/core/commands/job.py",
-        ("    if any(incident.job == job.key for incident in job.element.open_incidents.values()):", "    if False:"),
+        ("    if any(incident.job == job.key for incident in job.element.waits.incidents.values()):", "    if False:"),
     ),
     mutant(
         "core: a lost lease may report",
@@ -405,7 +405,7 @@ CORE: tuple[Mutant, ...] = (
         "listeners: the element goes on before its listener is done",
         f"{LISTENER_TESTS}::test_each_has_its_turn_in_the_order_of_the_file",
         "engine/core/worklist.py",
-        ("following is not None and not element.jobs:", "following is not None:"),
+        ("following is not None and not element.waits.jobs:", "following is not None:"),
     ),
     mutant(
         "listeners: the first one alone has its turn",

@@ -21,7 +21,7 @@ SNAPSHOTS: tuple[Mutant, ...] = (
         "a restored element is not counted as one with incidents",
         GOLDEN_TEST,
         READER,
-        ("            above.incidents += len(element.open_incidents)\n", ""),
+        ("            above.incidents += len(element.waits.incidents)\n", ""),
     ),
     mutant(
         "a snapshot forgets that an event has occurred",

@@ -194,5 +194,5 @@ class Machine:
 
 def _throws(element: Element) -> bool:
     """Whether the element waits for the delivery of what it has thrown, and not for a worker or a person."""
-    waits = element.jobs or element.open_incidents or element.children
+    waits = element.waits.jobs or element.waits.incidents or element.children
     return element.type in THROWERS and element.state is ACTIVATED and not waits

@@ -14,7 +14,7 @@ def incident_raised(state: State, event: IncidentRaised) -> Incident:
     )
     state.add(incident)
     state.link(state.incidents, event.key, incident)
-    state.link(element.open_incidents, event.key, incident)
+    state.link(element.own_waits().incidents, event.key, incident)
     state.edit(element)
     element.incident = event.key
     state.written += len(event.message)
@@ -29,9 +29,9 @@ def incident_resolved(state: State, event: IncidentResolved) -> Incident:
     incident.resolved_at = state.now
     element = incident.element
     state.unlink(state.incidents, event.key)
-    state.unlink(element.open_incidents, event.key)
+    state.unlink(element.waits.incidents, event.key)
     state.edit(element)
-    element.incident = next(iter(element.open_incidents), None)
+    element.incident = next(iter(element.waits.incidents), None)
     _count(state, element, -1)
     return incident
 

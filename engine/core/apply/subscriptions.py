@@ -30,7 +30,7 @@ def subscription_opened(state: State, event: SubscriptionOpened) -> Subscription
     )
     state.add(subscription)
     state.link(state.subscriptions, event.key, subscription)
-    state.link(element.subscriptions, event.key, subscription)
+    state.link(element.own_waits().subscriptions, event.key, subscription)
     found = index_of(state.waiting, subscription)
     if found is not None:
         index, place = found
@@ -60,7 +60,7 @@ def subscription_closed(state: State, event: SubscriptionClosed) -> Subscription
         subscription.updated_at = state.now
     subscription.ended_at = state.now
     state.unlink(state.subscriptions, event.key)
-    state.unlink(element.subscriptions, event.key)
+    state.unlink(element.waits.subscriptions, event.key)
     found = index_of(state.waiting, subscription)
     if found is not None:
         index, place = found

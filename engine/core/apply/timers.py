@@ -25,7 +25,7 @@ def timer_scheduled(state: State, event: TimerScheduled) -> Timer:
     state.add(timer)
     state.link(state.timers, event.key, timer)
     if element is not None:
-        state.link(element.timers, event.key, timer)
+        state.link(element.own_waits().timers, event.key, timer)
         state.add_weight(element.root, TIMER_WEIGHT)
     else:
         _index_by_process(state, timer, link=True)
@@ -65,7 +65,7 @@ def _end(state: State, key: int, to: str) -> Timer:
     timer.ended_at = state.now
     state.unlink(state.timers, key)
     if timer.element is not None:
-        state.unlink(timer.element.timers, key)
+        state.unlink(timer.element.waits.timers, key)
         state.add_weight(timer.element.root, -TIMER_WEIGHT)
     else:
         _index_by_process(state, timer, link=False)

@@ -28,8 +28,7 @@ def user_task_created(state: State, event: UserTaskCreated) -> UserTask:
     )
     state.add(task)
     state.link(state.user_tasks, event.key, task)
-    state.edit(element)
-    element.user_task = task
+    state.link(element.own_waits().user_tasks, event.key, task)
     state.add_weight(element.root, USER_TASK_WEIGHT)
     state.written += sum(map(len, event.headers.values()))
     for names in (event.candidate_groups, event.candidate_users):
@@ -51,7 +50,6 @@ def user_task_ended(state: State, event: UserTaskEnded) -> UserTask:
     task.state = event.state
     task.ended_at = state.now
     state.unlink(state.user_tasks, event.key)
-    state.edit(task.element)
-    task.element.user_task = None
+    state.unlink(task.element.waits.user_tasks, event.key)
     state.add_weight(task.element.root, -USER_TASK_WEIGHT)
     return task

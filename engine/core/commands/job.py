@@ -127,7 +127,7 @@ def _find_job(key: int, verb: str, view: View) -> Job:
 def _active_job(command: CompleteJob | FailJob | ThrowJobError | WithholdJob, verb: str, view: View) -> Job:
     """The job, if workers may report on it now: its element waits for it, and the lease of the command still holds."""
     job = _find_job(command.key, verb, view)
-    if any(incident.job == job.key for incident in job.element.open_incidents.values()):
+    if any(incident.job == job.key for incident in job.element.waits.incidents.values()):
         raise _wrong_state(job, verb)
     if job.element.state is not WAITING_STATES[job.listener_event]:
         raise reject_not_found("job", verb, command.key)

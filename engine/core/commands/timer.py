@@ -96,7 +96,7 @@ def _is_quarantined(timer: Timer) -> bool:
     """Whether handling the timer's trigger has raised, and the incident with the command is open."""
     if timer.state != "FAILED" or timer.element is None:
         return timer.state == "FAILED"
-    quarantined = (i.argument for i in timer.element.open_incidents.values() if i.stage == COMMAND_STAGE)
+    quarantined = (i.argument for i in timer.element.waits.incidents.values() if i.stage == COMMAND_STAGE)
     commands = (decode_command(one["intent"], one["command"].encode()) for one in quarantined)
     return any(isinstance(command, TriggerTimer) and command.key == timer.key for command in commands)
 

@@ -83,5 +83,5 @@ def _has_happened(subscription: Subscription) -> bool:
     """Whether another event that the element itself awaits has occurred: the first one wins."""
     return any(
         other.state == "CORRELATED" and other.type == subscription.type == "INTERMEDIATE"
-        for other in subscription.element.subscriptions.values()
+        for other in subscription.element.waits.subscriptions.values()
     )

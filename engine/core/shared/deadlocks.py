@@ -19,8 +19,8 @@ def check(scope: Element, view: View) -> Effects:
     A scope with another incident is checked after that one has been resolved.
     """
     if not _is_stuck(scope):
-        yield from (IncidentResolved(i.key) for i in scope.open_incidents.values() if i.stage == DEADLOCK_STAGE)
-    elif not scope.open_incidents:
+        yield from (IncidentResolved(i.key) for i in scope.waits.incidents.values() if i.stage == DEADLOCK_STAGE)
+    elif not scope.waits.incidents:
         flows = view.model(scope.instance.definition_key).flows
         joins = sorted({flows[flow].target for flow in scope.tokens})
         message = f"Deadlock: tokens wait at [{', '.join(joins)}]"
@@ -31,5 +31,5 @@ def _is_stuck(scope: Element) -> bool:
     """Boundary events do not count: they end the scope. Deferred work counts, because it can move a token."""
     if scope.live or not scope.tokens:
         return False
-    waits: tuple[Timer | Subscription, ...] = (*scope.timers.values(), *scope.subscriptions.values())
+    waits: tuple[Timer | Subscription, ...] = (*scope.waits.timers.values(), *scope.waits.subscriptions.values())
     return not any(wait.type == "EVENT_SUB_PROCESS" for wait in waits) and not is_deferred(scope, "arrive", "settle")

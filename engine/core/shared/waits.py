@@ -17,10 +17,10 @@ def close(element: Element, targets: Collection[str] | None = None, happened: st
     """Close all waits, or those for the nodes in `targets`.
 
     `happened`: the node whose event has occurred. Its timer has already ended in the same stage."""
-    for timer in element.timers.values():
+    for timer in element.waits.timers.values():
         if timer.target != happened and (targets is None or timer.target in targets):
             yield TimerCanceled(timer.key)
-    for subscription in element.subscriptions.values():
+    for subscription in element.waits.subscriptions.values():
         if targets is None or subscription.target in targets:
             yield SubscriptionClosed(subscription.key)
             if subscription.correlation_key is not None:

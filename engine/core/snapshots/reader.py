@@ -183,9 +183,9 @@ def _count(state: State, snapshot: Snapshot, root: Instance) -> None:
         element = state.elements[int(part.key)]
         root.rows += 1 + still_to_come(element)
         root.weight += weight_of(element)
-        above: Element | None = element if element.open_incidents else None
+        above: Element | None = element if element.waits.incidents else None
         while above is not None:
-            above.incidents += len(element.open_incidents)
+            above.incidents += len(element.waits.incidents)
             above = above.scope
     state.weight += root.weight
 

@@ -27,7 +27,7 @@ def add(state: State, snapshot: Snapshot) -> None:
 
 def _add_job(state: State, part: parts.JobPart, element: Element) -> None:
     key = int(part.key)
-    state.jobs[key] = element.jobs[key] = Job(
+    state.jobs[key] = element.own_waits().jobs[key] = Job(
         key,
         element,
         part.type,
@@ -47,8 +47,9 @@ def _add_job(state: State, part: parts.JobPart, element: Element) -> None:
 
 
 def _add_user_task(state: State, part: parts.UserTaskPart, element: Element) -> None:
-    element.user_task = state.user_tasks[int(part.key)] = UserTask(
-        int(part.key),
+    key = int(part.key)
+    state.user_tasks[key] = element.own_waits().user_tasks[key] = UserTask(
+        key,
         element,
         part.assignee,
         part.candidate_groups,
@@ -65,7 +66,7 @@ def _add_user_task(state: State, part: parts.UserTaskPart, element: Element) -> 
 
 def _add_timer(state: State, part: parts.TimerPart, element: Element) -> None:
     key, instance = int(part.key), element.instance
-    state.timers[key] = element.timers[key] = Timer(
+    state.timers[key] = element.own_waits().timers[key] = Timer(
         key,
         element,
         part.element_id,
@@ -98,12 +99,12 @@ def _add_subscription(state: State, part: parts.SubscriptionPart, element: Eleme
         part.updated_at,
         part.state,
     )
-    state.subscriptions[key] = element.subscriptions[key] = subscription
+    state.subscriptions[key] = element.own_waits().subscriptions[key] = subscription
     add_loaded(state.waiting, subscription)
 
 
 def _add_incident(state: State, part: parts.IncidentPart, element: Element) -> None:
     key = int(part.key)
-    state.incidents[key] = element.open_incidents[key] = Incident(
+    state.incidents[key] = element.own_waits().incidents[key] = Incident(
         key, element, part.stage, part.argument, part.type, part.message, key_of(part.job_key), part.created_at
     )

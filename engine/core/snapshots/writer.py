@@ -70,12 +70,11 @@ class _Rows:
     def __init__(self, elements: list[Element]) -> None:
         self.elements = elements
         self.variables: list[Variable] = _sorted(element.variables for element in elements)
-        self.jobs: list[Job] = _sorted(element.jobs for element in elements)
-        self.timers: list[Timer] = _sorted(element.timers for element in elements)
-        self.subscriptions: list[Subscription] = _sorted(element.subscriptions for element in elements)
-        self.incidents: list[Incident] = _sorted(element.open_incidents for element in elements)
-        tasks = (element.user_task for element in elements)
-        self.user_tasks = sorted((task for task in tasks if task is not None), key=_by_key)
+        self.jobs: list[Job] = _sorted(element.waits.jobs for element in elements)
+        self.timers: list[Timer] = _sorted(element.waits.timers for element in elements)
+        self.subscriptions: list[Subscription] = _sorted(element.waits.subscriptions for element in elements)
+        self.incidents: list[Incident] = _sorted(element.waits.incidents for element in elements)
+        self.user_tasks: list[UserTask] = _sorted(element.waits.user_tasks for element in elements)
 
     def __iter__(self) -> Iterator[Any]:
         for table in (self.elements, self.variables, self.jobs, self.timers):

@@ -147,15 +147,15 @@ def _remove(state: State, top: Element) -> None:
         state.paged.pop(element.key, None)
         if element.part is not None and element.part.head is element:
             del state.parts[element.key]
-        for key in element.jobs:
+        for key in element.waits.jobs:
             del state.jobs[key]
-        for key in element.open_incidents:
+        for key in element.waits.incidents:
             del state.incidents[key]
-        for key in element.timers:
+        for key in element.waits.timers:
             del state.timers[key]
-        for key, subscription in element.subscriptions.items():
+        for key, subscription in element.waits.subscriptions.items():
             del state.subscriptions[key]
             remove(state.waiting, subscription)
-        if element.user_task is not None:
-            del state.user_tasks[element.user_task.key]
+        for key in element.waits.user_tasks:
+            del state.user_tasks[key]
         break_cycles(element)

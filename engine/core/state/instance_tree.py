@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -49,6 +50,31 @@ ACTIVATING, ACTIVATED, COMPLETING, COMPLETED, TERMINATING, TERMINATED = ElementS
 """Names for the members, because a lookup in the class takes six times as long."""
 
 
+class Waits(msgspec.Struct, frozen=True, eq=False):
+    """The rows that an element waits for, by key. At most one of them is a user task."""
+
+    jobs: dict[int, Job] = {}
+    user_tasks: dict[int, UserTask] = {}
+    timers: dict[int, Timer] = {}
+    subscriptions: dict[int, Subscription] = {}
+    incidents: dict[int, Incident] = {}
+    """The open ones."""
+
+    def weight(self) -> int:
+        return (
+            JOB_WEIGHT * len(self.jobs)
+            + USER_TASK_WEIGHT * len(self.user_tasks)
+            + TIMER_WEIGHT * len(self.timers)
+            + SUBSCRIPTION_WEIGHT * len(self.subscriptions)
+            + INCIDENT_WEIGHT * len(self.incidents)
+        )
+
+
+_NONE: Any = MappingProxyType({})
+NO_WAITS = Waits(_NONE, _NONE, _NONE, _NONE, _NONE)
+"""Shared by the elements that have never waited, such as most events and gateways. It cannot be changed."""
+
+
 class Element(Row, msgspec.Struct):  # the second base tells the linter that defaults are copied
     """A live element instance: a row of `element_instances`, or, as `Instance`, of `process_instances`."""
 
@@ -83,12 +109,8 @@ class Element(Row, msgspec.Struct):  # the second base tells the linter that def
     """The number of open incidents of this element and of all below it."""
     incident: int | None = None
     children: dict[int, Element] = {}
-    jobs: dict[int, Job] = {}
     variables: dict[str, Variable] = {}
-    open_incidents: dict[int, Incident] = {}
-    timers: dict[int, Timer] = {}
-    subscriptions: dict[int, Subscription] = {}
-    user_task: UserTask | None = None
+    waits: Waits = NO_WAITS
     part: Part | None = None
     """The part of a paged loop that this is loaded with; None: it is loaded with the root."""
     pages: LoopPages | None = None
@@ -102,6 +124,12 @@ class Element(Row, msgspec.Struct):  # the second base tells the linter that def
 
     def place(self) -> Element:
         return self
+
+    def own_waits(self) -> Waits:
+        """The waits, to add a row to one of them."""
+        if self.waits is NO_WAITS:
+            self.waits = Waits()
+        return self.waits
 
     def outer(self) -> Element | None:
         """The next variable scope. A called process does not see the variables of its caller."""
@@ -392,11 +420,7 @@ def weight_of(element: Element) -> int:
     """Estimated bytes of an element with its rows, without its children."""
     return (
         (INSTANCE_WEIGHT if isinstance(element, Instance) else ELEMENT_WEIGHT)
-        + JOB_WEIGHT * len(element.jobs)
-        + INCIDENT_WEIGHT * len(element.open_incidents)
-        + TIMER_WEIGHT * len(element.timers)
-        + SUBSCRIPTION_WEIGHT * len(element.subscriptions)
-        + (USER_TASK_WEIGHT if element.user_task is not None else 0)
+        + element.waits.weight()
         + (sum(variable.weight() for variable in element.variables.values()) if element.variables else 0)
         + (element.pages.weight() if element.pages is not None else 0)
     )
@@ -420,12 +444,8 @@ def still_to_come(element: Element) -> int:
 def break_cycles(element: Element) -> None:
     """Break the reference cycles of an element, so that its memory is freed without the garbage collector."""
     element.children = {}
-    element.jobs = {}
     element.variables = {}
-    element.open_incidents = {}
-    element.timers = {}
-    element.subscriptions = {}
-    element.user_task = None
+    element.waits = NO_WAITS
     element.items = []
     element.part = element.pages = None
     element.scope = None

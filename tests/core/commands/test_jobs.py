@@ -234,7 +234,7 @@ def test_a_withheld_job_is_given_to_nobody_and_named_by_an_incident(working):
     assert [type(event).__name__ for event in handled.events] == ["JobWithheld", "IncidentRaised"]
     job = working.job("work")
     assert job.lease == "closed"
-    incident = next(iter(job.element.open_incidents.values()))
+    incident = next(iter(job.element.waits.incidents.values()))
     assert (incident.type, incident.job) == ("MESSAGE_SIZE_EXCEEDED", job.key)
     assert "takes 9000 bytes, and an answer takes at most 8000" in incident.message
 
@@ -242,7 +242,7 @@ def test_a_withheld_job_is_given_to_nobody_and_named_by_an_incident(working):
 def test_a_job_that_sees_too_many_variables_is_withheld(working):
     withhold(working, size=None)
     job = working.job("work")
-    assert "sees more than 8000 variables" in next(iter(job.element.open_incidents.values())).message
+    assert "sees more than 8000 variables" in next(iter(job.element.waits.incidents.values())).message
 
 
 def test_a_withheld_job_is_offered_again_when_its_incident_is_resolved(working):

@@ -438,7 +438,7 @@ def test_undoing_leaves_no_trace(bench, open_task):
     weight = bench.state.weight
     bench.run(CompleteUserTask(task.key, {"x": None}))  # no bytes: raises
     assert only(bench) is task
-    assert (task.state, task.element.user_task, task.ended_at) == ("CREATED", task, None)
+    assert (task.state, task.element.waits.user_tasks, task.ended_at) == ("CREATED", {task.key: task}, None)
     assert bench.state.weight >= weight
 
 

@@ -51,7 +51,7 @@ def waiting(bench, wait, how_far="told", others=1):
     bench.deploy(WAITS[wait])
     first, *keys = (bench.start(k="x") for _ in range(1 + others))
     host = bench.at(first, "p/host")
-    (stale,) = host.subscriptions.values()
+    (stale,) = host.waits.subscriptions.values()
     told, closed = lambda: host.state is ElementState.TERMINATING, lambda: stale.ended_at is not None
     run_until(bench, CancelInstance(first), closed if how_far == "closed" else told)
     assert how_far == "closed" or stale.key in bench.state.subscriptions
@@ -85,7 +85,7 @@ def test_a_message_goes_past_what_is_to_end_to_the_next_that_waits(bench, wait, 
     assert received(bench) == [second]
     assert bench.state_of(first) == "TERMINATED"
     left = [bench.at(second, "p/host")] if wait == "beside" else []
-    assert list(channel(bench).subscriptions) == [key for host in left for key in host.subscriptions]
+    assert list(channel(bench).subscriptions) == [key for host in left for key in host.waits.subscriptions]
 
 
 @however_far
@@ -142,7 +142,7 @@ def test_a_message_that_is_not_taken_starts_an_instance(bench):
 def test_what_waits_beside_another_message_takes_one_that_is_not_kept_at_once(bench):
     """As when it is published: who interrupts nothing takes any number, and is not asked to wait for the one before."""
     first, second = waiting(bench, "beside")
-    other = channel(bench).subscriptions[next(iter(bench.at(second, "p/host").subscriptions))]
+    other = channel(bench).subscriptions[next(iter(bench.at(second, "p/host").waits.subscriptions))]
     other.state = CORRELATING
     bench.run(PublishMessage("hello", "x"))
     assert received(bench) == [second]
@@ -153,7 +153,7 @@ def test_a_message_goes_past_what_another_has_reached(bench):
     """It has been triggered, and a later quantum is to close what it waited for."""
     bench.deploy(WAITS["receive"])
     first, second = bench.start(k="x"), bench.start(k="x")
-    (key,) = bench.at(first, "p/host").subscriptions
+    (key,) = bench.at(first, "p/host").waits.subscriptions
     stale = bench.state.subscriptions[key]
     run_until(bench, PublishMessage("hello", "x", variables=raw({"n": 1})), lambda: stale.state == "CORRELATED")
     assert key in bench.state.subscriptions
@@ -180,7 +180,7 @@ def test_a_signal_does_not_start_an_event_sub_process_in_what_is_to_end(bench):
     instance = bench.start()
     host = bench.element("host")
     run_until(bench, CancelInstance(instance), lambda: host.state is ElementState.TERMINATING)
-    assert host.subscriptions
+    assert host.waits.subscriptions
     bench.run(BroadcastSignal("alarm"))
     assert bench.state_of(instance) == "TERMINATED"
     assert not [row for (table, _), row in bench.rows.items() if table == "Job" and row["type"] == "inner"]

@@ -73,9 +73,9 @@ def observe(bench, key, graph):
     return {
         "state": str(root.state),
         "tokens": scope.tokens,
-        "jobs": Counter(child.element for child in children for _ in child.jobs),
-        "timers": Counter((child.element, timer.target) for child in children for timer in child.timers.values()),
-        "incidents": Counter(one.element for one in (scope, *children) for _ in one.open_incidents),
+        "jobs": Counter(child.element for child in children for _ in child.waits.jobs),
+        "timers": Counter((child.element, timer.target) for child in children for timer in child.waits.timers.values()),
+        "incidents": Counter(one.element for one in (scope, *children) for _ in one.waits.incidents),
     }
 
 

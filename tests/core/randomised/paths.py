@@ -24,12 +24,12 @@ def observe(bench, key):
     all = [(place_of(element), element) for element in tree(root)]
     return {
         "state": str(root.state),
-        "jobs": sorted(place for place, element in all for _ in element.jobs),
-        "tasks": sorted(place for place, element in all if element.user_task is not None),
-        "incidents": sorted(place for place, element in all for _ in element.open_incidents),
-        "timers": sorted((place, timer.target) for place, element in all for timer in element.timers.values()),
+        "jobs": sorted(place for place, element in all for _ in element.waits.jobs),
+        "tasks": sorted(place for place, element in all if element.waits.user_tasks),
+        "incidents": sorted(place for place, element in all for _ in element.waits.incidents),
+        "timers": sorted((place, timer.target) for place, element in all for timer in element.waits.timers.values()),
         "subscriptions": sorted(
-            (place, one.target, one.correlation_key or "") for place, e in all for one in e.subscriptions.values()
+            (place, one.target, one.correlation_key or "") for place, e in all for one in e.waits.subscriptions.values()
         ),
         "variables": {place: own for place, element in all if (own := values_of(element))},
     }

@@ -159,7 +159,7 @@ def check(bench):
 def _check_element(element, bench):
     """It rests: it is active, or an incident says why it is not; and it counts what is in it."""
     name = element.element
-    assert element.state is ACTIVATED or element.open_incidents, f"{name} does not go on: {element.state}"
+    assert element.state is ACTIVATED or element.waits.incidents, f"{name} does not go on: {element.state}"
     assert element.state is not TERMINATING, f"{name} does not end"
     assert element.scope is None or element.scope.key in bench.state.elements, f"{name} has lost its scope"
     if element.pages is None:
@@ -177,8 +177,8 @@ def _check_tokens(scope, bench):
         target = model.nodes[model.flows[place].target]
         assert target.type in ("PARALLEL_GATEWAY", "INCLUSIVE_GATEWAY"), place
         assert len(target.incoming) > 1, place
-    if scope.state is ACTIVATED and not scope.children and not scope.open_incidents:
-        waits = (*scope.timers.values(), *scope.subscriptions.values())
+    if scope.state is ACTIVATED and not scope.children and not scope.waits.incidents:
+        waits = (*scope.waits.timers.values(), *scope.waits.subscriptions.values())
         assert scope.tokens, f"{scope.element} is empty"
         assert any(wait.type == "EVENT_SUB_PROCESS" for wait in waits), f"{scope.element} is stuck"
 

@@ -53,7 +53,7 @@ def inner_of(processor):
 
 
 def complete(processor, inner):
-    (job,) = inner.jobs
+    (job,) = inner.waits.jobs
     return processor.process(CommandRecord(1_001, DEFAULT_TENANT, CompleteJob(job, RESULT)), PINNED_MS)
 
 
@@ -74,7 +74,7 @@ async def test_a_command_that_was_not_told_of_is_undone_and_finds_them_then(conn
     with pytest.raises(NotLoaded) as missing:
         complete(ending, inner)
     assert missing.value.need == Need(NeedKind.VARIABLES, inner.key)
-    assert inner.jobs
+    assert inner.waits.jobs
     weight = ending.state.weight
     await load.fill(connection, ending.state, [missing.value.need])
     found = {name: variable.value for name, variable in inner.variables.items()}
@@ -84,13 +84,13 @@ async def test_a_command_that_was_not_told_of_is_undone_and_finds_them_then(conn
     assert ending.state.weight - weight == grown > 0
     (handled, *_) = complete(ending, inner)
     assert handled.rejection is None
-    assert not inner.jobs
+    assert not inner.waits.jobs
 
 
 async def test_what_a_command_names_is_read_with_its_variables(connection, ending):
     """And nothing else: the others' stay where they are."""
     *others, inner = inner_of(ending)
-    (job,) = inner.jobs
+    (job,) = inner.waits.jobs
     await fill(connection, ending, CompleteJob(job, RESULT))
     assert {name: variable.value for name, variable in inner.variables.items()} == await values(connection, inner)
     assert all(isinstance(other.variables, LazyVariables) for other in others)
