@@ -91,7 +91,7 @@ async def test_a_wait_gives_back_first_what_it_had(budget):
 
 
 @pytest.mark.parametrize("seed", range(20))
-async def test_whatever_happens_all_is_given_back(budget, seed):
+async def test_whatever_happens_all_is_given_back(budget, seed, autojump_clock):
     chance = random.Random(seed)
 
     async def one():
@@ -106,8 +106,3 @@ async def test_whatever_happens_all_is_given_back(budget, seed):
         for _ in range(50):
             nursery.start_soon(one)
     assert (budget.used, list(budget._waiting)) == (0, [])
-
-
-@pytest.fixture(autouse=True)
-def clock(autojump_clock):
-    return autojump_clock
