@@ -13,6 +13,7 @@ from typing import Any
 import structlog
 import trio
 
+from vivero.api.access import audit
 from vivero.api.access.caller import ANYBODY, Caller
 from vivero.api.access.credentials import PRIVATE
 from vivero.api.access.needs import PUBLIC, authorise
@@ -95,7 +96,8 @@ async def _respond(
     caller, allowed = ANYBODY, None
     if (services.access is not None or services.rates is not None) and route.needs is not PUBLIC:
         address = "" if owner is None else owner(scope["headers"])
-        caller, allowed = await _admit(services, route, scope["headers"], address, match.params)
+        caller = await _authenticate(services, route, scope["headers"], address)
+        allowed = await _authorise(services, route, caller, address, scope, match.params)
     if route.is_new and not services.appender.admits_new():
         return await services.refusals.answer(path)
     releases = send if RELEASE in extensions else None
@@ -116,6 +118,7 @@ async def _respond(
         redirected,
         scope.get("raw_path"),
         caller.tenants if services.multi_tenancy else None,
+        route.audited if _is_audited(services, route, caller) else None,
     )
     del body  # the request holds the only reference and may release it
     encoding = request.header(b"content-encoding")
@@ -123,23 +126,40 @@ async def _respond(
         raise _not_encoded(encoding)
     if request.body and route.takes_json:
         check_json_type(request)
+    if request.audited is not None:
+        return await audit.attempt(route.handler, request, services)
     return await route.handler(request, services)
 
 
-async def _admit(
-    services: Services, route: Route, headers: Headers, address: str, parameters: Mapping[str, str]
-) -> tuple[Caller, frozenset[str] | None]:
-    """The caller, and the ids of the resources that it has the route's permission for (None: all).
-
-    Raises Problem: 401, 403, 429.
-    """
+async def _authenticate(services: Services, route: Route, headers: Headers, address: str) -> Caller:
+    """The caller, within its rate limit. Raises Problem: 401, 429."""
     caller = ANYBODY if services.access is None else await services.access.authenticate(headers, address)
     if services.rates is not None and route.is_limited:
         services.rates.check((caller.kind, caller.id) if services.access is not None else address)
-    allowed = authorise(caller, route.needs)
-    if allowed is not None:
-        await restrict(services, route.needs, route.scope, allowed, parameters)
-    return caller, allowed
+    return caller
+
+
+async def _authorise(
+    services: Services, route: Route, caller: Caller, address: str, scope: Scope, parameters: Mapping[str, str]
+) -> frozenset[str] | None:
+    """The ids of the resources that the caller has the route's permission for (None: all).
+
+    Raises Problem: 403, which is recorded if the change itself would be.
+    """
+    try:
+        allowed = authorise(caller, route.needs)
+        if allowed is not None:
+            await restrict(services, route.needs, route.scope, allowed, parameters)
+    except Problem:
+        if _is_audited(services, route, caller) and route.audited is not None:
+            denied = audit.record(route.audited, caller, address, scope["method"], scope["path"], parameters)
+            await audit.note_failure(services, denied)
+        raise
+    return allowed
+
+
+def _is_audited(services: Services, route: Route, caller: Caller) -> bool:
+    return route.audited is not None and services.audit.records(route.audited, caller)
 
 
 def _hint(path: str) -> str:

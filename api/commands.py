@@ -13,7 +13,7 @@ import msgspec
 import trio
 
 from vivero.api import preconditions
-from vivero.api.access import tenants
+from vivero.api.access import audit, tenants
 from vivero.api.decoding import any_decoder
 from vivero.api.problems import TIMED_OUT, Problem, bad_request, not_appended, rejected
 from vivero.api.request import UNWATCHED_S, Request
@@ -124,7 +124,8 @@ async def _attempt(
     partition = await services.routing.partition_of(command, tenant, services.pool.connection)
     if services.redirects is not None:
         services.redirects.check(request, partition, anywhere=isinstance(command, CreateInstance))
-    item = Append(command, tenant, key, idempotency, partition, flush=flush)
+    record = audit.of_command(request)
+    item = Append(command, tenant, key, idempotency, partition, audit=record, flush=flush)
     pending = _begin(services, item)
     if waits and (submitted := await _soon(services, pending, deadline)) is not None:
         return submitted

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, quote
 
 import trio
 
+from vivero.api.access.audited import Audited
 from vivero.api.access.caller import ANYBODY, Caller
 from vivero.api.problems import bad_request
 
@@ -39,8 +40,8 @@ class Request:
 
     __slots__ = (
         *("_first", "_owner", "_query", "_receive", "_send"),
-        *("allowed", "body", "caller", "headers", "method", "params", "path", "query_string", "redirected", "target"),
-        "tenants",
+        *("allowed", "audited", "body", "caller", "headers", "method", "params", "path", "query_string", "redirected"),
+        *("target", "tenants"),
     )
 
     def __init__(
@@ -59,11 +60,13 @@ class Request:
         redirected: bool = False,
         target: bytes | None = None,
         tenants: frozenset[str] | None = None,
+        audited: Audited | None = None,
     ) -> None:
         """`allowed`: the ids of the resources that the caller has the route's permission for; None for all.
 
         `redirected`: another node has sent the client here. `target` is the path as it was sent. `tenants`: those
-        whose data the caller may see; None for all, and without multi-tenancy.
+        whose data the caller may see; None for all, and without multi-tenancy. `audited`: how the audit log
+        shows the change; None: it does not.
         """
         self.method = method
         self.path = path
@@ -79,6 +82,7 @@ class Request:
         self.caller = caller
         self.allowed = allowed
         self.redirected = redirected
+        self.audited = audited
         self.target = quote(path).encode() if target is None else target
         self.tenants = tenants
 

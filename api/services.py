@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import trio
 
+from vivero.api.access.audited import AuditSettings
 from vivero.api.access.caller import Caller
 from vivero.api.access.rates import Rates
 from vivero.api.command_routing import CommandRouting
@@ -129,5 +130,6 @@ class Services:
     """None: no client has a limit."""
     multi_tenancy: bool = False
     """Whether there are tenants other than `<default>`."""
+    audit: AuditSettings = field(default_factory=AuditSettings)
     decoding: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(1))
     """For the thread that decodes large bodies, one after the other."""

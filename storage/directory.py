@@ -71,21 +71,22 @@ async def exists(connection: Connection, kind: Kind, id: str) -> bool:
 async def delete(connection: Connection, kind: Kind, id: str) -> str:
     """Delete an entry with its members, memberships and grants: a later one with its id must not inherit them.
 
-    Gives "done", or why not: "unknown", "kept". Raises LastAdmin.
+    Gives "done", or why not: "unknown", "kept". Raises LastAdmin: then the transaction must not commit.
     """
-    async with connection.transaction():
-        before = await count_admins(connection)
-        text = f"DELETE FROM {kind.table} WHERE {kind.id} = $1 AND NOT {kind.kept} RETURNING 1"
-        if not (await connection.execute(text, (id,))).rows:
-            return "kept" if await exists(connection, kind, id) else "unknown"
-        await connection.execute(
-            "DELETE FROM members"
-            " WHERE container_type = $1 AND container_id = $2 OR member_type = $1 AND member_id = $2",
-            (kind.type, id),
-        )
-        await connection.execute("DELETE FROM authorizations WHERE owner_type = $1 AND owner_id = $2", (kind.type, id))
-        if before and not await count_admins(connection):
-            raise LastAdmin
+    if not connection.in_transaction:
+        async with connection.transaction():
+            return await delete(connection, kind, id)
+    before = await count_admins(connection)
+    text = f"DELETE FROM {kind.table} WHERE {kind.id} = $1 AND NOT {kind.kept} RETURNING 1"
+    if not (await connection.execute(text, (id,))).rows:
+        return "kept" if await exists(connection, kind, id) else "unknown"
+    await connection.execute(
+        "DELETE FROM members WHERE container_type = $1 AND container_id = $2 OR member_type = $1 AND member_id = $2",
+        (kind.type, id),
+    )
+    await connection.execute("DELETE FROM authorizations WHERE owner_type = $1 AND owner_id = $2", (kind.type, id))
+    if before and not await count_admins(connection):
+        raise LastAdmin
     return "done"
 
 

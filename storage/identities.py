@@ -195,12 +195,14 @@ async def assign(connection: Connection, container: tuple[str, str], member: tup
 
 
 async def unassign(connection: Connection, container: tuple[str, str], member: tuple[str, str]) -> bool:
-    """Remove a member. False if it was none. Raises LastAdmin, and undoes it, if it removed the last administrator."""
-    async with connection.transaction():
-        before = await count_admins(connection)
-        done = bool((await connection.execute(_sql["unassign"], (*container, *member))).rows)
-        if before and not await count_admins(connection):
-            raise LastAdmin
+    """Remove a member. False if it was none. Raises LastAdmin: then the transaction must not commit."""
+    if not connection.in_transaction:
+        async with connection.transaction():
+            return await unassign(connection, container, member)
+    before = await count_admins(connection)
+    done = bool((await connection.execute(_sql["unassign"], (*container, *member))).rows)
+    if before and not await count_admins(connection):
+        raise LastAdmin
     return done
 
 
@@ -230,6 +232,11 @@ async def create_token(
 async def tokens(connection: Connection) -> list[ListedToken]:
     """All tokens, without their hashes."""
     return [ListedToken(*row) for row in (await connection.execute(_sql["tokens"])).rows]
+
+
+async def rotate_token(connection: Connection, name: str, sha256: bytes, expires_in_s: float | None) -> bool:
+    """Replace the hash of a token, and its expiry if one is given. False if there is none."""
+    return await _change(connection, "rotate_token", (name, sha256, expires_in_s))
 
 
 async def revoke_token(connection: Connection, name: str) -> bool:

@@ -116,6 +116,12 @@ ON CONFLICT (name) DO NOTHING RETURNING name;
 SELECT name, roles, tenants, created_at, expires_at, last_used_at, coalesce(expires_at <= clock_timestamp(), false)
 FROM api_tokens ORDER BY name;
 
+-- name: rotate_token
+-- No row: there is no such token. A token that has expired stays expired, unless a new lifetime is given.
+UPDATE api_tokens SET sha256 = $2, last_used_at = NULL,
+    expires_at = coalesce(clock_timestamp() + make_interval(secs => $3), expires_at)
+WHERE name = $1 RETURNING name;
+
 -- name: revoke_token
 -- No row: there is no such token.
 DELETE FROM api_tokens WHERE name = $1 RETURNING name;

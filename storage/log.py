@@ -48,6 +48,8 @@ class LogEntry(msgspec.Struct, omit_defaults=True, gc=False):
     sha: str | None = None
     """The fingerprint of the request with the idempotency key: SHA-256 in hex."""
     trace: str | None = None
+    audit: str | None = None
+    """The record for the audit log (`storage.audit_log.encode`), None for none."""
     o: int = -1
 
 
@@ -206,7 +208,7 @@ def _fresh(
 ) -> tuple[list[Appended], AppendedSegment]:
     first, now, clock_revision, definitions = rows[0]
     log_rows = [
-        CommandRow(row[0], entry.tenant, entry.intent, None, entry.payload.encode())
+        CommandRow(row[0], entry.tenant, entry.intent, None, entry.payload.encode(), entry.audit)
         for entry, row in zip(entries, rows, strict=True)
     ]
     segment = AppendedSegment(first - 1, Batch(log_rows, now, clock_revision, definitions, asked_at))
@@ -218,7 +220,7 @@ def _segment(entries: Sequence[LogEntry], rows: Sequence[tuple[Any, ...]], asked
     if behind is None:
         return None
     fresh = [
-        CommandRow(row[1], entry.tenant, entry.intent, None, entry.payload.encode())
+        CommandRow(row[1], entry.tenant, entry.intent, None, entry.payload.encode(), entry.audit)
         for entry, row in zip(entries, rows, strict=True)
         if not row[2]
     ]

@@ -16,6 +16,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from vivero.api.access.audited import AuditSettings
 from vivero.api.access.settings import AuthSettings, TenantSettings
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.settings import ApiSettings
@@ -93,6 +94,7 @@ class Config:
     api: ApiSettings = field(default_factory=ApiSettings)
     auth: AuthSettings = field(default_factory=AuthSettings)
     tenants: TenantSettings = field(default_factory=TenantSettings)
+    audit: AuditSettings = field(default_factory=AuditSettings)
     http: ServerSettings = field(default_factory=ServerSettings)
     web: WebSettings = field(default_factory=WebSettings)
     appender: AppenderSettings = field(default_factory=AppenderSettings)

@@ -197,7 +197,7 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
             Waits(max_waiting),
             MemoryBudget(max(config.api.pages_bytes, config.api.max_page_bytes)),
             redirects=Redirects(node, lambda: cluster.view) if config.api.redirect_to_leader else None,
-            access=access, routing=routing,
+            access=access, routing=routing, audit=config.audit,
             figures=lambda: figures(supervisor, engine.consumers, definitions),
             rates=rates(config.api.requests_per_s, config.api.request_burst), multi_tenancy=config.tenants.enabled,
         )  # fmt: skip

@@ -1,35 +1,107 @@
-"""Audit lines: who changed users, roles or grants, from where. They are lines of the server's log."""
+"""Recording of changes in the audit log. The record of a change belongs to the transaction that makes the change."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from itertools import islice
 
 import structlog
 
-from vivero.api.request import Request
+from vivero.api.access.audited import Audited
+from vivero.api.access.caller import Caller
+from vivero.api.problems import Problem
+from vivero.api.request import Request, parse_key
 from vivero.api.response import Response
 from vivero.api.services import Services
+from vivero.storage import audit_log
+from vivero.storage.audit_log import FAIL, AuditRecord
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.errors import StorageError
 
 log = structlog.get_logger(__name__)
 
 Handler = Callable[[Request, Services], Awaitable[Response]]
 
+ACTORS: Mapping[str, str] = {"USER": "USER", "CLIENT": "CLIENT", "TOKEN": "CLIENT", "ANONYMOUS": "ANONYMOUS"}
+"""Kind of a caller → type of the actor. API tokens stand for clients."""
+MAX_TEXT = 300
+REJECTED = (403, 404, 409)
+"""The statuses of rejected attempts that are recorded: what cannot be read (400) attempts nothing in particular."""
 
-def audited(handler: Handler) -> Handler:
-    """A handler that logs each change once it is committed. The path names what changed; the body may have secrets."""
 
-    async def handle(request: Request, services: Services) -> Response:
-        response = await handler(request, services)
-        caller = request.caller
-        log.info(
-            "administrative change",
-            actor_type=caller.kind,
-            actor=caller.id,
-            address=request.owner,
-            method=request.method,
-            path=request.path,
-            status=response.status,
+def record(
+    audited: Audited, caller: Caller, address: str, method: str, path: str, ids: Mapping[str, str]
+) -> AuditRecord:
+    """The record of an attempt. `ids`: the parameters of the path: the entity, and the member of a role or group.
+
+    The description has method and path: these have no secrets, in contrast to bodies.
+    """
+    entity, member = (*map(_shown, islice(ids.values(), 2)), None, None)[:2]
+    return AuditRecord(
+        ACTORS[caller.kind],
+        _shown(caller.id),
+        audited.category,
+        audited.entity,
+        audited.operation,
+        entity,
+        None if entity is None else parse_key(entity),
+        address or None,
+        _shown(f"{method} {path}"),
+        audited.related,
+        member,
+    )
+
+
+def _shown(text: str) -> str:
+    """A text that PostgreSQL can store and everything can show."""
+    return "".join(each if each.isprintable() else "\ufffd" for each in text[:MAX_TEXT])
+
+
+def record_of(request: Request, entity_key: str | None = None) -> AuditRecord | None:
+    """The record of a request whose change is recorded. `entity_key`: the id of a new entity, which no path has."""
+    if request.audited is None:
+        return None
+    ids = request.params if entity_key is None else {"": entity_key}
+    return record(request.audited, request.caller, request.owner, request.method, request.path, ids)
+
+
+def of_command(request: Request) -> str | None:
+    """The record that a request's command carries; None without one."""
+    found = record_of(request)
+    return None if found is None else audit_log.encode(found)
+
+
+@asynccontextmanager
+async def changing(request: Request, services: Services, entity_key: str | None = None) -> AsyncGenerator[Connection]:
+    """A connection in a transaction for an administrative change, which ends with its record."""
+    async with services.pool.connection() as connection, connection.transaction():
+        yield connection
+        made = record_of(request, entity_key)
+        if made is not None:
+            await audit_log.add(connection, made)
+
+
+async def attempt(handler: Handler, request: Request, services: Services) -> Response:
+    """Run a handler whose change is recorded. If it rejects the request, that is recorded, too.
+
+    Commands that the engine rejects are recorded by their batch: their problems have a position.
+    """
+    try:
+        return await handler(request, services)
+    except Problem as problem:
+        failed = record_of(request)
+        if failed is not None and problem.status in REJECTED and "commandPosition" not in problem.members:
+            await note_failure(services, failed)
+        raise
+
+
+async def note_failure(services: Services, failed: AuditRecord) -> None:
+    """Record a rejected attempt. It changed nothing, so an outage of the database does not change the answer."""
+    try:
+        async with services.pool.connection() as connection:
+            await audit_log.add(connection, failed, FAIL)
+    except StorageError as error:
+        log.warning(
+            "cannot record a rejected attempt", actor=failed.actor_id, what=failed.description, error=str(error)
         )
-        return response
-
-    return handle

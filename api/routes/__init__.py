@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 
-from vivero.api.access.audit import audited
+from vivero.api.access import audited
+from vivero.api.access.audited import SYSTEM, Audited, administration
 from vivero.api.access.needs import (
     ANY_CALLER,
     CANCEL_INSTANCE,
@@ -15,6 +16,7 @@ from vivero.api.access.needs import (
     DEPLOY,
     EVALUATE,
     PUBLIC,
+    READ_AUDIT_LOG,
     READ_DEFINITION,
     READ_INSTANCE,
     READ_SYSTEM,
@@ -30,6 +32,7 @@ from vivero.api.access.scopes import Scope
 from vivero.api.request import Request
 from vivero.api.response import Response
 from vivero.api.routes import (
+    audit_logs,
     authorizations,
     chaos,
     clock,
@@ -88,25 +91,27 @@ class Route:
     """Whether it counts for the rate limit of its client. Work that ends makes room for other work."""
     scope: Scope = Scope.EVERYTHING
     """The behaviour for a caller that has the permission for some resources only."""
+    audited: Audited | None = None
+    """How the audit log shows what the route changes; None for a route that only reads, and for job activation."""
 
 
 def _entries(entries: Entries) -> Iterator[Route]:
     """The routes of one kind of the directory, and of its members, who are part of it."""
-    create, read, update, delete = (
-        Permission(entries.kind.type, action) for action in ("CREATE", "READ", "UPDATE", "DELETE")
-    )
+    kind = entries.kind.type
+    create, read, update, delete = (Permission(kind, action) for action in ("CREATE", "READ", "UPDATE", "DELETE"))
     path = f"/v2/{entries.path}"
     one = f"{path}/{{{entries.parameter}}}"
-    yield Route("POST", path, audited(directory.creating(entries)), create)
+    yield Route("POST", path, directory.creating(entries), create, audited=administration(kind, "CREATE"))
     yield Route("POST", f"{path}/search", searching(entries.resource), read)
     yield Route("GET", one, directory.getting(entries), read)
-    yield Route("PUT", one, audited(directory.updating(entries)), update)
-    yield Route("DELETE", one, audited(directory.deleting(entries)), delete)
+    yield Route("PUT", one, directory.updating(entries), update, audited=administration(kind, "UPDATE"))
+    yield Route("DELETE", one, directory.deleting(entries), delete, audited=administration(kind, "DELETE"))
     for members in map(directory.MEMBERS.__getitem__, entries.members):
         member = f"{one}/{members.path}/{{{members.parameter}}}"
         yield Route("POST", f"{one}/{members.path}/search", directory.listing(entries, members), read)
-        yield Route("PUT", member, audited(directory.assigning(entries, members)), update)
-        yield Route("DELETE", member, audited(directory.unassigning(entries, members)), update)
+        assigned, unassigned = (administration(kind, each, members.type) for each in ("ASSIGN", "UNASSIGN"))
+        yield Route("PUT", member, directory.assigning(entries, members), update, audited=assigned)
+        yield Route("DELETE", member, directory.unassigning(entries, members), update, audited=unassigned)
 
 
 ROUTES = (
@@ -117,11 +122,27 @@ ROUTES = (
     Route("GET", "/v2/authentication/me", cluster.me, ANY_CALLER),
     Route("GET", "/cluster/status", cluster.node_status, READ_SYSTEM),
     Route("GET", "/cluster/nodes", cluster.list_nodes, READ_SYSTEM),
-    Route("PUT", "/cluster/nodes/{nodeId}/draining", cluster.drain, UPDATE_SYSTEM),
-    Route("DELETE", "/cluster/nodes/{nodeId}/draining", cluster.undo_drain, UPDATE_SYSTEM),
+    Route("PUT", "/cluster/nodes/{nodeId}/draining", cluster.drain, UPDATE_SYSTEM, audited=SYSTEM),
+    Route("DELETE", "/cluster/nodes/{nodeId}/draining", cluster.undo_drain, UPDATE_SYSTEM, audited=SYSTEM),
     # deployments
-    Route("POST", "/v2/deployments", deployments.create, DEPLOY, _deployment_limit, takes_json=False, is_new=True),
-    Route("POST", "/v2/resources/{resourceKey}/deletion", resources.delete, DELETE_PROCESS, scope=Scope.KEY),
+    Route(
+        "POST",
+        "/v2/deployments",
+        deployments.create,
+        DEPLOY,
+        _deployment_limit,
+        takes_json=False,
+        is_new=True,
+        audited=audited.DEPLOY,
+    ),
+    Route(
+        "POST",
+        "/v2/resources/{resourceKey}/deletion",
+        resources.delete,
+        DELETE_PROCESS,
+        scope=Scope.KEY,
+        audited=audited.DELETE_DEFINITION,
+    ),
     # process definitions
     Route("POST", "/v2/process-definitions/search", process_definitions.search, READ_DEFINITION, scope=Scope.RESULTS),
     Route(
@@ -153,7 +174,15 @@ ROUTES = (
         scope=Scope.KEY,
     ),
     # process instances
-    Route("POST", "/v2/process-instances", process_instances.create, CREATE_INSTANCE, is_new=True, scope=Scope.BODY),
+    Route(
+        "POST",
+        "/v2/process-instances",
+        process_instances.create,
+        CREATE_INSTANCE,
+        is_new=True,
+        scope=Scope.BODY,
+        audited=audited.CREATE_INSTANCE,
+    ),
     Route("POST", "/v2/process-instances/search", process_instances.search, READ_INSTANCE, scope=Scope.RESULTS),
     Route("GET", "/v2/process-instances/{processInstanceKey}", process_instances.get, READ_INSTANCE, scope=Scope.KEY),
     Route(
@@ -163,6 +192,7 @@ ROUTES = (
         CANCEL_INSTANCE,
         is_limited=False,
         scope=Scope.KEY,
+        audited=audited.CANCEL_INSTANCE,
     ),
     Route(
         "POST",
@@ -192,9 +222,30 @@ ROUTES = (
     # user tasks
     Route("POST", "/v2/user-tasks/search", user_tasks.search, READ_TASK, scope=Scope.RESULTS),
     Route("GET", "/v2/user-tasks/{userTaskKey}", user_tasks.get, READ_TASK, scope=Scope.KEY),
-    Route("PATCH", "/v2/user-tasks/{userTaskKey}", user_tasks.update, UPDATE_TASK, scope=Scope.KEY),
-    Route("POST", "/v2/user-tasks/{userTaskKey}/assignment", user_tasks.assign, UPDATE_TASK, scope=Scope.KEY),
-    Route("DELETE", "/v2/user-tasks/{userTaskKey}/assignee", user_tasks.unassign, UPDATE_TASK, scope=Scope.KEY),
+    Route(
+        "PATCH",
+        "/v2/user-tasks/{userTaskKey}",
+        user_tasks.update,
+        UPDATE_TASK,
+        scope=Scope.KEY,
+        audited=audited.UPDATE_TASK,
+    ),
+    Route(
+        "POST",
+        "/v2/user-tasks/{userTaskKey}/assignment",
+        user_tasks.assign,
+        UPDATE_TASK,
+        scope=Scope.KEY,
+        audited=audited.ASSIGN_TASK,
+    ),
+    Route(
+        "DELETE",
+        "/v2/user-tasks/{userTaskKey}/assignee",
+        user_tasks.unassign,
+        UPDATE_TASK,
+        scope=Scope.KEY,
+        audited=audited.UNASSIGN_TASK,
+    ),
     Route(
         "POST",
         "/v2/user-tasks/{userTaskKey}/completion",
@@ -202,6 +253,7 @@ ROUTES = (
         COMPLETE_TASK,
         is_limited=False,
         scope=Scope.KEY,
+        audited=audited.COMPLETE_TASK,
     ),
     Route("GET", "/v2/user-tasks/{userTaskKey}/form", user_tasks.form, READ_TASK, scope=Scope.KEY),
     Route("POST", "/v2/user-tasks/{userTaskKey}/variables/search", user_tasks.variables, READ_TASK, scope=Scope.KEY),
@@ -212,18 +264,54 @@ ROUTES = (
         READ_TASK,
         scope=Scope.KEY,
     ),
+    Route(
+        "POST",
+        "/v2/user-tasks/{userTaskKey}/audit-logs/search",
+        audit_logs.search_of_user_task,
+        READ_TASK,
+        scope=Scope.KEY,
+    ),
     # jobs
     Route("POST", "/v2/jobs/activation", job_activation.activate, UPDATE_INSTANCE),
     Route("POST", "/v2/jobs/search", jobs.search, READ_INSTANCE, scope=Scope.RESULTS),
-    Route("PATCH", "/v2/jobs/{jobKey}", jobs.update, UPDATE_INSTANCE, scope=Scope.KEY),
-    Route("POST", "/v2/jobs/{jobKey}/completion", jobs.complete, UPDATE_INSTANCE, is_limited=False, scope=Scope.KEY),
-    Route("POST", "/v2/jobs/{jobKey}/failure", jobs.fail, UPDATE_INSTANCE, is_limited=False, scope=Scope.KEY),
-    Route("POST", "/v2/jobs/{jobKey}/error", jobs.throw_error, UPDATE_INSTANCE, is_limited=False, scope=Scope.KEY),
+    Route("PATCH", "/v2/jobs/{jobKey}", jobs.update, UPDATE_INSTANCE, scope=Scope.KEY, audited=audited.UPDATE_JOB),
+    Route(
+        "POST",
+        "/v2/jobs/{jobKey}/completion",
+        jobs.complete,
+        UPDATE_INSTANCE,
+        is_limited=False,
+        scope=Scope.KEY,
+        audited=audited.COMPLETE_JOB,
+    ),
+    Route(
+        "POST",
+        "/v2/jobs/{jobKey}/failure",
+        jobs.fail,
+        UPDATE_INSTANCE,
+        is_limited=False,
+        scope=Scope.KEY,
+        audited=audited.REPORT_JOB,
+    ),
+    Route(
+        "POST",
+        "/v2/jobs/{jobKey}/error",
+        jobs.throw_error,
+        UPDATE_INSTANCE,
+        is_limited=False,
+        scope=Scope.KEY,
+        audited=audited.REPORT_JOB,
+    ),
     # variables
     Route("POST", "/v2/variables/search", variables.search, READ_INSTANCE, scope=Scope.RESULTS),
     Route("GET", "/v2/variables/{variableKey}", variables.get, READ_INSTANCE, scope=Scope.KEY),
     Route(
-        "PUT", "/v2/element-instances/{elementInstanceKey}/variables", variables.set, UPDATE_INSTANCE, scope=Scope.KEY
+        "PUT",
+        "/v2/element-instances/{elementInstanceKey}/variables",
+        variables.set,
+        UPDATE_INSTANCE,
+        scope=Scope.KEY,
+        audited=audited.SET_VARIABLES,
     ),
     # element instances
     Route("POST", "/v2/element-instances/search", element_instances.search, READ_INSTANCE, scope=Scope.RESULTS),
@@ -238,15 +326,47 @@ ROUTES = (
     # incidents
     Route("POST", "/v2/incidents/search", incidents.search, READ_INSTANCE, scope=Scope.RESULTS),
     Route("GET", "/v2/incidents/{incidentKey}", incidents.get, READ_INSTANCE, scope=Scope.KEY),
-    Route("POST", "/v2/incidents/{incidentKey}/resolution", incidents.resolve, UPDATE_INSTANCE, scope=Scope.KEY),
+    Route(
+        "POST",
+        "/v2/incidents/{incidentKey}/resolution",
+        incidents.resolve,
+        UPDATE_INSTANCE,
+        scope=Scope.KEY,
+        audited=audited.RESOLVE_INCIDENT,
+    ),
     # timers
     Route("POST", "/v2/timers/search", timers.search, READ_INSTANCE, scope=Scope.RESULTS),
     Route("GET", "/v2/timers/{timerKey}", timers.get, READ_INSTANCE, scope=Scope.KEY),
-    Route("PATCH", "/v2/timers/{timerKey}", timers.move, UPDATE_INSTANCE, scope=Scope.KEY),
-    Route("POST", "/v2/timers/{timerKey}/trigger", timers.trigger, UPDATE_INSTANCE, scope=Scope.KEY),
+    Route(
+        "PATCH", "/v2/timers/{timerKey}", timers.move, UPDATE_INSTANCE, scope=Scope.KEY, audited=audited.UPDATE_TIMER
+    ),
+    Route(
+        "POST",
+        "/v2/timers/{timerKey}/trigger",
+        timers.trigger,
+        UPDATE_INSTANCE,
+        scope=Scope.KEY,
+        audited=audited.UPDATE_TIMER,
+    ),
     # messages and signals
-    Route("POST", "/v2/messages/publication", messages.publish, SEND_MESSAGE, is_new=True, scope=Scope.BODY),
-    Route("POST", "/v2/messages/correlation", messages.correlate, SEND_MESSAGE, is_new=True, scope=Scope.BODY),
+    Route(
+        "POST",
+        "/v2/messages/publication",
+        messages.publish,
+        SEND_MESSAGE,
+        is_new=True,
+        scope=Scope.BODY,
+        audited=audited.TELL_INSTANCES,
+    ),
+    Route(
+        "POST",
+        "/v2/messages/correlation",
+        messages.correlate,
+        SEND_MESSAGE,
+        is_new=True,
+        scope=Scope.BODY,
+        audited=audited.TELL_INSTANCES,
+    ),
     Route("POST", "/v2/message-subscriptions/search", messages.search, READ_INSTANCE, scope=Scope.RESULTS),
     Route(
         "POST",
@@ -255,31 +375,51 @@ ROUTES = (
         READ_INSTANCE,
         scope=Scope.RESULTS,
     ),
-    Route("POST", "/v2/signals/broadcast", signals.broadcast, UPDATE_INSTANCE, is_new=True),
-    Route("POST", "/v2/conditionals/evaluation", conditionals.evaluate, CREATE_INSTANCE, is_new=True),
+    Route(
+        "POST", "/v2/signals/broadcast", signals.broadcast, UPDATE_INSTANCE, is_new=True, audited=audited.TELL_INSTANCES
+    ),
+    Route(
+        "POST",
+        "/v2/conditionals/evaluation",
+        conditionals.evaluate,
+        CREATE_INSTANCE,
+        is_new=True,
+        audited=audited.CREATE_INSTANCE,
+    ),
     # expressions
     Route("POST", "/v2/expression/evaluation", expressions.evaluate, EVALUATE),
     # the clock
-    Route("PUT", "/v2/clock", clock.pin, UPDATE_SYSTEM),
-    Route("POST", "/v2/clock/reset", clock.reset, UPDATE_SYSTEM),
+    Route("PUT", "/v2/clock", clock.pin, UPDATE_SYSTEM, audited=SYSTEM),
+    Route("POST", "/v2/clock/reset", clock.reset, UPDATE_SYSTEM, audited=SYSTEM),
     # who may do what
     *(route for entries in directory.KINDS for route in _entries(entries)),
     Route("POST", "/v2/groups/{groupId}/roles/search", directory.roles_of_group, Permission("GROUP", "READ")),
-    Route("POST", "/v2/authorizations", audited(authorizations.create), Permission("AUTHORIZATION", "CREATE")),
+    Route(
+        "POST",
+        "/v2/authorizations",
+        authorizations.create,
+        Permission("AUTHORIZATION", "CREATE"),
+        audited=administration("AUTHORIZATION", "CREATE"),
+    ),
     Route("POST", "/v2/authorizations/search", authorizations.search, Permission("AUTHORIZATION", "READ")),
     Route("GET", "/v2/authorizations/{authorizationKey}", authorizations.get, Permission("AUTHORIZATION", "READ")),
     Route(
         "PUT",
         "/v2/authorizations/{authorizationKey}",
-        audited(authorizations.update),
+        authorizations.update,
         Permission("AUTHORIZATION", "UPDATE"),
+        audited=administration("AUTHORIZATION", "UPDATE"),
     ),
     Route(
         "DELETE",
         "/v2/authorizations/{authorizationKey}",
-        audited(authorizations.delete),
+        authorizations.delete,
         Permission("AUTHORIZATION", "DELETE"),
+        audited=administration("AUTHORIZATION", "DELETE"),
     ),
+    # who did what
+    Route("POST", "/v2/audit-logs/search", audit_logs.search, READ_AUDIT_LOG),
+    Route("GET", "/v2/audit-logs/{auditLogKey}", audit_logs.get, READ_AUDIT_LOG),
     # the log, and fault injection
     Route("GET", "/v2/commands/{position}", commands.get, READ_SYSTEM),
     Route("POST", "/chaos/children/{name}", chaos.inject, UPDATE_SYSTEM),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from vivero.api.access.audit import changing
 from vivero.api.access.permissions import EVERY, RESOURCES
 from vivero.api.decoding import Body, Violations, decode, decoder
 from vivero.api.problems import invalid_argument, not_found, unexpected_value
@@ -37,7 +38,7 @@ _decoder = decoder(AuthorizationBody)
 async def create(request: Request, services: Services) -> Response:
     """POST /v2/authorizations: grant permissions."""
     made = _authorization(request, services)
-    async with services.pool.connection() as connection:
+    async with changing(request, services) as connection:
         key = await directory.create_authorization(connection, made)
     return json_response({"authorizationKey": str(key)}, status=201)
 
@@ -45,7 +46,7 @@ async def create(request: Request, services: Services) -> Response:
 async def update(request: Request, services: Services) -> Response:
     """PUT /v2/authorizations/{key}: replace a grant."""
     key, changed = request.key("authorizationKey"), _authorization(request, services)
-    async with services.pool.connection() as connection:
+    async with changing(request, services) as connection:
         if not await directory.update_authorization(connection, key, changed):
             raise not_found(AUTHORIZATIONS.name, key)
     return no_content()
@@ -54,7 +55,7 @@ async def update(request: Request, services: Services) -> Response:
 async def delete(request: Request, services: Services) -> Response:
     """DELETE /v2/authorizations/{key}: withdraw a grant."""
     key = request.key("authorizationKey")
-    async with services.pool.connection() as connection:
+    async with changing(request, services) as connection:
         if not await directory.delete_authorization(connection, key):
             raise not_found(AUTHORIZATIONS.name, key)
     return no_content()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from vivero.api.access.audit import changing
 from vivero.api.decoding import Body, Int64, as_int64, decode, decoder
 from vivero.api.problems import Problem, invalid_argument
 from vivero.api.request import Request
@@ -29,13 +30,13 @@ async def pin(request: Request, services: Services) -> Response:
         raise invalid_argument("No timestamp provided")
     if not 0 <= timestamp <= LATEST_MS:
         raise invalid_argument(f"The value for timestamp is '{timestamp}' but must be within the years 1970 to 9999")
-    return await _set(services, lambda connection: clock.pin(connection, timestamp))
+    return await _set(request, services, lambda connection: clock.pin(connection, timestamp))
 
 
 async def reset(request: Request, services: Services) -> Response:
     """POST /v2/clock/reset: let the clock follow the database's time."""
     _check_allowed(services)
-    return await _set(services, clock.reset)
+    return await _set(request, services, clock.reset)
 
 
 def _check_allowed(services: Services) -> None:
@@ -43,8 +44,8 @@ def _check_allowed(services: Services) -> None:
         raise Problem(403, "FORBIDDEN", "The clock can be set only if the program was started with --control-clock")
 
 
-async def _set(services: Services, change: Callable[[Connection], Awaitable[None]]) -> Response:
-    async with services.pool.connection() as connection:
+async def _set(request: Request, services: Services, change: Callable[[Connection], Awaitable[None]]) -> Response:
+    async with changing(request, services) as connection:
         await change(connection)
     assert services.clock_changed is not None, "checked before"
     services.clock_changed()

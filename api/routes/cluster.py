@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from vivero.api.access.audit import changing
 from vivero.api.access.permissions import Permission
 from vivero.api.problems import LATER, Problem
 from vivero.api.reading import read
@@ -101,7 +102,7 @@ async def undo_drain(request: Request, services: Services) -> Response:
 
 async def _set_draining(request: Request, services: Services, draining: bool) -> Response:
     node = request.params["nodeId"]
-    async with services.pool.connection() as connection:
+    async with changing(request, services) as connection:
         if not await nodes.set_draining(connection, node, draining):
             raise Problem(404, "NOT_FOUND", f"There is no node '{node[:200]}'; GET /cluster/nodes lists them")
     return no_content()

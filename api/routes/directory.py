@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
+from vivero.api.access.audit import changing
 from vivero.api.access.passwords import hash_in_thread
 from vivero.api.access.tenants import TENANT_ID
 from vivero.api.decoding import Body, Violations, decode, decoder
@@ -120,7 +121,7 @@ def creating(entries: Entries) -> Handler:
         if entries is USERS:
             more["password_hash"] = await _hashed(body.password)
         values = _values(entries.kind, body)
-        async with services.pool.connection() as connection:
+        async with changing(request, services, id) as connection:
             if not await directory.create(connection, entries.kind, id, values, **more):
                 raise _conflict(f"{entries.resource.name} with id '{id}', or with the same claim, exists already")
         return json_response(_document(entries, id, body), status=201)
@@ -135,11 +136,11 @@ def updating(entries: Entries) -> Handler:
         id = request.params[entries.parameter]
         body = _body(request, services, entries, ())
         password_hash = await _hashed(body.password) if body.password else None
-        async with services.pool.connection() as connection, connection.transaction():
+        async with changing(request, services) as connection:
             done = await directory.update(connection, entries.kind, id, _values(entries.kind, body))
-            if done == "done" and password_hash is not None:
+            _check_done(entries, id, done)
+            if password_hash is not None:
                 await identities.set_password(connection, id, password_hash)
-        _check_done(entries, id, done)
         return json_response(_document(entries, id, body))
 
     return update
@@ -151,11 +152,10 @@ def deleting(entries: Entries) -> Handler:
     async def delete(request: Request, services: Services) -> Response:
         id = request.params[entries.parameter]
         try:
-            async with services.pool.connection() as connection:
-                done = await directory.delete(connection, entries.kind, id)
+            async with changing(request, services) as connection:
+                _check_done(entries, id, await directory.delete(connection, entries.kind, id))
         except LastAdmin as error:
             raise _conflict(str(error), "INVALID_STATE") from error
-        _check_done(entries, id, done)
         return no_content()
 
     return delete
@@ -184,7 +184,7 @@ def assigning(container: Entries, members: Members) -> Handler:
         id, member = request.params[container.parameter], request.params[members.parameter]
         if ID.fullmatch(member) is None:
             raise invalid_argument(f"The {members.parameter} '{member[:100]}' is not valid")
-        async with services.pool.connection() as connection, connection.transaction():
+        async with changing(request, services) as connection:
             await _must_exist(connection, container, id)
             if members.entries is not None:
                 await _must_exist(connection, members.entries, member)
@@ -201,12 +201,11 @@ def unassigning(container: Entries, members: Members) -> Handler:
     async def unassign(request: Request, services: Services) -> Response:
         id, member = request.params[container.parameter], request.params[members.parameter]
         try:
-            async with services.pool.connection() as connection:
-                done = await identities.unassign(connection, (container.kind.type, id), (members.type, member))
+            async with changing(request, services) as connection:
+                if not await identities.unassign(connection, (container.kind.type, id), (members.type, member)):
+                    raise not_found(f"Member of {container.resource.name} '{id}'", member, by=members.parameter)
         except LastAdmin as error:
             raise _conflict(str(error), "INVALID_STATE") from error
-        if not done:
-            raise not_found(f"Member of {container.resource.name} '{id}'", member, by=members.parameter)
         return no_content()
 
     return unassign

@@ -46,6 +46,8 @@ class InboxCommand:
     tenant: str
     request: int
     partition: int
+    audit: str | None = None
+    """The record for the audit log of a client's command that another partition handles."""
 
 
 class Ended(NamedTuple):

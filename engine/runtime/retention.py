@@ -15,8 +15,8 @@ import structlog
 
 from vivero.engine.runtime.dedicated_connection import DedicatedConnection
 from vivero.engine.runtime.supervision.beat import Beat
+from vivero.storage import audit_log, timers
 from vivero.storage import log as command_log
-from vivero.storage import timers
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.state import message_channels
 
@@ -35,16 +35,19 @@ PURGES: Mapping[str, Purge] = {
     "timers": timers.purge,
 }
 """By table."""
+AUDIT = "audit_log"
 KEYS = "idempotency_keys"
 KEYS_MARGIN_MS = 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
 class RetentionSettings:
-    """How long ended rows stay, and how they are deleted."""
+    """How long ended rows and audit records stay, and how they are deleted."""
 
     ended_days: float = 30.0
     """0 keeps them for ever."""
+    audit_days: float = 365.0
+    """How long records of the audit log stay, by the database's time; 0 keeps them for ever."""
     every_s: float = 60.0
     rows: int = 500
     """Rows of one table that are deleted at once."""
@@ -53,8 +56,8 @@ class RetentionSettings:
     call_timeout_s: float = 5.0
 
     def __post_init__(self) -> None:
-        if self.ended_days < 0 or self.rows < 1:
-            raise ValueError("retention.ended_days must not be negative, and retention.rows must be at least 1")
+        if min(self.ended_days, self.audit_days) < 0 or self.rows < 1:
+            raise ValueError("ended_days and audit_days must not be negative, and rows must be at least 1")
 
 
 @dataclass(slots=True)
@@ -64,7 +67,7 @@ class Retention:
     connect: InitVar[Callable[[], Awaitable[Connection]]]
     settings: RetentionSettings = field(default_factory=RetentionSettings)
     leads: Callable[[], bool] = lambda: True
-    deleted: dict[str, int] = field(default_factory=lambda: dict.fromkeys((*PURGES, KEYS), 0))
+    deleted: dict[str, int] = field(default_factory=lambda: dict.fromkeys((*PURGES, AUDIT, KEYS), 0))
     """The number of rows deleted so far by table, for metrics and tests."""
     _connection: DedicatedConnection = field(init=False)
 
@@ -91,8 +94,9 @@ class Retention:
     async def run_once(self, connection: Connection, beat: Beat) -> bool:
         """Delete one batch of each table. True if there is more."""
         settings, more = self.settings, False
-        kept_ms = int(min(settings.ended_days, FOR_EVER_DAYS) * DAY_MS)
-        batches = [(table, purge, kept_ms) for table, purge in PURGES.items() if settings.ended_days]
+        batches = [(table, purge, _ms(settings.ended_days)) for table, purge in PURGES.items() if settings.ended_days]
+        if settings.audit_days:
+            batches.append((AUDIT, audit_log.purge, _ms(settings.audit_days)))
         for table, purge, age_ms in [*batches, (KEYS, command_log.purge_keys, KEYS_MARGIN_MS)]:
             with beat.waiting(settings.call_timeout_s):
                 count = await purge(connection, age_ms, settings.rows)
@@ -101,3 +105,7 @@ class Retention:
             if count:
                 log.debug("deleted rows that ended long ago", table=table, rows=count)
         return more
+
+
+def _ms(days: float) -> int:
+    return int(min(days, FOR_EVER_DAYS) * DAY_MS)

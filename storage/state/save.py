@@ -99,6 +99,7 @@ def _inbox_command(one: InboxCommand) -> Document:
         "intent": one.command.intent,
         "key": getattr(one.command, "key", None),
         "payload": encode_command(one.command).decode(),
+        "audit": one.audit,
     }
 
 

@@ -19,10 +19,11 @@ FROM unnest($1::bigint[], $2::smallint[], $3::bigint[], $4::bigint[], $5::text[]
 
 -- name: inbox
 -- Commands that are deferred to the inbox, in the batch's own transaction. The appender moves them to the log.
-INSERT INTO inbox (target_partition, request, tenant_id, intent, key, payload)
-SELECT x.partition, x.request, x.tenant, x.intent, x.key, convert_to(x.payload, 'UTF8')
-FROM ROWS FROM (json_to_recordset($1) AS (partition int, request bigint, tenant text, intent text, key bigint, payload text))
-    WITH ORDINALITY AS x(partition, request, tenant, intent, key, payload, ord)
+INSERT INTO inbox (target_partition, request, tenant_id, intent, key, payload, audit)
+SELECT x.partition, x.request, x.tenant, x.intent, x.key, convert_to(x.payload, 'UTF8'), x.audit
+FROM ROWS FROM (json_to_recordset($1)
+        AS (partition int, request bigint, tenant text, intent text, key bigint, payload text, audit text))
+    WITH ORDINALITY AS x(partition, request, tenant, intent, key, payload, audit, ord)
 ORDER BY x.ord;
 
 -- name: new_instances
@@ -345,8 +346,8 @@ WITH held AS (
     DELETE FROM inbox WHERE target_partition = -$1::int AND id = ANY (ARRAY(
         SELECT id FROM inbox WHERE target_partition = -$1::int ORDER BY id LIMIT $3))
     RETURNING *)
-INSERT INTO inbox (target_partition, request, tenant_id, intent, key, payload, trace)
-SELECT $2, request, tenant_id, intent, key, payload, trace FROM held ORDER BY id;
+INSERT INTO inbox (target_partition, request, tenant_id, intent, key, payload, trace, audit)
+SELECT $2, request, tenant_id, intent, key, payload, trace, audit FROM held ORDER BY id;
 
 -- name: slots_released
 -- The sender reaches the new owner directly.

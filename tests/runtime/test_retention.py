@@ -10,7 +10,7 @@ from tests.core.message_models import model, receive
 from tests.core.models import end, start
 from tests.runtime.consumer.bench import PINNED_MS, Serial, beat, dump, pin_clock, save_serially
 from vivero.engine.core.records.messages import PublishMessage
-from vivero.engine.runtime.retention import DAY_MS, KEYS, KEYS_MARGIN_MS, PURGES, Retention, RetentionSettings
+from vivero.engine.runtime.retention import AUDIT, DAY_MS, KEYS, KEYS_MARGIN_MS, PURGES, Retention, RetentionSettings
 from vivero.storage import log
 from vivero.storage.postgres.errors import ConnectionLost
 from vivero.storage.state import message_channels
@@ -54,7 +54,7 @@ async def test_a_piece_at_a_time_the_oldest_first(history, connection, connect):
     assert not await retention.run_once(connection, beat())
     assert await counts(connection) == of_each(2)
     assert not await retention.run_once(connection, beat())
-    assert retention.deleted == of_each(3, open=0) | {KEYS: 0}
+    assert retention.deleted == of_each(3, open=0) | {AUDIT: 0, KEYS: 0}
     after = await dump(connection)
     for table in PURGES:
         assert set(after[table]) < set(before[table]), "nothing was changed"
@@ -157,7 +157,7 @@ async def test_on_a_node_without_the_lock_of_the_chores_nothing_is_looked_for(au
     assert ended.cancelled_caught
 
 
-@pytest.mark.parametrize("wrong", [{"ended_days": -1.0}, {"rows": 0}])
+@pytest.mark.parametrize("wrong", [{"ended_days": -1.0}, {"audit_days": -1.0}, {"rows": 0}])
 def test_what_cannot_be_set(wrong):
-    with pytest.raises(ValueError, match="ended_days must not be negative"):
+    with pytest.raises(ValueError, match="ended_days and audit_days must not be negative"):
         RetentionSettings(**wrong)

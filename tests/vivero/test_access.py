@@ -1,6 +1,8 @@
 """Authentication of a whole program: what it refuses to start without, its first administrator, the command line."""
 
+import getpass
 import json
+import socket
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,6 +16,7 @@ from click.testing import CliRunner
 from vivero import access
 from vivero.access import NotProtected
 from vivero.api.access.passwords import verify
+from vivero.api.access.tokens import digest
 from vivero.cli import main
 from vivero.client import credentials_from
 from vivero.config import Config, ConfigError, load
@@ -165,8 +168,38 @@ class TestCommandLine:
         assert "not a lifetime" in command("token", "create", "other", "--role", "worker", "--expires", "x", fails=True)
         with psycopg.connect(database) as connection:
             assert token[7:] not in str(connection.execute("SELECT * FROM api_tokens").fetchall())
+        rotated = command("token", "rotate", "billing").strip()
+        with psycopg.connect(database) as connection:
+            [(stored, expires)] = connection.execute("SELECT sha256, expires_at FROM api_tokens").fetchall()
+        assert stored == digest(rotated) != digest(token)
+        assert expires is not None
         command("token", "revoke", "billing")
         assert "no token" in command("token", "revoke", "billing", fails=True)
+        assert "no token" in command("token", "rotate", "billing", fails=True)
+
+    def test_each_change_is_recorded_without_its_secret(self, command, database):
+        password = command("user", "add", "ann", "--role", "admin").splitlines()[1].removeprefix("password ")
+        command("user", "delete", "ann", fails=True)
+        command("role", "assign", "operator", "ann")
+        token = command("token", "create", "billing", "--role", "worker").strip()
+        command("partitions", "pin", "blue", "1")
+        columns = "entity_type, operation, entity_key, related_key, result, description"
+        query = f"SELECT {columns} FROM audit_log ORDER BY audit_log_key"
+        with psycopg.connect(database) as connection:
+            records = connection.execute(query).fetchall()
+            [(actor, kind, address)] = connection.execute(
+                "SELECT DISTINCT actor_id, actor_type, address FROM audit_log"
+            )
+        assert records == [
+            ("USER", "CREATE", "ann", None, "SUCCESS", "vivero user add ann"),
+            ("USER", "DELETE", "ann", None, "FAIL", "vivero user delete ann"),
+            ("ROLE", "ASSIGN", "operator", "ann", "SUCCESS", "vivero role assign operator"),
+            ("CLIENT", "CREATE", "billing", None, "SUCCESS", "vivero token create billing"),
+            ("TENANT", "UPDATE", "blue", None, "SUCCESS", "vivero partitions pin blue"),
+        ]
+        assert (actor, kind, address) == (getpass.getuser(), "UNKNOWN", socket.gethostname())
+        assert password not in str(records)
+        assert token not in str(records)
 
 
 @pytest.mark.parametrize(

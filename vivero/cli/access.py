@@ -19,8 +19,10 @@ from vivero.api.access.tokens import digest, new_token
 from vivero.cli.database import on_database
 from vivero.cli.failures import Failure
 from vivero.cli.options import say
+from vivero.cli.recorded import Work, record, recorded
 from vivero.cli.server import database_options
 from vivero.storage import directory, identities
+from vivero.storage.audit_log import AuditRecord
 from vivero.storage.identities import LastAdmin
 from vivero.storage.postgres.driver import Connection
 
@@ -38,6 +40,11 @@ def _on_database(
     file: Path | None, data_dir: Path | None, url: str | None, work: Callable[[Connection], Awaitable[T]]
 ) -> T:
     return on_database(file, data_dir, url, work, LastAdmin)
+
+
+def _change(file: Path | None, data_dir: Path | None, url: str | None, made: AuditRecord, work: Work[T]) -> T:
+    """Change the database, with a record in the audit log."""
+    return _on_database(file, data_dir, url, recorded(made, work, LastAdmin))
 
 
 def _identifier(text: str) -> str:
@@ -110,13 +117,12 @@ def add(
 
     async def work(connection: Connection) -> None:
         await _check_roles(connection, roles)
-        async with connection.transaction():
-            if not await identities.create_user(connection, username, hash_password(password), name, email):
-                raise Failure(f"there is a user '{username}' already")
-            for role in roles:
-                await identities.assign(connection, ("ROLE", role), ("USER", username))
+        if not await identities.create_user(connection, username, hash_password(password), name, email):
+            raise Failure(f"there is a user '{username}' already")
+        for role in roles:
+            await identities.assign(connection, ("ROLE", role), ("USER", username))
 
-    _on_database(file, data_dir, database_url, work)
+    _change(file, data_dir, database_url, record("user add", "USER", "CREATE", username), work)
     click.echo(f"user {username} added")
     _say_password(password, made_up)
 
@@ -143,11 +149,12 @@ def set_password(
     """Set a user's password."""
     password, made_up = _password(password_stdin)
     password_hash = hash_password(password)
-    found = _on_database(
-        file, data_dir, database_url, lambda connection: identities.set_password(connection, username, password_hash)
-    )
-    if not found:
-        raise Failure(f"there is no user '{username}'")
+
+    async def work(connection: Connection) -> None:
+        if not await identities.set_password(connection, username, password_hash):
+            raise Failure(f"there is no user '{username}'")
+
+    _change(file, data_dir, database_url, record("user password", "USER", "UPDATE", username), work)
     click.echo(f"password of {username} changed")
     _say_password(password, made_up)
 
@@ -157,9 +164,12 @@ def set_password(
 @database_options
 def delete_user(username: str, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
     """Delete a user with all memberships and grants."""
-    work = lambda connection: directory.delete(connection, directory.USER, username)  # noqa: E731
-    if _on_database(file, data_dir, database_url, work) != "done":
-        raise Failure(f"there is no user '{username}'")
+
+    async def work(connection: Connection) -> None:
+        if await directory.delete(connection, directory.USER, username) != "done":
+            raise Failure(f"there is no user '{username}'")
+
+    _change(file, data_dir, database_url, record("user delete", "USER", "DELETE", username), work)
     click.echo(f"user {username} deleted")
 
 
@@ -168,12 +178,13 @@ def delete_user(username: str, file: Path | None, data_dir: Path | None, databas
 
 @click.group()
 def token() -> None:
-    """Create, list and revoke API tokens.
+    """Create, list, rotate and revoke API tokens.
 
     \b
     Examples:
       vivero token create billing-worker --role worker --expires 90d
       vivero token list
+      vivero token rotate billing-worker
       vivero token revoke billing-worker
     """
 
@@ -203,9 +214,34 @@ def create_token(
         if not await identities.create_token(connection, name, digest(made), roles, asked, expires_in_s):
             raise Failure(f"there is a token '{name}' already: revoke it, or choose another name")
 
-    _on_database(file, data_dir, database_url, work)
+    _change(file, data_dir, database_url, record("token create", "CLIENT", "CREATE", name), work)
+    _say_token(made)
+
+
+def _say_token(made: str) -> None:
     click.echo(made)
     click.echo("The token is not shown again.", err=True)
+
+
+@token.command("rotate")
+@click.argument("name")
+@click.option("--expires", metavar="TIME", help="The lifetime, such as 12h or 90d; without it the expiry stays.")
+@database_options
+def rotate_token(
+    name: str, expires: str | None, file: Path | None, data_dir: Path | None, database_url: str | None
+) -> None:
+    """Replace a token's secret and print the new one. The old secret is refused from now on.
+
+    Name, roles and tenants stay.
+    """
+    made, expires_in_s = new_token(), _seconds(expires)
+
+    async def work(connection: Connection) -> None:
+        if not await identities.rotate_token(connection, name, digest(made), expires_in_s):
+            raise Failure(f"there is no token '{name}'")
+
+    _change(file, data_dir, database_url, record("token rotate", "CLIENT", "UPDATE", name), work)
+    _say_token(made)
 
 
 def _seconds(text: str | None) -> float | None:
@@ -236,9 +272,12 @@ def list_tokens(as_json: bool, file: Path | None, data_dir: Path | None, databas
 @database_options
 def revoke_token(name: str, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
     """Revoke a token: it is refused from now on."""
-    work = lambda connection: identities.revoke_token(connection, name)  # noqa: E731
-    if not _on_database(file, data_dir, database_url, work):
-        raise Failure(f"there is no token '{name}'")
+
+    async def work(connection: Connection) -> None:
+        if not await identities.revoke_token(connection, name):
+            raise Failure(f"there is no token '{name}'")
+
+    _change(file, data_dir, database_url, record("token revoke", "CLIENT", "DELETE", name), work)
     click.echo(f"token {name} revoked")
 
 
@@ -281,9 +320,10 @@ def assign_role(
 
     async def work(connection: Connection) -> None:
         await _check_roles(connection, (role_id,))
-        await identities.assign(connection, ("ROLE", role_id), ("USER", _identifier(username)))
+        await identities.assign(connection, ("ROLE", role_id), ("USER", username))
 
-    _on_database(file, data_dir, database_url, work)
+    _identifier(username)
+    _change(file, data_dir, database_url, record("role assign", "ROLE", "ASSIGN", role_id, username), work)
     click.echo(f"{username} has the role {role_id}")
 
 
@@ -295,7 +335,10 @@ def unassign_role(
     role_id: str, username: str, file: Path | None, data_dir: Path | None, database_url: str | None
 ) -> None:
     """Take a role from a user."""
-    work = lambda connection: identities.unassign(connection, ("ROLE", role_id), ("USER", username))  # noqa: E731
-    if not _on_database(file, data_dir, database_url, work):
-        raise Failure(f"{username} does not have the role {role_id}")
+
+    async def work(connection: Connection) -> None:
+        if not await identities.unassign(connection, ("ROLE", role_id), ("USER", username)):
+            raise Failure(f"{username} does not have the role {role_id}")
+
+    _change(file, data_dir, database_url, record("role unassign", "ROLE", "UNASSIGN", role_id, username), work)
     click.echo(f"{username} no longer has the role {role_id}")

@@ -10,10 +10,11 @@ from typing import TypeVar
 import click
 
 from vivero.cli.database import on_database
+from vivero.cli.recorded import record, recorded
 from vivero.cli.server import database_options
 from vivero.engine.core.routes import SLOTS
 from vivero.engine.runtime.more_partitions import Move, NotRaised, raise_number
-from vivero.storage import routes
+from vivero.storage import audit_log, routes
 from vivero.storage.postgres.driver import Connection
 
 T = TypeVar("T")
@@ -62,7 +63,8 @@ def pin(
                 raise NotRaised(f"there is no partition {number}: the database has {known.partitions}")
         await routes.pin(connection, tenant, sorted(set(numbers)))
 
-    _on_database(file, data_dir, database_url, work)
+    made = record("partitions pin", "TENANT", "UPDATE", tenant)
+    _on_database(file, data_dir, database_url, recorded(made, work, NotRaised))
 
 
 @partitions.command("raise")
@@ -78,5 +80,9 @@ def raise_(number: int, file: Path | None, data_dir: Path | None, database_url: 
     def told(move: Move) -> None:
         click.echo(f"moving {len(move.slots)} slots from partition {move.owner} to {move.to}")
 
-    _on_database(file, data_dir, database_url, lambda connection: raise_number(connection, number, told))
+    async def work(connection: Connection) -> None:
+        await raise_number(connection, number, told)
+        await audit_log.add(connection, record("partitions raise", "RESOURCE", "UPDATE", str(number)))
+
+    _on_database(file, data_dir, database_url, work)
     click.echo(f"the database has {number} partitions")

@@ -34,6 +34,8 @@ class Append(msgspec.Struct, frozen=True, gc=False):
     idempotency: tuple[str, bytes] | None = None
     partition: int = 1
     trace: str | None = None
+    audit: str | None = None
+    """The record for the audit log."""
     flush: bool = False
     """Whether a client is told of the append before the outcome. Otherwise the flush of the outcome is enough."""
 
@@ -81,7 +83,7 @@ class AppendCall:
 
 def pending_command(item: Append, new: bool = False) -> PendingCommand:
     payload = encode_command(item.command).decode()
-    entry = LogEntry(item.tenant, item.command.intent, payload, item.key, trace=item.trace)
+    entry = LogEntry(item.tenant, item.command.intent, payload, item.key, trace=item.trace, audit=item.audit)
     if item.idempotency is not None:
         entry.key, entry.sha = item.idempotency[0], item.idempotency[1].hex()
     return PendingCommand(entry, item.partition, len(payload) + OVERHEAD_BYTES, item.flush, trio.current_time(), new)

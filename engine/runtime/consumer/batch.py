@@ -32,6 +32,8 @@ from vivero.engine.core.state.batches import Retained
 from vivero.engine.core.state.slot_moves import slot_moves
 from vivero.engine.core.step import Processor
 from vivero.engine.runtime.consumer.refusals import Refusals
+from vivero.storage import audit_log
+from vivero.storage.audit_log import AuditedCommand
 from vivero.storage.log import EMPTY_ANSWER, CommandOutcome
 from vivero.storage.log_batches import CommandRow
 from vivero.storage.postgres.driver import Call
@@ -94,6 +96,7 @@ class Decoded:
 class _Collected:
     log_rows: list[save.EventLogRow] = field(default_factory=list)
     outcomes: list[CommandOutcome] = field(default_factory=list)
+    audited: list[AuditedCommand] = field(default_factory=list)
     last: int = 0
     commands: int = 0
 
@@ -156,6 +159,8 @@ async def compute(
             missing = not_loaded.need
             break
         _collect(collected, one.row, handled)
+        if one.row.audit is not None:
+            _audit(collected, processor, one, one.row.audit, handled)
         moment = perf_counter()
         if moment - turn > CHECKPOINT_EVERY_S:
             await trio.lowlevel.checkpoint()
@@ -223,6 +228,18 @@ def _collect(collected: _Collected, row: CommandRow, handled: list[Handled]) -> 
     _collect_more(collected, handled)
 
 
+def _audit(collected: _Collected, processor: Processor, one: Decoded, record: str, handled: list[Handled]) -> None:
+    """Collect the record of a command, or send it along if another partition handles the command."""
+    for sent in processor.notices.to_inbox:
+        if sent.command is one.command:
+            sent.audit = record
+            return
+    first, row = handled[0], one.row
+    response = next((msgspec.json.encode(each.response) for each in handled if each.response is not None), None)
+    position = row.position if row.request is None else row.request
+    collected.audited.append(AuditedCommand(record, position, first.rejection is not None, response))
+
+
 def _collect_more(collected: _Collected, handled: list[Handled]) -> None:
     position = collected.last
     for one in handled:
@@ -254,6 +271,8 @@ async def _finish(processor: Processor, collected: _Collected, now: int) -> Batc
         if perf_counter() - turn > CHECKPOINT_EVERY_S:
             await trio.lowlevel.checkpoint()
             turn = perf_counter()
+    if collected.audited:
+        calls.append(audit_log.of_commands(collected.audited))
     state.begin_batch()
     return BatchResult(
         collected.last,

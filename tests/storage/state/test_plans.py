@@ -22,7 +22,7 @@ CONSUMER = [
     for name in ("load", "save", "message_channels")
     for statement in load(STORAGE / "state" / f"{name}.sql").values()
     if statement.name != "save.definitions_moved"
-]
+] + [load(STORAGE / "audit_log.sql")["add"]]
 ACTIVATION = [
     *(one for one in load(STORAGE / "activation.sql").values() if one.name != "activation.waiting_near"),
     activation.ACTIVATE_NEAR,
