@@ -20,6 +20,7 @@ from vivero.engine.runtime.appender.admission import Lost
 from vivero.engine.runtime.appender.calls import pending_command
 from vivero.storage.log import Appended, CommandOutcome
 from vivero.storage.postgres import driver
+from vivero.storage.postgres.errors import ConnectionLost
 from vivero.storage.postgres.pool import Pool
 
 KEY = 2251799813685249
@@ -185,6 +186,15 @@ class NoPool:
     @asynccontextmanager
     async def connection(self):
         raise AssertionError("this request should not have come to the database")
+        yield
+
+
+class NoDatabase:
+    """A pool without a database: forbidden attempts cannot be recorded, which changes no answer."""
+
+    @asynccontextmanager
+    async def connection(self):
+        raise ConnectionLost("there is no database")
         yield
 
 

@@ -1,19 +1,17 @@
 """Every route of the table with every kind of caller. A route without a line here fails."""
 
-from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
 
 from tests.api.access.conftest import basic, bearer
-from tests.api.conftest import Client
+from tests.api.conftest import Client, NoDatabase
 from vivero.api import app as api_app
 from vivero.api.access import authentication
 from vivero.api.access.caller import Caller
 from vivero.api.access.needs import PUBLIC
 from vivero.api.access.permissions import BUILT_IN, NO_RIGHTS, RESOURCES, Permission, rights
 from vivero.api.routes import ROUTES
-from vivero.storage.postgres.errors import ConnectionLost
 
 ALLOWED = """
 *    GET    /v2/status
@@ -161,15 +159,6 @@ TABLE = {tuple(line[5:].split()): line[:4].strip() for line in ALLOWED.strip("\n
 def target(route):
     """A path of the route; its handler rejects the key, so that no database is needed."""
     return "/".join("x" if segment.startswith("{") else segment for segment in route.path.split("/"))
-
-
-class NoDatabase:
-    """A pool without a database: forbidden attempts cannot be recorded, which changes no answer."""
-
-    @asynccontextmanager
-    async def connection(self):
-        raise ConnectionLost("there is no database")
-        yield
 
 
 class As:

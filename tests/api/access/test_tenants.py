@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.conftest import KEY, Client
+from tests.api.conftest import KEY, Client, NoDatabase
 from vivero.api import app as api_app
 from vivero.api.access.caller import Caller, caller
 from vivero.api.access.permissions import ALL_RIGHTS
@@ -65,6 +65,7 @@ def client_of(services):
 
     def make(who=None, **changes):
         access = None if who is None else As(who)
+        changes = {"pool": NoDatabase()} | changes
         return Client(api_app.build(replace(services, multi_tenancy=True, access=access, **changes)))
 
     return make
