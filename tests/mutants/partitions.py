@@ -81,10 +81,10 @@ PARTITIONS: tuple[Mutant, ...] = (
         "tests/storage/test_routes.py::test_held_commands_come_after_those_that_were_sent_on",
         "storage/state/save.sql",
         (
-            "INSERT INTO inbox (target_partition, request, tenant_id, intent, key, payload, trace)\n"
-            "SELECT $2, request, tenant_id, intent, key, payload, trace FROM held ORDER BY id;",
-            "INSERT INTO inbox (target_partition, id, request, tenant_id, intent, key, payload, trace)\n"
-            "OVERRIDING SYSTEM VALUE SELECT $2, id, request, tenant_id, intent, key, payload, trace FROM held;",
+            "INSERT INTO inbox (target_partition, request, tenant_id, intent, key, payload, trace, audit)\n"
+            "SELECT $2, request, tenant_id, intent, key, payload, trace, audit FROM held ORDER BY id;",
+            "INSERT INTO inbox (target_partition, id, request, tenant_id, intent, key, payload, trace, audit)\n"
+            "OVERRIDING SYSTEM VALUE SELECT $2, id, request, tenant_id, intent, key, payload, trace, audit FROM held;",
         ),
     ),
     mutant(
