@@ -11,7 +11,43 @@ TOKENS = "api/access/json_web_tokens.py"
 CORE_TENANTS = "tests/core/commands/test_tenants.py"
 TENANTS = "tests/api/access/test_tenants.py"
 
+AUDIT = "tests/api/access/test_audit.py"
+AUDITED_COMMANDS = "tests/runtime/test_audited_commands.py"
+
 ACCESS: tuple[Mutant, ...] = (
+    mutant(
+        "the record of a change is a transaction of its own",
+        f"{AUDIT}::test_a_change_that_fails_has_no_record_of_a_success",
+        "api/access/audit.py",
+        (
+            "services.pool.connection() as connection, connection.transaction():",
+            "services.pool.connection() as connection:",
+        ),
+    ),
+    mutant(
+        "a forbidden attempt is not recorded",
+        f"{AUDIT}::test_a_forbidden_attempt_is_recorded_and_an_unknown_caller_is_not",
+        "api/app.py",
+        ("            await audit.note_failure(services, denied)\n", ""),
+    ),
+    mutant(
+        "job workers are recorded",
+        f"{AUDIT}::test_reports_of_job_workers_carry_no_record",
+        "api/access/audited.py",
+        ("return audited.weight is Weight.BY_PEOPLE and caller", "return caller"),
+    ),
+    mutant(
+        "a record stays behind when its command goes to another partition",
+        f"{AUDITED_COMMANDS}::test_a_command_that_another_partition_handles_is_recorded_there",
+        "storage/state/save.py",
+        ('        "audit": one.audit,\n', ""),
+    ),
+    mutant(
+        "a command that is read from the log loses its record",
+        f"{AUDITED_COMMANDS}::test_a_command_that_is_read_from_the_log_is_recorded",
+        "storage/log_batches.py",
+        ("CommandRow(*row[:6])", "CommandRow(*row[:5])"),
+    ),
     mutant(
         "a tenant covers those whose ids begin alike",
         f"{CORE_TENANTS}::test_a_list_of_tenants_covers_its_members",

@@ -369,7 +369,7 @@ TASKS: tuple[Mutant, ...] = (
         "messages: a correlation is deleted as soon as it is there",
         "tests/runtime/test_retention.py::test_what_ended_stays_to_the_millisecond",
         "engine/runtime/retention.py",
-        ("int(min(settings.ended_days, FOR_EVER_DAYS) * DAY_MS)", "0"),
+        ("int(min(days, FOR_EVER_DAYS) * DAY_MS)", "0"),
     ),
     mutant(
         "signals: a loop that waits again is told again",
