@@ -6,7 +6,7 @@ Parsing the documents is a large part of what an update costs PostgreSQL.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from vivero.engine.core.state.instance_tree import Element, Job
@@ -23,9 +23,12 @@ class BulkEnd:
     def __init__(self) -> None:
         self._rows: dict[End, list[Row]] = {}
 
-    def take(self, row: Row) -> bool:
-        """Take the row if its end is its only change; says whether it did."""
-        end = _end_of(row)
+    def take(self, kind: type[Row], rows: Iterable[Any]) -> Iterable[Any]:
+        """Take the rows of this type whose end is their only change. Returns the others."""
+        end_of = _ENDS.get(kind)
+        return rows if end_of is None else [row for row in rows if not self._take(row, end_of(row))]
+
+    def _take(self, row: Row, end: End | None) -> bool:
         if end is None:
             return False
         self._rows.setdefault(end, []).append(row)
@@ -45,10 +48,12 @@ class BulkEnd:
         return (row for rows in self._rows.values() for row in rows)
 
 
-def _end_of(row: Row) -> End | None:
-    if type(row) is Element:
-        return None if row.ended_at is None or _is_more_than_ended(row) else ("ended_elements", row.state, row.ended_at)
-    if type(row) is not Job or row.ended_at is None or row.lease != "closed":
+def _end_of_element(row: Element) -> End | None:
+    return None if row.ended_at is None or _is_more_than_ended(row) else ("ended_elements", row.state, row.ended_at)
+
+
+def _end_of_job(row: Job) -> End | None:
+    if row.ended_at is None or row.lease != "closed":
         return None
     error = row.error_code, row.error_message
     return "ended_jobs", row.state, row.retries, row.priority, *error, row.updated_at, row.ended_at
@@ -59,3 +64,6 @@ def _is_more_than_ended(row: Element) -> bool:
     if row.request is not None or row.incident is not None:
         return True
     return bool(row.tokens or row.live or row.then or row.interrupted or row.loop or row.incidents or row.flows)
+
+
+_ENDS: dict[type[Row], Callable[[Any], End | None]] = {Element: _end_of_element, Job: _end_of_job}

@@ -18,13 +18,14 @@ from vivero.engine.core.state.instance_tree import (
     COMPLETED,
     TERMINATED,
     Element,
+    Instance,
 )
 from vivero.engine.core.state.slot_moves import slot_moves
 from vivero.engine.core.state.state import State
 from vivero.storage.postgres.driver import Call
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.postgres.values import Texts
-from vivero.storage.state.saved_rows import statements_for_rows
+from vivero.storage.state.saved_rows import RowsByType, statements_for_rows
 from vivero.storage.state.scope_documents import Document
 
 _sql = beside(__file__)
@@ -59,12 +60,12 @@ def statements_of(
     yield _sql["event_log"], (positions, seqs, roots, requests, events, rejections, responses, *of_batch)
     if to_inbox:
         yield _sql["inbox"], (_encode([_inbox_command(one) for one in to_inbox]),)
-    yield from statements_for_rows(state)
-    yield from _counts(state)
+    rows = RowsByType(state)
+    yield from statements_for_rows(state, rows)
+    yield from _counts(state.partition, rows)
     if state.routes.several:
         yield from _slot_moves(state)
-    definitions = [row for row in state.dirty if isinstance(row, Definition)]
-    if definitions:
+    if definitions := [*rows.new.get(Definition, ()), *rows.changed.get(Definition, ())]:
         told = [{"tenant": row.tenant, "processId": row.process_id, "key": row.key} for row in definitions]
         yield _sql["definitions_moved"], ()
         yield _sql["tell_definitions"], (_encode(told), DEFINITIONS_CHANNEL)
@@ -72,7 +73,7 @@ def statements_of(
 
 def moves_definitions(state: State) -> bool:
     """Whether the batch adds or changes a definition."""
-    return any(isinstance(row, Definition) for row in state.dirty)
+    return Definition in set(map(type, state.dirty))
 
 
 def fence(partition: int, epoch: int, old_position: int, new_position: int, next_key: int) -> Call:
@@ -120,28 +121,38 @@ def _slot_moves(state: State) -> Iterator[Call]:
             yield _sql["slots_released"], (here,)
 
 
-def _counts(state: State) -> Iterator[Call]:
-    """The changes of the numbers of instances, by element and state; those of the process itself have the element ''.
-
-    Inner instances of a loop count; its body does not.
-    """
+def _counts(partition: int, rows: RowsByType) -> Iterator[Call]:
+    """The changes of the numbers of instances, by element and state; those of the process itself have the element ''."""
     counts: dict[tuple[int, str], list[int]] = {}
-    for row in state.dirty:
-        fresh = row in state.fresh
-        if isinstance(row, Element) and row.type != "MULTI_INSTANCE_BODY" and (fresh or row.ended_at is not None):
-            element = "" if row is row.instance else row.element
-            count = counts.setdefault((row.instance.definition_key, element), [0, 0, 0])
-            count[_COUNTED.get(row.state, _ACTIVE)] += 1
-            if not fresh:
+    for kind in _ELEMENTS:
+        for row in rows.new.get(kind, ()):
+            if (count := _count_of(row, counts)) is not None:
+                count[_COUNTED.get(row.state, _ACTIVE)] += 1
+        for row in rows.changed.get(kind, ()):
+            if row.ended_at is not None and (count := _count_of(row, counts)) is not None:
+                count[_COUNTED.get(row.state, _ACTIVE)] += 1
                 count[_ACTIVE] -= 1
     if counts:
         keys = sorted(counts)
         columns = ([counts[key][column] for key in keys] for column in range(3))
         yield (
             _sql["element_count_changes"],
-            (state.partition, [key for key, _ in keys], [id for _, id in keys], *columns),
+            (partition, [key for key, _ in keys], [id for _, id in keys], *columns),
         )
 
 
+def _count_of(row: Element, counts: dict[tuple[int, str], list[int]]) -> list[int] | None:
+    """The numbers of the row's element, by state. Inner instances of a loop count; its body does not."""
+    if row.type == "MULTI_INSTANCE_BODY":
+        return None
+    instance = row.instance
+    key = instance.definition_key, "" if row is instance else row.element
+    count = counts.get(key)
+    if count is None:
+        count = counts[key] = [0, 0, 0]
+    return count
+
+
+_ELEMENTS = (Instance, Element)
 _ACTIVE = 0
 _COUNTED = {COMPLETED: 1, TERMINATED: 2}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,29 +41,44 @@ _encode = msgspec.json.Encoder().encode
 Document = scopes.Document | msgspec.Struct
 
 
-def statements_for_rows(state: State) -> Iterator[Call]:
+class RowsByType:
+    """The dirty rows of a batch by their type, in the order of their first change."""
+
+    def __init__(self, state: State) -> None:
+        self.new: dict[type[Row], list[Any]] = {}
+        self.changed: dict[type[Row], list[Any]] = {}
+        self._gather(state)
+
+    def _gather(self, state: State) -> None:
+        fresh, new, changed = state.fresh, self.new, self.changed
+        for row in state.dirty:
+            rows = new if row in fresh else changed
+            kind = type(row)
+            if kind in rows:
+                rows[kind].append(row)
+            else:
+                rows[kind] = [row]
+
+
+def statements_for_rows(state: State, by_type: RowsByType | None = None) -> Iterator[Call]:
+    """The statements for all dirty rows. `by_type`: these rows, if they are grouped already."""
+    rows = RowsByType(state) if by_type is None else by_type
     bulk_end, written = BulkEnd(), _Written()
-    begun: list[LoopItems] = []
-    jobs: list[Job] = []
-    for row in state.dirty:
-        if type(row) is Job:
-            jobs.append(row)
-        if type(row) is LoopItems:
-            begun.append(row)
-        elif type(row) is Usage or type(row) is SlotMove:
-            continue  # `save` has statements of their own
-        elif row in state.fresh:
-            written.add(row, new=True)
-        elif not bulk_end.take(row):
-            written.add(row, new=False)
+    for kind, some in rows.new.items():
+        if kind not in _OTHERWISE:
+            written.add(kind, some, new=True)
+    for kind, some in rows.changed.items():
+        if kind not in _OTHERWISE:
+            written.add(kind, bulk_end.take(kind, some), new=False)
     ended = {_sql[name]: params for name, params in bulk_end.statements().items()}
     for row in bulk_end.others():
-        written.add(row, new=False)
-    for job in jobs:
+        written.add(type(row), [row], new=False)
+    for job in (*rows.new.get(Job, ()), *rows.changed.get(Job, ())):
         job.lease = None
-    for statement in sorted([*written.rows, *ended], key=_ORDER.__getitem__):
+    for statement in sorted([*written.documents, *ended], key=_ORDER.__getitem__):
         yield statement, ended[statement] if statement in ended else written.params(statement, state)
-    yield from map(_paged_items, begun)
+    for begun in (*rows.new.get(LoopItems, ()), *rows.changed.get(LoopItems, ())):
+        yield _paged_items(begun)
 
 
 class _Table(NamedTuple):
@@ -79,15 +94,17 @@ class _Written:
     """The documents of a batch, by statement."""
 
     def __init__(self) -> None:
-        self.rows: dict[Statement, list[Document]] = {}
+        self.documents: dict[Statement, list[Document]] = {}
 
-    def add(self, row: Row, new: bool) -> None:
-        table = _TABLES[type(row)]
+    def add(self, kind: type[Row], rows: Iterable[Row], new: bool) -> None:
+        table = _TABLES[kind]
         statement, document = (table.insert, table.new) if new else (table.update, table.changed)
-        self.rows.setdefault(statement, []).append(document(row))
+        documents = list(map(document, rows))
+        if documents:
+            self.documents.setdefault(statement, []).extend(documents)
 
     def params(self, statement: Statement, state: State) -> Params:
-        encoded = _encode(self.rows[statement])
+        encoded = _encode(self.documents[statement])
         return (encoded, state.partition) if statement in _WITH_PARTITION else (encoded,)
 
 
@@ -124,6 +141,8 @@ _TABLES: dict[type[Row], _Table] = {
     Deployment: _Table(_sql["new_deployments"], messages.deployment, _sql["new_deployments"], messages.deployment),
 }
 
+_OTHERWISE = (LoopItems, Usage, SlotMove)
+"""Rows with statements of their own, here and in `save`."""
 _WITH_PARTITION = {_sql["new_timers"], _sql["new_messages"]}
 _ORDER = {statement: place for place, statement in enumerate(_sql.values())}
 """Tables are written in the order of the file, so all batches take their locks in the same order."""

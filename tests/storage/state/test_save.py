@@ -279,7 +279,7 @@ MORE_THAN_ENDED = [
 def taken(rows):
     """What becomes of rows: those of the statements, by name, and the others."""
     bulk_end = BulkEnd()
-    others = [row for row in rows if not bulk_end.take(row)]
+    others = [other for row in rows for other in bulk_end.take(type(row), [row])]
     statements = bulk_end.statements()
     return statements, [*others, *bulk_end.others()]
 
