@@ -15,6 +15,7 @@ import trio
 from vivero.api import preconditions
 from vivero.api.access import audit, tenants
 from vivero.api.decoding import any_decoder
+from vivero.api.outcome_waits import OutcomeWait
 from vivero.api.problems import TIMED_OUT, Problem, bad_request, not_appended, rejected
 from vivero.api.request import UNWATCHED_S, Request
 from vivero.api.response import Header, Response, iso_time, json_response, no_content, position_header
@@ -23,7 +24,7 @@ from vivero.engine.core.commands.conditional_change import CHANGES, conditional
 from vivero.engine.core.records.base import Command, partition_of
 from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.core.records.instances import CreateInstance
-from vivero.engine.runtime.appender.admission import Lost, NotAppended, Overloaded
+from vivero.engine.runtime.appender.admission import Lost, NotAppended
 from vivero.engine.runtime.appender.calls import Append, PendingCommand
 from vivero.storage import log
 from vivero.storage.log import Appended, CommandOutcome
@@ -196,25 +197,18 @@ async def _appended(services: Services, pending: PendingCommand, deadline: float
 
 
 async def _soon(services: Services, pending: PendingCommand, deadline: float) -> Submitted | None:
-    """The outcome, if it comes within `UNWATCHED_S`. None: `_appended` and `_outcome` wait longer, and say what failed.
-
-    One cancel scope serves both waits, because a scope costs more than the rest of a wait.
-    """
+    """The outcome, if it comes within `UNWATCHED_S`. None: `_appended` and `_outcome` wait on and tell failures."""
     if not pending.queued:
         return None
+    waiting = OutcomeWait(services.completions, pending)
     try:
-        with trio.move_on_at(min(deadline, pending.since + UNWATCHED_S, pending.patience_until)):
-            await pending.done.wait()
-            appended = pending.result
-            if not isinstance(appended, Appended) or not appended.same_body:
-                return None
-            with services.completions.register(partition_of(appended.position), appended.position) as waiter:
-                return Submitted(appended, await waiter.wait())
+        await services.deadlines.wait(waiting.done, min(deadline, pending.since + UNWATCHED_S, pending.patience_until))
+        outcome, appended = waiting.outcome(), pending.result
     except Lost as error:
         raise not_appended(error) from error
-    except Overloaded:
-        return None
-    return None
+    finally:
+        waiting.close()
+    return Submitted(appended, outcome) if outcome is not None and isinstance(appended, Appended) else None
 
 
 async def _outcome(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass, field
+from types import TracebackType
 from typing import Any, Protocol
 
 import trio
@@ -13,6 +14,7 @@ from vivero.api.access.audited import AuditSettings
 from vivero.api.access.caller import Caller
 from vivero.api.access.rates import Rates
 from vivero.api.command_routing import CommandRouting
+from vivero.api.deadlines import Deadlines
 from vivero.api.long_polls import LongPolls
 from vivero.api.memory_budget import MemoryBudget
 from vivero.api.redirects import Redirects
@@ -39,9 +41,23 @@ class CommandAppender(Protocol):
 
 
 class OutcomeWaiter(Protocol):
-    """Waits for the outcome of one command."""
+    """Waits for the outcome of one command, until `close` or the end of its block.
+
+    Raises:
+        Lost: a crash of PostgreSQL took the command.
+    """
 
     async def wait(self) -> CommandOutcome: ...
+
+    def result(self) -> CommandOutcome | None: ...
+
+    def close(self) -> None: ...
+
+    def __enter__(self) -> OutcomeWaiter: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
+    ) -> None: ...
 
 
 class EndWaiter(Protocol):
@@ -60,7 +76,7 @@ class EndWaiter(Protocol):
 class CompletionRegistry(Protocol):
     """`engine.runtime.completions.Completions`."""
 
-    def register(self, partition: int, position: int) -> AbstractContextManager[OutcomeWaiter]: ...
+    def register(self, partition: int, position: int, done: trio.Event | None = None) -> OutcomeWaiter: ...
 
     def register_end(self, instance_key: int) -> AbstractContextManager[EndWaiter]: ...
 
@@ -131,5 +147,7 @@ class Services:
     multi_tenancy: bool = False
     """Whether there are tenants other than `<default>`."""
     audit: AuditSettings = field(default_factory=AuditSettings)
+    deadlines: Deadlines = field(default_factory=Deadlines)
+    """Of the requests that wait for outcomes."""
     decoding: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(1))
     """For the thread that decodes large bodies, one after the other."""

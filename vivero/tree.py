@@ -289,8 +289,12 @@ def _api(
     drain = trio.Event()
 
     async def serve(beat: Beat) -> None:
-        served = _served(config, services(), hub)
-        await server.serve(served, endpoint, settings=config.http, drain=drain, beat=beat.beat)
+        built = services()
+        served = _served(config, built, hub)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(built.deadlines.run)
+            await server.serve(served, endpoint, settings=config.http, drain=drain, beat=beat.beat)
+            nursery.cancel_scope.cancel()
 
     def finish() -> None:
         """Finish open requests. Long polls and streams of hints end at once."""

@@ -61,13 +61,13 @@ class Completions:
 
     # -- for requests; none of these has a checkpoint ---------------------------------------------------------------
 
-    def register(self, partition: int, position: int) -> Waiter[CommandOutcome]:
-        """Wait for the answer to the command at `position`.
+    def register(self, partition: int, position: int, done: trio.Event | None = None) -> Waiter[CommandOutcome]:
+        """Wait for the answer to the command at `position`. `done` is set when it comes.
 
         Raises:
             Overloaded: too many are waiting.
         """
-        waiter = self._enter(Waiter(position, self._forget_outcome))
+        waiter = self._enter(Waiter(position, self._forget_outcome, done))
         # Sweep at once, too, if no watermark of the partition is known yet, because the program has just started.
         if not self._outcomes.add(waiter) and position <= self._watermarks.get(partition, position):
             self._due.set()

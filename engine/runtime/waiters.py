@@ -29,11 +29,12 @@ class Waiter(Generic[V]):
 
     __slots__ = ("_done", "_error", "_forget", "_value", "key")
 
-    def __init__(self, key: int, forget: Callable[[Waiter[V]], None]) -> None:
+    def __init__(self, key: int, forget: Callable[[Waiter[V]], None], done: trio.Event | None = None) -> None:
+        """`done` is set with the value. By default the waiter has an event of its own."""
         self.key = key
         """The position of the command, or the key of the instance."""
         self._forget = forget
-        self._done = trio.Event()
+        self._done = trio.Event() if done is None else done
         self._value: V | None = None
         self._error: Exception | None = None
 
@@ -51,9 +52,16 @@ class Waiter(Generic[V]):
         """
         if self._value is None and self._error is None:
             await self._done.wait()
-        if self._value is not None:
-            return self._value
-        raise self._error or NotToldHere
+        value = self.result()
+        if value is None:
+            raise NotToldHere
+        return value
+
+    def result(self) -> V | None:
+        """The value, if it has come. Raises as `wait` does."""
+        if self._value is None and self._error is not None:
+            raise self._error
+        return self._value
 
     def fail(self, error: Exception) -> None:
         """Let `wait` raise, unless there is a value."""
@@ -65,6 +73,10 @@ class Waiter(Generic[V]):
         if self._value is None:
             self._value = value
             self._done.set()
+
+    def close(self) -> None:
+        """Unregister the waiter."""
+        self._forget(self)
 
     def __enter__(self) -> Self:
         return self

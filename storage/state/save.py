@@ -122,7 +122,7 @@ def _slot_moves(state: State) -> Iterator[Call]:
 
 
 def _counts(partition: int, rows: RowsByType) -> Iterator[Call]:
-    """The changes of the numbers of instances, by element and state; those of the process itself have the element ''."""
+    """The changes of the numbers of instances, by element and state. Those of the process have the element ''."""
     counts: dict[tuple[int, str], list[int]] = {}
     for kind in _ELEMENTS:
         for row in rows.new.get(kind, ()):

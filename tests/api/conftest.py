@@ -97,8 +97,10 @@ class Client:
 
 
 class Waiter:
-    def __init__(self, value) -> None:
+    def __init__(self, value, done=None) -> None:
         self.value = value
+        if done is not None and value is not None:
+            done.set()
 
     def __enter__(self) -> "Waiter":
         return self
@@ -109,9 +111,15 @@ class Waiter:
     async def wait(self):
         if self.value is None:
             await trio.sleep_forever()
+        return self.result()
+
+    def result(self):
         if isinstance(self.value, Exception):
             raise self.value
         return self.value
+
+    def close(self):
+        return None
 
 
 class PlayedEngine:
@@ -161,14 +169,14 @@ class PlayedEngine:
             self.keys[item.idempotency[0]] = position, item.idempotency[1]
         return Appended(position, at_ms=NOW_MS)
 
-    def register(self, partition, position):
+    def register(self, partition, position, done=None):
         assert partition == position >> 51
         if self.silent:
             return Waiter(None)
         if self.lost:
-            return Waiter(Lost("a crash took it"))
+            return Waiter(Lost("a crash took it"), done)
         reply = None if self.reply is None else msgspec.json.encode(self.reply)
-        return Waiter(CommandOutcome(position, self.rejection, reply))
+        return Waiter(CommandOutcome(position, self.rejection, reply), done)
 
     def register_end(self, key):
         return Waiter(self.ends.get(key))

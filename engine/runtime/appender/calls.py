@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from uuid import UUID, uuid4
 
@@ -60,10 +61,14 @@ class PendingCommand:
     """When a `new` command is refused if the log has no room for it (Trio's clock)."""
     appended_at: float = 0.0
     """When the appender knew the position (Trio's clock)."""
+    then: Callable[[Appended | Exception], None] | None = None
+    """Called with the result, before anybody can process the command. It may not wait."""
 
     def finish(self, result: Appended | Exception, now: float = 0.0) -> None:
         self.result, self.appended_at = result, now
         self.done.set()
+        if self.then is not None:
+            self.then(result)
 
 
 @dataclass(slots=True, eq=False)

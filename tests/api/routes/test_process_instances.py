@@ -215,7 +215,7 @@ async def test_a_creation_is_never_503_once_it_is_done(rows, reader, engine, end
 
 
 async def test_a_command_is_never_503_once_it_is_appended(client, engine):
-    def full(partition, position):
+    def full(partition, position, done=None):
         raise Overloaded("too many are waiting")
 
     engine.register = full
