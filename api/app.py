@@ -149,7 +149,8 @@ async def _authorise(
     try:
         allowed = authorise(caller, route.needs)
         if allowed is not None:
-            await restrict(services, route.needs, route.scope, allowed, parameters)
+            tenants = caller.tenants if services.multi_tenancy else None
+            await restrict(services, route.needs, route.scope, allowed, parameters, tenants)
     except Problem:
         if _is_audited(services, route, caller) and route.audited is not None:
             denied = audit.record(route.audited, caller, address, scope["method"], scope["path"], parameters)

@@ -12,11 +12,12 @@ import trio
 from vivero.api.decoding import Body, Int64, as_int64, decode_optional, decoder
 from vivero.api.memory_budget import Share
 from vivero.api.problems import Problem, bad_request, invalid_argument, not_found, unexpected_value, unparsable
-from vivero.api.reading import read
+from vivero.api.reading import conditions, read_of
 from vivero.api.request import Request
 from vivero.api.response import Response, encode, json_response
 from vivero.api.services import Services
 from vivero.api.settings import ApiSettings
+from vivero.storage.postgres.driver import Connection
 from vivero.storage.search import statements as storage_search
 from vivero.storage.search import statistics as storage_statistics
 from vivero.storage.search.filters import OF_PROCESSES
@@ -24,6 +25,7 @@ from vivero.storage.search.problems import BadQuery, UnexpectedValue, Unparsable
 from vivero.storage.search.queries import MAX_SORT, Page, Query, Sort, check_page
 from vivero.storage.search.resources import Resource
 from vivero.storage.search.statements import PageTooLarge, SearchStatement
+from vivero.storage.tenants import Tenants
 
 Handler = Callable[[Request, Services], Awaitable[Response]]
 
@@ -68,7 +70,11 @@ def getting(resource: Resource, parameter: str) -> Handler:
 
     async def get(request: Request, services: Services) -> Response:
         key = request.key(parameter)
-        found = await read(services, lambda connection: storage_search.get(connection, resource, key))
+        found = await read_of(
+            services,
+            _of(request, resource),
+            lambda connection, tenants: storage_search.get(connection, resource, key, tenants),
+        )
         if found is None:
             raise not_found(resource.name, key)
         return json_response(found)
@@ -82,7 +88,7 @@ SMALL_PAGE_BYTES = 256 * 1024
 
 async def answer(request: Request, services: Services, resource: Resource) -> Response:
     """Search a resource with the request's body."""
-    return await run(services, prepare(request, resource, services.settings))
+    return await run(request, services, prepare(request, resource, services.settings))
 
 
 def prepare(request: Request, resource: Resource, settings: ApiSettings, *extra: tuple[str, Any]) -> SearchStatement:
@@ -93,32 +99,42 @@ def prepare(request: Request, resource: Resource, settings: ApiSettings, *extra:
     if request.allowed is not None:
         extra = (*extra, (OF_PROCESSES, sorted(request.allowed)))
     try:
-        return storage_search.prepare(resource, read_query(request, resource, settings), *extra)
+        query = read_query(request, resource, settings)
+        return storage_search.prepare(resource, query, *extra, tenants=conditions(request.tenants))
     except BadQuery as error:
         raise _problem_of(error) from error
 
 
-async def run(services: Services, prepared: SearchStatement) -> Response:
+async def run(request: Request, services: Services, prepared: SearchStatement) -> Response:
     """The answer to a query. Raises Problem 400 if it is too large, 503 if there is no memory for it in time."""
     try:
         with services.pages.share() as share:
-            return json_response(_document(await _page(services, prepared, share)))
+            return json_response(_document(await _page(request, services, prepared, share)))
     except BadQuery as error:
         raise _problem_of(error) from error
 
 
-async def _page(services: Services, prepared: SearchStatement, share: Share) -> Page:
+async def _page(request: Request, services: Services, prepared: SearchStatement, share: Share) -> Page:
     """The page of a query. A large page waits for its share of the budget, without a connection."""
     max_bytes, deadline = SMALL_PAGE_BYTES, trio.current_time() + services.settings.response_timeout_s
     while True:
         try:
-            return await read(services, partial(storage_search.run, prepared=prepared, most=max_bytes))
+            return await read_of(services, _of(request, prepared), partial(_run, prepared, max_bytes))
         except PageTooLarge as error:
             max_bytes = min(error.size, services.pages.limit)
         with trio.move_on_at(deadline) as waiting:
             await share.wait(max_bytes)
         if waiting.cancelled_caught:
             raise Problem(503, "RESOURCE_EXHAUSTED", "Other searches use all of the memory for pages; try again later")
+
+
+def _of(request: Request, read: Resource | SearchStatement) -> Tenants:
+    """The tenants whose rows the caller may read; None if the rows belong to no tenant."""
+    return request.tenants if read.of_tenants else None
+
+
+async def _run(prepared: SearchStatement, max_bytes: int, connection: Connection, _tenants: Tenants) -> Page:
+    return await storage_search.run(connection, prepared, max_bytes)
 
 
 def prepare_statistics(
@@ -129,7 +145,8 @@ def prepare_statistics(
     if not body.filter:
         return None
     try:
-        return storage_statistics.prepare_statistics(resource, body.filter, *extra)
+        tenants = conditions(request.tenants)
+        return storage_statistics.prepare_statistics(resource, body.filter, *extra, tenants=tenants)
     except BadQuery as error:
         raise _problem_of(error) from error
 

@@ -142,6 +142,8 @@ class Services:
     """None: this node serves all writes itself."""
     access: Access | None = None
     """None: without authentication, every client may do everything."""
+    readers: ConnectionPool | None = None
+    """Connections of the role that row-level security holds, for callers with some tenants; None without tenants."""
     rates: Rates | None = None
     """None: no client has a limit."""
     multi_tenancy: bool = False

@@ -17,6 +17,7 @@ from vivero.engine.core.records.effects import Rejection
 from vivero.storage.log_batches import Batch, CommandRow
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
+from vivero.storage.tenants import Tenants, TenantStatements, names_one
 
 R = TypeVar("R")
 
@@ -26,7 +27,8 @@ _LAST_POSITION, _CURSOR, _BACKLOG = _sql["last_position"], _sql["cursor"], _sql[
 _BEGIN = _sql["begin_appends"]
 _PURGE_KEYS = _sql["purge_keys"]
 _OUTCOMES, _LOST, _ENDED = _sql["outcomes"], _sql["lost"], _sql["ended"]
-_COMMAND, _EVENTS, _HISTORY = _sql["command"], _sql["events_of_command"], _sql["history"]
+_EVENTS, _TENANT = _sql["events_of_command"], _sql["tenant_of_command"]
+_of_tenants = TenantStatements({name: _sql[name] for name in ("command", "history")})
 
 _encoder = msgspec.json.Encoder()
 _rejection_decoder = msgspec.json.Decoder(Rejection)
@@ -117,7 +119,8 @@ class LoggedCommand(msgspec.Struct, frozen=True, gc=False):
 
     position: int
     partition: int
-    tenant: str
+    tenant: str | None
+    """None for a command by key that changed no instance: it may be of any tenant of its sender."""
     intent: str
     key: int | None
     request: int | None
@@ -287,9 +290,9 @@ async def ended(connection: Connection, instance_keys: Sequence[int]) -> list[tu
     return [(key, state) for key, state in result.rows]
 
 
-async def command(connection: Connection, position: int) -> LoggedCommand | None:
-    """The command at `position` with its events, None if there is none."""
-    found = (await connection.execute(_COMMAND, (position,))).rows
+async def command(connection: Connection, position: int, tenants: Tenants = None) -> LoggedCommand | None:
+    """The command of one of these tenants at `position` with its events, None if there is none."""
+    found = (await _of_tenants.execute(connection, "command", tenants, position)).rows
     if not found:
         return None
     events = await connection.execute(_EVENTS, (position,))
@@ -301,7 +304,7 @@ async def command(connection: Connection, position: int) -> LoggedCommand | None
     return LoggedCommand(
         at,
         partition,
-        tenant,
+        tenant if names_one(tenant) else await _tenant(connection, position),
         intent,
         key,
         request,
@@ -312,9 +315,17 @@ async def command(connection: Connection, position: int) -> LoggedCommand | None
     )
 
 
-async def history(connection: Connection, instance_key: int, after: int, limit: int) -> list[HistoryRow]:
+async def _tenant(connection: Connection, position: int) -> str | None:
+    """The tenant of the instance that a command changed."""
+    rows = (await connection.execute(_TENANT, (position,))).rows
+    return rows[0][0] if rows else None
+
+
+async def history(
+    connection: Connection, instance_key: int, after: int, limit: int, tenants: Tenants = None
+) -> list[HistoryRow]:
     """Up to `limit` rows after position `after`, oldest first, of the tree that contains a process instance."""
-    found = (await connection.execute(_HISTORY, (instance_key, after, limit))).rows
+    found = (await _of_tenants.execute(connection, "history", tenants, instance_key, after, limit)).rows
     return [HistoryRow(*row) for row in found]
 
 

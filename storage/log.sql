@@ -73,7 +73,18 @@ WHERE process_instance_key = ANY ($1::bigint[]) AND ended_at IS NOT NULL;
 -- A position is unique over all partitions. The list of partitions makes this a look-up by primary key.
 SELECT position, partition_id, tenant_id, intent, key, request, to_epoch_ms(at), payload
 FROM command_log
-WHERE position = $1 AND partition_id IN (SELECT id FROM partitions);
+WHERE position = $1 AND partition_id IN (SELECT id FROM partitions)
+    /* tenants: AND (string_to_array(tenant_id, ',') <@ $2::text[] OR EXISTS (
+        SELECT FROM event_log e JOIN process_instances p ON p.process_instance_key = e.root_key
+        WHERE e.partition_id = command_log.partition_id AND e.position = command_log.position AND p.tenant_id = ANY ($2::text[]))) */;
+
+-- name: tenant_of_command
+-- A command by key names all tenants of its sender. Its events are of the tenant of the instance that it changed.
+SELECT p.tenant_id
+FROM event_log e JOIN process_instances p ON p.process_instance_key = e.root_key
+WHERE e.position = $1 AND e.partition_id IN (SELECT id FROM partitions)
+ORDER BY e.seq
+LIMIT 1;
 
 -- name: events_of_command
 -- The command's own row, and those of the follow-ups that were handled with it.
@@ -86,6 +97,6 @@ ORDER BY seq;
 -- The events of an instance tree, by the index on root_key, with their commands until these are deleted.
 SELECT e.position, e.seq, to_epoch_ms(e.processed_at), coalesce(e.events, e.large_events)::json, c.intent, c.payload
 FROM event_log e LEFT JOIN command_log c ON c.partition_id = e.partition_id AND c.position = e.position
-WHERE e.root_key = (SELECT root_key FROM process_instances WHERE process_instance_key = $1) AND e.position > $2
+WHERE e.root_key = (SELECT root_key FROM process_instances WHERE process_instance_key = $1 /* tenants: AND tenant_id = ANY ($4::text[]) */) AND e.position > $2
 ORDER BY e.position, e.seq
 LIMIT $3;

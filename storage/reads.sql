@@ -6,7 +6,7 @@ SELECT cluster_id::text FROM cluster;
 -- The deployed file, unchanged.
 SELECT r.bytes
 FROM process_definitions d JOIN resources r ON r.sha256 = d.sha256
-WHERE d.process_definition_key = $1 AND d.state <> 'DELETED';
+WHERE d.process_definition_key = $1 AND d.state <> 'DELETED' /* tenants: AND d.tenant_id = ANY ($2::text[]) */;
 
 -- name: result
 -- The state of an ended instance, and the variables of its outermost scope, in one snapshot.
@@ -16,15 +16,15 @@ SELECT p.state, (
     WHERE v.scope_key = p.process_instance_key AND ($2::text[] IS NULL OR v.name = ANY ($2::text[]))
 )
 FROM process_instances p
-WHERE p.process_instance_key = $1 AND p.ended_at IS NOT NULL;
+WHERE p.process_instance_key = $1 AND p.ended_at IS NOT NULL /* tenants: AND p.tenant_id = ANY ($3::text[]) */;
 
 -- name: root_of_instance
 -- By primary key.
-SELECT root_key FROM process_instances WHERE process_instance_key = $1;
+SELECT root_key FROM process_instances WHERE process_instance_key = $1 /* tenants: AND tenant_id = ANY ($2::text[]) */;
 
 -- name: element_exists
 -- By primary key.
-SELECT FROM element_instances WHERE element_instance_key = $1;
+SELECT FROM element_instances WHERE element_instance_key = $1 /* tenants: AND tenant_id = ANY ($2::text[]) */;
 
 -- name: scope
 -- The engine's time, and the variables that an element or process instance sees: the innermost of each name.
@@ -39,14 +39,14 @@ SELECT to_epoch_ms(clock_now()), scope.path IS NOT NULL, (
 )
 FROM (SELECT) one
 LEFT JOIN (
-    SELECT path FROM element_instances WHERE element_instance_key = $1
+    SELECT path FROM element_instances WHERE element_instance_key = $1 /* tenants: AND tenant_id = ANY ($2::text[]) */
     UNION ALL
-    SELECT ARRAY[process_instance_key] FROM process_instances WHERE process_instance_key = $1
+    SELECT ARRAY[process_instance_key] FROM process_instances WHERE process_instance_key = $1 /* tenants: AND tenant_id = ANY ($2::text[]) */
 ) scope ON true;
 
 -- name: user_task_exists
 -- By primary key.
-SELECT FROM user_tasks WHERE user_task_key = $1;
+SELECT FROM user_tasks WHERE user_task_key = $1 /* tenants: AND tenant_id = ANY ($2::text[]) */;
 
 -- name: sequence_flows
 -- The flows that an instance has taken, with the API's fields.
@@ -57,13 +57,13 @@ SELECT coalesce(json_agg(json_build_object(
 FROM process_instances p JOIN (
     SELECT DISTINCT unnest(flows) AS flow_id FROM element_instances WHERE process_instance_key = $1
 ) f ON true
-WHERE p.process_instance_key = $1;
+WHERE p.process_instance_key = $1 /* tenants: AND p.tenant_id = ANY ($2::text[]) */;
 
 -- name: call_hierarchy
 -- From the root to the instance. The query goes up by primary key, one row for each level.
 WITH RECURSIVE up AS (
     SELECT p.process_instance_key, p.parent_process_instance_key, p.process_definition_key, p.process_name, p.process_id, p.depth
-    FROM process_instances p WHERE p.process_instance_key = $1
+    FROM process_instances p WHERE p.process_instance_key = $1 /* tenants: AND p.tenant_id = ANY ($2::text[]) */
     UNION ALL
     SELECT p.process_instance_key, p.parent_process_instance_key, p.process_definition_key, p.process_name, p.process_id, p.depth
     FROM up JOIN process_instances p ON p.process_instance_key = up.parent_process_instance_key
@@ -81,7 +81,7 @@ SELECT coalesce(json_agg(s ORDER BY s."elementId"), '[]') FROM (
         count(*) FILTER (WHERE ended_at IS NULL AND incidents > 0) AS incidents,
         count(*) FILTER (WHERE state = 'COMPLETED') AS completed
     FROM element_instances
-    WHERE process_instance_key = $1 AND element_type <> 'MULTI_INSTANCE_BODY'
+    WHERE process_instance_key = $1 AND element_type <> 'MULTI_INSTANCE_BODY' /* tenants: AND tenant_id = ANY ($2::text[]) */
     GROUP BY element_id
 ) s;
 
@@ -97,5 +97,6 @@ SELECT coalesce(json_agg(s ORDER BY s."elementId"), '[]') FROM (
         GROUP BY element_id
     ) i ON i.element_id = c.element_id
     WHERE c.process_definition_key = $1 AND c.element_id <> ''
+        /* tenants: AND EXISTS (SELECT FROM process_definitions d WHERE d.process_definition_key = $1 AND d.tenant_id = ANY ($2::text[])) */
     GROUP BY c.element_id, i.n
 ) s;

@@ -21,6 +21,7 @@ def connections(config: Config) -> int:
         needed += pools + shared
     if config.has_role(Role.API):
         needed += 1  # completions
+        needed += size if config.tenants.enabled else 0  # reads with the second role
     if config.has_role(Role.ENGINE):
         needed += 3 * config.partitions + 1  # two of each consumer, one of its timers; one for trials
     if config.has_role(Role.JOBS):

@@ -48,6 +48,8 @@ class DatabaseSettings:
 
     url: str | None = None
     data_dir: Path | None = None
+    reader_url: str | None = None
+    """The same database with the second role of multi-tenancy. The embedded server makes this role itself."""
     pool_size: int = 8
     """Connections for reads and for activation. Appender, consumer and notification listener have their own."""
     allow_unsafe_commits: bool = False

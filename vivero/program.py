@@ -25,7 +25,7 @@ from vivero.engine.runtime.cluster import versions
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.children import Child
 from vivero.engine.runtime.supervision.failures import Escalated
-from vivero.storage import nodes, partitions
+from vivero.storage import nodes, partitions, row_security
 from vivero.storage.postgres import checks, connection_limit, driver, migrate
 from vivero.storage.postgres.checks import Server
 from vivero.storage.postgres.migrate import Migration
@@ -131,6 +131,8 @@ async def up(
                     dsn, children = await held.enter_async_context(database(config))
                     server = await prepare(dsn, config, migrating)
                     await access.make_first_admin(dsn, config.auth)
+                    if config.tenants.enabled:
+                        config = await separate_tenants(dsn, config)
                     config = replace(config, partitions=await make_partitions(dsn, config.partitions))
                     await check_budget(dsn, config)
                 if not stop.is_set():
@@ -165,6 +167,28 @@ async def prepare(dsn: str, config: Config, migrating: Callable[[Migration, int,
     finally:
         connection.close()
     return server
+
+
+async def separate_tenants(dsn: str, config: Config) -> Config:
+    """Put the tables under row-level security. Returns the settings with the URL of the second role.
+
+    Raises:
+        StartupProblem: there is no such role, or row-level security does not hold for it.
+    """
+    url = config.database.reader_url
+    connection = await driver.connect(dsn, name="vivero:row-security")
+    try:
+        if config.database.url is None:
+            await row_security.make_reader(connection)
+            url = row_security.reader_of(dsn)
+        if url is None:
+            raise row_security.NotSeparated(
+                f"multi-tenancy reads with a second role of your database: {row_security.ADVICE}"
+            )
+        await row_security.prepare(connection, url)
+    finally:
+        connection.close()
+    return replace(config, database=replace(config.database, reader_url=url))
 
 
 async def make_partitions(dsn: str, asked: int) -> int:

@@ -151,11 +151,21 @@ def _pools(connection: Callable[..., Callable[[float], Awaitable[Connection]]], 
     return api, leasing, large_jobs
 
 
+def _readers(config: Config) -> tuple[Pool, ...]:
+    """The pool of the second role, which row-level security holds; none without multi-tenancy."""
+    if not config.tenants.enabled:
+        return ()
+    if config.database.reader_url is None:
+        raise ValueError("multi-tenancy needs database.reader_url")
+    connection = partial(_connection_before, Primary(config.database.reader_url))
+    return (Pool(connection("readers", statement_timeout=READ_TIMEOUT, **BY_INDEX), config.database.pool_size),)
+
+
 def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Sequence[Child] = ()) -> Tree:
     """All parts, connected. `node` is unique to this process; `others` are children that supervise PostgreSQL."""
     primary = Primary(dsn)
     connection, before = partial(_connection, primary), partial(_connection_before, primary)
-    pools = _pools(before, config.database.pool_size)
+    pools = (*_pools(before, config.database.pool_size), *_readers(config))
     completions = Completions(connection("completions", **ONCE))
     limits = replace(LIMITS, feel=config.feel.limits)
     definitions = DefinitionCache(pools[0].connection, read=partial(parse, limits=limits), consumers=config.partitions)
@@ -190,14 +200,14 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
 
     def services() -> Services:
         return Services(
-            appender, completions, definitions, *pools, long_polls, supervisor, config.api,
+            appender, completions, definitions, pools[0], pools[1], pools[2], long_polls, supervisor, config.api,
             supervisor.chaos if config.chaos else None,
             events.clock_changed if config.control_clock else None,
             node, limits,
             Waits(max_waiting),
             MemoryBudget(max(config.api.pages_bytes, config.api.max_page_bytes)),
             redirects=Redirects(node, lambda: cluster.view) if config.api.redirect_to_leader else None,
-            access=access, routing=routing, audit=config.audit,
+            access=access, routing=routing, audit=config.audit, readers=next(iter(pools[3:]), None),
             figures=lambda: figures(supervisor, engine.consumers, definitions),
             rates=rates(config.api.requests_per_s, config.api.request_burst), multi_tenancy=config.tenants.enabled,
         )  # fmt: skip

@@ -12,9 +12,10 @@ from functools import partial
 
 from vivero.api.access.needs import Need, denied
 from vivero.api.access.permissions import Permission
-from vivero.api.reading import read
+from vivero.api.reading import read_of
 from vivero.api.request import Request, parse_key
 from vivero.api.services import Services
+from vivero.storage.postgres.driver import Connection
 from vivero.storage.search.element_instances import ELEMENT_INSTANCES
 from vivero.storage.search.incidents import INCIDENTS
 from vivero.storage.search.jobs import JOBS
@@ -25,6 +26,7 @@ from vivero.storage.search.statements import process_of
 from vivero.storage.search.timers import TIMERS
 from vivero.storage.search.user_tasks import USER_TASKS
 from vivero.storage.search.variables import VARIABLE
+from vivero.storage.tenants import Tenants
 
 
 class Scope(Enum):
@@ -51,33 +53,42 @@ OWNERS: Mapping[str, Sequence[Resource]] = {
 
 
 async def restrict(
-    services: Services, need: Need, scope: Scope, ids: frozenset[str], parameters: Mapping[str, str]
+    services: Services,
+    need: Need,
+    scope: Scope,
+    ids: frozenset[str],
+    parameters: Mapping[str, str],
+    tenants: Tenants = None,
 ) -> None:
     """Raise Problem 403 unless a caller with the permission for these ids may use a route with this scope.
 
-    An unknown key passes: the handler answers it with 404.
+    An unknown key, and a key of other tenants, passes: the handler answers it with 404.
     """
     if not isinstance(need, Permission):
         return
     if scope is Scope.EVERYTHING:
         raise denied(need)
     if scope is Scope.KEY:
-        process = await _process(services, parameters)
+        process = await _process(services, tenants, parameters)
         if process is not None and process not in ids:
             raise denied(need)
 
 
-async def _process(services: Services, parameters: Mapping[str, str]) -> str | None:
+async def _process(services: Services, tenants: Tenants, parameters: Mapping[str, str]) -> str | None:
     """The id of the process that the key in the path belongs to; None for an unknown key."""
     ((name, text),) = parameters.items()
     key = parse_key(text)
     if key is None:
         return None
     for resource in OWNERS[name]:
-        found = await read(services, partial(process_of, resource=resource, key=key))
+        found = await read_of(services, tenants, partial(_process_of, resource, key))
         if found is not None:
             return found
     return None
+
+
+async def _process_of(resource: Resource, key: int, connection: Connection, tenants: Tenants) -> str | None:
+    return await process_of(connection, resource, key, tenants)
 
 
 def require(request: Request, need: Permission, id: str | None) -> None:
@@ -92,6 +103,6 @@ async def require_process(request: Request, services: Services, need: Permission
         return
     if key is None:
         raise denied(need)
-    found = await read(services, lambda connection: process_of(connection, PROCESS_DEFINITIONS, key))
+    found = await read_of(services, request.tenants, partial(_process_of, PROCESS_DEFINITIONS, key))
     if found is not None:
         require(request, need, found)

@@ -16,4 +16,4 @@ async def search_of_user_task(request: Request, services: Services) -> Response:
     """POST /v2/user-tasks/{key}/audit-logs/search: who changed the task."""
     key = request.key("userTaskKey")
     prepared = prepare(request, OF_USER_TASK, services.settings, ("user task", key))
-    return await run(services, prepared)
+    return await run(request, services, prepared)

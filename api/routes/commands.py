@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from vivero.api.problems import not_found
-from vivero.api.reading import read
+from vivero.api.reading import read_of
 from vivero.api.request import Request
 from vivero.api.response import Response, iso_time, json_response
 from vivero.api.services import Services
@@ -24,7 +24,9 @@ _UNDERSCORE = re.compile(r"_(\w)")
 async def get(request: Request, services: Services) -> Response:
     """GET /v2/commands/{position}: PENDING, PROCESSED or REJECTED, its answer, and its events."""
     position = request.key("position")
-    found = await read(services, lambda connection: log.command(connection, position))
+    found = await read_of(
+        services, request.tenants, lambda connection, tenants: log.command(connection, position, tenants)
+    )
     if found is None:
         raise not_found("Command", position, by="position")
     return json_response(_document(found))

@@ -233,7 +233,7 @@ async def _search(
     id = request.params[container.parameter]
     prepared = prepare(request, resource, services.settings, (condition, id))
     await read(services, lambda connection: _must_exist(connection, container, id))
-    return await run(services, prepared)
+    return await run(request, services, prepared)
 
 
 # --------------------------------------------------------------------------------------------------------- shared

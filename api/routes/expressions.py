@@ -13,7 +13,7 @@ from vivero.api.access.needs import EVALUATE, READ_INSTANCE, denied
 from vivero.api.decoding import Body, Key, Violations, as_key, decoder
 from vivero.api.large_bodies import body_of, variables_of
 from vivero.api.problems import Problem, not_found
-from vivero.api.reading import read
+from vivero.api.reading import read_of
 from vivero.api.request import Request
 from vivero.api.response import Response, json_response
 from vivero.api.services import Services
@@ -47,7 +47,9 @@ async def evaluate(request: Request, services: Services) -> Response:
     if scope_key is not None and request.caller.rights.ids(READ_INSTANCE) is not None:
         raise denied(READ_INSTANCE)  # an expression can give away every variable of the scope
     given = await variables_of(request, services, body.variables)
-    now_ms, seen = await read(services, lambda connection: reads.scope(connection, scope_key))
+    now_ms, seen = await read_of(
+        services, request.tenants, lambda connection, tenants: reads.scope(connection, scope_key, tenants)
+    )
     if seen is None:
         raise not_found("Scope", scope_key or 0)
     # In a thread, because an expression may use its whole budget of steps and cannot be cancelled.

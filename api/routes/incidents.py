@@ -5,7 +5,7 @@ from __future__ import annotations
 from vivero.api import commands
 from vivero.api.decoding import Body, Int64, check_reference, decode_optional, decoder
 from vivero.api.problems import not_found
-from vivero.api.reading import read
+from vivero.api.reading import read_of
 from vivero.api.request import Request
 from vivero.api.response import Response
 from vivero.api.search import getting, prepare, run, searching
@@ -31,21 +31,25 @@ async def search_of_instance(request: Request, services: Services) -> Response:
     """POST /v2/process-instances/{key}/incidents/search: those of the instance and of all instances that it called."""
     key = request.key("processInstanceKey")
     prepared = prepare(request, INCIDENTS, services.settings, ("process instance", key))
-    root = await read(services, lambda connection: reads.root_of_instance(connection, key))
+    root = await read_of(
+        services, request.tenants, lambda connection, tenants: reads.root_of_instance(connection, key, tenants)
+    )
     if root is None:
         raise not_found(PROCESS_INSTANCES.name, key)
     if root == key:  # all incidents of the instance tree, for which there is an index
         prepared = prepare(request, INCIDENTS, services.settings, ("root", key))
-    return await run(services, prepared)
+    return await run(request, services, prepared)
 
 
 async def search_of_element(request: Request, services: Services) -> Response:
     """POST /v2/element-instances/{key}/incidents/search: those of the element and of all elements within or called."""
     key = request.key("elementInstanceKey")
     prepared = prepare(request, INCIDENTS, services.settings, ("element instance", key))
-    if not await read(services, lambda connection: reads.element_exists(connection, key)):
+    if not await read_of(
+        services, request.tenants, lambda connection, tenants: reads.element_exists(connection, key, tenants)
+    ):
         raise not_found(ELEMENT_INSTANCES.name, key)
-    return await run(services, prepared)
+    return await run(request, services, prepared)
 
 
 async def resolve(request: Request, services: Services) -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vivero.api.problems import not_found
-from vivero.api.reading import read
+from vivero.api.reading import read_of
 from vivero.api.request import Request
 from vivero.api.response import Response, no_content
 from vivero.api.search import getting, searching
@@ -19,7 +19,9 @@ search = searching(PROCESS_DEFINITIONS)
 async def xml(request: Request, services: Services) -> Response:
     """GET /v2/process-definitions/{key}/xml: the deployed bytes."""
     key = request.key("processDefinitionKey")
-    content = await read(services, lambda connection: reads.definition_xml(connection, key))
+    content = await read_of(
+        services, request.tenants, lambda connection, tenants: reads.definition_xml(connection, key, tenants)
+    )
     if content is None:
         raise not_found(PROCESS_DEFINITIONS.name, key)
     return Response(200, content, ((b"content-type", b"text/xml"),))
@@ -28,6 +30,9 @@ async def xml(request: Request, services: Services) -> Response:
 async def form(request: Request, services: Services) -> Response:
     """GET /v2/process-definitions/{key}/form: 204, because forms cannot be deployed yet."""
     key = request.key("processDefinitionKey")
-    if await read(services, lambda connection: get_one(connection, PROCESS_DEFINITIONS, key)) is None:
+    found = await read_of(
+        services, request.tenants, lambda connection, tenants: get_one(connection, PROCESS_DEFINITIONS, key, tenants)
+    )
+    if found is None:
         raise not_found(PROCESS_DEFINITIONS.name, key)
     return no_content()

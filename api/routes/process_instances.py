@@ -28,7 +28,7 @@ from vivero.api.decoding import (
 )
 from vivero.api.large_bodies import body_of, variables_of
 from vivero.api.problems import Problem
-from vivero.api.reading import read
+from vivero.api.reading import read_of
 from vivero.api.request import UNWATCHED_S, Request
 from vivero.api.response import Response, json_response
 from vivero.api.search import getting, searching
@@ -259,7 +259,11 @@ async def _end(
             if end.value is not None and end.value.variables is not None:
                 return _result(end.value.state, end.value.variables, names)
             try:
-                result = await read(services, lambda connection: reads.result(connection, key, names or None))
+                result = await read_of(
+                    services,
+                    request.tenants,
+                    lambda connection, tenants: reads.result(connection, key, names or None, tenants),
+                )
             except (Outage, Retry):
                 await trio.sleep(RETRY_S)
                 continue

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from vivero.api.preconditions import entity_tag, is_known
 from vivero.api.problems import Problem, not_found
-from vivero.api.reading import read
+from vivero.api.reading import read_of
 from vivero.api.request import Request
 from vivero.api.response import Response, json_response
 from vivero.api.services import Services
-from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.engine.core.snapshots.codec import encode
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
 from vivero.storage.state.snapshots import CalledInstance, TooLarge, read_snapshot
@@ -18,7 +17,9 @@ async def get(request: Request, services: Services) -> Response:
     """GET /v2/process-instances/{key}/snapshot: 409 for a called instance, and for a tree beyond the limits."""
     key = request.key("processInstanceKey")
     try:
-        snapshot = await read(services, lambda connection: read_snapshot(connection, key, DEFAULT_TENANT))
+        snapshot = await read_of(
+            services, request.tenants, lambda connection, tenants: read_snapshot(connection, key, tenants)
+        )
     except CalledInstance as error:
         raise _conflict(
             key, f"it is created by a parent process instance. Get the snapshot of the root '{error.root}' instead"

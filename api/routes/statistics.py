@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vivero.api.problems import not_found
-from vivero.api.reading import read
+from vivero.api.reading import read_of
 from vivero.api.request import Request
 from vivero.api.response import Response, json_response
 from vivero.api.search import prepare_statistics
@@ -16,7 +16,11 @@ from vivero.storage.search.statistics import run_statistics
 async def of_instance(request: Request, services: Services) -> Response:
     """GET /v2/process-instances/{key}/statistics/element-instances: empty for an unknown instance."""
     key = request.key("processInstanceKey")
-    return _items(await read(services, lambda connection: reads.instance_statistics(connection, key)))
+    return _items(
+        await read_of(
+            services, request.tenants, lambda connection, tenants: reads.instance_statistics(connection, key, tenants)
+        )
+    )
 
 
 async def of_definition(request: Request, services: Services) -> Response:
@@ -25,20 +29,34 @@ async def of_definition(request: Request, services: Services) -> Response:
     fits = ("processDefinitionKey", str(key))
     prepared = prepare_statistics(request, PROCESS_INSTANCES, services.settings, fits)
     if prepared is None:
-        return _items(await read(services, lambda connection: reads.definition_statistics(connection, key)))
-    return _items(await read(services, lambda connection: run_statistics(connection, prepared)))
+        return _items(
+            await read_of(
+                services,
+                request.tenants,
+                lambda connection, tenants: reads.definition_statistics(connection, key, tenants),
+            )
+        )
+    return _items(
+        await read_of(services, request.tenants, lambda connection, _tenants: run_statistics(connection, prepared))
+    )
 
 
 async def sequence_flows(request: Request, services: Services) -> Response:
     """GET /v2/process-instances/{key}/sequence-flows: the taken flows, each once."""
     key = request.key("processInstanceKey")
-    return _items(await read(services, lambda connection: reads.sequence_flows(connection, key)))
+    return _items(
+        await read_of(
+            services, request.tenants, lambda connection, tenants: reads.sequence_flows(connection, key, tenants)
+        )
+    )
 
 
 async def call_hierarchy(request: Request, services: Services) -> Response:
     """GET /v2/process-instances/{key}/call-hierarchy: from the root to the instance itself."""
     key = request.key("processInstanceKey")
-    entries = await read(services, lambda connection: reads.call_hierarchy(connection, key))
+    entries = await read_of(
+        services, request.tenants, lambda connection, tenants: reads.call_hierarchy(connection, key, tenants)
+    )
     if entries is None:
         raise not_found(PROCESS_INSTANCES.name, key)
     return json_response(entries)

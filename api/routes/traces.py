@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from vivero.api.problems import bad_request, not_found
-from vivero.api.reading import read
+from vivero.api.reading import read_of
 from vivero.api.request import INT64_MAX, Request
 from vivero.api.response import Response, iso_time, json_response
 from vivero.api.services import Services
@@ -28,9 +28,14 @@ async def get(request: Request, services: Services) -> Response:
 async def history_page(request: Request, services: Services) -> tuple[list[HistoryRow], str | None]:
     """A page of the log of an instance tree, and the `after` of the next page; None after the last. Raises Problem."""
     key, position = request.key("processInstanceKey"), _after(request)
-    if await read(services, lambda connection: reads.root_of_instance(connection, key)) is None:
+    root = await read_of(
+        services, request.tenants, lambda connection, tenants: reads.root_of_instance(connection, key, tenants)
+    )
+    if root is None:
         raise not_found(PROCESS_INSTANCES.name, key)
-    rows = await read(services, lambda connection: log.history(connection, key, position, MAX_ROWS))
+    rows = await read_of(
+        services, request.tenants, lambda connection, tenants: log.history(connection, key, position, MAX_ROWS, tenants)
+    )
     more = len(rows) == MAX_ROWS
     if more and rows[0].position < rows[-1].position:  # the last command may be incomplete
         rows = [row for row in rows if row.position < rows[-1].position]

@@ -9,7 +9,7 @@ from vivero.api import commands
 from vivero.api.decoding import Body, Int32, Violations, decode, decode_optional, decoder
 from vivero.api.large_bodies import optional_body_of, variables_of
 from vivero.api.problems import not_found
-from vivero.api.reading import read
+from vivero.api.reading import read_of
 from vivero.api.request import Request
 from vivero.api.response import Response, no_content
 from vivero.api.search import getting, prepare, run, searching
@@ -160,7 +160,7 @@ async def complete(request: Request, services: Services) -> Response:
 
 async def form(request: Request, services: Services) -> Response:
     """GET /v2/user-tasks/{key}/form: 204, because forms cannot be deployed yet."""
-    await _must_exist(request.key("userTaskKey"), services)
+    await _must_exist(request, services, request.key("userTaskKey"))
     return no_content()
 
 
@@ -177,11 +177,13 @@ async def effective(request: Request, services: Services) -> Response:
 async def _variables(request: Request, services: Services, resource: Resource) -> Response:
     key = request.key("userTaskKey")
     prepared = prepare(request, resource, services.settings, ("user task", key))
-    await _must_exist(key, services)
-    return await run(services, prepared)
+    await _must_exist(request, services, key)
+    return await run(request, services, prepared)
 
 
-async def _must_exist(key: int, services: Services) -> None:
+async def _must_exist(request: Request, services: Services, key: int) -> None:
     """Raise Problem 404 for an unknown task."""
-    if not await read(services, lambda connection: reads.user_task_exists(connection, key)):
+    if not await read_of(
+        services, request.tenants, lambda connection, tenants: reads.user_task_exists(connection, key, tenants)
+    ):
         raise not_found(USER_TASKS.name, key)

@@ -1,8 +1,8 @@
 """One connection to PostgreSQL: statements, pipelines, transactions, notifications. `driver` lists the rules."""
 
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import NamedTuple
 
 import psycopg
@@ -46,6 +46,7 @@ class Connection:
         self._prepared = Prepared()
         self._notifications: deque[Notification] = deque(maxlen=NOTIFICATIONS_KEPT)
         self._started: list[Step] = []
+        self._scope: Call | None = None
         pgconn.notify_handler = self._on_notify
 
     # State
@@ -90,6 +91,8 @@ class Connection:
         self, query: Query, params: Params = (), *, deadline: float | None = None, prepare: bool = True
     ) -> QueryResult:
         """Runs one statement. A `Statement` is prepared at its first use here, unless `prepare` is false."""
+        if self._scope is not None and not self.in_transaction:
+            return (await self.pipeline([(query, params)], deadline=deadline))[0]
         return await self._session.within(deadline, label(query), self._execute, query, params, prepare)
 
     async def script(self, sql: str, *, deadline: float | None = None) -> None:
@@ -106,7 +109,22 @@ class Connection:
         the server skips the statements after it. Without BEGIN the whole pipeline is one transaction. A cancelled
         pipeline closes its connection.
         """
-        return await self._session.within(deadline, "pipeline", self._pipeline, calls, sent, drain=False)
+        if self._scope is None or self.in_transaction:
+            return await self._session.within(deadline, "pipeline", self._pipeline, calls, sent, drain=False)
+        scoped = [self._scope, *calls]
+        return (await self._session.within(deadline, "pipeline", self._pipeline, scoped, sent, drain=False))[1:]
+
+    @contextmanager
+    def scoped(self, call: Call) -> Iterator[None]:
+        """Every transaction of the block begins with this statement, in the round trip of the first other one.
+
+        A statement outside of `transaction` is a transaction of its own. The indexes of errors count this statement.
+        """
+        self._scope = call
+        try:
+            yield
+        finally:
+            self._scope = None
 
     def start_pipeline(self, calls: Sequence[Call]) -> None:
         """The first half of `pipeline`, without waiting: sends as much of the statements as the socket takes.
@@ -142,10 +160,18 @@ class Connection:
         return arrived
 
     @asynccontextmanager
-    async def transaction(self, *, deadline: float | None = None) -> AsyncGenerator[None]:
-        """BEGIN … COMMIT around a block. If the block raises, it rolls back or closes the connection."""
+    async def transaction(self, mode: str = "", *, deadline: float | None = None) -> AsyncGenerator[None]:
+        """BEGIN … COMMIT around a block. If the block raises, it rolls back or closes the connection.
+
+        `mode`: words after BEGIN, such as READ ONLY.
+        """
+        begin = f"BEGIN {mode}".strip()
         try:
-            await self.execute("BEGIN", deadline=deadline)
+            if self._scope is None:
+                await self.execute(begin, deadline=deadline)
+            else:
+                calls = [(begin, ()), self._scope]
+                await self._session.within(deadline, "pipeline", self._pipeline, calls, None, drain=False)
             yield
             await self.execute("COMMIT", deadline=deadline)
         except BaseException:

@@ -29,6 +29,12 @@ def parse(dsn: str) -> dict[str, str]:
         ) from error.with_traceback(None)
 
 
+def with_user(dsn: str, user: str) -> str:
+    """The DSN for another user without a password."""
+    parameters = {key: value for key, value in parse(dsn).items() if key != "password"}
+    return make_conninfo("", **parameters | {"user": user})
+
+
 def with_session(parameters: Mapping[str, str], name: str, settings: Mapping[str, str]) -> dict[str, str]:
     """The parameters with an application name, UTF-8, and settings for the session."""
     flags = " ".join(f"-c {key}={_escape(value)}" for key, value in settings.items())

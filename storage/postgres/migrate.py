@@ -138,7 +138,7 @@ async def migrate(
     `Outage` pass through: call it again on another connection.
     """
     known = read_migrations() if migrations is None else migrations
-    async with _locked(connection, lock_wait_s):
+    async with locked(connection, lock_wait_s):
         todo = await pending(connection, known)
         if todo:
             await connection.execute(_CREATE_TABLE)
@@ -150,7 +150,7 @@ async def migrate(
 
 
 @asynccontextmanager
-async def _locked(connection: Connection, wait_s: float) -> AsyncGenerator[None]:
+async def locked(connection: Connection, wait_s: float = LOCK_WAIT_S) -> AsyncGenerator[None]:
     """Holds the migration lock. `lock_timeout` bounds the wait for it, and for the locks within migrations."""
     await connection.execute("SELECT set_config('lock_timeout', $1, false)", (f"{int(wait_s * 1000)}ms",))
     try:

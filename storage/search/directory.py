@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from vivero.storage.search.conditions import MAX_IN
@@ -13,7 +14,9 @@ from vivero.storage.search.shared_filters import list_of
 
 _NAMED = (plain("name", "x.name", TEXT, sort=True), Field("description", "x.description", TEXT))
 
-USERS = Resource(
+_directory = partial(Resource, of_tenants=False)
+
+USERS = _directory(
     "User",
     "users x",
     "x.key",
@@ -23,9 +26,9 @@ USERS = Resource(
         filtered("email", "x.email", TEXT, sort=True),
     ),
 )
-GROUPS = Resource("Group", "user_groups x", "x.key", (filtered("groupId", "x.group_id", TEXT, sort=True), *_NAMED))
-ROLES = Resource("Role", "roles x", "x.key", (plain("roleId", "x.role_id", TEXT, sort=True), *_NAMED))
-TENANTS = Resource(
+GROUPS = _directory("Group", "user_groups x", "x.key", (filtered("groupId", "x.group_id", TEXT, sort=True), *_NAMED))
+ROLES = _directory("Role", "roles x", "x.key", (plain("roleId", "x.role_id", TEXT, sort=True), *_NAMED))
+TENANTS = _directory(
     "Tenant",
     "tenants x",
     "x.key",
@@ -35,7 +38,7 @@ TENANTS = Resource(
         Field("key", "x.key", KEY, sort=True, shown=False),
     ),
 )
-MAPPING_RULES = Resource(
+MAPPING_RULES = _directory(
     "Mapping rule",
     "mapping_rules x",
     "x.key",
@@ -55,7 +58,7 @@ def _resource_ids(value: Any, path: str, parameters: Parameters) -> str:
     return f"a.resource_id = ANY ({parameters.add(ids, 'text[]')})"
 
 
-AUTHORIZATIONS = Resource(
+AUTHORIZATIONS = _directory(
     "Authorization",
     "authorizations a",
     "a.authorization_key",
@@ -76,7 +79,7 @@ def _group(value: Any, _path: str, parameters: Parameters) -> str:
     return f"m.container_type = 'ROLE' AND m.member_type = 'GROUP' AND m.member_id = {parameters.add(value, 'text')}"
 
 
-ROLES_OF_GROUP = Resource(
+ROLES_OF_GROUP = _directory(
     "Role", "members m JOIN roles x ON m.container_id = x.role_id", "m.key", ROLES.fields, within={"group": _group}
 )
 """The roles of the group that is the condition `group`."""
@@ -97,8 +100,8 @@ def members(container_type: str, member_type: str, name: str, entries: Resource 
     """
     within = _of(container_type, member_type)
     if entries is None:
-        return Resource(name, "members m", "m.key", (plain(name, "m.member_id", TEXT, sort=True),), within=within)
+        return _directory(name, "members m", "m.key", (plain(name, "m.member_id", TEXT, sort=True),), within=within)
     id = entries.fields[0].sql
-    return Resource(
+    return _directory(
         name, f"members m JOIN {entries.source} ON m.member_id = {id}", "m.key", entries.fields, within=within
     )

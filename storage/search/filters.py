@@ -9,10 +9,18 @@ from vivero.storage.search.conditions import condition, conditions
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.problems import Invalid, Unparsable
 from vivero.storage.search.resources import Nested, Resource
+from vivero.storage.tenants import Tenants
 
 MAX_CONDITIONS = 500
 OF_PROCESSES = "of processes"
 """The name of a condition beside the filter: only rows of processes with these ids."""
+
+
+def of_tenants(resource: Resource, tenants: Tenants, parameters: Parameters) -> list[str]:
+    """The condition that rows belong to one of these tenants; none for all tenants, and for rows of no tenant."""
+    if tenants is None or resource.tenant is None:
+        return []
+    return [f"{resource.tenant} = ANY ({parameters.add(sorted(tenants), 'text[]')})"]
 
 
 def condition_of_path(resource: Resource, name: str, value: Any, parameters: Parameters) -> str:

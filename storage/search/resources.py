@@ -38,6 +38,8 @@ class Resource:
     """Whether a filter may have `$or`."""
     process_sql: str | None = None
     """The SQL of the process id of a row, where no field has it."""
+    of_tenants: bool = True
+    """Whether each row belongs to a tenant, which the field `tenantId` has."""
 
     @property
     def by_name(self) -> Mapping[str, Field]:
@@ -47,6 +49,11 @@ class Resource:
     def process(self) -> str:
         """The SQL of the id of the process that a row belongs to."""
         return self.process_sql or self.by_name["processDefinitionId"].sql
+
+    @property
+    def tenant(self) -> str | None:
+        """The SQL of the tenant that a row belongs to; None if rows belong to no tenant."""
+        return self.by_name["tenantId"].sql if self.of_tenants else None
 
     @property
     def document(self) -> str:

@@ -16,12 +16,13 @@ import msgspec
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.search.cursors import encode_cursor
 from vivero.storage.search.fields import KEY, Field
-from vivero.storage.search.filters import condition_of_path, conditions_of, join
+from vivero.storage.search.filters import condition_of_path, conditions_of, join, of_tenants
 from vivero.storage.search.keysets import past_cursor
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.problems import Invalid
 from vivero.storage.search.queries import MAX_PAGE_BYTES, MAX_TOTAL, Page, Query, Sort
 from vivero.storage.search.resources import Resource
+from vivero.storage.tenants import Tenants
 
 
 class PageTooLarge(Exception):
@@ -40,6 +41,8 @@ class SearchStatement(msgspec.Struct, frozen=True):
     """The last value is the byte limit of the page; `run` replaces it."""
     backwards: bool
     max_bytes: int = MAX_PAGE_BYTES
+    of_tenants: bool = True
+    """Whether it reads rows that belong to tenants."""
 
 
 class _Row(NamedTuple):
@@ -50,14 +53,16 @@ class _Row(NamedTuple):
     """The bytes of all items of the page."""
 
 
-def prepare(resource: Resource, query: Query, *extra: tuple[str, Any]) -> SearchStatement:
-    """Prepares a search. `extra` are conditions beside the filter: (name of `within` or of a field, value).
+def prepare(resource: Resource, query: Query, *extra: tuple[str, Any], tenants: Tenants = None) -> SearchStatement:
+    """Prepares a search among the rows of these tenants.
+
+    `extra` are conditions beside the filter: (name of `within` or of a field, value).
 
     Raises:
         BadQuery: the query's problem, as `Unparsable`, `UnexpectedValue` or `Invalid`.
     """
-    text, values = statement(resource, query, *extra)
-    return SearchStatement(text, values, query.before is not None, query.max_bytes)
+    text, values = statement(resource, query, *extra, tenants=tenants)
+    return SearchStatement(text, values, query.before is not None, query.max_bytes, resource.of_tenants)
 
 
 async def run(connection: Connection, prepared: SearchStatement, most: int | None = None) -> Page:
@@ -89,13 +94,11 @@ async def run(connection: Connection, prepared: SearchStatement, most: int | Non
     )
 
 
-async def get(connection: Connection, resource: Resource, key: int) -> bytes | None:
-    """The row with this key as a JSON document, None if it does not exist."""
-    text = (
-        f"SELECT {resource.document} FROM {resource.source} WHERE {resource.key} = $1::bigint AND ({resource.visible})"
-    )
-    rows = (await connection.execute(text, (key,))).rows
-    return rows[0][0] if rows else None
+async def get(connection: Connection, resource: Resource, key: int, tenants: Tenants = None) -> bytes | None:
+    """The row of one of these tenants with this key as a JSON document, None if it does not exist."""
+    visible = [f"({resource.visible})"]
+    document: bytes | None = await _value(connection, resource, resource.document, key, visible, tenants)
+    return document
 
 
 async def get_by(connection: Connection, resource: Resource, column: str, id: str) -> bytes | None:
@@ -105,21 +108,33 @@ async def get_by(connection: Connection, resource: Resource, column: str, id: st
     return rows[0][0] if rows else None
 
 
-async def process_of(connection: Connection, resource: Resource, key: int) -> str | None:
-    """The id of the process that the row with this key belongs to, None if there is no such row."""
-    text = f"SELECT {resource.process} FROM {resource.source} WHERE {resource.key} = $1::bigint"
-    rows = (await connection.execute(text, (key,))).rows
+async def process_of(connection: Connection, resource: Resource, key: int, tenants: Tenants = None) -> str | None:
+    """The id of the process that the row with this key belongs to, None if these tenants have no such row."""
+    id: str | None = await _value(connection, resource, resource.process, key, [], tenants)
+    return id
+
+
+async def _value(
+    connection: Connection, resource: Resource, column: str, key: int, conditions: list[str], tenants: Tenants
+) -> Any:
+    parameters = Parameters()
+    by_key = f"{resource.key} = {parameters.add(key, 'bigint')}"
+    conditions = [by_key, *conditions, *of_tenants(resource, tenants, parameters)]
+    text = f"SELECT {column} FROM {resource.source} WHERE {' AND '.join(conditions)}"
+    rows = (await connection.execute(text, parameters.values)).rows
     return rows[0][0] if rows else None
 
 
-def statement(resource: Resource, query: Query, *extra: tuple[str, Any]) -> tuple[str, list[Any]]:
+def statement(
+    resource: Resource, query: Query, *extra: tuple[str, Any], tenants: Tenants = None
+) -> tuple[str, list[Any]]:
     """The statement of a query, and its parameters.
 
     Each row has the total, a document, its cursor values, and the bytes of all documents. There is at least one row. If
     the documents are too large together, they are NULL.
     """
     parameters = Parameters()
-    conditions = [resource.visible]
+    conditions = [resource.visible, *of_tenants(resource, tenants, parameters)]
     conditions += [condition_of_path(resource, name, value, parameters) for name, value in extra]
     conditions += conditions_of(resource, query.filter, "filter", parameters)
     matching = f"{resource.source} WHERE {join(conditions)}"

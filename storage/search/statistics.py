@@ -6,16 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from vivero.storage.postgres.driver import Connection
-from vivero.storage.search.filters import condition_of_path, conditions_of, join
+from vivero.storage.search.filters import condition_of_path, conditions_of, join, of_tenants
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.resources import Resource
 from vivero.storage.search.statements import SearchStatement
+from vivero.storage.tenants import Tenants
 
 
-def prepare_statistics(resource: Resource, filter: Mapping[str, Any], *extra: tuple[str, Any]) -> SearchStatement:
-    """The statement for the counts of the process instances that fit the filter. Raises BadQuery."""
+def prepare_statistics(
+    resource: Resource, filter: Mapping[str, Any], *extra: tuple[str, Any], tenants: Tenants = None
+) -> SearchStatement:
+    """The statement for the counts of these tenants' process instances that fit the filter. Raises BadQuery."""
     parameters = Parameters()
-    conditions = [condition_of_path(resource, name, value, parameters) for name, value in extra]
+    conditions = of_tenants(resource, tenants, parameters)
+    conditions += [condition_of_path(resource, name, value, parameters) for name, value in extra]
     conditions += conditions_of(resource, filter, "filter", parameters)
     text = _STATISTICS.format(f"SELECT {resource.key} FROM {resource.source} WHERE {join(conditions)}")
     return SearchStatement(text, parameters.values, False)

@@ -13,8 +13,13 @@ from vivero.engine.core.state.state import State
 from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.state import load, pages
+from vivero.storage.tenants import Tenants, TenantStatements
 
 _sql = beside(__file__)
+_of_tenants = TenantStatements({"instance": _sql["instance"]})
+
+ONE_MOMENT = "ISOLATION LEVEL REPEATABLE READ READ ONLY"
+"""All statements of the transaction see the same rows."""
 
 MOST_ELEMENTS = 10_000
 """Live elements of a snapshot: as many as are loaded together (`TreeRules.max_part_rows`)."""
@@ -42,19 +47,18 @@ class _Tree(NamedTuple):
     tenant: str
 
 
-async def read_snapshot(connection: Connection, key: int, tenant: str) -> Snapshot | None:
-    """The snapshot of the tree of a root; None if there is no such instance.
+async def read_snapshot(connection: Connection, key: int, tenants: Tenants = None) -> Snapshot | None:
+    """The snapshot of the tree of a root; None if these tenants have no such instance.
 
     Raises:
         CalledInstance: the instance is not a root.
         TooLarge: the tree exceeds the limits.
     """
-    async with connection.transaction():
-        await connection.execute(_sql["isolation"])
-        rows = (await connection.execute(_sql["instance"], (key,))).rows
-        tree = _Tree._make(rows[0]) if rows else None
-        if tree is None or tree.tenant != tenant:
+    async with connection.transaction(ONE_MOMENT):
+        rows = (await _of_tenants.execute(connection, "instance", tenants, key)).rows
+        if not rows:
             return None
+        tree = _Tree._make(rows[0])
         if tree.root != key:
             raise CalledInstance(tree.root)
         return await (_ended(connection, tree) if tree.ended else _live(connection, tree))

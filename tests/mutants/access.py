@@ -13,8 +13,43 @@ TENANTS = "tests/api/access/test_tenants.py"
 
 AUDIT = "tests/api/access/test_audit.py"
 AUDITED_COMMANDS = "tests/runtime/test_audited_commands.py"
+READS = "tests/api/access/test_tenant_reads.py"
+ROW_SECURITY = "tests/storage/test_row_security.py"
 
 ACCESS: tuple[Mutant, ...] = (
+    mutant(
+        "a search has no condition on the tenant",
+        f"{READS}::test_searches_and_totals_have_own_rows_only",
+        "storage/search/statements.py",
+        ("[resource.visible, *of_tenants(resource, tenants, parameters)]", "[resource.visible]"),
+    ),
+    mutant(
+        "a trace has no condition on the tenant",
+        f"{READS}::test_foreign_keys_are_unknown_keys",
+        "storage/reads.sql",
+        (
+            "WHERE process_instance_key = $1 /* tenants: AND tenant_id = ANY ($2::text[]) */;",
+            "WHERE process_instance_key = $1;",
+        ),
+    ),
+    mutant(
+        "the first role reads for everybody",
+        f"{READS}::test_foreign_keys_are_unknown_keys",
+        "api/reading.py",
+        ("services.readers.connection() as", "services.pool.connection() as"),
+    ),
+    mutant(
+        "the tenants of a reader outlive its transaction",
+        f"{ROW_SECURITY}::test_without_tenants_there_are_no_rows",
+        "storage/tenants.py",
+        ("$1::text[]::text, true)", "$1::text[]::text, false)"),
+    ),
+    mutant(
+        "a command is visible to readers that have one of its tenants",
+        f"{ROW_SECURITY}::test_commands_by_key_are_visible_to_those_who_see_what_they_changed",
+        "storage/row_security_policies.py",
+        ("string_to_array(tenant_id, ',') <@", "string_to_array(tenant_id, ',') &&"),
+    ),
     mutant(
         "the record of a change is a transaction of its own",
         f"{AUDIT}::test_a_change_that_fails_has_no_record_of_a_success",

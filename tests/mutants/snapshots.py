@@ -69,7 +69,7 @@ SNAPSHOTS: tuple[Mutant, ...] = (
         "a snapshot is read from several moments",
         f"{DATABASE_TESTS}::test_all_reads_see_one_moment",
         "storage/state/snapshots.py",
-        ('        await connection.execute(_sql["isolation"])\n', ""),
+        ("connection.transaction(ONE_MOMENT)", "connection.transaction()"),
     ),
     mutant(
         "time goes back",

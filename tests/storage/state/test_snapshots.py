@@ -96,7 +96,7 @@ async def test_the_database_gives_what_is_in_memory(saved, connection):
     saved.fail("failed", message="boom", retries=0)
     saved.complete("each", r=7)
     await saved.save(connection)
-    read = await read_snapshot(connection, key, "<default>")
+    read = await read_snapshot(connection, key, ["<default>"])
     assert without_time(read) == without_time(saved.snapshot(key))
     assert read.at == saved.engine.now
     assert len(read.elements) > 9
@@ -114,7 +114,7 @@ async def test_random_trees(connection, seed):
             for query, parameters in calls:
                 await connection.execute(query, parameters)
             for tree in trees:
-                read = await read_snapshot(connection, int(tree.elements[0].key), "<default>")
+                read = await read_snapshot(connection, int(tree.elements[0].key), ["<default>"])
                 assert without_time(read) == without_time(tree), f"VIVERO_SEED={number}"
                 checked += 1
         if checked > 12:
@@ -131,7 +131,7 @@ async def test_a_paged_loop_is_read_whole(connection):
     for _ in range(3):
         saved.complete("t")
     await saved.save(connection)
-    read = json.loads(without_time(await read_snapshot(connection, key, "<default>")))
+    read = json.loads(without_time(await read_snapshot(connection, key, ["<default>"])))
     in_memory = json.loads(without_time(saved.snapshot(key)))
     assert read == in_memory
     body = read["elements"][1]
@@ -142,7 +142,7 @@ async def test_the_library_continues_the_snapshot_of_a_server(saved, connection)
     saved.deploy(TOLD)
     key = saved.start(a=1)
     await saved.save(connection)
-    text = encode(await read_snapshot(connection, key, "<default>"))
+    text = encode(await read_snapshot(connection, key, ["<default>"]))
     models = Models({"p.bpmn": TOLD})
     result = complete(models, text, read_library(text).jobs[0].key, {"b": 2})
     result = publish(models, result.snapshot, "hello", "x", {"c": 3})
@@ -154,7 +154,7 @@ async def test_an_ended_instance_keeps_its_variables(saved, connection):
     saved.deploy(model(start(), script("s", "=a + 1", "b"), end(), "start > s > end"))
     key = saved.start(a=1)
     await saved.save(connection)
-    instance = read_library(encode(await read_snapshot(connection, key, "<default>")))
+    instance = read_library(encode(await read_snapshot(connection, key, ["<default>"])))
     assert (instance.state, instance.variables, instance.elements) == ("COMPLETED", {"a": 1, "b": 2}, ())
     assert instance.version == 1
 
@@ -165,10 +165,10 @@ async def test_only_roots_have_snapshots(saved, connection):
     await saved.save(connection)
     called = next(one.key for one in saved.state.elements.values() if one.element == "called")
     with pytest.raises(CalledInstance) as raised:
-        await read_snapshot(connection, called, "<default>")
+        await read_snapshot(connection, called, ["<default>"])
     assert raised.value.root == key
-    assert await read_snapshot(connection, 7, "<default>") is None
-    assert await read_snapshot(connection, key, "another") is None
+    assert await read_snapshot(connection, 7, ["<default>"]) is None
+    assert await read_snapshot(connection, key, ["another"]) is None
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ async def test_what_is_too_large_is_told(saved, connection, monkeypatch, limit, 
     await saved.save(connection)
     monkeypatch.setattr(snapshots, limit, value)
     with pytest.raises(TooLarge, match=says):
-        await read_snapshot(connection, key, "<default>")
+        await read_snapshot(connection, key, ["<default>"])
 
 
 async def test_all_reads_see_one_moment(saved, connection, database, monkeypatch):
@@ -200,9 +200,9 @@ async def test_all_reads_see_one_moment(saved, connection, database, monkeypatch
         await whole(*arguments)
 
     monkeypatch.setattr(snapshots, "_load_scopes", disturbed)
-    assert without_time(await read_snapshot(connection, key, "<default>")) == before
+    assert without_time(await read_snapshot(connection, key, ["<default>"])) == before
     monkeypatch.undo()
     assert (
-        without_time(await read_snapshot(connection, key, "<default>")) == without_time(saved.snapshot(key)) != before
+        without_time(await read_snapshot(connection, key, ["<default>"])) == without_time(saved.snapshot(key)) != before
     )
     other.close()

@@ -1,0 +1,205 @@
+"""All reading routes of the table, for a caller with the tenant `a`, in a database with the tenants `a` and `b`.
+
+Each of the two defences, the conditions of the statements and row-level security, must hide the other tenant alone.
+"""
+
+import json
+from dataclasses import replace
+
+import psycopg
+import pytest
+
+from tests.api.conftest import KEY, Client, Rows
+from tests.two_tenants import ENDED, OFFSETS, OTHER, fill, log_command
+from vivero.api import app as api_app
+from vivero.api import reading
+from vivero.api import search as api_search
+from vivero.api.access.caller import Caller
+from vivero.api.access.permissions import ALL_RIGHTS, RESOURCES, rights
+from vivero.api.routes import ROUTES, directory
+from vivero.storage import row_security
+from vivero.storage.identities import Grant
+from vivero.storage.postgres import driver
+from vivero.storage.postgres.pool import Pool
+
+UNKNOWN = KEY + 5000
+OF_NO_TENANT = {entries.path for entries in directory.KINDS} | {"authorizations"}
+ENDINGS = ("/search", "/statistics/element-instances")
+READING = [
+    route
+    for route in ROUTES
+    if (route.method == "GET" or route.path.endswith(ENDINGS)) and route.path.split("/")[2] not in OF_NO_TENANT
+]
+BY_KEY = [route for route in READING if "{" in route.path]
+SEARCHES = [route for route in READING if route.path.endswith("/search") and "{" not in route.path]
+DEFENCES = ("both", "conditions", "row-level security")
+
+
+@pytest.fixture(scope="module")
+def filled(module_database):
+    with psycopg.connect(module_database, autocommit=True) as connection:
+        for key, tenant in ((KEY, "a"), (OTHER, "b")):
+            fill(Rows(connection), key, tenant)
+    return module_database
+
+
+class As:
+    """Access that takes everybody for one caller."""
+
+    def __init__(self, *tenants, allowed=ALL_RIGHTS) -> None:
+        self.caller = Caller("USER", "ann", allowed, tenants=frozenset(tenants) if tenants != ("*",) else None)
+
+    async def authenticate(self, headers, address):
+        return self.caller
+
+
+@pytest.fixture
+async def make(filled, services, monkeypatch):
+    """Makes a client for a caller and a defence."""
+    pools = []
+
+    def pool_of(dsn):
+        pools.append(Pool(lambda deadline: driver.connect(dsn, name="vivero test", deadline=deadline), 2))
+        return pools[-1]
+
+    connection = await driver.connect(filled, name="vivero test")
+    await row_security.make_reader(connection)
+    await row_security.prepare(connection, row_security.reader_of(filled))
+    connection.close()
+
+    def client(access, defence="both"):
+        if defence == "row-level security":
+            for module in (reading, api_search):
+                monkeypatch.setattr(module, "conditions", lambda _tenants: None)
+        readers = pool_of(filled if defence == "conditions" else row_security.reader_of(filled))
+        changed = replace(services, pool=pool_of(filled), readers=readers, multi_tenancy=True, access=access)
+        return Client(api_app.build(changed))
+
+    yield client
+    for pool in pools:
+        pool.close()
+
+
+def path(route, key):
+    if route.path.endswith("/snapshot"):
+        key += ENDED  # of which the instance is everything
+    return "/".join(
+        str(key + OFFSETS[segment[1:-1]]) if segment.startswith("{") else segment for segment in route.path.split("/")
+    )
+
+
+def every(routes):
+    return pytest.mark.parametrize("route", routes, ids=lambda route: f"{route.method} {route.path}")
+
+
+@pytest.mark.parametrize("defence", DEFENCES)
+@every(BY_KEY)
+async def test_foreign_keys_are_unknown_keys(make, route, defence):
+    client = make(As("a"), defence)
+    own, foreign, unknown = [await client(route.method, path(route, key)) for key in (KEY, OTHER, UNKNOWN)]
+    assert own.status in (200, 204)
+    assert own.status != unknown.status or own.body != unknown.body, "this test would find nothing"
+    assert foreign.status == unknown.status
+    assert masked(foreign, OTHER) == masked(unknown, UNKNOWN)
+
+
+def masked(answer, key):
+    """The body without keys that follow from the key of the request."""
+    body = answer.body.decode()
+    for offset in range(100):
+        body = body.replace(str(key + offset), f"+{offset}")
+    return body
+
+
+@pytest.mark.parametrize("defence", DEFENCES)
+@every(SEARCHES)
+async def test_searches_and_totals_have_own_rows_only(make, route, defence):
+    found, everything = [await search(make(As(*tenants), defence), route) for tenants in ("a", "ab")]
+    assert everything["page"]["totalItems"] == 2 * found["page"]["totalItems"] == 2 * len(found["items"]) > 0
+    assert "process-of-b" not in json.dumps(found)
+    assert str(OTHER)[:-3] not in json.dumps(found)
+    assert {item.get("tenantId") for item in found["items"]} == {"a"}
+    nothing = await search(make(As("c"), defence), route)
+    assert (nothing["items"], nothing["page"]["totalItems"]) == ([], 0)
+
+
+async def search(client, route, body=b""):
+    answer = await client(route.method, route.path, body)
+    assert answer.status == 200, answer.body
+    return answer.json
+
+
+@pytest.mark.parametrize("defence", DEFENCES)
+@every(SEARCHES)
+async def test_a_filter_and_a_cursor_do_not_widen_a_search(make, route, defence):
+    client = make(As("a"), defence)
+    assert (await search(client, route, {"filter": {"tenantId": "b"}}))["items"] == []
+    assert len((await search(client, route, {"filter": {"tenantId": "a"}}))["items"]) > 0
+    cursor = (await search(make(As("*"), defence), route, {"page": {"limit": 1}}))["page"]["endCursor"]
+    behind = await search(client, route, {"page": {"after": cursor}})
+    assert str(OTHER)[:-3] not in json.dumps(behind["items"])
+
+
+@pytest.mark.parametrize("tenants", ["*", "ab"])
+@every(SEARCHES)
+async def test_a_search_by_tenant(make, route, tenants):
+    client = make(As(*tenants))
+    for tenant in "ab":
+        found = await search(client, route, {"filter": {"tenantId": tenant}})
+        assert {item["tenantId"] for item in found["items"]} == {tenant}
+
+
+@pytest.mark.parametrize("defence", DEFENCES)
+@pytest.mark.parametrize(("tenants", "counts"), [("a", [1, 0]), ("ab", [1, 1]), ("c", [0, 0])])
+async def test_statistics(make, defence, tenants, counts):
+    client = make(As(*tenants), defence)
+    for path, method in (("process-definitions", "POST"), ("process-instances", "GET")):
+        for body in (b"", {"filter": {"state": "ACTIVE"}})[: 2 if method == "POST" else 1]:
+            targets = [f"/v2/{path}/{key}/statistics/element-instances" for key in (KEY, OTHER)]
+            answers = [await client(method, target, body) for target in targets]
+            assert [len(answer.json["items"]) for answer in answers] == counts
+
+
+@pytest.mark.parametrize("defence", DEFENCES)
+async def test_an_expression_reads_own_scopes_only(make, defence):
+    client = make(As("a"), defence)
+
+    async def evaluate(key):
+        return await client("POST", "/v2/expression/evaluation", {"expression": "=x", "scopeKey": str(key)})
+
+    own, foreign, unknown = [await evaluate(key + 1) for key in (KEY, OTHER, UNKNOWN)]
+    assert (own.status, own.json["result"]) == (200, 1)
+    assert foreign.status == unknown.status == 404
+    assert masked(foreign, OTHER) == masked(unknown, UNKNOWN)
+
+
+@pytest.mark.parametrize("defence", DEFENCES)
+async def test_a_restricted_caller_gets_404_for_foreign_keys(make, defence):
+    """403 is for keys that the caller may know of."""
+    grants = [Grant(resource, "no-process", tuple(RESOURCES[resource])) for resource in RESOURCES]
+    client = make(As("a", allowed=rights((), grants)), defence)
+    for what in ("process-definitions", "process-instances"):
+        statuses = [(await client("GET", f"/v2/{what}/{key}")).status for key in (KEY, OTHER, UNKNOWN)]
+        assert statuses == [403, 404, 404]
+
+
+@pytest.mark.parametrize("defence", DEFENCES)
+async def test_a_command_by_key_does_not_tell_the_tenants_of_its_sender(make, filled, defence):
+    with psycopg.connect(filled, autocommit=True) as connection:
+        log_command(Rows(connection), KEY + 20, "a,b", KEY)
+        try:
+            answers = [await make(As(tenant), defence)("GET", f"/v2/commands/{KEY + 20}") for tenant in ("a", "b", "*")]
+        finally:
+            for table in ("command_log", "event_log"):
+                connection.execute(f"DELETE FROM {table} WHERE position = {KEY + 20}")
+    assert [answer.status for answer in answers] == [200, 404, 200]
+    assert [answers[i].json["tenantId"] for i in (0, 2)] == ["a", "a"]
+
+
+async def test_without_tenants_the_second_role_is_not_used(filled, services, make):
+    make(As("*"))
+    pool = Pool(lambda deadline: driver.connect(filled, name="vivero test", deadline=deadline), 2)
+    client = Client(api_app.build(replace(services, pool=pool)))
+    answer = await client("POST", "/v2/process-instances/search")
+    assert {item["tenantId"] for item in answer.json["items"]} == {"a", "b"}
+    pool.close()

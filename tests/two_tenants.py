@@ -1,0 +1,85 @@
+"""Rows of a tenant in every table that a caller of the API can ask."""
+
+from tests.api.conftest import KEY, NOW
+from vivero.engine.core.records.codec import encode_command, encode_events
+from vivero.engine.core.records.instances import InstanceCreated
+from vivero.engine.core.records.jobs import CompleteJob
+
+OTHER = KEY + 1000
+ENDED = 30
+"""The distance of the key of an instance that has ended."""
+OFFSETS = {
+    "processDefinitionKey": 0,
+    "resourceKey": 0,
+    "processInstanceKey": 0,
+    "elementInstanceKey": 1,
+    "variableKey": 2,
+    "jobKey": 3,
+    "incidentKey": 4,
+    "userTaskKey": 5,
+    "timerKey": 6,
+    "position": 8,
+    "auditLogKey": 14,
+}
+"""Parameter of a path → the distance of its key from the key of the instance."""
+
+
+def fill(rows, key, tenant):
+    """A process of the tenant with an instance, and one row of everything that belongs to it."""
+    process = f"process-of-{tenant}"
+    own = {"process_id": process, "process_definition_key": key, "tenant_id": tenant}
+    tree = {"root_key": key, "process_instance_key": key}
+    element = tree | {"element_instance_key": key + 1}
+    rows.execute("INSERT INTO resources (sha256, bytes) VALUES (%s, '<xml/>')", [process])
+    rows.definition(key, process_id=process, sha256=process, tenant_id=tenant)
+    rows.instance(key, **own)
+    rows.instance(key + ENDED, **own, state="COMPLETED", ended_at=NOW)
+    rows.element(key + 1, **own, **tree, scope_key=key, path=[key + 1, key], flows=["in"])
+    rows.variable(key + 2, scope_key=key, **tree, tenant_id=tenant)
+    rows.job(key + 3, **own, **element)
+    rows.incident(key + 4, **own, **element)
+    lists: dict[str, list[str]] = {"tags": [], "candidate_groups": [], "candidate_users": []}
+    more = {"process_version": 1, "priority": 50, "state": "CREATED", "headers": "{}", "element_id": "task"}
+    rows.put("user_tasks", user_task_key=key + 5, created_at=NOW, **own, **element, **lists, **more)
+    more = {"partition_id": 1, "type": "INTERMEDIATE", "due_at_ms": 1, "repetitions": 1, "state": "PENDING"}
+    rows.put("timers", timer_key=key + 6, created_at=NOW, target_element_id="wait", **own, **element, **more)
+    _messages(rows, key, own, element)
+    _logs(rows, key, tenant)
+    rows.execute(
+        "INSERT INTO audit_log (audit_log_key, at, actor_type, actor_id, category, entity_type, entity_key, operation,"
+        " result, tenant_id, user_task_key) OVERRIDING SYSTEM VALUE VALUES (%s, %s, 'USER', 'ann', 'USER_TASKS',"
+        " 'USER_TASK', %s, 'CREATE', 'SUCCESS', %s, %s)",
+        [key + 14, NOW, str(key + 5), tenant, key + 5],
+    )
+    rows.put("loop_items", body_key=key + 1, index=0, item="1")
+    rows.put("paged_loop_items", body_key=key + 1, first=0, items="[1]")
+    counts = {"process_definition_key": key, "element_id": "task", "active": 1, "completed": 0, "canceled": 0}
+    rows.put("element_counts", partition_id=1, **counts)
+    rows.put("element_count_changes", partition_id=1, **counts)
+
+
+def _messages(rows, key, own, element):
+    at = {"created_at": NOW, "updated_at": NOW, "process_version": 1, "interrupting": True}
+    waits = {"target_element_id": "wait", "type": "INTERMEDIATE", "kind": "MESSAGE", "name": "paid", "state": "CREATED"}
+    rows.put("subscriptions", subscription_key=key + 10, correlation_key="1", **own, **element, **at, **waits)
+    start = {"opened_at": NOW, "element_id": "start", "kind": "MESSAGE", "name": "ordered"}
+    rows.put("start_subscriptions", subscription_key=key + 11, **own, **start)
+    got = {"message_correlation_key": key + 12, "message_key": key + 13, "subscription_key": key + 10}
+    more = {"correlated_at": NOW, "element_id": "wait", "name": "paid", "correlation_key": "1"}
+    rows.put("message_correlations", **got, **own, **element, **more)
+
+
+def log_command(rows, position, tenants, root):
+    """A command by key, and its event in the tree of `root` (None: it changed no instance)."""
+    command = CompleteJob(position)
+    at = {"partition_id": 1, "position": position}
+    more = {"append_id": "0" * 32, "ord": 0, "at": NOW, "tenant_id": tenants, "key": position}
+    rows.put("command_log", **at, **more, intent=command.intent, payload=encode_command(command))
+    created = InstanceCreated(root or 0, root or 0, "order", 1, None, None, "<default>", None, ())
+    events = encode_events([created]).decode()
+    rows.put("event_log", **at, seq=0, root_key=root, version=1, processed_at=NOW, events=events)
+
+
+def _logs(rows, key, tenant):
+    log_command(rows, key + 8, tenant, key)
+    log_command(rows, key + 9, tenant, None)

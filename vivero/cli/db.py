@@ -1,0 +1,47 @@
+"""The command `db`: what an administrator of PostgreSQL prepares."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+import click
+
+from vivero.cli.failures import run
+from vivero.cli.server import EXPECTED, database_options, settings
+from vivero.storage import row_security
+from vivero.storage.postgres import driver
+
+
+@click.group()
+def db() -> None:
+    """Print the SQL of the second database role, for multi-tenancy."""
+
+
+@db.command()
+@click.option("--name", default=row_security.READER, metavar="ROLE", show_default=True, help="The name of the role.")
+@database_options
+def roles(name: str, file: Path | None, data_dir: Path | None, database_url: str | None) -> None:
+    """Print the SQL that makes the second role of multi-tenancy, with a new password.
+
+    \b
+    Example:
+      vivero db roles --database-url postgresql://vivero@db/vivero > roles.sql
+      psql postgresql://postgres@db/vivero -f roles.sql
+    """
+    url = settings(file, database__data_dir=data_dir, database__url=database_url).database.url
+    if url is None:
+        click.echo("-- The embedded PostgreSQL needs no preparation: the server makes the role itself.")
+        return
+    password = secrets.token_urlsafe(18)
+
+    async def work() -> str:
+        connection = await driver.connect(url, name="vivero:command")
+        try:
+            return await row_security.roles_sql(connection, name, password)
+        finally:
+            connection.close()
+
+    click.echo("-- Run this as a user that may create roles. It creates the role of the API's reads.")
+    click.echo(run(work, EXPECTED))
+    click.echo(f"-- Then set database.reader_url: like database.url, with the user {name} and the password {password}")
