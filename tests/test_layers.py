@@ -1,6 +1,6 @@
 """Imports point one way (ARCHITECTURE.md):
 
-engine/feel < engine/bpmn < engine/core < storage < engine/runtime < api < vivero
+engine/feel < engine/bpmn < engine/core < storage < engine/runtime < engine/jobs < api < vivero
 
 In code all of them are parts of one package: `vivero` links to the folders at the top.
 """
@@ -20,7 +20,7 @@ OURS = ("engine", "storage", "api", "vivero", "benchmarks")
 LINKED = ("engine", "storage", "api")
 LAYERS = (
     *("vivero.engine.feel", "vivero.engine.bpmn", "vivero.engine.core", "vivero.storage"),
-    *("vivero.engine.runtime", "vivero.api", "vivero"),
+    *("vivero.engine.runtime", "vivero.engine.jobs", "vivero.api", "vivero"),
 )
 """From left to right."""
 

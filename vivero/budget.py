@@ -26,6 +26,8 @@ def connections(config: Config) -> int:
         needed += 3 * config.partitions + 1  # two of each consumer, one of its timers; one for trials
     if config.has_role(Role.JOBS):
         needed += 4  # the lock, expiry, maintenance, retention
+    if config.has_role(Role.JOBS) and config.jobs.module is not None:
+        needed += 1 + config.jobs.max_concurrent  # the dispatcher, the transactions of its runs
     return needed
 
 

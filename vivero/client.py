@@ -177,6 +177,37 @@ class Client:
         """Make a node hand its partitions over, or take that back."""
         await self.request("PUT" if draining else "DELETE", f"/cluster/nodes/{quote(node, safe='')}/draining")
 
+    # -------------------------------------------------------------------------------------------- background jobs
+
+    async def add_background_job(self, type: str, payload: Any = None, execute_at: str | None = None) -> Document:
+        """Add an execution of a type of background job; its id."""
+        body = {"type": type, "payload": payload, "executeAt": execute_at}
+        document: Document = (await self.request("POST", "/background-jobs", body)).body
+        return document
+
+    async def background_jobs(self, filter: Mapping[str, Any], first: int = 0, limit: int = 100) -> Document:
+        """Executions that have not succeeded, the one that is due last first."""
+        body = {"filter": filter, "page": {"from": first, "limit": limit}}
+        document: Document = (await self.request("POST", "/background-jobs/search", body)).body
+        return document
+
+    async def background_job(self, id: str) -> Document:
+        """One execution."""
+        return await self._get(f"/background-jobs/{quote(id, safe='')}")
+
+    async def change_background_job(self, id: str, action: str) -> None:
+        """`run`, `retry` or `delete` an execution."""
+        path = f"/background-jobs/{quote(id, safe='')}"
+        await (self.request("DELETE", path) if action == "delete" else self.request("POST", f"{path}/{action}"))
+
+    async def background_job_types(self) -> Document:
+        """The types that have executions or are paused."""
+        return await self._get("/background-job-types")
+
+    async def pause_background_jobs(self, type: str, paused: bool) -> None:
+        """Begin no runs of a type on any node, or do so again."""
+        await self.request("PUT" if paused else "DELETE", f"/background-job-types/{quote(type, safe='')}/pause")
+
     async def command(self, position: int) -> Document:
         """The command at a position of the log, with its outcome and events."""
         return await self._get(f"/v2/commands/{position}")

@@ -21,6 +21,7 @@ from vivero.api.access.settings import AuthSettings, TenantSettings
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.settings import ApiSettings
 from vivero.engine.feel import DEFAULT_LIMITS, FeelLimits
+from vivero.engine.jobs.settings import JobSettings
 from vivero.engine.runtime.appender.task import AppenderSettings
 from vivero.engine.runtime.cluster.settings import ClusterSettings
 from vivero.engine.runtime.consumer.settings import ConsumerSettings
@@ -106,6 +107,7 @@ class Config:
     maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
     feel: FeelSettings = field(default_factory=FeelSettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
+    jobs: JobSettings = field(default_factory=JobSettings)
     cluster: ClusterSettings = field(default_factory=ClusterSettings)
     supervision: SupervisionSettings = field(default_factory=SupervisionSettings)
     admin: AdminSettings = field(default_factory=AdminSettings)

@@ -19,6 +19,7 @@ from vivero.engine.runtime.timers.task import Changes, Timers
 from vivero.engine.runtime.warm_up import WarmUp
 from vivero.storage.clock import CLOCK_CHANNEL as CLOCK
 from vivero.storage.identities import CHANNEL as IDENTITIES
+from vivero.storage.job_executions import JOBS_CHANNEL
 from vivero.storage.log import CommandOutcome
 from vivero.storage.nodes import NODES_CHANNEL
 from vivero.storage.postgres import announcer as announcing
@@ -30,7 +31,7 @@ log = structlog.get_logger(__name__)
 
 APPENDED, PROCESSED, AVAILABLE = "vivero_appended", "vivero_processed", "vivero_available"
 INBOX = "vivero_inbox"
-CHANNELS = (APPENDED, PROCESSED, AVAILABLE, INBOX, NODES_CHANNEL, DEFINITIONS, CLOCK, IDENTITIES)
+CHANNELS = (APPENDED, PROCESSED, AVAILABLE, INBOX, NODES_CHANNEL, DEFINITIONS, CLOCK, IDENTITIES, JOBS_CHANNEL)
 """The channels of NOTIFY between nodes."""
 
 
@@ -59,6 +60,7 @@ class NodeEvents:
         hub: Hub,
         access: Authenticator | None = None,
         loads: PartitionLoads | None = None,
+        look_for_jobs: Callable[[], None] = lambda: None,
     ) -> None:
         """`timers` by partition. `look_at_nodes()`: something changed about nodes or leaders. `access` is None
         without authentication."""
@@ -74,6 +76,7 @@ class NodeEvents:
         self._hub = hub
         self._access = access
         self._loads = PartitionLoads() if loads is None else loads
+        self._look_for_jobs = look_for_jobs
         self._unreadable = 0
 
     # -- from the consumers
@@ -111,6 +114,7 @@ class NodeEvents:
 
     def clock_changed(self) -> None:
         self._long_polls.wake_all()
+        self._look_for_jobs()
         for timers in self._timers.values():
             timers.clock_changed()
 
@@ -125,6 +129,8 @@ class NodeEvents:
             self._look_at_nodes()
         elif channel == CLOCK:
             self.clock_changed()
+        elif channel == JOBS_CHANNEL:
+            self._look_for_jobs()
         elif channel == IDENTITIES:
             self._forget_callers()
         else:

@@ -16,7 +16,7 @@ from pathlib import Path
 import structlog
 import trio
 
-from vivero import access, budget, embedded, tree
+from vivero import access, budget, embedded, job_modules, tree
 from vivero.api.http1.listeners import open_listeners
 from vivero.api.server import Endpoint
 from vivero.config import Config
@@ -119,6 +119,7 @@ async def up(
         Escalated: too many failures of the program's tasks.
     """
     access.check(config)
+    job_modules.load(config.jobs.module)
     stop = trio.Event() if stop is None else stop
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_stop_on_signal, stop, nursery.cancel_scope)

@@ -29,6 +29,8 @@ from vivero.api.redirects import Redirects
 from vivero.api.server import Endpoint
 from vivero.api.services import Services
 from vivero.api.waits import Waits
+from vivero.background import NAME as JOBS
+from vivero.background import BackgroundJobs
 from vivero.config import Config
 from vivero.engine.bpmn.parser import parse
 from vivero.engine.bpmn.xml import LIMITS
@@ -94,6 +96,7 @@ class Tree:
     definitions: DefinitionCache
     pools: tuple[Pool, ...]
     long_polls: LongPolls
+    jobs: BackgroundJobs
     probe: LoopProbe = field(default_factory=LoopProbe)
     """Measures the longest time for which the event loop served nobody."""
 
@@ -190,11 +193,11 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
         config, node, connection, announcer, engine, lambda: warm_up.done, lambda *new: supervisor.add(*new)
     )
     warm_up = WarmUp(definitions, cluster.changed)
-    access = _access(config, pools[0])
+    access, jobs = _access(config, pools[0]), BackgroundJobs(config, primary, node)
     hub = Hub(min(config.web.max_streams, config.http.max_connections // 4), config.web.max_streams_per_client)
     events = NodeEvents(
         completions, definitions, long_polls, announcer, handovers, appender, engine.timers, cluster.look_soon,
-        warm_up, hub, access, routing.loads,
+        warm_up, hub, access, routing.loads, jobs.look,
     )  # fmt: skip
     listener = NotificationListener(before("listener"), CHANNELS, events.heard, events.connected)
 
@@ -203,8 +206,7 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
             appender, completions, definitions, pools[0], pools[1], pools[2], long_polls, supervisor, config.api,
             supervisor.chaos if config.chaos else None,
             events.clock_changed if config.control_clock else None,
-            node, limits,
-            Waits(max_waiting),
+            node, limits, Waits(max_waiting),
             MemoryBudget(max(config.api.pages_bytes, config.api.max_page_bytes)),
             redirects=Redirects(node, lambda: cluster.view) if config.api.redirect_to_leader else None,
             access=access, routing=routing, audit=config.audit, readers=next(iter(pools[3:]), None),
@@ -220,7 +222,7 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
             Child("cluster", cluster.run, cluster.close, cluster.drain),
             *(child for partition in partitions for child in engine.open(partition)),
             *_with_role(config, {Role.ENGINE}, Child("warm-up", warm_up.run)),
-            *_with_role(config, {Role.JOBS}, *_chores(config, connection)),
+            *_with_role(config, {Role.JOBS}, *_chores(config, connection), *jobs.children()),
             *_with_role(config, {Role.API}, Child("completions", completions.run, completions.close)),
             *_with_role(config, LISTENING, Child("listener", listener.run, listener.abort)),
             *_with_role(config, API_OR_ENGINE, Child("announcer", announcer.run, announcer.abort)),
@@ -229,8 +231,9 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
         config.supervision,
     )
     return Tree(
-        supervisor, appender, cluster, engine.consumers, engine.timers, completions, definitions, pools, long_polls
-    )
+        supervisor, appender, cluster, engine.consumers, engine.timers, completions, definitions, pools, long_polls,
+        jobs,
+    )  # fmt: skip
 
 
 def _long_polls(config: Config, max_waiting: int, routing: CommandRouting, handovers: Handovers) -> LongPolls:
@@ -352,6 +355,7 @@ async def run(
         nursery.cancel_scope.cancel()
     for pool in tree.pools:
         pool.close()
+    tree.jobs.close()
 
 
 async def _stop(tree: Tree, stop: trio.Event, grace_s: float, everything: trio.CancelScope) -> None:
@@ -361,8 +365,9 @@ async def _stop(tree: Tree, stop: trio.Event, grace_s: float, everything: trio.C
         nursery.start_soon(_stop_waiting, tree.completions)
         await tree.supervisor.stop("api", grace_s)
         nursery.cancel_scope.cancel()
-    if tree.supervisor.has("appender"):
-        await tree.supervisor.stop("appender", grace_s)
+    for name in (JOBS, "appender"):
+        if tree.supervisor.has(name):
+            await tree.supervisor.stop(name, grace_s)
     await tree.supervisor.stop("cluster", grace_s)
     everything.cancel()
 

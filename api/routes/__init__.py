@@ -34,6 +34,7 @@ from vivero.api.response import Response
 from vivero.api.routes import (
     audit_logs,
     authorizations,
+    background_jobs,
     chaos,
     clock,
     cluster,
@@ -124,6 +125,16 @@ ROUTES = (
     Route("GET", "/cluster/nodes", cluster.list_nodes, READ_SYSTEM),
     Route("PUT", "/cluster/nodes/{nodeId}/draining", cluster.drain, UPDATE_SYSTEM, audited=SYSTEM),
     Route("DELETE", "/cluster/nodes/{nodeId}/draining", cluster.undo_drain, UPDATE_SYSTEM, audited=SYSTEM),
+    # background jobs
+    Route("POST", "/background-jobs", background_jobs.add, UPDATE_SYSTEM, audited=SYSTEM),
+    Route("POST", "/background-jobs/search", background_jobs.search, READ_SYSTEM),
+    Route("GET", "/background-jobs/{id}", background_jobs.get, READ_SYSTEM),
+    Route("DELETE", "/background-jobs/{id}", background_jobs.delete, UPDATE_SYSTEM, audited=SYSTEM),
+    Route("POST", "/background-jobs/{id}/run", background_jobs.run_now, UPDATE_SYSTEM, audited=SYSTEM),
+    Route("POST", "/background-jobs/{id}/retry", background_jobs.retry, UPDATE_SYSTEM, audited=SYSTEM),
+    Route("GET", "/background-job-types", background_jobs.list_types, READ_SYSTEM),
+    Route("PUT", "/background-job-types/{type}/pause", background_jobs.pause, UPDATE_SYSTEM, audited=SYSTEM),
+    Route("DELETE", "/background-job-types/{type}/pause", background_jobs.resume, UPDATE_SYSTEM, audited=SYSTEM),
     # deployments
     Route(
         "POST",

@@ -22,6 +22,7 @@ from vivero.storage import (
     clock,
     directory,
     identities,
+    job_executions,
     log,
     maintenance,
     nodes,
@@ -111,6 +112,66 @@ COUNTS = """
     INSERT INTO element_count_changes (partition_id, process_definition_key, element_id, active, completed, canceled)
     SELECT 1, 9, 'e', 1, 0, 0 FROM generate_series(1, 5);
 """
+
+
+JOBS = """
+    DELETE FROM job_executions; DELETE FROM job_dispatchers; DELETE FROM paused_job_types;
+    UPDATE job_pauses SET pauses = 0;
+    INSERT INTO job_dispatchers VALUES ('a', 1);
+    INSERT INTO job_executions (id, job_type, execute_at)
+    VALUES ('00000000-0000-0000-0000-00000000000a', 'waits', 'epoch');
+    INSERT INTO job_executions (id, job_type, state, attempt_index, failed_at)
+    VALUES ('00000000-0000-0000-0000-00000000000b', 'failed', 'failed', 5, 'epoch');
+    INSERT INTO job_executions (id, job_type, state, node, lease, alive_at, execute_at)
+    VALUES ('00000000-0000-0000-0000-00000000000c', 'runs', 'running', 'a', '00000000-0000-0000-0000-0000000000cc',
+        'epoch', 'epoch');
+    INSERT INTO job_executions (id, job_type, execute_at)
+    VALUES ('00000000-0000-0000-0000-00000000000d', 'later', '2200-01-01');
+"""
+_ID = "00000000-0000-0000-0000-0000000000"
+RUN = job_executions.Run(f"{_ID}0c", "runs", 0, None, None, None, f"{_ID}cc", 0, 0, 0)
+DISPATCHER = job_executions.Dispatcher("a", 1)
+ENDS = job_executions.Outcomes
+
+
+def execution(id, type, state, attempt, failed_ms=None):
+    return job_executions.ExecutionView(
+        f"{_ID}{id}", type, state, attempt, 0, None, 0, failed_ms, None, None, None, None, None, 0
+    )
+
+
+def ended(**outcome):
+    return lambda c: job_executions.exchange(c, DISPATCHER, ENDS(**outcome), (), 0)
+
+
+def goes_on(error=None):
+    return job_executions.GoesOn(RUN, 1_900_000_000_000, 1, 0, error)
+
+
+async def dispatched(connection):
+    await job_executions.exchange(connection, DISPATCHER, ENDS(), ["waits"], 5)
+
+
+async def dispatches_again(case, connection):
+    """The dispatcher connects again, and then pulls."""
+    after = await job_executions.register(connection, "a", [])
+    await job_executions.exchange(connection, after, ENDS(), ["waits"], 5)
+
+
+async def taken_by_another(case, connection):
+    await connection.script("UPDATE job_executions SET node = 'b', lease = gen_random_uuid() WHERE state = 'running'")
+
+
+async def registered_again(case, connection):
+    await job_executions.register(connection, "a", [])
+
+
+async def paused_again(case, connection):
+    await job_executions.set_paused(connection, "waits", True)
+
+
+async def resumed_again(case, connection):
+    await job_executions.set_paused(connection, "waits", False)
 
 
 async def again(case, connection):
@@ -385,6 +446,55 @@ CASES = [
         lambda c: identities.create_first_admin(c, "first", "hash"),
         again,
         "DELETE FROM users; DELETE FROM members;",
+    ),
+    Case("job_executions.register", lambda c: job_executions.register(c, "a", []), registered_again, JOBS),
+    Case("job_executions.hand_back", lambda c: job_executions.hand_back(c, DISPATCHER, []), dispatches_again, JOBS),
+    Case("job_executions.pull", dispatched, dispatches_again, JOBS),
+    Case(
+        "job_executions.keep_alive",
+        lambda c: job_executions.keep_alive(c, [RUN.lease]),
+        taken_by_another,
+        JOBS,
+    ),
+    Case("job_executions.complete", ended(completed=[RUN]), again, JOBS),
+    Case("job_executions.go_on", ended(go_on=[goes_on()]), again, JOBS),
+    Case("job_executions.fail", ended(failed=[goes_on("e")]), again, JOBS),
+    Case("job_executions.fail_scheduled", ended(failed_scheduled=[goes_on("e")]), again, JOBS),
+    Case("job_executions.recover", lambda c: job_executions.recover(c, {"runs": 5}, 30), again, JOBS),
+    Case(
+        "job_executions.ensure_scheduled",
+        lambda c: job_executions.ensure_scheduled(c, DISPATCHER, {"often": ("PT1S", 5)}),
+        registered_again,
+        JOBS + "INSERT INTO job_executions (job_type, schedule) VALUES ('often', 'PT2S');",
+    ),
+    Case("job_executions.ensure_consumers", lambda c: job_executions.ensure_consumers(c, ["mirror"]), again, JOBS),
+    Case("job_executions.complete_one", lambda c: job_executions.complete_one(c, RUN), again, JOBS),
+    Case("job_executions.go_on_one", lambda c: job_executions.go_on_one(c, RUN, 1_900_000_000_000), again, JOBS),
+    Case("job_executions.add", lambda c: job_executions.add(c, f"{_ID}0e", "new", None, 5), again, JOBS),
+    Case(
+        "job_executions.run_now",
+        lambda c: job_executions.run_now(c, execution("0d", "later", "pending", 0)),
+        again,
+        JOBS,
+    ),
+    Case(
+        "job_executions.retry",
+        lambda c: job_executions.retry(c, execution("0b", "failed", "failed", 5, 0)),
+        again,
+        JOBS,
+    ),
+    Case(
+        "job_executions.delete",
+        lambda c: job_executions.delete(c, execution("0b", "failed", "failed", 5)),
+        lambda case, c: job_executions.retry(c, execution("0b", "failed", "failed", 5, 0)),
+        JOBS,
+    ),
+    Case("job_executions.pause", lambda c: job_executions.set_paused(c, "waits", True), resumed_again, JOBS),
+    Case(
+        "job_executions.resume",
+        lambda c: job_executions.set_paused(c, "waits", False),
+        paused_again,
+        JOBS + "INSERT INTO paused_job_types VALUES ('waits');",
     ),
     Case("announce", notified, again),
     Case("ping", pinged, again),

@@ -75,6 +75,7 @@ def settings(file: Path | None, **flags: Any) -> Config:
 @click.option("--processes", type=int, metavar="N", help="Serve with N processes, for machines with more cores.  [1]")
 @click.option("--partitions", type=int, metavar="N", help="Partitions of a new database, for several engines.  [1]")
 @click.option("--roles", metavar="LIST", help="What this node does: api, engine, jobs, web.  [all of them]")
+@click.option("--jobs", metavar="MODULE", help="A file or module with background jobs of your own.")
 @click.option("--auth", type=click.Choice(MODES), help="Whether requests need credentials.  [none]")
 @click.option(
     "--insecure", is_flag=True, default=None, help="Listen on any address without authentication. Not for production."
@@ -91,6 +92,7 @@ def up(
     processes: int | None,
     partitions: int | None,
     roles: str | None,
+    jobs: str | None,
     auth: str | None,
     insecure: bool | None,
     chaos: bool | None,
@@ -110,6 +112,7 @@ def up(
     Examples:
       vivero up
       vivero up --port 9090 --data-dir ./data
+      vivero up --jobs my_jobs.py
       vivero up --roles api --database-url postgresql://vivero:secret@db/vivero
       vivero up --host 0.0.0.0 --auth required --database-url postgresql://vivero:secret@db/vivero
     """
@@ -122,6 +125,7 @@ def up(
         processes=processes,
         partitions=partitions,
         roles=roles,
+        jobs__module=jobs,
         auth__mode=auth,
         auth__insecure=insecure,
         chaos=chaos,

@@ -22,6 +22,15 @@ dov  GET    /cluster/status
 dov  GET    /cluster/nodes
      PUT    /cluster/nodes/{nodeId}/draining
      DELETE /cluster/nodes/{nodeId}/draining
+     POST   /background-jobs
+dov  POST   /background-jobs/search
+dov  GET    /background-jobs/{id}
+     DELETE /background-jobs/{id}
+     POST   /background-jobs/{id}/run
+     POST   /background-jobs/{id}/retry
+dov  GET    /background-job-types
+     PUT    /background-job-types/{type}/pause
+     DELETE /background-job-types/{type}/pause
 d    POST   /v2/deployments
 d    POST   /v2/resources/{resourceKey}/deletion
 dovw POST   /v2/process-definitions/search

@@ -1,0 +1,182 @@
+"""Background jobs: executions and their types. Camunda's API has no such resource."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Annotated, Any
+from uuid import UUID, uuid4
+
+import msgspec
+
+from vivero.api.decoding import Body, decode, decode_optional, decoder
+from vivero.api.problems import Problem, invalid_argument, not_found, unexpected_value, unparsable
+from vivero.api.reading import read
+from vivero.api.request import Request
+from vivero.api.response import Response, iso_time, json_response, no_content
+from vivero.api.services import Services
+from vivero.engine.jobs.definitions import MAX_NAME
+from vivero.storage import job_executions
+from vivero.storage.job_executions import ExecutionView, TypeView
+from vivero.storage.postgres.driver import Connection
+
+STATES = ("pending", "running", "failed")
+MAX_LIMIT = 1000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+Change = Callable[[Connection, ExecutionView], Awaitable[bool]]
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME)]
+
+
+class AddBody(Body, frozen=True):
+    type: Name
+    payload: msgspec.Raw = msgspec.Raw(b"null")
+    execute_at: str | None = None
+
+
+class Filter(Body, frozen=True):
+    type: str | None = None
+    state: str | None = None
+
+
+class Page(Body, frozen=True):
+    from_: Annotated[int, msgspec.Meta(ge=0, le=10**9)] = msgspec.field(name="from", default=0)
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_LIMIT)] = 100
+
+
+class SearchBody(Body, frozen=True):
+    filter: Filter = Filter()
+    page: Page = Page()
+
+
+_add_decoder = decoder(AddBody)
+_search_decoder = decoder(SearchBody)
+
+
+async def add(request: Request, services: Services) -> Response:
+    """POST /background-jobs {type, payload?, executeAt?}: add an execution; 201 with its id."""
+    body = decode(request, _add_decoder, services.settings)
+    id, payload = str(uuid4()), bytes(body.payload).decode()
+    due_ms = None if body.execute_at is None else _epoch_ms(body.execute_at)
+    async with services.pool.connection() as connection:
+        await job_executions.add(
+            connection, id, body.type, None if payload == "null" else payload, due_ms, _trace_context(request)
+        )
+    return json_response({"id": id}, status=201)
+
+
+async def search(request: Request, services: Services) -> Response:
+    """POST /background-jobs/search {filter?: {type, state}, page?: {from, limit}}: all but what succeeded."""
+    body = decode_optional(request, _search_decoder, services.settings)
+    if body.filter.state not in (None, *STATES):
+        raise unexpected_value(body.filter.state, "filter.state", STATES)
+    found, total = await read(
+        services,
+        lambda connection: job_executions.search(
+            connection, None, body.filter.type, body.filter.state, body.page.from_, body.page.limit
+        ),
+    )
+    return json_response({"items": [_execution(each) for each in found], "page": {"totalItems": total}})
+
+
+async def get(request: Request, services: Services) -> Response:
+    """GET /background-jobs/{id}: one execution. One that has succeeded is gone: 404."""
+    return json_response(_execution(await _found(request, services)))
+
+
+async def run_now(request: Request, services: Services) -> Response:
+    """POST /background-jobs/{id}/run: a pending execution runs now. 409 if it is not pending."""
+    return await _change(request, services, job_executions.run_now, "is due already, or is not pending")
+
+
+async def retry(request: Request, services: Services) -> Response:
+    """POST /background-jobs/{id}/retry: a failed execution gets all of its attempts again. 409 if it has not failed."""
+    return await _change(request, services, job_executions.retry, "has not failed")
+
+
+async def delete(request: Request, services: Services) -> Response:
+    """DELETE /background-jobs/{id}: 409 for one that runs, and for the one of a schedule or a consumer."""
+    return await _change(request, services, job_executions.delete, "runs, or belongs to a schedule or a consumer")
+
+
+async def list_types(_request: Request, services: Services) -> Response:
+    """GET /background-job-types: the types that have executions or are paused, with counts by state."""
+    return json_response({"items": [_type(each) for each in await read(services, job_executions.types)]})
+
+
+async def pause(request: Request, services: Services) -> Response:
+    """PUT /background-job-types/{type}/pause: no node begins a run of the type. Runs go on."""
+    return await _set_paused(request, services, True)
+
+
+async def resume(request: Request, services: Services) -> Response:
+    """DELETE /background-job-types/{type}/pause."""
+    return await _set_paused(request, services, False)
+
+
+async def _set_paused(request: Request, services: Services, paused: bool) -> Response:
+    name = request.params["type"]
+    if not 1 <= len(name) <= MAX_NAME or "\0" in name:
+        raise invalid_argument(f"The name of a job has 1 to {MAX_NAME} characters")
+    async with services.pool.connection() as connection:
+        await job_executions.set_paused(connection, name, paused)
+    return no_content()
+
+
+async def _change(request: Request, services: Services, change: Change, otherwise: str) -> Response:
+    found = await _found(request, services)
+    async with services.pool.connection() as connection:
+        if not await change(connection, found):
+            raise Problem(409, "INVALID_STATE", f"Background job '{found.id}' {otherwise}")
+    return no_content()
+
+
+async def _found(request: Request, services: Services) -> ExecutionView:
+    text = request.params["id"]
+    try:
+        id = str(UUID(text))
+    except ValueError as error:
+        raise invalid_argument("The id of a background job is a UUID") from error
+    found, _ = await read(services, lambda connection: job_executions.search(connection, id))
+    if not found:
+        raise not_found("Background job", id, by="id")
+    return found[0]
+
+
+def _trace_context(request: Request) -> str | None:
+    """The W3C trace context of the request, for the execution."""
+    parent = request.header(b"traceparent")
+    return None if parent is None else msgspec.json.encode({"traceparent": parent[:200]}).decode()
+
+
+def _epoch_ms(text: str) -> int:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise unparsable("executeAt") from error
+    if moment.tzinfo is None:
+        raise unparsable("executeAt")
+    return (moment - _EPOCH) // (_EPOCH.resolution * 1000)
+
+
+def _execution(each: ExecutionView) -> dict[str, Any]:
+    return {
+        "id": each.id,
+        "type": each.type,
+        "state": each.state,
+        "attempts": each.attempt,
+        "executeAt": iso_time(each.due_ms),
+        "lastHeartbeat": None if each.alive_ms is None else iso_time(each.alive_ms),
+        "created": iso_time(each.created_ms),
+        "failed": None if each.failed_ms is None else iso_time(each.failed_ms),
+        "payload": None if each.payload is None else msgspec.Raw(each.payload.encode()),
+        "error": each.error,
+        "nodeId": each.node,
+        "schedule": each.schedule,
+        "partitionId": each.partition,
+    }
+
+
+def _type(each: TypeView) -> dict[str, Any]:
+    counts = {"pending": each.pending, "running": each.running, "failed": each.failed}
+    return {"type": each.type, **counts, "schedule": each.schedule, "paused": each.paused}

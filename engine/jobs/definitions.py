@@ -1,0 +1,167 @@
+"""Job definitions: what users write in their module of jobs, and the registry of all of them.
+
+from vivero.jobs import RescheduleIn, job, scheduled
+
+@job("send-invoice", retry=RetrySettings(max_attempts=3))
+async def send_invoice(execution):
+    await execution.execute("INSERT INTO invoices VALUES ($1)", (execution.payload["order"],))
+
+@scheduled("nightly-report", cron="0 3 * * *", timezone="Europe/Madrid")
+def report(execution): ...
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from types import ModuleType
+from typing import Any
+
+from vivero.engine.jobs import schedules
+from vivero.engine.jobs.durations import seconds
+from vivero.engine.jobs.retries import RetrySettings
+from vivero.engine.jobs.schedules import Schedule
+
+Handler = Callable[..., Any]
+"""A function of one `Execution`: a Trio function, an asyncio function, or a plain one."""
+MAX_NAME = 200
+
+
+class Runs(StrEnum):
+    """Where a handler runs."""
+
+    TRIO = "trio"
+    ASYNCIO = "asyncio"
+    THREAD = "thread"
+
+
+@dataclass(frozen=True, slots=True)
+class RescheduleAt:
+    """A handler's result: run this execution again at this time. The time must have a zone."""
+
+    at: datetime
+
+    def __post_init__(self) -> None:
+        if self.at.tzinfo is None:
+            raise ValueError("RescheduleAt needs a time with a zone")
+
+    def due_ms(self, _now_ms: int) -> int:
+        return int(self.at.astimezone(UTC).timestamp() * 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class RescheduleIn:
+    """A handler's result: run this execution again after an ISO 8601 duration, or after this many seconds."""
+
+    after: str | float
+
+    def __post_init__(self) -> None:
+        if self.after_s < 0:
+            raise ValueError("RescheduleIn needs a duration that is not negative")
+
+    @property
+    def after_s(self) -> float:
+        return seconds(self.after) if isinstance(self.after, str) else self.after
+
+    def due_ms(self, now_ms: int) -> int:
+        return now_ms + round(self.after_s * 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class JobDefinition:
+    """A type of job: its handler, and how it runs. With a schedule, it always has exactly one execution."""
+
+    type: str
+    handler: Handler
+    runs: Runs
+    retry: RetrySettings | None = None
+    """None: as the settings say."""
+    schedule: Schedule | None = None
+    timeout_s: float | None = None
+    """An attempt that takes longer is cancelled and has failed. Threads cannot be cancelled."""
+
+    def __post_init__(self) -> None:
+        if not self.type or len(self.type) > MAX_NAME or not self.type.isprintable():
+            raise ValueError(f"the name of a job must have 1 to {MAX_NAME} printable characters: {self.type!r}")
+        if self.runs is Runs.THREAD and self.timeout_s is not None:
+            raise ValueError(f"job '{self.type}': a function that runs in a thread cannot have a timeout")
+
+
+def job(
+    type: str, *, runs: Runs | str | None = None, retry: RetrySettings | None = None, timeout: str | None = None
+) -> Callable[[Handler], JobDefinition]:
+    """Makes a function the handler of a type of job. By default, `async` functions run in Trio, others in a thread."""
+    return _decorator(type, runs, retry, timeout, None)
+
+
+def scheduled(
+    type: str,
+    *,
+    cron: str | None = None,
+    timezone: str = "UTC",
+    every: str | None = None,
+    runs: Runs | str | None = None,
+    retry: RetrySettings | None = None,
+    timeout: str | None = None,
+) -> Callable[[Handler], JobDefinition]:
+    """Makes a function a job that runs by a cron expression in a time zone, or every ISO 8601 duration."""
+    if (cron is None) == (every is None):
+        raise ValueError(f"job '{type}' needs either `cron` or `every`")
+    schedule = schedules.cron(cron, timezone) if cron is not None else schedules.every(str(every))
+    return _decorator(type, runs, retry, timeout, schedule)
+
+
+def _decorator(
+    type: str, runs: Runs | str | None, retry: RetrySettings | None, timeout: str | None, schedule: Schedule | None
+) -> Callable[[Handler], JobDefinition]:
+    timeout_s = None if timeout is None else seconds(timeout)
+
+    def define(handler: Handler) -> JobDefinition:
+        return JobDefinition(type, handler, _where(handler, runs), retry, schedule, timeout_s)
+
+    return define
+
+
+def _where(handler: Handler, runs: Runs | str | None) -> Runs:
+    is_async = inspect.iscoroutinefunction(handler)
+    place = Runs(runs) if runs is not None else Runs.TRIO if is_async else Runs.THREAD
+    if (place is Runs.THREAD) == is_async:
+        raise ValueError(f"{handler.__qualname__} cannot run in {place}: only `async` functions run in trio or asyncio")
+    return place
+
+
+@dataclass(frozen=True, slots=True)
+class JobRegistry:
+    """The definitions by their type."""
+
+    definitions: Mapping[str, JobDefinition] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, definitions: Iterable[JobDefinition]) -> JobRegistry:
+        """A registry of these. Raises ValueError if two have one type."""
+        found: dict[str, JobDefinition] = {}
+        for each in definitions:
+            if each.type in found:
+                raise ValueError(f"there are two jobs with the name '{each.type}'")
+            found[each.type] = each
+        return cls(found)
+
+    @classmethod
+    def of_module(cls, module: ModuleType) -> JobRegistry:
+        """The definitions at the top of a module. Raises ValueError if there are none."""
+        found = {id(value): value for value in vars(module).values() if isinstance(value, JobDefinition)}
+        if not found:
+            raise ValueError(f"the module {module.__name__} defines no jobs; use @job or @scheduled of vivero.jobs")
+        return cls.of(found.values())
+
+    def with_retry(self, default: RetrySettings, by_type: Mapping[str, RetrySettings]) -> JobRegistry:
+        """Every definition with retry settings: those of `by_type`, its own, or the default."""
+        return JobRegistry(
+            {
+                name: replace(each, retry=by_type.get(name) or each.retry or default)
+                for name, each in self.definitions.items()
+            }
+        )

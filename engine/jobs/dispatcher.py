@@ -1,0 +1,317 @@
+"""Task: pulls due executions of background jobs, runs them, and writes what becomes of them (docs/background-jobs.md).
+
+One loop has one connection. In each turn it writes the ends of runs and pulls new ones, in one transaction, so that
+many short jobs cost few commits. At a quarter of the keep-alive interval it makes the heartbeat of all runs at once. A
+run that does not get its heartbeat has been taken from this node: it is cancelled, and what it wrote does not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import structlog
+import trio
+
+from vivero.engine.jobs.definitions import JobDefinition, JobRegistry, Runs
+from vivero.engine.jobs.execution import Connections, Execution, LeaseLost, TransactionalExecution
+from vivero.engine.jobs.handlers import Result, call, event_loop
+from vivero.engine.jobs.retries import RetrySettings
+from vivero.engine.jobs.settings import JobSettings
+from vivero.engine.jobs.tracker import JobTracker
+from vivero.engine.runtime.dedicated_connection import DedicatedConnection
+from vivero.engine.runtime.supervision.beat import Beat
+from vivero.storage import job_executions
+from vivero.storage.job_executions import Dispatcher, Due, GoesOn, Outcomes, Run
+from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
+
+log = structlog.get_logger(__name__)
+
+MAX_ERROR = 4000
+"""Characters of an error that are kept."""
+MAX_DUE_MS = 253_402_300_799_999
+LOOK_AGAIN_S = 0.02
+"""The pause after a look that found due executions which another node had locked."""
+
+
+@dataclass(slots=True)
+class Figures:
+    """What the dispatcher has done since the program started."""
+
+    started: int = 0
+    completed: int = 0
+    retried: int = 0
+    failed: int = 0
+    recovered: int = 0
+    lost: int = 0
+    """Runs that lost their lease."""
+
+
+@dataclass(slots=True)
+class _Chores:
+    """The heartbeat and the recovery, each with its period in seconds. Both are due at first."""
+
+    keep_alive: Callable[[Connection], Awaitable[None]]
+    keep_alive_s: float
+    recover: Callable[[Connection], Awaitable[None]]
+    recover_s: float
+    keep_alive_at: float = 0.0
+    recover_at: float = 0.0
+
+    @property
+    def next_at(self) -> float:
+        return min(self.keep_alive_at, self.recover_at)
+
+    async def run_due(self, connection: Connection) -> None:
+        now = trio.current_time()
+        if now >= self.keep_alive_at:
+            await self.keep_alive(connection)
+            self.keep_alive_at = now + self.keep_alive_s
+        if now >= self.recover_at:
+            await self.recover(connection)
+            self.recover_at = now + self.recover_s
+
+
+class JobDispatcher:
+    """The handle of the task; `run` is the child."""
+
+    def __init__(
+        self,
+        connect: Callable[[], Awaitable[Connection]],
+        connections: Connections,
+        node: str,
+        registry: JobRegistry,
+        settings: JobSettings | None = None,
+    ) -> None:
+        """`connections()` lends connections for the transactions of handlers. `node` is unique to this process."""
+        self._connection = DedicatedConnection(connect)
+        self._connections = connections
+        self._node = node
+        self._settings = settings or JobSettings()
+        self._jobs = registry.with_retry(self._settings.retry, {}).definitions
+        self._tracker = JobTracker(self._settings.min_concurrent, self._settings.max_concurrent)
+        self._running: dict[str, tuple[Run, trio.CancelScope]] = {}
+        """By lease."""
+        self._threads: set[str] = set()
+        """Leases of runs whose threads have not ended. A thread goes on when its run is cancelled."""
+        self._outcomes = Outcomes()
+        self._wake = trio.Event()
+        self._draining = False
+        self._clock = (0, 0.0)
+        """The engine's time in ms, and Trio's time when it was read."""
+        self.figures = Figures()
+
+    @property
+    def running(self) -> int:
+        """How many executions this node runs."""
+        return self._tracker.running
+
+    def look(self) -> None:
+        """Somebody added an execution, or changed the clock."""
+        self._wake.set()
+
+    def drain(self) -> None:
+        """Pull no more. `run` returns when all runs have ended or gone back."""
+        self._draining = True
+        self._wake.set()
+
+    def close(self) -> None:
+        """Shut the socket, so that a call that gets no answer ends."""
+        self._connection.close()
+
+    async def run(self, beat: Beat) -> None:
+        """Dispatch until cancelled or drained. Raises when the connection is lost; the supervisor restarts it.
+
+        Runs are cancelled then. The next start hands them back, without counting an attempt.
+        """
+        async with self._connection.opened(beat) as connection, event_loop(self._jobs.values()):
+            with beat.waiting(CALL_TIMEOUT_S):
+                dispatcher = await self._register(connection)
+            try:
+                async with trio.open_nursery() as nursery:
+                    await self._dispatch(connection, dispatcher, beat, nursery)
+                    nursery.cancel_scope.cancel()
+            finally:
+                self._forget_runs()
+            await self._hand_back(connection, dispatcher)
+
+    async def _register(self, connection: Connection) -> Dispatcher:
+        unwritten = self._outcomes
+        ends = (*unwritten.go_on, *unwritten.failed, *unwritten.failed_scheduled)
+        leases = {*self._threads, *(run.lease for run in unwritten.completed), *(end.run.lease for end in ends)}
+        dispatcher = await job_executions.register(connection, self._node, sorted(leases))
+        _, _, due = await job_executions.exchange(connection, dispatcher, Outcomes(), (), 0)
+        self._note_time(due)
+        schedules = {
+            name: (job.schedule.text, job.schedule.after(due.now_ms))
+            for name, job in self._jobs.items()
+            if job.schedule is not None
+        }
+        if schedules:
+            await job_executions.ensure_scheduled(connection, dispatcher, schedules)
+        return dispatcher
+
+    async def _dispatch(
+        self, connection: Connection, dispatcher: Dispatcher, beat: Beat, nursery: trio.Nursery
+    ) -> None:
+        """The loop. Returns when the drain is over."""
+        chores = _Chores(self._keep_alive, self._settings.beat_s, self._recover, self._settings.stale_s / 4)
+        types, give_up_at = list(self._jobs), float("inf")
+        while True:
+            self._wake = trio.Event()
+            if self._draining:
+                give_up_at = min(give_up_at, trio.current_time() + self._settings.drain_s)
+                if trio.current_time() >= give_up_at or not (self._running or self._outcomes):
+                    return
+            most = 0 if self._draining else self._tracker.next_batch_size() or 0
+            with beat.waiting(CALL_TIMEOUT_S):
+                runs, due = await self._exchange(connection, dispatcher, types, most)
+                for run in runs:
+                    self._start(run, nursery)
+                await chores.run_due(connection)
+            until = min(chores.next_at, give_up_at)
+            pause_s = min(until - trio.current_time(), self._pause_s(due, most, len(runs)))
+            with trio.move_on_after(max(pause_s, 0)):
+                await beat.idle(self._wake.wait)
+
+    def _pause_s(self, due: Due, most: int, pulled: int) -> float:
+        """How long to wait if nothing wakes the loop."""
+        stands_still = due.now_ms == self._clock[0]
+        self._note_time(due)
+        if most == 0 or pulled == most or due.next_ms is None or stands_still:
+            return self._settings.poll_s
+        return min(max((due.next_ms - due.now_ms) / 1000, LOOK_AGAIN_S), self._settings.poll_s)
+
+    def _note_time(self, due: Due) -> None:
+        self._clock = (due.now_ms, trio.current_time())
+
+    def _now_ms(self) -> int:
+        """The engine's time, as far as this task knows it."""
+        now_ms, read_at = self._clock
+        return now_ms + round((trio.current_time() - read_at) * 1000)
+
+    # -- calls
+
+    async def _exchange(
+        self, connection: Connection, dispatcher: Dispatcher, types: list[str], most: int
+    ) -> tuple[list[Run], Due]:
+        outcomes, self._outcomes = self._outcomes, Outcomes()
+        try:
+            runs, counted, due = await job_executions.exchange(connection, dispatcher, outcomes, types, most)
+        except BaseException:
+            self._outcomes = outcomes.and_then(self._outcomes)  # the next start writes them; a repetition does nothing
+            raise
+        self._count(outcomes, counted)
+        return runs, due
+
+    def _count(self, outcomes: Outcomes, counted: set[str]) -> None:
+        figures = self.figures
+        figures.completed += sum(run.lease in counted for run in outcomes.completed)
+        figures.retried += sum(end.error is not None and end.run.lease in counted for end in outcomes.go_on)
+        figures.failed += sum(end.run.lease in counted for end in (*outcomes.failed, *outcomes.failed_scheduled))
+        figures.lost += len(outcomes) - len(counted)
+
+    async def _keep_alive(self, connection: Connection) -> None:
+        if not self._running:
+            return
+        held = dict(self._running)
+        alive = await job_executions.keep_alive(connection, list(held))
+        for lease, (run, scope) in held.items():
+            if lease not in alive and lease in self._running:
+                log.warning("a background job was taken from this node", job_type=run.type, execution=run.id)
+                self.figures.lost += 1
+                scope.cancel()
+
+    async def _recover(self, connection: Connection) -> None:
+        most = {name: _retry(job).max_attempts for name, job in self._jobs.items()}
+        for id, type, state in await job_executions.recover(connection, most, self._settings.stale_s):
+            log.warning("recovered a background job without heartbeat", job_type=type, execution=id, state=state)
+            self.figures.recovered += 1
+            self._wake.set()
+
+    async def _hand_back(self, connection: Connection, dispatcher: Dispatcher) -> None:
+        """At a stop: what still ran goes back. What is in threads is recovered later, unless they end before."""
+        await job_executions.hand_back(connection, dispatcher, sorted(self._threads))
+
+    # -- runs
+
+    def _start(self, run: Run, nursery: trio.Nursery) -> None:
+        scope = trio.CancelScope()
+        self._running[run.lease] = (run, scope)
+        self._tracker.dispatched()
+        self.figures.started += 1
+        nursery.start_soon(self._run_within, run, scope)
+
+    def _forget_runs(self) -> None:
+        self._running.clear()
+        self._tracker.running = 0
+
+    async def _run_within(self, run: Run, scope: trio.CancelScope) -> None:
+        with scope:
+            await self._run(run, self._jobs[run.type])
+        if self._running.pop(run.lease, None) is not None:
+            self._tracker.completed()
+        self._wake.set()
+
+    async def _run(self, run: Run, job: JobDefinition) -> None:
+        is_trio = job.runs is Runs.TRIO
+        execution = TransactionalExecution(run, self._connections) if is_trio else Execution(run)
+        try:
+            try:
+                result = await call(job, execution, self._threads)
+                await self._succeed(run, job, execution, result)
+            finally:
+                if isinstance(execution, TransactionalExecution):
+                    await execution.close()
+        except LeaseLost:
+            log.warning("a background job had been taken from this node", job_type=run.type, execution=run.id)
+            self.figures.lost += 1
+        except (Exception, SystemExit) as error:
+            self._fail(run, job, error)
+
+    async def _succeed(self, run: Run, job: JobDefinition, execution: Execution, result: Result) -> None:
+        due_ms = self._next_due_ms(run, job, result)
+
+        async def write(connection: Connection) -> bool:
+            if due_ms is None:
+                return await job_executions.complete_one(connection, run)
+            return await job_executions.go_on_one(connection, run, due_ms)
+
+        if isinstance(execution, TransactionalExecution) and await execution.end(write):
+            self.figures.completed += 1
+        elif due_ms is None:
+            self._outcomes.completed.append(run)
+        else:
+            self._outcomes.go_on.append(GoesOn(run, due_ms, occurrence=run.occurrence + 1))
+
+    def _next_due_ms(self, run: Run, job: JobDefinition, result: Result) -> int | None:
+        """When the execution runs again after a success; None: it is complete."""
+        now_ms = self._now_ms()
+        if result is not None:
+            return min(max(result.due_ms(now_ms), 0), MAX_DUE_MS)
+        return None if job.schedule is None else job.schedule.after(max(now_ms, run.due_ms))
+
+    def _fail(self, run: Run, job: JobDefinition, error: BaseException) -> None:
+        retry, text = _retry(job), _told(error)
+        final = retry.is_last(run.attempt)
+        log.warning(
+            "a background job failed", job_type=run.type, execution=run.id, attempt=run.attempt, final=final, error=text
+        )
+        if not final:
+            due_ms = min(self._now_ms() + round(retry.delay_s(run.attempt) * 1000), MAX_DUE_MS)
+            self._outcomes.go_on.append(GoesOn(run, due_ms, run.attempt + 1, run.occurrence, text))
+        elif job.schedule is None:
+            self._outcomes.failed.append(GoesOn(run, 0, error=text))
+        else:
+            due_ms = job.schedule.after(max(self._now_ms(), run.due_ms))
+            self._outcomes.failed_scheduled.append(GoesOn(run, due_ms, run.attempt + 1, run.occurrence + 1, text))
+
+
+def _retry(job: JobDefinition) -> RetrySettings:
+    return job.retry or RetrySettings()
+
+
+def _told(error: BaseException) -> str:
+    """The error for people, as PostgreSQL can keep it."""
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return text[:MAX_ERROR].replace("\0", "\ufffd").encode(errors="replace").decode()

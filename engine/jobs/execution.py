@@ -1,0 +1,108 @@
+"""What a handler gets: the execution that it runs, and for Trio functions the transaction that ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from vivero.storage.job_executions import Run
+from vivero.storage.postgres.driver import Connection, Params
+
+Connections = Callable[[], AbstractAsyncContextManager[Connection]]
+"""Lends a connection for a block."""
+
+
+class LeaseLost(Exception):
+    """The run was taken from this node, which was silent for too long. What it wrote is rolled back."""
+
+
+@dataclass(slots=True)
+class Execution:
+    """One run of a job, as asyncio functions and plain functions see it.
+
+    They run at least once: a node may die after their work and before that is recorded.
+    """
+
+    _run: Run
+
+    @property
+    def id(self) -> str:
+        return self._run.id
+
+    @property
+    def idempotency_key(self) -> str:
+        """For other systems that recognise repeated calls: all attempts of one run share it."""
+        return f"{self._run.id}-{self._run.occurrence}"
+
+    @property
+    def lease(self) -> str:
+        """Of this run of this attempt."""
+        return self._run.lease
+
+    @property
+    def type(self) -> str:
+        return self._run.type
+
+    @property
+    def attempt(self) -> int:
+        """0 for the first."""
+        return self._run.attempt
+
+    @property
+    def occurrence(self) -> int:
+        """How many runs of this execution have ended before: 0 for the first."""
+        return self._run.occurrence
+
+    @property
+    def payload(self) -> Any:
+        """The JSON document that came with the execution; None without one."""
+        return None if self._run.payload is None else msgspec.json.decode(self._run.payload)
+
+    @property
+    def trace_context(self) -> dict[str, str]:
+        """The W3C trace context of whoever added the execution."""
+        return {} if self._run.trace_context is None else msgspec.json.decode(self._run.trace_context)
+
+
+@dataclass(slots=True)
+class TransactionalExecution(Execution):
+    """One run of a job, as Trio functions see it.
+
+    Everything that `execute` does commits together with the end of the run, exactly once: an attempt that fails, or
+    that has lost its lease meanwhile, leaves no trace in the database.
+    """
+
+    _connections: Connections
+    _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+    _connection: Connection | None = None
+
+    async def execute(self, sql: str, params: Params = ()) -> Sequence[tuple[Any, ...]]:
+        """Run one SQL statement with parameters `$1`, `$2`, … in the run's transaction; the rows of its result."""
+        return (await (await self._opened()).execute(sql, params, prepare=False)).rows
+
+    async def _opened(self) -> Connection:
+        if self._connection is None:
+            self._connection = await self._stack.enter_async_context(self._connections())
+            await self._connection.execute("BEGIN")
+        return self._connection
+
+    async def end(self, write: Callable[[Connection], Awaitable[bool]]) -> bool:
+        """Commit with `write`, which ends the run. False if no transaction is open, and nothing is written.
+
+        Raises:
+            LeaseLost: the run is another node's by now. The transaction is rolled back.
+        """
+        if self._connection is None:
+            return False
+        if not await write(self._connection):
+            raise LeaseLost(self._run.id)
+        await self._connection.execute("COMMIT")
+        return True
+
+    async def close(self) -> None:
+        """Return the connection. The pool closes one whose transaction is open, which rolls it back."""
+        await self._stack.aclose()

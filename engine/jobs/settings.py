@@ -1,0 +1,65 @@
+"""Settings of the dispatcher of background jobs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vivero.engine.jobs.durations import seconds
+from vivero.engine.jobs.retries import RetrySettings
+
+
+@dataclass(frozen=True, slots=True)
+class JobSettings:
+    """How many executions a node runs at once, and how it keeps them alive. Durations are ISO 8601."""
+
+    module: str | None = None
+    """A file or an importable module with the jobs of the user."""
+    min_concurrent: int = 2
+    """The node pulls more executions when fewer than this many run."""
+    max_concurrent: int = 10
+    poll_interval: str = "PT1S"
+    """How often the node looks for executions without a notification."""
+    keep_alive_interval: str = "PT5S"
+    """A run's heartbeats come at a quarter of it."""
+    stale_threshold: str = "PT30S"
+    """A run without a heartbeat for so long is taken from its node, and tried again."""
+    drain: str = "PT5S"
+    """How long a stop waits for runs to end. The others go back and run elsewhere or later."""
+    max_attempts: int = 5
+    """0: without an end."""
+    initial_interval: str = "PT5S"
+    max_interval: str = "PT1H"
+    multiplier: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.min_concurrent <= self.max_concurrent:
+            raise ValueError("min_concurrent must be at least 1, and at most max_concurrent")
+        if self.poll_s <= 0 or self.beat_s <= 0:
+            raise ValueError("poll_interval and keep_alive_interval must be longer than zero")
+        if self.stale_s < seconds(self.keep_alive_interval):
+            raise ValueError("stale_threshold must not be shorter than keep_alive_interval")
+        _ = self.drain_s, self.retry
+
+    @property
+    def poll_s(self) -> float:
+        return seconds(self.poll_interval)
+
+    @property
+    def beat_s(self) -> float:
+        """The seconds between two heartbeats."""
+        return seconds(self.keep_alive_interval) / 4
+
+    @property
+    def stale_s(self) -> float:
+        return seconds(self.stale_threshold)
+
+    @property
+    def drain_s(self) -> float:
+        return seconds(self.drain)
+
+    @property
+    def retry(self) -> RetrySettings:
+        """For jobs without retry settings of their own."""
+        return RetrySettings(
+            self.max_attempts, seconds(self.initial_interval), seconds(self.max_interval), self.multiplier
+        )

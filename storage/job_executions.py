@@ -1,0 +1,266 @@
+"""The executions of background jobs (`engine/jobs`). Each write of a run compares its lease."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from vivero.storage.postgres.driver import Call, Connection
+from vivero.storage.postgres.errors import SteppedDown
+from vivero.storage.postgres.sql_files import beside
+
+_sql = beside(__file__)
+
+JOBS_CHANNEL = "vivero_jobs"
+"""The channel of NOTIFY that tells dispatchers to look for executions."""
+
+
+class Run(msgspec.Struct, frozen=True, gc=False):
+    """An execution that this node runs. `attempt` counts from 0; times are in epoch ms, by the engine's clock."""
+
+    id: str
+    type: str
+    attempt: int
+    payload: str | None
+    trace_context: str | None
+    partition: int | None
+    lease: str
+    occurrence: int
+    due_ms: int
+    created_ms: int
+
+
+class GoesOn(msgspec.Struct, frozen=True, gc=False):
+    """What becomes of a run that ended and of its execution, which waits again."""
+
+    run: Run
+    due_ms: int
+    attempt: int = 0
+    occurrence: int = 0
+    error: str | None = None
+
+
+class Outcomes(msgspec.Struct, gc=False):
+    """The ends of runs that are to be written."""
+
+    completed: list[Run] = []
+    go_on: list[GoesOn] = []
+    failed: list[GoesOn] = []
+    """Their last attempt failed; `due_ms` is not used."""
+    failed_scheduled: list[GoesOn] = []
+    """Likewise, and the schedule goes on at `due_ms`."""
+
+    def __len__(self) -> int:
+        return len(self.completed) + len(self.go_on) + len(self.failed) + len(self.failed_scheduled)
+
+    def and_then(self, later: Outcomes) -> Outcomes:
+        """These and later ones."""
+        return Outcomes(
+            self.completed + later.completed,
+            self.go_on + later.go_on,
+            self.failed + later.failed,
+            self.failed_scheduled + later.failed_scheduled,
+        )
+
+
+class Due(msgspec.Struct, frozen=True, gc=False):
+    """The engine's time, and when the next execution is due; both in epoch ms."""
+
+    now_ms: int
+    next_ms: int | None
+
+
+class Dispatcher(msgspec.Struct, frozen=True):
+    """The connection of a node's dispatcher. Only the last one of a node may pull."""
+
+    node: str
+    session: int
+
+
+async def register(connection: Connection, node: str, leases: Sequence[str]) -> Dispatcher:
+    """Begins a session of the node, which still runs what has these leases. Raises SteppedDown."""
+    known = (await connection.execute(_sql["session"], (node,))).rows
+    values = (node, known[0][0] if known else None, list(leases))
+    rows = (await connection.execute(_sql["register"], values)).rows
+    if not rows:
+        raise SteppedDown(f"another connection of node {node} began to dispatch jobs")
+    return Dispatcher(node, rows[0][0])
+
+
+def _ends(outcomes: Outcomes) -> list[Call]:
+    calls: list[Call] = []
+    if outcomes.completed:
+        runs = outcomes.completed
+        calls.append((_sql["complete"], ([run.id for run in runs], [run.lease for run in runs])))
+    if outcomes.go_on:
+        calls.append((_sql["go_on"], _columns(outcomes.go_on)))
+    if outcomes.failed:
+        ids, leases, *_, errors = _columns(outcomes.failed)
+        calls.append((_sql["fail"], (ids, leases, errors)))
+    if outcomes.failed_scheduled:
+        calls.append((_sql["fail_scheduled"], _columns(outcomes.failed_scheduled)))
+    return calls
+
+
+def _columns(ends: Sequence[GoesOn]) -> list[list[Any]]:
+    return [
+        [end.run.id for end in ends],
+        [end.run.lease for end in ends],
+        [end.due_ms for end in ends],
+        [end.attempt for end in ends],
+        [end.occurrence for end in ends],
+        [end.error for end in ends],
+    ]
+
+
+async def exchange(
+    connection: Connection, dispatcher: Dispatcher, outcomes: Outcomes, types: Sequence[str], most: int
+) -> tuple[list[Run], set[str], Due]:
+    """Writes ends and pulls up to `most` due executions of these types, in one round trip and one transaction.
+
+    Returns the runs, the leases of the ends that counted, and what is due next.
+
+    Raises:
+        SteppedDown: a later connection of this node dispatches.
+    """
+    calls = _ends(outcomes)
+    ends = len(calls)
+    if most:
+        calls.append((_sql["pull"], (dispatcher.node, dispatcher.session, list(types), most)))
+    calls.append((_sql["next_due"], (list(types), dispatcher.node, dispatcher.session)))
+    results = await connection.pipeline(calls)
+    counted = {lease for result in results[:ends] for (lease,) in result.rows}
+    now_ms, valid, next_ms = results[-1].rows[0]
+    if not valid:
+        raise SteppedDown(f"another connection of node {dispatcher.node} dispatches jobs")
+    runs = [Run(*row) for row in results[ends].rows] if most else []
+    return runs, counted, Due(now_ms, next_ms)
+
+
+async def hand_back(connection: Connection, dispatcher: Dispatcher, leases: Sequence[str]) -> None:
+    """Hands back everything that the node runs, except the runs with these leases, and forgets the dispatcher."""
+    await connection.execute(_sql["hand_back"], (dispatcher.node, dispatcher.session, list(leases)))
+
+
+async def keep_alive(connection: Connection, leases: Sequence[str]) -> set[str]:
+    """Makes the heartbeat of the runs with these leases; returns those that still have theirs."""
+    return {lease for (lease,) in (await connection.execute(_sql["keep_alive"], (list(leases),))).rows}
+
+
+async def recover(connection: Connection, most: Mapping[str, int], stale_s: float) -> list[tuple[str, str, str]]:
+    """Takes runs without a heartbeat for `stale_s` from their nodes. `most`: the attempts by type, 0 without an end.
+
+    Returns id, type and new state of each.
+    """
+    values = (list(most), list(most.values()), stale_s)
+    return [(id, type, state) for id, type, state in (await connection.execute(_sql["recover"], values)).rows]
+
+
+async def ensure_scheduled(
+    connection: Connection, dispatcher: Dispatcher, schedules: Mapping[str, tuple[str, int]]
+) -> None:
+    """Makes the one execution of each scheduled job. `schedules`: by type the schedule's text and its next time."""
+    texts, dues = [text for text, _ in schedules.values()], [due for _, due in schedules.values()]
+    values = (list(schedules), texts, dues, dispatcher.node, dispatcher.session)
+    await connection.execute(_sql["ensure_scheduled"], values)
+
+
+async def ensure_consumers(connection: Connection, types: Sequence[str]) -> None:
+    """Makes the executions of consumers of events: one in each partition."""
+    await connection.execute(_sql["ensure_consumers"], (list(types),))
+
+
+async def complete_one(connection: Connection, run: Run) -> bool:
+    """Completes a run in the transaction that is open. False if the run has lost its lease."""
+    return bool((await connection.execute(_sql["complete_one"], (run.id, run.lease))).rows)
+
+
+async def go_on_one(connection: Connection, run: Run, due_ms: int) -> bool:
+    """Ends a run in the transaction that is open; the execution waits. False if the run has lost its lease."""
+    return bool((await connection.execute(_sql["go_on_one"], (run.id, run.lease, due_ms))).rows)
+
+
+async def add(
+    connection: Connection, id: str, type: str, payload: str | None, due_ms: int | None, trace: str | None = None
+) -> None:
+    """Adds an execution, due now without `due_ms`. A second call with the same id does nothing while it waits."""
+    await connection.execute(_sql["add"], (id, type, payload, due_ms, trace, JOBS_CHANNEL))
+
+
+# -- for people
+
+
+class ExecutionView(msgspec.Struct, frozen=True, gc=False):
+    """An execution as people see it. Times are in epoch ms; `alive_ms`, the last heartbeat, is real time."""
+
+    id: str
+    type: str
+    state: str
+    attempt: int
+    due_ms: int
+    alive_ms: int | None
+    created_ms: int
+    failed_ms: int | None
+    payload: str | None
+    error: str | None
+    node: str | None
+    schedule: str | None
+    partition: int | None
+    occurrence: int
+
+
+class TypeView(msgspec.Struct, frozen=True, gc=False):
+    """A type of job, and how many of its executions wait, run and have failed."""
+
+    type: str
+    pending: int
+    running: int
+    failed: int
+    schedule: str | None
+    paused: bool
+
+
+async def search(
+    connection: Connection,
+    id: str | None = None,
+    type: str | None = None,
+    state: str | None = None,
+    first: int = 0,
+    limit: int = 100,
+) -> tuple[list[ExecutionView], int]:
+    """The executions that fit, the one that is due last first, and how many there are (0 beyond the last page)."""
+    rows = (await connection.execute(_sql["search"], (id, type, state, first, limit))).rows
+    return [ExecutionView(*row[:-1]) for row in rows], rows[0][-1] if rows else 0
+
+
+async def types(connection: Connection) -> list[TypeView]:
+    """All types that have executions or are paused, by name."""
+    return [TypeView(*row) for row in (await connection.execute(_sql["types"])).rows]
+
+
+async def run_now(connection: Connection, found: ExecutionView) -> bool:
+    """Makes a pending execution due. False if it is due already, not pending, or has run since it was read."""
+    values = (found.id, found.occurrence, found.attempt, JOBS_CHANNEL)
+    return bool((await connection.execute(_sql["run_now"], values)).rows)
+
+
+async def retry(connection: Connection, found: ExecutionView) -> bool:
+    """Gives a failed execution all of its attempts again. False if it has not failed, or not as it was read."""
+    return bool((await connection.execute(_sql["retry"], (found.id, found.failed_ms, JOBS_CHANNEL))).rows)
+
+
+async def delete(connection: Connection, found: ExecutionView) -> bool:
+    """Deletes an execution that failed, or waits for its only run. False if there is none, as it was read."""
+    values = (found.id, found.state, found.attempt, found.occurrence)
+    return bool((await connection.execute(_sql["delete"], values)).rows)
+
+
+async def set_paused(connection: Connection, type: str, paused: bool) -> None:
+    """Begins no more runs of a type, on any node, or does so again."""
+    while True:
+        pauses = (await connection.execute(_sql["pauses"])).rows[0][0]
+        call = (_sql["pause"], (type, pauses)) if paused else (_sql["resume"], (type, pauses, JOBS_CHANNEL))
+        if (await connection.execute(*call)).rows:
+            return

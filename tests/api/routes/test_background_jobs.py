@@ -1,0 +1,74 @@
+"""Background jobs over HTTP: adding, looking, changing; bad input."""
+
+import pytest
+
+ID = "00000000-0000-4000-8000-000000000001"
+
+
+@pytest.fixture
+def failed(rows):
+    rows.execute(
+        f"INSERT INTO job_executions (id, job_type, state, attempt_index, failed_at, error, payload)"
+        f" VALUES ('{ID}', 'mail', 'failed', 5, now(), 'no paper', '[1]')"
+    )
+
+
+async def test_an_execution_is_added_found_run_and_deleted(rows, reader):
+    body = {"type": "mail", "payload": {"to": "ann"}, "executeAt": "2200-01-01T00:00:00Z"}
+    answer = await reader("POST", "/background-jobs", body, headers=[(b"traceparent", b"00-1-2-01")])
+    assert answer.status == 201
+    id = answer.json["id"]
+    found = (await reader("GET", f"/background-jobs/{id}")).json
+    assert found["payload"] == {"to": "ann"}
+    assert (found["type"], found["state"], found["attempts"]) == ("mail", "pending", 0)
+    assert found["executeAt"] == "2200-01-01T00:00:00.000Z"
+    assert rows.execute("SELECT trace_context FROM job_executions").fetchone() == ({"traceparent": "00-1-2-01"},)
+    assert (await reader("POST", f"/background-jobs/{id}/run")).status == 204
+    assert (await reader("POST", f"/background-jobs/{id}/run")).status == 409, "it is due already"
+    assert (await reader("DELETE", f"/background-jobs/{id}")).status == 204
+    assert (await reader("GET", f"/background-jobs/{id}")).status == 404
+
+
+async def test_a_failed_execution_is_shown_and_tried_again(failed, reader):
+    found = (await reader("POST", "/background-jobs/search", {"filter": {"state": "failed", "type": "mail"}})).json
+    assert found["page"] == {"totalItems": 1}
+    assert (found["items"][0]["error"], found["items"][0]["payload"]) == ("no paper", [1])
+    assert (await reader("POST", f"/background-jobs/{ID}/retry")).status == 204
+    assert (await reader("POST", f"/background-jobs/{ID}/retry")).status == 409
+    assert (await reader("GET", f"/background-jobs/{ID}")).json["state"] == "pending"
+
+
+async def test_types_are_counted_paused_and_resumed(failed, reader):
+    assert (await reader("PUT", "/background-job-types/mail/pause")).status == 204
+    assert (await reader("PUT", "/background-job-types/mail/pause")).status == 204
+    listed = (await reader("GET", "/background-job-types")).json["items"]
+    counts = {"pending": 0, "running": 0, "failed": 1}
+    assert listed == [{"type": "mail", **counts, "schedule": None, "paused": True}]
+    assert (await reader("DELETE", "/background-job-types/mail/pause")).status == 204
+    assert not (await reader("GET", "/background-job-types")).json["items"][0]["paused"]
+
+
+async def test_what_runs_cannot_be_deleted(rows, reader):
+    rows.execute(
+        f"INSERT INTO job_executions (id, job_type, state, lease) VALUES ('{ID}', 'mail', 'running', gen_random_uuid())"
+    )
+    for method, path in (("DELETE", ""), ("POST", "/run"), ("POST", "/retry")):
+        answer = await reader(method, f"/background-jobs/{ID}{path}")
+        assert (answer.status, answer.problem["title"]) == (409, "INVALID_STATE")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"type": ""}, {"type": "x" * 201}, {"type": "m", "executeAt": "soon"}, {"type": "m", "more": 1},
+     {"type": "m", "executeAt": "2026-01-01T00:00:00"}, {"type": "a\0b"}],
+)  # fmt: skip
+async def test_bad_executions_are_refused(reader, body):
+    assert (await reader("POST", "/background-jobs", body)).status == 400
+
+
+async def test_bad_ids_filters_and_names_are_refused(reader):
+    assert (await reader("GET", "/background-jobs/1")).status == 400
+    assert (await reader("GET", f"/background-jobs/{ID}")).status == 404
+    assert (await reader("POST", "/background-jobs/search", {"filter": {"state": "lost"}})).status == 400
+    assert (await reader("POST", "/background-jobs/search", {"page": {"limit": 0}})).status == 400
+    assert (await reader("PUT", f"/background-job-types/{'x' * 201}/pause")).status == 400

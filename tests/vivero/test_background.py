@@ -1,0 +1,93 @@
+"""A program with a module of jobs: the example, a module that cannot be used, chaos in the dispatcher."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import trio
+
+from vivero import job_modules, tree
+from vivero.api.http1.listeners import open_listeners
+from vivero.api.server import Endpoint
+from vivero.config import Config
+from vivero.engine.jobs.definitions import Runs
+from vivero.engine.jobs.settings import JobSettings
+from vivero.job_modules import BadJobs
+from vivero.storage import job_executions
+from vivero.storage.postgres import driver, migrate
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "jobs" / "jobs.py"
+
+
+@pytest.fixture
+async def connection(database):
+    connection = await driver.connect(database)
+    await migrate.migrate(connection)
+    yield connection
+    connection.close()
+
+
+async def serve(database, stop, module, task_status):
+    """A program with this module of jobs, in the test's process."""
+    listeners = await open_listeners("127.0.0.1", 0)
+    config = replace(Config(), chaos=True, jobs=JobSettings(module=str(module), poll_interval="PT0.05S"))
+    try:
+        await tree.run(config, database, "test", Endpoint(listeners), stop, task_status.started)
+    finally:
+        for listener in listeners:
+            listener.socket.close()
+
+
+async def until_gone(connection):
+    with trio.fail_after(20):
+        while any(each.type == "send-invoice" for each in (await job_executions.search(connection))[0]):  # noqa: ASYNC110
+            await trio.sleep(0.01)
+
+
+async def test_the_example_works_also_after_its_dispatcher_has_failed(connection, database, nursery):
+    stop = trio.Event()
+    running = await nursery.start(serve, database, stop, EXAMPLE)
+    id = "00000000-0000-4000-8000-00000000000"
+    for number, kind in enumerate(("raise", "cancel", None)):
+        await job_executions.add(
+            connection, f"{id}{number}", "send-invoice", f'{{"invoice": "{kind}", "amount": 1.5}}', None
+        )
+        await until_gone(connection)
+        if kind is not None:
+            with trio.fail_after(20):
+                while not running.supervisor.chaos("jobs", kind):  # noqa: ASYNC110
+                    await trio.sleep(0.01)
+    stop.set()
+    rows = (await connection.execute("SELECT invoice, amount::text FROM sent_invoices ORDER BY 1")).rows
+    assert list(map(tuple, rows)) == [("None", "1.5"), ("cancel", "1.5"), ("raise", "1.5")]
+
+
+def test_the_example_has_each_kind_of_function():
+    found = job_modules.load(str(EXAMPLE)).definitions
+    assert {each.runs for each in found.values()} == set(Runs)
+    assert found["nightly-report"].schedule is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "defines no jobs"),
+        ("x = 1\nraise ValueError('no')", "line 2: ValueError: no"),
+        ("import sys\n\nsys.exit(4)", "line 3: SystemExit: 4"),
+        ("from vivero.jobs import job\na = job('x')(print)\nb = job('x')(repr)", "two jobs with the name 'x'"),
+        ("from vivero.jobs import scheduled\n@scheduled('x', cron='61 * * * *')\ndef f(_): ...", "line 2: .*minute"),
+        ("def broken(:", "SyntaxError"),
+    ],
+)
+def test_a_module_that_cannot_be_used_says_where_and_why(tmp_path, text, reason):
+    file = tmp_path / "mine.py"
+    file.write_text(text)
+    with pytest.raises(BadJobs, match=reason):
+        job_modules.load(str(file))
+
+
+def test_a_module_that_is_not_there_is_told():
+    with pytest.raises(BadJobs, match="no_such_module"):
+        job_modules.load("no_such_module")
+    with pytest.raises(BadJobs, match=r"absent\.py"):
+        job_modules.load("absent.py")

@@ -1,0 +1,62 @@
+"""The background jobs of a node, as the supervision tree sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+
+from vivero import job_modules
+from vivero.config import Config
+from vivero.engine.jobs.dispatcher import JobDispatcher
+from vivero.engine.runtime.supervision.children import Child
+from vivero.roles import Role
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.plans import CHORES
+from vivero.storage.postgres.pool import Pool
+from vivero.storage.postgres.primary import Primary
+
+NAME = "jobs"
+
+
+class BackgroundJobs:
+    """The dispatcher, and the pool for the transactions of its runs. Without jobs there is neither.
+
+    Raises:
+        BadJobs: the module of jobs cannot be used.
+    """
+
+    def __init__(self, config: Config, primary: Primary, node: str) -> None:
+        self.registry = job_modules.load(config.jobs.module)
+        self._pool: Pool | None = None
+        self.dispatcher: JobDispatcher | None = None
+        if self.registry.definitions and config.has_role(Role.JOBS):
+            self._pool = Pool(self._connect(primary), config.jobs.max_concurrent)
+            open_one = self._opener(primary)
+            self.dispatcher = JobDispatcher(open_one, self._pool.connection, node, self.registry, config.jobs)
+
+    @staticmethod
+    def _connect(primary: Primary) -> Callable[[float], Awaitable[Connection]]:
+        return lambda deadline: primary.connect("vivero:job-runs", {}, deadline)
+
+    @staticmethod
+    def _opener(primary: Primary) -> Callable[[], Awaitable[Connection]]:
+        return lambda: primary.connect("vivero:jobs", CHORES)
+
+    def children(self) -> Iterator[Child]:
+        """The dispatcher's child, if there is one."""
+        if (dispatcher := self.dispatcher) is not None:
+            yield Child(NAME, dispatcher.run, self._shut, dispatcher.drain)
+
+    def _shut(self) -> None:
+        if self.dispatcher is not None and self._pool is not None:
+            self.dispatcher.close()
+            self._pool.abort()
+
+    def look(self) -> None:
+        """Executions were added, or the clock changed."""
+        if self.dispatcher is not None:
+            self.dispatcher.look()
+
+    def close(self) -> None:
+        """Close the idle connections, when the program ends."""
+        if self._pool is not None:
+            self._pool.close()
