@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import trio
 
+from tests.process import preloaded
 from tests.process.http_client import Caller, Unanswered
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -61,9 +62,11 @@ class Program:
         self._out = directory / f"{name}.out"
         self._arguments = arguments
         self._environment = os.environ | environment
-        self._process: subprocess.Popen[bytes] | None = None
-        self.entry = ("-m", "vivero")
+        self._process: subprocess.Popen[bytes] | preloaded.Forked | None = None
+        self.module = "vivero"
         """What Python is to run."""
+        self.is_forked = True
+        """Whether it begins with the code imported."""
 
     def add_arguments(self, *arguments):
         """Pass these from the next start on. The last one of an option counts."""
@@ -71,10 +74,17 @@ class Program:
 
     def start(self):
         """Begin; `ready` waits for it."""
-        command = [sys.executable, *self.entry, "up", "--port", str(self.port), "--chaos", "--log-format", "json"]
+        command = ["up", "--port", str(self.port), "--chaos", "--log-format", "json", *self._arguments]
+        if self.is_forked:
+            self._process = preloaded.start(self.module, command, self._environment, self._out, self._log)
+            return
         with self._log.open("ab") as log, self._out.open("ab") as out:
             self._process = subprocess.Popen(
-                [*command, *self._arguments], cwd=REPOSITORY, env=self._environment, stdout=out, stderr=log
+                [sys.executable, "-m", self.module, *command],
+                cwd=REPOSITORY,
+                env=self._environment,
+                stdout=out,
+                stderr=log,
             )
 
     @property

@@ -1,7 +1,6 @@
 """Commands that are too slow, in whole programs: rejected after three attempts; others are served (docs/adr/0014)."""
 
 from functools import partial
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -12,7 +11,7 @@ from tests.process.load import deploy
 from tests.process.program import eventually
 from tests.rounds import few_and_many
 
-SLOW = (str(Path(__file__).with_name("slow_program.py")),)
+SLOW = "tests.process.slow_program"
 BLOCKED_AFTER_S = "1.5"
 CREATE = {"processDefinitionId": "one-task"}
 REJECTION = "SELECT position, rejection::text FROM event_log WHERE rejection IS NOT NULL"
@@ -27,7 +26,7 @@ def slow_program(make_program, database, unsafe):
     """A program in which some commands are too slow."""
     environment = unsafe | {"VIVERO_SUPERVISION_BLOCKED_AFTER_S": BLOCKED_AFTER_S}
     program = make_program("--database-url", database, environment=environment)
-    program.entry = SLOW
+    program.module = SLOW
     yield program
     program.end()
 
@@ -36,7 +35,7 @@ def slow_program(make_program, database, unsafe):
 def patient_program(make_program, database, unsafe):
     """The same, but nothing ends what is slow."""
     program = make_program("--database-url", database, environment=unsafe | PATIENT)
-    program.entry = SLOW
+    program.module = SLOW
     yield program
     program.end()
 
@@ -141,7 +140,7 @@ async def test_kills_in_the_middle_of_attempts_reject_nothing(patient_program, d
         await eventually(partial(has, database, f"{ATTEMPTS} WHERE open AND begun > {kills}"), "an attempt begins")
         await patient_program.kill()
     assert rows(database, ATTEMPTS) == [(count, True, [])]
-    patient_program.entry = ("-m", "vivero")
+    patient_program.module = "vivero"
     await patient_program.restart()
     await eventually(lambda: has(database, "SELECT 1 FROM variables WHERE name = 'crawl'"), "it is done")
     await served(patient_program)

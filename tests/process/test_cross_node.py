@@ -2,8 +2,12 @@
 
 Node A has the role `api`. Node B leads. Each test runs with notifications, with a listener that loses its connection
 again and again, and with a network that swallows all notifications. The tests print latencies; docs/benchmarks.md has
-a table of them.
+a table of them:
+
+    VIVERO_ROUND_TRIPS=60 make test WORKERS=0 ARGS="-s tests/process/test_cross_node.py"
 """
+
+import os
 
 import psycopg
 import pytest
@@ -13,7 +17,7 @@ from tests.process.http_client import Caller
 from tests.process.load import deploy
 from tests.proxies import Proxy
 
-TIMES = 60
+TIMES = int(os.environ.get("VIVERO_ROUND_TRIPS") or 12)
 WAITERS = 1_000
 KILLS_EVERY_S = 0.3
 CREATE = ("POST", "/v2/process-instances")

@@ -10,7 +10,7 @@ from tests.process.load import Load, deploy
 from tests.rounds import few_and_many
 
 KILLS_OF_ALL = int(os.environ.get("VIVERO_KILLS") or 16) // 2
-START_S = 1.5
+START_S = 0.6
 """About as long as a start takes: some are killed in it."""
 
 

@@ -48,6 +48,7 @@ async def test_a_stop_during_the_start(make_program, database, unsafe, random_fa
     codes = []
     for number in range(8):
         program = make_program("--database-url", database, environment=unsafe, name="starting")
+        program.is_forked = False
         program.start()
         await trio.sleep(random_faults.uniform(0.0, 3.0) * number / 7)
         program.signal(signal.SIGTERM)

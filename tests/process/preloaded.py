@@ -1,0 +1,103 @@
+"""Whole programs that begin as forks of a process that has imported their code: a start costs a tenth of the CPU.
+
+Each is a process of its own, with its own arguments, environment, files and end. Only the start of Python and its
+imports are skipped. The tests of the command line start programs in the usual way.
+"""
+
+import atexit
+import json
+import os
+import signal
+import subprocess
+import sys
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from runpy import run_module
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+class Forked:
+    """A forked program, with the part of `subprocess.Popen` that tests use."""
+
+    def __init__(self, pid) -> None:
+        self.pid = pid
+        self.returncode = None
+
+    def poll(self):
+        """The exit code, if it has ended. Negative: the number of the signal that ended it."""
+        if self.returncode is None:
+            self.returncode = _ask(pid=self.pid, options=os.WNOHANG)
+        return self.returncode
+
+    def wait(self, _timeout):
+        """Wait for the end of what was killed."""
+        if self.poll() is None:
+            self.returncode = _ask(pid=self.pid, options=0)
+        return self.returncode
+
+    def send_signal(self, number):
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self):
+        self.send_signal(signal.SIGKILL)
+
+
+def start(module, arguments, environment, out, err):
+    """Begin `python -m module` with these arguments; its output and log are appended to two files."""
+    files = {"out": str(out), "err": str(err)}
+    return Forked(_ask(module=module, arguments=list(arguments), environment=environment, **files))
+
+
+@cache
+def _origin():
+    """The process to fork. It ends with this one, whose end closes its input."""
+    pipe = subprocess.PIPE
+    origin = subprocess.Popen([sys.executable, "-m", __name__], cwd=REPOSITORY, stdin=pipe, stdout=pipe, text=True)
+    atexit.register(origin.communicate)
+    return origin
+
+
+def _ask(**question):
+    origin = _origin()
+    origin.stdin.write(json.dumps(question) + "\n")
+    origin.stdin.flush()
+    return json.loads(origin.stdout.readline())
+
+
+# ---- in the process to fork
+
+
+def serve():
+    """Fork and wait on request. Returns in each fork, which is the program then, with what it was told."""
+    for line in sys.stdin:
+        question = json.loads(line)
+        if "pid" in question:
+            ended, status = os.waitpid(question["pid"], question["options"])
+            answer = os.waitstatus_to_exitcode(status) if ended else None
+        else:
+            answer = os.fork()
+            if answer == 0:
+                return question
+        print(json.dumps(answer), flush=True)
+    sys.exit()
+
+
+def become(module, arguments, environment, out, err):
+    """Replace what the fork has of its origin, but for the imported code, and run the module."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    for number, file in enumerate((os.open(os.devnull, os.O_RDONLY), os.open(out, flags), os.open(err, flags))):
+        os.dup2(file, number)
+        os.close(file)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = [module, *arguments]
+    run_module(module, run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    for name in ("vivero.cli.server", "vivero.program", "vivero.tree"):
+        import_module(name)
+    become(**serve())
