@@ -97,6 +97,8 @@ async def _respond(
     if (services.access is not None or services.rates is not None) and route.needs is not PUBLIC:
         address = "" if owner is None else owner(scope["headers"])
         caller = await _authenticate(services, route, scope["headers"], address)
+        if caller.by_session:
+            gate.check_session(method, scope["headers"])
         allowed = await _authorise(services, route, caller, address, scope, match.params)
     if route.is_new and not services.appender.admits_new():
         return await services.refusals.answer(path)

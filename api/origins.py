@@ -16,6 +16,7 @@ from vivero.api.settings import ApiSettings, listed
 READING = ("GET", "HEAD", "OPTIONS")
 OWN_SITES = (b"same-origin", b"none")
 DEFAULT_PORTS = {"http": "80", "https": "443"}
+CSRF_HEADER = b"x-vivero-csrf"
 MAX_REMEMBERED = 100
 """Values of Host that passed the check and are remembered."""
 
@@ -45,6 +46,20 @@ class Gate:
                 self._check_host(value)
         if method not in READING and "*" not in self._origins:
             self._check_origin(host, found)
+
+    def check_session(self, method: str, headers: Headers) -> None:
+        """Raise Problem 403 for a write with a session, unless one of our pages sends it, or a page that is allowed.
+
+        A browser adds the session to every request, whichever page causes it. It tells the page in `Origin`. A page of
+        another origin cannot send the header `X-Vivero-CSRF`.
+        """
+        named = dict(headers)
+        if method in READING or CSRF_HEADER in named:
+            return
+        origin = named.get(b"origin", b"").decode("latin-1").lower()
+        if origin not in self._origins - {"*"} and not _is_of_host(origin, named.get(b"host", b"").decode("latin-1")):
+            detail = "A write with a session needs the header Origin of this server, or X-Vivero-CSRF with any value"
+            raise Problem(403, "Forbidden", detail)
 
     def _check_host(self, value: bytes) -> None:
         if value in self._served:

@@ -25,6 +25,8 @@ def check(config: Config) -> None:
     auth = config.auth
     if auth.oidc_issuer and not auth.oidc_audience:
         raise NotProtected("auth.oidc_issuer needs auth.oidc_audience: without it, tokens for other servers would do")
+    if auth.oidc_client_id and not auth.oidc_issuer:
+        raise NotProtected("auth.oidc_client_id needs auth.oidc_issuer: browsers sign in there")
     if auth.mode != "none" or is_loopback(config.api.host):
         return
     where = f"'{config.api.host}'" if config.api.host else "all addresses"

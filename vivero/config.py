@@ -239,7 +239,7 @@ def _apply(config: Config, values: Values, origin: str) -> Config:
         try:
             changed = replace(target, **{item: _typed(typing.get_type_hints(type(target))[item], value)})
         except (TypeError, ValueError) as error:
-            shown = "this value" if name.endswith("password") else repr(value)
+            shown = "this value" if name.endswith(("password", "secret")) else repr(value)
             raise ConfigError(f"the setting '{name}' ({origin}) cannot be {shown}: {error}") from error
         sections: dict[str, Any] = {section: changed}
         config = replace(config, **sections) if section else changed

@@ -19,6 +19,7 @@ import trio
 
 from vivero.api import app, server, status_only
 from vivero.api.access.authentication import Authenticator
+from vivero.api.access.code_flow import CodeFlow
 from vivero.api.access.rates import rates
 from vivero.api.access.signing_keys import SigningKeys
 from vivero.api.command_routing import CommandRouting
@@ -69,6 +70,7 @@ from vivero.web.application import WebParts
 from vivero.web.console_files import find_console
 from vivero.web.live import Hub
 from vivero.web.mount import mount
+from vivero.web.sign_in import SignIn
 
 log = structlog.get_logger(__name__)
 
@@ -193,7 +195,7 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
         config, node, connection, announcer, engine, lambda: warm_up.done, lambda *new: supervisor.add(*new)
     )
     warm_up = WarmUp(definitions, cluster.changed)
-    access, jobs = _access(config, pools[0]), BackgroundJobs(config, primary, node)
+    (sign_in, access), jobs = _access(config, pools[0]), BackgroundJobs(config, primary, node)
     hub = Hub(min(config.web.max_streams, config.http.max_connections // 4), config.web.max_streams_per_client)
     events = NodeEvents(
         completions, definitions, long_polls, announcer, handovers, appender, engine.timers, cluster.look_soon,
@@ -217,7 +219,7 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
     partitions = range(1, config.partitions + 1) if config.has_role(Role.ENGINE) else ()
     supervisor = Supervisor(
         [
-            _api(config, services, endpoint, pools, long_polls, hub),
+            _api(config, services, endpoint, pools, long_polls, hub, sign_in),
             *_with_role(config, API_OR_ENGINE, Child("appender", appender.run, appender.close, appender.drain)),
             Child("cluster", cluster.run, cluster.close, cluster.drain),
             *(child for partition in partitions for child in engine.open(partition)),
@@ -271,12 +273,15 @@ def _with_role(config: Config, roles: Collection[Role], *children: Child) -> Seq
     return children if any(map(config.has_role, roles)) else ()
 
 
-def _access(config: Config, pool: Pool) -> Authenticator | None:
-    """None without authentication. Its memory survives restarts of the HTTP server."""
+def _access(config: Config, pool: Pool) -> tuple[SignIn, Authenticator] | tuple[None, None]:
+    """Nothing without authentication. The memory of callers survives restarts of the HTTP server."""
     auth = config.auth
     if auth.mode == "none":
-        return None
-    return Authenticator(auth, pool, SigningKeys(auth.oidc_issuer, auth.oidc_jwks) if auth.oidc_issuer else None)
+        return None, None
+    keys = SigningKeys(auth.oidc_issuer, auth.oidc_jwks) if auth.oidc_issuer else None
+    flow = CodeFlow(auth, keys) if keys is not None and auth.oidc_client_id else None
+    authenticator = Authenticator(auth, pool, keys)
+    return SignIn(authenticator, pool, auth, flow), authenticator
 
 
 def _appender(config: Config, connection: Connect, handovers: Handovers, announcer: Announcer) -> Appender:
@@ -297,13 +302,14 @@ def _api(
     pools: Sequence[Pool],
     long_polls: LongPolls,
     hub: Hub,
+    sign_in: SignIn | None,
 ) -> Child:
     """The HTTP server. Each of its restarts builds new services."""
     drain = trio.Event()
 
     async def serve(beat: Beat) -> None:
         built = services()
-        served = _served(config, built, hub)
+        served = _served(config, built, hub, sign_in)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(built.deadlines.run)
             await server.serve(served, endpoint, settings=config.http, drain=drain, beat=beat.beat)
@@ -318,7 +324,7 @@ def _api(
     return Child("api", serve, partial(_abort, *pools), finish)
 
 
-def _served(config: Config, services: Services, hub: Hub) -> app.App:
+def _served(config: Config, services: Services, hub: Hub, sign_in: SignIn | None) -> app.App:
     """The REST API, or the status only without the role `api`; and the pages with the role `web`."""
     api = app.build(services) if config.has_role(Role.API) else status_only.build(services, config.roles)
     if not config.has_role(Role.WEB):
@@ -326,7 +332,7 @@ def _served(config: Config, services: Services, hub: Hub) -> app.App:
     files = find_console()
     if files is None:
         log.warning("the console is not built, so its pages are missing", build="make console")
-    return mount(api, web.build(WebParts(config.api, hub, files)))
+    return mount(api, web.build(WebParts(config.api, hub, files, sign_in)))
 
 
 async def run(

@@ -1,4 +1,4 @@
-"""Authentication: from the header `Authorization` to the caller.
+"""Authentication: from the header `Authorization`, or the session of a browser, to the caller.
 
 Verified credentials are remembered for some seconds, so that neither argon2 nor the database is asked for each request.
 The memory has no credentials: its key is a digest with a random key of this process. A change of users, tokens, roles
@@ -10,9 +10,10 @@ from __future__ import annotations
 import hashlib
 import math
 import secrets
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import structlog
@@ -20,9 +21,10 @@ import trio
 
 from vivero.api.access.buckets import Buckets
 from vivero.api.access.caller import Caller, caller
-from vivero.api.access.credentials import ApiToken, JsonWebToken, Password, authorization, parse, unauthorized
+from vivero.api.access.credentials import SESSION, ApiToken, JsonWebToken, Password, parse, presented, unauthorized
 from vivero.api.access.json_web_tokens import BadToken, JsonWebTokens
 from vivero.api.access.passwords import Verifier
+from vivero.api.access.sessions import digest as session_digest
 from vivero.api.access.settings import AuthSettings
 from vivero.api.access.signing_keys import KeysUnavailable, SigningKeys
 from vivero.api.access.tokens import digest
@@ -31,6 +33,8 @@ from vivero.api.request import Headers
 from vivero.api.services import ConnectionPool
 from vivero.engine.runtime.single_flight import SingleFlight
 from vivero.storage import identities
+from vivero.storage import sessions as stored_sessions
+from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.errors import StorageError
 
 log = structlog.get_logger(__name__)
@@ -77,7 +81,7 @@ class Authenticator:
 
         Raises Problem: 401, 429 after too many failures, 503; and StorageError.
         """
-        value = authorization(headers)
+        value = presented(headers)
         key = hashlib.blake2b(value, key=self._secret, digest_size=16).digest()
         known = self._remembered.get(key)
         if known is not None and known.until > trio.current_time():
@@ -89,6 +93,11 @@ class Authenticator:
         if changes == self._changes:
             self._remember(key, found)
         return found.caller
+
+    async def check_password(self, username: str, password: str, address: str) -> Caller:
+        """The user with this name and password, at sign-in. Raises Problem 401, 429, 503; and StorageError."""
+        with _limited(self._of_address, address), _limited(self._of_user, (username, address)):
+            return (await self._of_password(Password(username, password), address)).caller
 
     def forget(self) -> None:
         """Forget all callers: users, tokens, roles or grants have changed."""
@@ -102,7 +111,12 @@ class Authenticator:
         self._remembered[key] = _Remembered(found.caller, trio.current_time() + valid_s)
 
     async def _verify(self, value: bytes, address: str) -> _Found:
-        """The caller of credentials that are not remembered. Failures of an address are limited."""
+        """The caller of credentials that are not remembered. Failures of an address are limited.
+
+        Ended sessions are no failures: browsers send them by themselves, and nobody can guess an id.
+        """
+        if value.startswith(SESSION):
+            return await self._of_session(value.removeprefix(SESSION))
         with _limited(self._of_address, address):
             credentials = parse(value)
             if isinstance(credentials, Password):
@@ -131,17 +145,29 @@ class Authenticator:
                 raise unauthorized(INVALID)
             stored = await identities.rights(connection, roles=token.roles, tenants=token.tenants)
         if token.use_is_old:
-            await self._note_use(sha256)
+            await self._note_use(partial(identities.token_used, sha256=sha256))
         valid_s = math.inf if token.expires_in_s is None else token.expires_in_s
         return _Found(caller("TOKEN", token.name, stored), valid_s)
 
-    async def _note_use(self, sha256: bytes) -> None:
+    async def _note_use(self, note: Callable[[Connection], Awaitable[None]]) -> None:
         """Write the last use. A database that takes no writes must not keep clients from reading."""
         try:
             async with self._pool.connection() as connection:
-                await identities.token_used(connection, sha256)
+                await note(connection)
         except StorageError as error:
-            log.warning("cannot write the last use of a token", error=str(error))
+            log.warning("cannot write the last use of a token or session", error=str(error))
+
+    async def _of_session(self, id: bytes) -> _Found:
+        sha256 = session_digest(id)
+        async with self._pool.connection() as connection:
+            session = await stored_sessions.read(connection, sha256, self._settings.session_idle_s)
+            if session is None:
+                raise unauthorized("The session has ended: sign in again")
+            stored = await identities.rights(connection, [("USER", session.username)], session.claims)
+        if session.use_is_old:
+            await self._note_use(partial(stored_sessions.seen, sha256=sha256))
+        found = caller("USER", session.username, stored, session.name, session.email)
+        return _Found(replace(found, by_session=True), session.expires_in_s)
 
     async def _of_jwt(self, given: JsonWebToken) -> _Found:
         if self._jwt is None:

@@ -25,6 +25,8 @@ class Caller:
     """The ids of the tenants that it may use if multi-tenancy is on; None: all."""
     listed_tenants: Sequence[Tenant] = ()
     """The same as the API shows them. Without authentication, only `<default>`."""
+    by_session: bool = False
+    """A browser sends the session by itself, whichever page asks. Therefore its writes are checked."""
 
 
 ANYBODY = Caller(

@@ -6,6 +6,7 @@ import base64
 import binascii
 from dataclasses import dataclass, field
 
+from vivero.api.access.sessions import session_id
 from vivero.api.access.tokens import PREFIX
 from vivero.api.problems import Problem
 from vivero.api.request import Headers
@@ -24,6 +25,10 @@ CHALLENGES = (
     (b"www-authenticate", b'Basic realm="vivero", charset="UTF-8"'),
     (b"www-authenticate", b'Bearer realm="vivero"'),
 )
+SCRIPT_MODES = (b"cors", b"same-origin", b"no-cors", b"websocket")
+"""Values of Sec-Fetch-Mode of requests by scripts. For the challenge `Basic`, the browser would ask for a password."""
+SESSION = b"\0session "
+"""The beginning of what `presented` returns for a session. No header contains NUL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +61,27 @@ def unauthorized(detail: str) -> Problem:
     return Problem(401, "Unauthorized", detail, *CHALLENGES)
 
 
-def authorization(headers: Headers) -> bytes:
-    """The value of the header. Raises Problem 401 if it is absent, empty or repeated."""
+def presented(headers: Headers) -> bytes:
+    """The value of the header; without it `SESSION` and the id in a cookie.
+
+    Raises Problem 401: there is neither, or the header is empty or repeated.
+    """
     values = [value for name, value in headers if name == b"authorization"]
+    if not values:
+        id = session_id(headers)
+        if id is not None:
+            return SESSION + id
     if not values or values == [b""]:
-        raise unauthorized("This server requires authentication: send a user's name and password, or a bearer token")
+        raise _missing(headers)
     if len(values) > 1 or len(values[0]) > MAX_BYTES:
         raise unauthorized("The header Authorization cannot be used: send it once, with at most 16 KiB")
     return values[0]
+
+
+def _missing(headers: Headers) -> Problem:
+    detail = "This server requires authentication: send a user's name and password, or a bearer token"
+    of_script = any(name == b"sec-fetch-mode" and value in SCRIPT_MODES for name, value in headers)
+    return Problem(401, "Unauthorized", detail, *(CHALLENGES[1:] if of_script else CHALLENGES))
 
 
 def parse(value: bytes) -> Credentials:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from vivero.api.settings import listed
@@ -9,6 +10,8 @@ from vivero.api.settings import listed
 MODES = ("none", "required")
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Signatures by key pairs. With shared secrets, everybody who can check a token could make one."""
+
+PUBLIC_URL = re.compile(r"https?://[^/?#\s]+/?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,17 @@ class AuthSettings:
     oidc_username_claim: str = "sub"
     oidc_client_claim: str = ""
     """A token with this claim is a client's and not a user's."""
+    oidc_client_id: str = ""
+    """This server's name as a client of the provider, where browsers sign in; empty: they do not."""
+    oidc_client_secret: str | None = field(default=None, repr=False)
+    """None: a public client. PKCE protects the code in both cases."""
+    oidc_scopes: str = "openid profile email"
+    public_url: str = ""
+    """The address of this server in browsers, for the provider's redirect; empty: that of each request."""
+    session_idle_s: float = 3600.0
+    """A session ends if it is not used for this time."""
+    session_max_s: float = 43_200.0
+    """A session ends after this time in any case."""
     oidc_leeway_s: float = 30.0
     """How far the clocks of issuer and server may differ."""
 
@@ -49,5 +63,9 @@ class AuthSettings:
             raise ValueError(f"it must be one of {', '.join(MODES)}")
         if not 0 < self.cache_s <= 60:
             raise ValueError("auth.cache_s must be above 0 and at most 60")
+        if not (self.session_idle_s > 60 and self.session_max_s > 60):
+            raise ValueError("auth.session_idle_s and auth.session_max_s must be above 60")
+        if self.public_url and PUBLIC_URL.fullmatch(self.public_url) is None:
+            raise ValueError("auth.public_url must be a URL such as https://vivero.example.com, without a path")
         if unknown := [each for each in listed(self.oidc_algorithms) if each not in ALGORITHMS]:
             raise ValueError(f"'{unknown[0]}' is not one of {', '.join(ALGORITHMS)}")

@@ -38,21 +38,27 @@ class KeysUnavailable(Exception):
     """The provider's keys cannot be read."""
 
 
-async def fetch(url: str) -> bytes:
-    """The document at a URL: https, or http on loopback. No redirects. Raises KeysUnavailable."""
+def check_url(url: str) -> None:
+    """Raise KeysUnavailable unless a URL begins with https, or http on loopback."""
     parts = urlsplit(url)
     if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname or "")):
         raise KeysUnavailable(f"{url} must begin with https://")
+
+
+async def fetch(url: str) -> bytes:
+    """The document at a URL: https, or http on loopback. No redirects. Raises KeysUnavailable."""
+    check_url(url)
     try:
         with trio.fail_after(TIMEOUT_S):
             async with httpx.AsyncClient(timeout=TIMEOUT_S) as client, client.stream("GET", url) as response:
                 response.raise_for_status()
-                return await _body(response)
+                return await read_body(response)
     except (httpx.HTTPError, httpx.InvalidURL, trio.TooSlowError) as error:
         raise KeysUnavailable(f"{url} cannot be read: {error or type(error).__name__}") from error
 
 
-async def _body(response: httpx.Response) -> bytes:
+async def read_body(response: httpx.Response) -> bytes:
+    """The whole body of a response. Raises KeysUnavailable if it is too large."""
     body = b""
     async for part in response.aiter_bytes():
         body += part

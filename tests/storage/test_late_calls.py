@@ -28,6 +28,7 @@ from vivero.storage import (
     nodes,
     partitions,
     routes,
+    sessions,
     timers,
 )
 from vivero.storage.activation import Ask
@@ -368,6 +369,12 @@ IDENTITIES = """
     INSERT INTO users (username, password_hash) VALUES ('ann', 'first');
     INSERT INTO api_tokens (name, sha256, roles, tenants) VALUES ('worker', '\\x00', '{}', '{}');
 """
+SESSIONS = """
+    DELETE FROM sessions;
+    INSERT INTO sessions (sha256, username, provider, seen_at, expires_at)
+    VALUES ('\\x31', 'ann', 'PASSWORD', now() - interval '1 hour', now() + interval '1 hour');
+"""
+NEW_SESSION = sessions.NewSession("ann", sessions.PASSWORD)
 ASSIGNED = IDENTITIES + "INSERT INTO members VALUES ('ROLE', 'admin', 'USER', 'ann'), ('ROLE', 'admin', 'USER', 'bob');"
 ROLE, ANN, BOB = ("ROLE", "admin"), ("USER", "ann"), ("USER", "bob")
 
@@ -440,6 +447,10 @@ CASES = [
     Case("nodes.beat", heartbeat, connected_again, NO_NODES),
     Case("nodes.leave", lambda c: nodes.leave(c, "a"), restarted, REGISTERED),
     Case("nodes.set_draining", drain, drained_and_back, REGISTERED),
+    Case("sessions.seen", lambda c: sessions.seen(c, b"1"), again, SESSIONS),
+    Case("sessions.create_session", lambda c: sessions.create(c, b"2", NEW_SESSION, 60), again, SESSIONS),
+    Case("sessions.end_session", lambda c: sessions.end(c, b"1"), again, SESSIONS),
+    Case("sessions.end_sessions_of", lambda c: sessions.end_all(c, b"1"), again, SESSIONS),
     Case("identities.token_used", lambda c: identities.token_used(c, b"\0"), again, IDENTITIES),
     Case(
         "identities.create_first_admin",

@@ -15,13 +15,14 @@ from quart_trio import QuartTrio
 from vivero.api.origins import Gate
 from vivero.api.problems import Problem
 from vivero.api.settings import ApiSettings
-from vivero.web import console_pages, live_stream
+from vivero.web import console_pages, live_stream, sign_in
 from vivero.web.answers import as_response
 from vivero.web.console_files import ConsoleFiles
 from vivero.web.live import Hub
 from vivero.web.mount import App
 from vivero.web.requests import headers
 from vivero.web.security_headers import COMMON, PAGE_POLICY
+from vivero.web.sign_in import SignIn
 
 log = structlog.get_logger(__name__)
 
@@ -30,11 +31,12 @@ MAX_FORM_BYTES = 16 * 1024
 
 @dataclass(frozen=True, slots=True)
 class WebParts:
-    """What the pages need. `files` is None if the console was not built."""
+    """What the pages need. `files` is None if the console was not built, `sign_in` without authentication."""
 
     settings: ApiSettings
     hub: Hub
     files: ConsoleFiles | None
+    sign_in: SignIn | None = None
 
 
 class _Application(QuartTrio):
@@ -67,6 +69,7 @@ def build(parts: WebParts) -> App:
         response.headers.setdefault("Cache-Control", "no-store")
         return response
 
-    live_stream.add(application, parts.hub)
+    live_stream.add(application, parts.hub, None if parts.sign_in is None else parts.sign_in.authenticator)
+    sign_in.add(application, parts.sign_in, gate)
     console_pages.add(application, parts.files)
     return cast("App", application)

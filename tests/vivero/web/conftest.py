@@ -1,6 +1,7 @@
 """The pages in process: an ASGI client, and a console of three files."""
 
 import gzip
+import json
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
@@ -22,12 +23,17 @@ class Page:
 
     status: int = 0
     headers: dict = field(default_factory=dict)
+    all: list = field(default_factory=list)
     cookies: list = field(default_factory=list)
     body: bytes = b""
 
     @property
     def text(self):
         return self.body.decode()
+
+    @property
+    def json(self):
+        return json.loads(self.body)
 
 
 class Browser:
@@ -70,6 +76,7 @@ class Browser:
             if message["type"] == "http.response.start":
                 page.status = message["status"]
                 page.headers = {name.decode().lower(): value.decode() for name, value in message["headers"]}
+                page.all = list(message["headers"])
                 page.cookies = [value.decode() for name, value in message["headers"] if name.lower() == b"set-cookie"]
             else:
                 page.body += message.get("body", b"")

@@ -1,0 +1,72 @@
+"""Sessions of browsers. A session is found by the hash of its id, which only the browser knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import beside
+
+_sql = beside(__file__)
+
+PASSWORD, OIDC = "PASSWORD", "OIDC"
+MAX_SESSIONS = 50
+"""Sessions of one user. Beyond it, the oldest ends."""
+
+_claims = msgspec.json.Decoder(tuple[tuple[str, str], ...])
+
+
+class Session(NamedTuple):
+    """A valid session. `claims` are those of the identity provider. `use_is_old`: its last use is to be written."""
+
+    username: str
+    name: str | None
+    email: str | None
+    provider: str
+    claims: Sequence[tuple[str, str]]
+    expires_in_s: float
+    use_is_old: bool
+
+
+class NewSession(NamedTuple):
+    """What a session is made of. Without claims it is a password's."""
+
+    username: str
+    provider: str
+    name: str | None = None
+    email: str | None = None
+    claims: Sequence[tuple[str, str]] = ()
+
+
+async def read(connection: Connection, sha256: bytes, idle_s: float) -> Session | None:
+    """The session with this hash; None if it does not exist, has ended, or was not used for so many seconds."""
+    rows = (await connection.execute(_sql["session"], (sha256, idle_s))).rows
+    if not rows:
+        return None
+    username, name, email, provider, claims, expires_in_s, use_is_old = rows[0]
+    return Session(username, name, email, provider, _claims.decode(claims), expires_in_s, use_is_old)
+
+
+async def seen(connection: Connection, sha256: bytes) -> None:
+    """Write that a session is in use now."""
+    await connection.execute(_sql["seen"], (sha256,))
+
+
+async def create(connection: Connection, sha256: bytes, new: NewSession, max_s: float) -> None:
+    """Store the hash of a new session, which lasts for so many seconds at most."""
+    claims = msgspec.json.encode(list(new.claims)).decode()
+    values = (sha256, new.username, new.provider, new.name, new.email, claims, max_s, MAX_SESSIONS - 1)
+    await connection.execute(_sql["create_session"], values)
+
+
+async def end(connection: Connection, sha256: bytes) -> None:
+    """End a session."""
+    await connection.execute(_sql["end_session"], (sha256,))
+
+
+async def end_all(connection: Connection, sha256: bytes) -> None:
+    """End all sessions of the user of this one."""
+    await connection.execute(_sql["end_sessions_of"], (sha256,))

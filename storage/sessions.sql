@@ -1,0 +1,29 @@
+-- name: session
+-- The server's clock decides both expiries. The index compares digests of 256 random bits, so its timing tells nothing.
+SELECT s.username, coalesce(u.name, s.name), coalesce(u.email, s.email), s.provider, s.claims,
+       extract(epoch FROM s.expires_at - clock_timestamp())::float8,
+       s.seen_at < clock_timestamp() - interval '1 minute'
+FROM sessions s LEFT JOIN users u ON s.provider = 'PASSWORD' AND u.username = s.username
+WHERE s.sha256 = $1 AND s.expires_at > clock_timestamp() AND s.seen_at > clock_timestamp() - make_interval(secs => $2);
+
+-- name: seen
+-- At most once a minute. A call that arrives late finds a newer time.
+UPDATE sessions SET seen_at = clock_timestamp() WHERE sha256 = $1 AND seen_at < clock_timestamp() - interval '1 minute';
+
+-- name: create_session
+-- A user has a bounded number of sessions: the oldest end. Expired rows of all users go, too. No id is used twice, so only a late
+-- call can find its session.
+WITH gone AS (
+    DELETE FROM sessions WHERE expires_at <= clock_timestamp() OR sha256 IN (
+        SELECT sha256 FROM sessions WHERE username = $2 AND provider = $3 ORDER BY created_at DESC, sha256 OFFSET $8))
+INSERT INTO sessions (sha256, username, provider, name, email, claims, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp() + make_interval(secs => $7))
+ON CONFLICT (sha256) DO NOTHING;
+
+-- name: end_session
+-- A session that is gone already is no error.
+DELETE FROM sessions WHERE sha256 = $1;
+
+-- name: end_sessions_of
+-- All sessions of the user of this session, itself included: they have one password, or one account at the provider.
+DELETE FROM sessions WHERE (username, provider) IN (SELECT username, provider FROM sessions WHERE sha256 = $1);
