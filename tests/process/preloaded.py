@@ -14,6 +14,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from runpy import run_module
+from time import monotonic, sleep
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -28,13 +29,16 @@ class Forked:
     def poll(self):
         """The exit code, if it has ended. Negative: the number of the signal that ended it."""
         if self.returncode is None:
-            self.returncode = _ask(pid=self.pid, options=os.WNOHANG)
+            self.returncode = _ask(pid=self.pid)
         return self.returncode
 
-    def wait(self, _timeout):
-        """Wait for the end of what was killed."""
-        if self.poll() is None:
-            self.returncode = _ask(pid=self.pid, options=0)
+    def wait(self, timeout):
+        """The exit code, within so many seconds."""
+        deadline = monotonic() + timeout
+        while self.poll() is None:
+            if monotonic() > deadline:
+                raise subprocess.TimeoutExpired(f"process {self.pid}", timeout)
+            sleep(0.002)
         return self.returncode
 
     def send_signal(self, number):
@@ -47,6 +51,8 @@ class Forked:
 
 def start(module, arguments, environment, out, err):
     """Begin `python -m module` with these arguments; its output and log are appended to two files."""
+    for file in (out, err):
+        file.touch()
     files = {"out": str(out), "err": str(err)}
     return Forked(_ask(module=module, arguments=list(arguments), environment=environment, **files))
 
@@ -75,7 +81,7 @@ def serve():
     for line in sys.stdin:
         question = json.loads(line)
         if "pid" in question:
-            ended, status = os.waitpid(question["pid"], question["options"])
+            ended, status = os.waitpid(question["pid"], os.WNOHANG)
             answer = os.waitstatus_to_exitcode(status) if ended else None
         else:
             answer = os.fork()

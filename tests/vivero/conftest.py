@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any, LiteralString
 import psycopg
 import pytest
 
+from tests.process import preloaded
 from vivero import embedded
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -191,7 +192,7 @@ def _can_run(user: OtherUser) -> bool:
 class Program:
     """A running `vivero …`; what it says is in files, so that it never waits for a reader."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | preloaded.Forked
     output: Path
     errors: Path
 
@@ -237,30 +238,35 @@ UNSAFE = {"VIVERO_DATABASE_ALLOW_UNSAFE_COMMITS": "on"}
 
 @contextmanager
 def programs(directory: Path) -> Iterator[Callable[..., Program]]:
-    """Starts `python -m vivero …`; kills at the end what still runs, and shows what it said."""
+    """Starts `python -m vivero …`; kills at the end what still runs, and shows what it said.
+
+    With `forked`, the program begins with its code imported.
+    """
     started: list[Program] = []
 
-    def start(*arguments: str, **environment: str) -> Program:
+    def start(*arguments: str, forked: bool = False, **environment: str) -> Program:
         number = len(started)
         output, errors = directory / f"vivero-{number}.out", directory / f"vivero-{number}.err"
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("VIVERO_", "CAMUNDA_"))}
-        with output.open("wb") as out, errors.open("wb") as err:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "vivero", *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                cwd=REPOSITORY,
-                env=clean | environment,
-            )
-        started.append(Program(process, output, errors))
+        begin = preloaded.start if forked else _start
+        started.append(Program(begin("vivero", arguments, clean | environment, output, errors), output, errors))
         return started[-1]
 
     yield start
     for program in started:
-        with program.process as process:
-            process.kill()
-        print(f"--- {program.process.args!r}", program.said[-4000:], program.logged[-4000:], sep="\n")
+        program.process.kill()
+        program.process.wait(30)
+        print(f"--- {program.output}", program.said[-4000:], program.logged[-4000:], sep="\n")
+
+
+def _start(
+    module: str, arguments: Sequence[str], environment: dict[str, str], output: Path, errors: Path
+) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", module, *arguments]
+    with output.open("wb") as out, errors.open("wb") as err:
+        return subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=REPOSITORY, env=environment
+        )
 
 
 @pytest.fixture
@@ -272,7 +278,7 @@ def vivero(tmp_path: Path) -> Iterator[Callable[..., Program]]:
 
 def serve(start: Callable[..., Program], wait: Callable[..., None], database: str, *arguments: str) -> Program:
     """A server on a database, on a free port, once it is ready."""
-    program = start("up", "--port", "0", "--database-url", database, *arguments, **UNSAFE)
+    program = start("up", "--port", "0", "--database-url", database, *arguments, forked=True, **UNSAFE)
     wait(lambda: program.address or program.process.poll() is not None, timeout=60)
     assert program.address, program.logged
     return program
