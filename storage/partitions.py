@@ -69,32 +69,40 @@ async def create(connection: Connection, asked: int) -> int:
 
 async def prepare(connection: Connection) -> None:
     """Makes the settings of a consumer's session: access by index, and a limit on the length of a transaction."""
-    await plans.use_indexes(connection)
+    calls = [plans.by_index()]
     if connection.server_version >= TRANSACTION_TIMEOUT_VERSION:
-        await connection.execute(_sql["transaction_timeout"])
+        calls.append((_sql["transaction_timeout"], ()))
+    await connection.pipeline(calls)
 
 
 async def claim(writer: Connection, partition: int, node: str) -> Claim:
     """Begins a term on `writer`, the connection that commits its batches.
 
+    If a frozen owner holds the row, its backend is ended.
+
     Raises:
         Owned: the lease of another node is still running.
-        Conflict: a frozen owner held the row, and its backend was ended. Try again.
+        Conflict: an owner holds the row, and its lease is still running. Try again.
     """
-    await writer.execute(_sql["lock_timeout"])
     try:
-        epoch, *_ = await _owner(writer, partition)
-        rows = (await writer.execute(_sql["claim"], (partition, node, LEASE_S, epoch))).rows
+        rows = await _claimed(writer, partition, node)
     except Conflict as conflict:
-        if conflict.sqlstate == LOCK_NOT_AVAILABLE:
-            await writer.execute(_sql["end_owner"], (partition, LEASE_S))
-        raise
+        if conflict.sqlstate != LOCK_NOT_AVAILABLE:
+            raise
+        await writer.execute(_sql["end_owner"], (partition, LEASE_S))
+        rows = await _claimed(writer, partition, node)
     if not rows:
-        _, owner, seconds = await _owner(writer, partition)
-        raise Owned(partition, owner, max(seconds, 0.0))
-    await writer.execute(_sql["skip_lost"])
-    position, next_key, moved_by = (await writer.execute(_sql["cursor"], (partition,))).rows[0]
+        _, owner, seconds = (await writer.execute(_sql["owner"], (partition,))).rows[0]
+        raise Owned(partition, owner, max(seconds or 0.0, 0.0))
+    _, cursor = await writer.pipeline([(_sql["skip_lost"], ()), (_sql["cursor"], (partition,))])
+    position, next_key, moved_by = cursor.rows[0]
     return Claim(partition, rows[0][0], position, next_key, moved_by, rows[0][1])
+
+
+async def _claimed(writer: Connection, partition: int, node: str) -> list[tuple[int, int]]:
+    """The new epoch, and the last one that was handed over. Empty: the lease of another node is still running."""
+    _, owner = await writer.pipeline([(_sql["lock_timeout"], ()), (_sql["owner"], (partition,))])
+    return (await writer.execute(_sql["claim"], (partition, node, LEASE_S, owner.rows[0][0]))).rows
 
 
 async def hand_over(writer: Connection, claim: Claim) -> None:
@@ -105,12 +113,6 @@ async def hand_over(writer: Connection, claim: Claim) -> None:
     """
     if not (await writer.execute(_sql["hand_over"], (claim.partition, claim.epoch))).rows:
         raise SteppedDown(f"partition {claim.partition} is no longer owned by epoch {claim.epoch}")
-
-
-async def _owner(writer: Connection, partition: int) -> tuple[int, str | None, float]:
-    """The last epoch, its node, and the rest of its lease in seconds."""
-    epoch, node, seconds = (await writer.execute(_sql["owner"], (partition,))).rows[0]
-    return epoch, node, seconds or 0.0
 
 
 async def renew(writer: Connection, claim: Claim) -> None:

@@ -6,7 +6,7 @@ each batch and each activation then reads the whole table. All our statements as
 settings rule such plans out. JIT compilation is off because it costs more than it saves for such statements.
 """
 
-from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.driver import Call
 
 BY_INDEX = dict.fromkeys(("enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"), "off")
 """Settings for all sessions. PostgreSQL still scans a table where there is no other way."""
@@ -19,7 +19,7 @@ CHORES = {**BY_INDEX, "synchronous_commit": "off"}
 """Settings for a session that only deletes old rows. After a crash it deletes them again."""
 
 
-async def use_indexes(connection: Connection) -> None:
+def by_index() -> Call:
     """Makes a session plan its prepared statements by index, and once."""
     query = "SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS x(name, value)"
-    await connection.execute(query, (list(ONCE), list(ONCE.values())))
+    return query, (list(ONCE), list(ONCE.values()))

@@ -15,7 +15,7 @@ from vivero.storage import activation
 from vivero.storage.activation import AT_ONCE, MAX_TIMEOUT_MS, MAX_VARIABLES, Ask, Lease, Refusal, at_once
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.errors import ConnectionLost
-from vivero.storage.postgres.plans import use_indexes
+from vivero.storage.postgres.plans import by_index
 from vivero.storage.scan_bounds import Bounds
 
 PINNED = "2026-11-21T01:02:03Z"
@@ -424,7 +424,7 @@ async def test_named_variables_are_found_by_scope_and_name(sync, connection):
         "INSERT INTO variables SELECT n, n / 50, 1, 1, '<default>', 'v' || n % 50, '1' FROM generate_series(1, 20000) n"
     )
     sync.execute("ANALYZE variables")
-    await use_indexes(connection)
+    await connection.execute(*by_index())
     for statement, count in (
         (activation.ACTIVATE_NAMED, 14),
         (activation.ACTIVATE_SMALL_NAMED, 9),

@@ -12,7 +12,7 @@ import pytest
 from vivero.storage import activation
 from vivero.storage.activation import MAX_VARIABLES, Ask, release, take_back
 from vivero.storage.postgres import driver
-from vivero.storage.postgres.plans import use_indexes
+from vivero.storage.postgres.plans import by_index
 from vivero.storage.scan_bounds import EVERYTHING, SLOW_LOOKS, Bounds
 from vivero.storage.state import save
 
@@ -44,7 +44,7 @@ def sync(database):
 def connect(sync, database):
     async def connected():
         connection = await driver.connect(database, name="vivero test")
-        await use_indexes(connection)
+        await connection.execute(*by_index())
         return connection
 
     return connected

@@ -688,7 +688,8 @@ def keep_from(connection, proxy, statement):
         return await execute(query, *arguments, **options)
 
     async def pipelining(calls, **options):
-        proxy.hold()
+        if statement in map(label, [query for query, _ in calls]):
+            proxy.hold()
         return await pipeline(calls, **options)
 
     connection.execute, connection.pipeline = executing, pipelining

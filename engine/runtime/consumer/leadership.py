@@ -7,7 +7,7 @@ next term begins with what the database says.
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 import structlog
 import trio
@@ -86,14 +86,10 @@ class Consumer:
         """One term. There is no beat before the claim: a node that cannot reach the partition's row is not healthy.
         While another node leads, there is no connection."""
         await self.handover.assignment.near(beat)
-        writer = reader = None
+        self._connections = []
         try:
             with beat.waiting(self.settings.call_timeout_s):
-                writer = await self._connect(task_name("vivero:consumer-writer", self.partition))
-                reader = await self._connect(task_name("vivero:consumer-reader", self.partition))
-                self._connections = [writer, reader]
-                await partitions.prepare(writer)
-                await partitions.prepare(reader)
+                writer, reader = await self._open()
             claim = await self._claim(writer, beat)
             if claim is None:
                 return
@@ -101,9 +97,25 @@ class Consumer:
                 await self._take_stock(writer, claim)
             await self._lead(writer, reader, claim, beat)
         finally:
-            for connection in (writer, reader):
-                if connection is not None:
-                    connection.abort()
+            self.close()
+
+    async def _open(self) -> Sequence[Connection]:
+        """The connections of the writer and of the reader. They open at the same time: clients may wait for the term."""
+        names = "vivero:consumer-writer", "vivero:consumer-reader"
+        opened: dict[str, Connection] = {}
+
+        async def open_one(name: str) -> None:
+            opened[name] = connection = await self._connect(task_name(name, self.partition))
+            self._connections.append(connection)
+            await partitions.prepare(connection)
+
+        try:
+            async with trio.open_nursery() as nursery:
+                for name in names:
+                    nursery.start_soon(open_one, name)
+        except BaseExceptionGroup as group:
+            raise _cause(group) from None
+        return [opened[name] for name in names]
 
     async def _claim(self, writer: Connection, beat: Beat) -> Claim | None:
         """Claim the partition when it is this node's turn. None if another node should lead."""
