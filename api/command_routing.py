@@ -22,7 +22,7 @@ from vivero.storage.postgres.errors import StorageError
 Acquire = Callable[[], AbstractAsyncContextManager[Connection]]
 
 FRESH_S = 1.0
-"""The routes are read again after this time, by the next command."""
+"""The routes are read again after this time, by the next command. A notification of a change may be lost."""
 READ_S = 0.25
 """A command waits for the routes for this time. Then it goes by the old ones."""
 
@@ -40,6 +40,10 @@ class CommandRouting:
         self._for_new_work: dict[str, Sequence[int]] = {}
         """By tenant."""
         self._chosen_at = float("-inf")
+
+    def outdated(self) -> None:
+        """The routes have changed: the next command reads them."""
+        self._read_at = float("-inf")
 
     async def partition_of(self, command: Command, tenant: str, acquire: Acquire) -> int:
         """The home of the command. New work goes to partitions of its tenant in turn, to this node's own if possible.

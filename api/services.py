@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -25,6 +25,7 @@ from vivero.api.waits import Waits
 from vivero.engine.bpmn.parser import Parsed
 from vivero.engine.bpmn.xml import LIMITS, XmlLimits
 from vivero.engine.runtime.appender.calls import Append, PendingCommand
+from vivero.engine.runtime.supervision.children import ChildHealth
 from vivero.engine.runtime.waiters import End
 from vivero.storage.log import Appended, CommandOutcome
 from vivero.storage.postgres.driver import Connection
@@ -104,6 +105,8 @@ class Health(Protocol):
 
     @property
     def healthy(self) -> bool: ...
+
+    def health(self) -> Sequence[ChildHealth]: ...
 
 
 Chaos = Callable[[str, str], bool]

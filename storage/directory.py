@@ -50,7 +50,10 @@ async def create(connection: Connection, kind: Kind, id: str, values: Values, **
 
 
 async def update(connection: Connection, kind: Kind, id: str, values: Values) -> str:
-    """Change an entry: "done", or why not: "unknown", "kept", "taken"."""
+    """Change an entry: "done", or why not: "unknown", "kept", "taken".
+
+    Call it in a transaction: a late statement alone could undo a newer change.
+    """
     changes = ", ".join(f"{column} = ${i}" for i, column in enumerate(kind.columns, 2))
     text = (
         f"WITH found AS (SELECT {kind.kept} AS kept, {kind.taken} AS taken FROM {kind.table} WHERE {kind.id} = $1),"
@@ -116,9 +119,10 @@ async def create_authorization(connection: Connection, made: Authorization) -> i
 
 
 async def update_authorization(connection: Connection, key: int, changed: Authorization) -> bool:
-    """Replace a grant. False if there is none with this key."""
+    """Replace a grant, in a transaction of its own. False if there is none with this key."""
     text = f"UPDATE authorizations SET ({_COLUMNS}) = ($2, $3, $4, $5, $6) WHERE authorization_key = $1 RETURNING 1"
-    return bool((await connection.execute(text, (key, *changed.values))).rows)
+    async with connection.transaction():
+        return bool((await connection.execute(text, (key, *changed.values))).rows)
 
 
 async def delete_authorization(connection: Connection, key: int) -> bool:

@@ -15,6 +15,9 @@ from vivero.storage.postgres.driver import Connection
 from vivero.storage.postgres.sql_files import beside
 
 _sql = beside(__file__)
+
+ROUTES_CHANNEL = "vivero_routes"
+"""The channel of NOTIFY that makes nodes read the routes with their next command."""
 _pins = msgspec.json.Decoder(list[tuple[str, int]])
 
 
@@ -36,6 +39,7 @@ async def add_partitions(connection: Connection, first: int, last: int, deadline
     async with connection.transaction(deadline=deadline):
         await connection.execute(_sql["make_partitions"], (first, last), deadline=deadline)
         await connection.execute(_sql["changed"])
+        await connection.execute(_sql["tell"], (ROUTES_CHANNEL,))
 
 
 async def lock(connection: Connection) -> bool:
@@ -55,3 +59,4 @@ async def pin(connection: Connection, tenant: str, partitions: Sequence[int]) ->
         await connection.execute(_sql["unpin"], (tenant,))
         if partitions:
             await connection.execute(_sql["pin"], (tenant, list(partitions)))
+        await connection.execute(_sql["tell"], (ROUTES_CHANNEL,))

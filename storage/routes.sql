@@ -19,6 +19,10 @@ SELECT make_partition(id) FROM generate_series($1::int, $2::int) AS id;
 -- Every batch reads this number, and then the routes.
 UPDATE definitions_seq SET n = n + 1;
 
+-- name: tell
+-- Nodes without consumers read the routes no more than once a second by themselves.
+SELECT pg_notify($1, '');
+
 -- name: moves_under_way
 -- The senders that have not switched to the new owner yet.
 SELECT count(*) FROM slot_detours;

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 import structlog
 
 from vivero.api.access.authentication import Authenticator
+from vivero.api.command_routing import CommandRouting
 from vivero.api.long_polls import LongPolls
-from vivero.api.partition_loads import PartitionLoads
 from vivero.engine.core.outcomes import Ended
 from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.completions import Completions
@@ -24,6 +24,7 @@ from vivero.storage.log import CommandOutcome
 from vivero.storage.nodes import NODES_CHANNEL
 from vivero.storage.postgres import announcer as announcing
 from vivero.storage.postgres.announcer import Announcer
+from vivero.storage.routes import ROUTES_CHANNEL as ROUTES
 from vivero.storage.state.save import DEFINITIONS_CHANNEL as DEFINITIONS
 from vivero.web.live import Hub
 
@@ -31,7 +32,10 @@ log = structlog.get_logger(__name__)
 
 APPENDED, PROCESSED, AVAILABLE = "vivero_appended", "vivero_processed", "vivero_available"
 INBOX = "vivero_inbox"
-CHANNELS = (APPENDED, PROCESSED, AVAILABLE, INBOX, NODES_CHANNEL, DEFINITIONS, CLOCK, IDENTITIES, JOBS_CHANNEL)
+CHANNELS = (
+    *(APPENDED, PROCESSED, AVAILABLE, INBOX, NODES_CHANNEL, DEFINITIONS, CLOCK, IDENTITIES),
+    *(JOBS_CHANNEL, ROUTES),
+)
 """The channels of NOTIFY between nodes."""
 
 
@@ -59,7 +63,7 @@ class NodeEvents:
         warm_up: WarmUp,
         hub: Hub,
         access: Authenticator | None = None,
-        loads: PartitionLoads | None = None,
+        routing: CommandRouting | None = None,
         look_for_jobs: Callable[[], None] = lambda: None,
     ) -> None:
         """`timers` by partition. `look_at_nodes()`: something changed about nodes or leaders. `access` is None
@@ -75,7 +79,7 @@ class NodeEvents:
         self._warm_up = warm_up
         self._hub = hub
         self._access = access
-        self._loads = PartitionLoads() if loads is None else loads
+        self._routing = CommandRouting() if routing is None else routing
         self._look_for_jobs = look_for_jobs
         self._unreadable = 0
 
@@ -83,7 +87,7 @@ class NodeEvents:
 
     def committed(self, partition: int, watermark: int, outcomes: list[CommandOutcome], ended: list[Ended]) -> None:
         self._completions.committed(partition, watermark, outcomes, ended)
-        self._loads.processed(partition, watermark)
+        self._routing.loads.processed(partition, watermark)
         self._announcer.announce(PROCESSED, str(partition), watermark)
         self._hub.processed(partition, watermark)
         self._appender.processed(partition)
@@ -133,6 +137,8 @@ class NodeEvents:
             self._look_for_jobs()
         elif channel == IDENTITIES:
             self._forget_callers()
+        elif channel == ROUTES:
+            self._routing.outdated()
         else:
             self._announced(channel, payload)
 
@@ -149,7 +155,7 @@ class NodeEvents:
             if channel == APPENDED:
                 self._handovers.wake(int(key))
             elif channel == PROCESSED:
-                self._loads.processed(int(key), value)
+                self._routing.loads.processed(int(key), value)
                 self._completions.processed(int(key), value)
                 self._hub.processed(int(key), value)
             elif channel == INBOX:
@@ -170,6 +176,7 @@ class NodeEvents:
             self._definitions.forget()
             self._warm_up.deployed()
             self._forget_callers()
+            self._routing.outdated()
             self._completions.sweep_soon()
             self.clock_changed()
             self._handovers.wake_all()

@@ -202,7 +202,12 @@ async def make_partitions(dsn: str, asked: int) -> int:
     if count > asked:
         log.info("the database keeps its number of partitions, which is higher", partitions=count, asked=asked)
     elif count < asked:
-        log.warning("the number of partitions is set when the database is created", partitions=count, asked=asked)
+        log.warning(
+            "the number of partitions is set when the database is created: "
+            f"`vivero partitions raise {asked}` raises it while the engine runs",
+            partitions=count,
+            asked=asked,
+        )
     return count
 
 

@@ -111,7 +111,8 @@ async def _set_draining(request: Request, services: Services, draining: bool) ->
 async def status(_request: Request, services: Services) -> Response:
     """GET /v2/status: 204 while every part of the program makes progress, otherwise 503."""
     if not services.status.healthy:
-        detail = "A part of the program makes no progress; its log has the details"
+        failing = ", ".join(child.name for child in services.status.health() if not child.healthy)
+        detail = f"A part of the program makes no progress: {failing}; its log has the details"
         raise Problem(503, "UNAVAILABLE", detail, LATER)
     return no_content()
 

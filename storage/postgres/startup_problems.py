@@ -1,12 +1,8 @@
 """The reasons why a database cannot be used: one exception each, whose message says what to do."""
 
-from typing import ClassVar
-
 
 class StartupProblem(Exception):
-    """The database cannot be used as it is. `may_pass`: waiting may help (the server starts, a standby is promoted)."""
-
-    may_pass: ClassVar[bool] = False
+    """The database cannot be used as it is."""
 
 
 class UnreadableUrl(StartupProblem):
@@ -15,8 +11,6 @@ class UnreadableUrl(StartupProblem):
 
 class Unreachable(StartupProblem):
     """No server answers there, or it is not ready."""
-
-    may_pass = True
 
 
 class WrongCredentials(StartupProblem):
@@ -45,8 +39,6 @@ class PooledConnections(StartupProblem):
 
 class ReadOnlyServer(StartupProblem):
     """The server accepts no writes."""
-
-    may_pass = True
 
 
 class SeveralPrimaries(StartupProblem):

@@ -25,6 +25,7 @@ from vivero.engine.core.state.state import State
 from vivero.storage.postgres.driver import Call
 from vivero.storage.postgres.sql_files import beside
 from vivero.storage.postgres.values import Texts
+from vivero.storage.routes import ROUTES_CHANNEL
 from vivero.storage.state.saved_rows import RowsByType, statements_for_rows
 from vivero.storage.state.scope_documents import Document
 
@@ -112,6 +113,7 @@ def _slot_moves(state: State) -> Iterator[Call]:
             yield _sql["slot_owners"], (list(row.slots), row.to)
             yield _sql["slot_detours"], (list(row.slots), here, list(row.senders))
             yield _sql["definitions_moved"], ()
+            yield _sql["tell_routes"], (ROUTES_CHANNEL,)
         elif row.step == "HELD":
             yield _sql["slots_held"], (here,)
         elif row.step == "SENT":

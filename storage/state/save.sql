@@ -243,7 +243,7 @@ WHERE t.process_definition_key = x.key;
 UPDATE definitions_seq SET n = n + 1;
 
 -- name: tell_definitions
--- The only NOTIFY inside a batch: deployments are rare, and the caches of all nodes must learn of them at the commit.
+-- Deployments are rare, and the caches of all nodes must learn of them at the commit. No other batch notifies, except for moves of slots.
 SELECT pg_notify($2, x::text) FROM json_array_elements($1) AS x;
 
 -- name: new_subscriptions
@@ -335,6 +335,10 @@ UPDATE slots SET partition_id = $2 WHERE slot = ANY ($1::smallint[]);
 -- name: slot_detours
 -- All senders still reach them by way of the previous owner.
 INSERT INTO slot_detours (partition_id, previous, slots, held) SELECT unnest($3::int[]), $2, $1::smallint[], false;
+
+-- name: tell_routes
+-- Moves of slots are rarer than deployments.
+SELECT pg_notify($1, '');
 
 -- name: slots_held
 -- The sender holds what comes next.

@@ -226,7 +226,8 @@ def settings():
 
 @pytest.fixture
 def health():
-    return SimpleNamespace(healthy=True)
+    children = [SimpleNamespace(name="appender", healthy=True), SimpleNamespace(name="consumer-2", healthy=False)]
+    return SimpleNamespace(healthy=True, health=lambda: children)
 
 
 @pytest.fixture

@@ -1,6 +1,8 @@
 """Where new work begins: at home, unless that would leave other partitions idle. Without a database."""
 
 from collections import Counter
+from contextlib import asynccontextmanager
+from typing import Any
 
 import trio
 
@@ -9,6 +11,9 @@ from vivero.api.partition_loads import HOT, PERIOD_S, PartitionLoads
 from vivero.engine.core.records.base import DEFAULT_TENANT
 from vivero.engine.core.records.instances import CreateInstance
 from vivero.engine.core.routes import Routes
+from vivero.node_events import CHANNELS, NodeEvents
+from vivero.storage.postgres.errors import Outage
+from vivero.storage.routes import ROUTES_CHANNEL
 
 CREATE = CreateInstance("p")
 
@@ -75,3 +80,30 @@ def test_positions_that_a_crash_skipped_are_no_work():
         loads.measure(float(seconds))
     assert loads.for_new_work([1, 2], [1]) == [1]
     assert loads.for_new_work([1, 2], [2]) == [1, 2]
+
+
+async def test_a_notification_makes_the_next_command_read_the_routes(autojump_clock):
+    """Otherwise they are read once a second."""
+    reads = []
+
+    @asynccontextmanager
+    async def acquire():
+        reads.append(trio.current_time())
+        raise Outage("there is no connection")
+        yield
+
+    moved = CommandRouting()
+    make: Any = NodeEvents
+    events = make(*[None] * 10, routing=moved)
+
+    async def commands():
+        for _ in range(3):
+            await moved.partition_of(CREATE, DEFAULT_TENANT, acquire)
+        return len(reads)
+
+    assert await commands() == 1
+    events.heard(ROUTES_CHANNEL, "")
+    assert await commands() == 2
+    await trio.sleep(1.1)
+    assert await commands() == 3
+    assert ROUTES_CHANNEL in CHANNELS

@@ -244,7 +244,7 @@ BATCH: tuple[Mutant, ...] = (
         "claim: a frozen owner is waited for",
         f"{LEADERSHIP_TESTS}::test_a_frozen_owner_whose_lease_has_run_out_is_ended",
         "storage/partitions.py",
-        ("        if conflict.sqlstate == LOCK_NOT_AVAILABLE:\n", "        if conflict.sqlstate is None:\n"),
+        ("        if conflict.sqlstate != LOCK_NOT_AVAILABLE:\n", "        if conflict.sqlstate is not None:\n"),
     ),
     mutant(
         "eviction of a pinned aggregate",

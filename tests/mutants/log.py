@@ -165,7 +165,7 @@ LOG: tuple[Mutant, ...] = (
         "a term does not wait for the jump of its keys",
         f"{PARTITIONS_TESTS}::test_a_term_waits_for_a_jump_that_is_under_way",
         "storage/partitions.py",
-        ('    await writer.execute(_sql["skip_lost"])\n', ""),
+        ('[(_sql["skip_lost"], ())', '[(_sql["lock_timeout"], ())'),
     ),
     mutant(
         "a copy of a database assigns the keys of the original",

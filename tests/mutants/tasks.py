@@ -99,7 +99,10 @@ TASKS: tuple[Mutant, ...] = (
         "supervision: healthy without a claim",
         f"{CHAOS_TESTS}::test_a_node_that_gets_nowhere_says_so",
         "engine/runtime/consumer/leadership.py",
-        ("        writer = reader = None\n", "        beat.beat()\n        writer = reader = None\n"),
+        (
+            "        self._connections = []\n        try:",
+            "        beat.beat()\n        self._connections = []\n        try:",
+        ),
     ),
     mutant(
         "completions: told before the commit",

@@ -3,7 +3,9 @@
 from pathlib import Path
 from random import Random
 
+import psycopg
 import pytest
+import trio
 
 from vivero.engine.core.routes import Routes, slot_of
 from vivero.storage import partitions, routes, state
@@ -62,6 +64,25 @@ async def test_the_first_held_commands_are_released(connection):
     await connection.execute(SAVE["held_commands"], (3, 2, 3))
     rows = (await connection.execute("SELECT target_partition, intent FROM inbox ORDER BY id")).rows
     assert rows == [(-3, "4"), (-3, "5"), (2, "1"), (2, "2"), (2, "3")]
+
+
+MOVED = SAVE["tell_routes"], (routes.ROUTES_CHANNEL,)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda c: routes.pin(c, "t", [1]),
+        lambda c: routes.add_partitions(c, 2, 2, trio.current_time() + 60),
+        lambda c: c.execute(*MOVED),
+    ],
+    ids=["pin", "new partition", "move"],
+)
+async def test_a_change_is_told_to_all_nodes(connection, database, change):
+    with psycopg.connect(database, autocommit=True) as node:
+        node.execute("LISTEN vivero_routes")
+        await change(connection)
+        assert [told.channel for told in node.notifies(timeout=10, stop_after=1)] == ["vivero_routes"]
 
 
 async def test_held_commands_come_after_those_that_were_sent_on(connection):

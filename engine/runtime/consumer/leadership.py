@@ -100,7 +100,7 @@ class Consumer:
             self.close()
 
     async def _open(self) -> Sequence[Connection]:
-        """The connections of the writer and of the reader. They open at the same time: clients may wait for the term."""
+        """The connections of writer and reader. They open at the same time, because clients may wait for the term."""
         names = "vivero:consumer-writer", "vivero:consumer-reader"
         opened: dict[str, Connection] = {}
 

@@ -17,6 +17,7 @@ async def test_status_is_the_health_of_the_program(client, health):
     health.healthy = False
     answer = await client("GET", "/v2/status")
     assert (answer.status, answer.problem["title"]) == (503, "UNAVAILABLE")
+    assert answer.problem["detail"].startswith("A part of the program makes no progress: consumer-2;")
 
 
 SESSION = "pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()"

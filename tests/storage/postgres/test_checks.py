@@ -111,11 +111,6 @@ async def test_the_reason_of_a_refusal_is_known_in_every_language(refuser, sqlst
     await refused(await refuser(sqlstate), kind)
 
 
-def test_which_problems_may_pass():
-    passing = {kind for kind in StartupProblem.__subclasses__() if kind.may_pass}
-    assert passing == {Unreachable, ReadOnlyServer}
-
-
 # What the server says of itself
 
 
