@@ -266,7 +266,8 @@ async def outcomes(connection: Connection, positions: Sequence[int]) -> list[Com
     """The outcomes of those commands that have one."""
     result = await connection.execute(_OUTCOMES, (list(positions),))
     return [
-        CommandOutcome(position, _rejection(rejection), _response(body)) for position, rejection, body in result.rows
+        CommandOutcome(position, decode_rejection(rejection), _response(body))
+        for position, rejection, body in result.rows
     ]
 
 
@@ -297,7 +298,7 @@ async def command(connection: Connection, position: int, tenants: Tenants = None
         return None
     events = await connection.execute(_EVENTS, (position,))
     rows = tuple(
-        EventRow(seq, processed_at_ms, version, body, _rejection(rejection))
+        EventRow(seq, processed_at_ms, version, body, decode_rejection(rejection))
         for seq, processed_at_ms, version, body, rejection in events.rows
     )
     at, partition, tenant, intent, key, request, appended_at_ms, payload = found[0]
@@ -329,7 +330,8 @@ async def history(
     return [HistoryRow(*row) for row in found]
 
 
-def _rejection(text: bytes | None) -> Rejection | None:
+def decode_rejection(text: bytes | None) -> Rejection | None:
+    """The rejection in a row of the event log."""
     return None if text is None else _rejection_decoder.decode(text)
 
 

@@ -51,6 +51,7 @@ from vivero.api.routes import (
     messages,
     process_definitions,
     process_instances,
+    recent_commands,
     resources,
     signals,
     snapshots,
@@ -432,6 +433,7 @@ ROUTES = (
     Route("POST", "/v2/audit-logs/search", audit_logs.search, READ_AUDIT_LOG),
     Route("GET", "/v2/audit-logs/{auditLogKey}", audit_logs.get, READ_AUDIT_LOG),
     # the log, and fault injection
+    Route("GET", "/v2/commands", recent_commands.get, READ_SYSTEM),
     Route("GET", "/v2/commands/{position}", commands.get, READ_SYSTEM),
     Route("POST", "/chaos/children/{name}", chaos.inject, UPDATE_SYSTEM),
 )

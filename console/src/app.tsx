@@ -2,20 +2,40 @@
 import type { ComponentChild } from 'preact';
 import { t } from './lib/i18n.ts';
 import { href, match, path } from './lib/router.ts';
+import { About } from './pages/about.tsx';
+import { Deploy } from './pages/deploy.tsx';
+import { Feel } from './pages/feel.tsx';
+import { Home } from './pages/home.tsx';
 import { Incidents } from './pages/incidents.tsx';
 import { Instance } from './pages/instance.tsx';
 import { Instances } from './pages/instances.tsx';
+import { Jobs } from './pages/jobs.tsx';
+import { Log } from './pages/log.tsx';
+import { Messages } from './pages/messages.tsx';
 import { Process } from './pages/process.tsx';
 import { Processes } from './pages/processes.tsx';
+import { System } from './pages/system.tsx';
+import { Tasks } from './pages/tasks.tsx';
+import { Timers } from './pages/timers.tsx';
 import { Head, Shell } from './parts/shell.tsx';
 
 const ROUTES: readonly [pattern: string, page: (values: Record<string, string>) => ComponentChild][] = [
-  ['/', () => <Incidents />],
+  ['/', () => <Home />],
   ['/processes', () => <Processes />],
   ['/processes/:id', ({ id }) => <Process key={id} id={id!} />],
   ['/instances', () => <Instances />],
   ['/instances/:id', ({ id }) => <Instance key={id} id={id!} />],
   ['/incidents', () => <Incidents />],
+  ['/tasks', () => <Tasks />],
+  ['/tasks/:id', ({ id }) => <Tasks id={id!} />],
+  ['/messages', () => <Messages />],
+  ['/jobs', () => <Jobs />],
+  ['/timers', () => <Timers />],
+  ['/log', () => <Log />],
+  ['/system', () => <System />],
+  ['/deploy', () => <Deploy />],
+  ['/feel', () => <Feel />],
+  ['/about', () => <About />],
 ];
 
 function Missing() {

@@ -9,7 +9,7 @@ from tests.console.conftest import CONSOLE
 
 KB = 1000
 FIRST_PAGE = {"index.*.js": 45, "index.*.css": 8}
-CHUNKS = {"diagram.*.js": 62, "diagram.*.css": 6}
+CHUNKS = {"diagram.*.js": 62, "diagram.*.css": 6, "form.*.js": 160, "form.*.css": 14}
 OTHER_CHUNKS_KB = 15
 ALL_KB = 1500
 

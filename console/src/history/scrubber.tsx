@@ -1,5 +1,6 @@
 // The history of an instance: a slider over its events, and their list. What is shown is the fold up to there.
 import { shortPosition } from '../lib/commands.ts';
+import { useEffect, useRef } from 'preact/hooks';
 import { t } from '../lib/i18n.ts';
 import { pageKey } from '../lib/keys.ts';
 import { clock } from '../lib/time.ts';
@@ -21,9 +22,22 @@ function Ticks({ shown }: { shown: Step[] }) {
   })}</div>;
 }
 
+/** Keep the current event in sight, without moving the page. */
+function useInSight(place: number) {
+  const list = useRef<HTMLOListElement>(null);
+  useEffect(() => {
+    const ol = list.current, row = ol?.querySelector<HTMLElement>('.now');
+    if (!ol || !row) return;
+    const top = row.offsetTop - ol.offsetTop;
+    if (top < ol.scrollTop || top + row.offsetHeight > ol.scrollTop + ol.clientHeight) ol.scrollTop = top - ol.clientHeight + row.offsetHeight + 8;
+  }, [place]);
+  return list;
+}
+
 export function Scrubber({ shown, at, view, name, more, onAt, onSelect }: ScrubberProps) {
   const last = shown.length;
   const place = at === null ? last : Math.max(1, shown.findLastIndex((step) => step.after <= at) + 1);
+  const list = useInSight(place);
   const to = (n: number) => onAt(n >= last ? null : shown[Math.max(0, n - 1)]!.after);
   pageKey('[', () => to(place - 1));
   pageKey(']', () => to(place + 1));
@@ -40,7 +54,7 @@ export function Scrubber({ shown, at, view, name, more, onAt, onSelect }: Scrubb
       <output>{clock(now.at)}</output>
       <button type="button" class={at === null ? 'live on' : 'live'} aria-pressed={at === null} onClick={() => onAt(null)}>{t(at === null ? 'history.live' : 'history.back')}</button>
     </div>
-    <ol class="events" aria-label={t('history.events')} tabIndex={0}>
+    <ol class="events" ref={list} aria-label={t('history.events')} tabIndex={0}>
       {rows.map((step, i) => {
         const n = from + i + 1, look = lookOf(step.event);
         return <li key={n} class={n === place ? 'now' : n > place ? 'later' : ''}>

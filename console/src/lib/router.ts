@@ -2,6 +2,7 @@
 import { computed, signal } from '@preact/signals';
 
 export const BASE = '/console';
+export type Values = Record<string, string | number | null | undefined>;
 
 const here = (): URL => new URL(location.href);
 
@@ -13,11 +14,15 @@ export const path = computed(() => address.value.pathname.slice(BASE.length).rep
 export const query = computed(() => address.value.searchParams);
 
 /** The URL of a page of the console. Empty values are left out. */
-export function href(to: string, values: Record<string, string | number | null | undefined> = {}): string {
+export function href(to: string, values: Values = {}): string {
+  return BASE + to + searchOf(values);
+}
+
+function searchOf(values: Values): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) if (value != null && value !== '') search.set(name, String(value));
   const text = search.toString();
-  return BASE + (to === '/' ? '/' : to) + (text && `?${text}`);
+  return text && `?${text}`;
 }
 
 /** Go to a URL of the console. `replace`: without a new entry in the history of the browser. */
@@ -30,12 +35,12 @@ export function go(url: string, replace = false): void {
 }
 
 /** The URL of this page with some values of its query changed. */
-export function withQuery(values: Record<string, string | number | null | undefined>): string {
-  return href(path.value, { ...Object.fromEntries(query.value), ...values });
+export function withQuery(values: Values): string {
+  return address.value.pathname + searchOf({ ...Object.fromEntries(query.value), ...values });
 }
 
 /** Change values of the query of this page; null removes one. */
-export function put(values: Record<string, string | number | null | undefined>, replace = true): void {
+export function put(values: Values, replace = true): void {
   go(withQuery(values), replace);
 }
 

@@ -7,6 +7,7 @@ import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
 import type { Incident, Page } from '../lib/shapes.ts';
 import { curesOf } from '../lib/cures.ts';
+import { processUrl } from '../lib/urls.ts';
 import { ActionDialog } from '../parts/action.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { Head } from '../parts/shell.tsx';
@@ -32,7 +33,7 @@ function GroupCard({ group }: { group: Group }) {
   const { sample, incidents } = group, curing = useSignal(false);
   return <li class="group">
     <div class="about">
-      <p class="kind"><b>{kindOf(sample.errorType)}</b> · <a href={href(`/processes/${sample.processDefinitionId}`, { element: sample.elementId })}>{sample.processDefinitionId} / {sample.elementId}</a> · <span class="dim"><Time at={group.newest} /></span></p>
+      <p class="kind"><b>{kindOf(sample.errorType)}</b> · <a href={processUrl(sample.processDefinitionId, { element: sample.elementId })}>{sample.processDefinitionId} / {sample.elementId}</a> · <span class="dim"><Time at={group.newest} /></span></p>
       <p class="message">{sample.errorMessage}</p>
       <ul class="keys">{incidents.slice(0, SHOWN).map((incident) => <li key={incident.incidentKey}><a data-row href={href(`/instances/${incident.processInstanceKey}`, { element: incident.elementId })}><code>{incident.processInstanceKey}</code></a></li>)}
         {incidents.length > SHOWN && <li><a href={href('/instances', { process: sample.processDefinitionId, state: 'incidents' })}>{t('andMore', { n: number(incidents.length - SHOWN) })}</a></li>}</ul>

@@ -12,6 +12,7 @@ import { fold, stepsOf, visible, type Shown, type Step, type View } from '../his
 import { Scrubber } from '../history/scrubber.tsx';
 import { Inspector } from './inspector.tsx';
 import { InstanceActions } from './instance_actions.tsx';
+import { processUrl } from '../lib/urls.ts';
 import { Head } from '../parts/shell.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
@@ -56,7 +57,7 @@ function Title({ instance }: { instance: InstanceShape }) {
 
 function Crumbs({ instance, callers }: { instance: InstanceShape; callers: CallHierarchy[] }) {
   const above = callers.filter((caller) => caller.processInstanceKey !== instance.processInstanceKey);
-  return <><a href={href('/instances', { process: instance.processDefinitionId })}>{t('nav.instances')}</a> / <a href={href(`/processes/${instance.processDefinitionId}`, { version: instance.processDefinitionVersion })}>{instance.processDefinitionName ?? instance.processDefinitionId}</a> <span class="dim">v{instance.processDefinitionVersion}</span>
+  return <><a href={href('/instances', { process: instance.processDefinitionId })}>{t('nav.instances')}</a> / <a href={processUrl(instance.processDefinitionId, { version: instance.processDefinitionVersion })}>{instance.processDefinitionName ?? instance.processDefinitionId}</a> <span class="dim">v{instance.processDefinitionVersion}</span>
     {above.map((caller) => <span key={caller.processInstanceKey}> · <a href={href(`/instances/${caller.processInstanceKey}`)}>{t('calledBy', { name: caller.processDefinitionName })}</a></span>)}</>;
 }
 

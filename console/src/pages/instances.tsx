@@ -7,6 +7,7 @@ import { useResource } from '../lib/resource.ts';
 import { href, put, query, withQuery } from '../lib/router.ts';
 import type { Definition, Instance, Page } from '../lib/shapes.ts';
 import { ago, between } from '../lib/time.ts';
+import { processUrl } from '../lib/urls.ts';
 import { Head } from '../parts/shell.tsx';
 import { State } from '../parts/state.tsx';
 import { List, sortOf, type Column } from '../parts/table.tsx';
@@ -17,7 +18,7 @@ const TEXTS: readonly [name: string, label: Key][] = [['tag', 'filter.tag'], ['e
 
 const columns = (): Column<Instance>[] => [
   { title: t('instance'), wide: true, cell: (i) => <a data-row href={href(`/instances/${i.processInstanceKey}`)}>{i.businessId ? <b>{i.businessId}</b> : <code>{i.processInstanceKey}</code>}{i.businessId && <small><code>{i.processInstanceKey}</code></small>}</a> },
-  { title: t('process'), wide: true, cell: (i) => <><a href={href(`/processes/${i.processDefinitionId}`, { version: i.processDefinitionVersion })}>{i.processDefinitionName ?? i.processDefinitionId}</a> <span class="dim">v{i.processDefinitionVersion}</span></> },
+  { title: t('process'), wide: true, cell: (i) => <><a href={processUrl(i.processDefinitionId, { version: i.processDefinitionVersion })}>{i.processDefinitionName ?? i.processDefinitionId}</a> <span class="dim">v{i.processDefinitionVersion}</span></> },
   { title: t('state'), cell: (i) => <State of={i.state} incident={i.hasIncident} /> },
   { title: t('started'), sort: 'startDate', cell: (i) => <Time at={i.startDate} /> },
   { title: t('ended'), sort: 'endDate', cell: (i) => <Time at={i.endDate} /> },

@@ -10,6 +10,7 @@ import type { Definition, Statistics } from '../lib/shapes.ts';
 import { Canvas } from '../diagram/canvas.tsx';
 import type { Badges } from '../diagram/diagram.ts';
 import { marksOf, NOTHING } from '../diagram/marks.ts';
+import { StartButton } from './start.tsx';
 import { Head } from '../parts/shell.tsx';
 import { ProblemBox } from '../parts/problem.tsx';
 import { State } from '../parts/state.tsx';
@@ -75,6 +76,7 @@ export function Process({ id }: { id: string }) {
     <label class="sr" for="version">{t('version')}</label>
     <select id="version" value={String(definition.version)} onChange={(event) => put({ version: event.currentTarget.value, element: null })}>{versions!.map((d) => <option key={d.version} value={d.version}>v{d.version}{d.versionTag ? ` · ${d.versionTag}` : ''}</option>)}</select>
     <button type="button" aria-pressed={heat} onClick={() => put({ heat: heat ? null : 1 })}>{t('heat')}</button>
+    <StartButton definition={definition} />
     <a class="button" href={href('/instances', { process: id, version: definition.version })}>{t('nav.instances')}</a>
   </>;
   return <div class="full">

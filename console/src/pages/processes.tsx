@@ -5,6 +5,7 @@ import { useResource } from '../lib/resource.ts';
 import { href } from '../lib/router.ts';
 import type { Definition, Page } from '../lib/shapes.ts';
 import { runningOf, type Running } from '../lib/counts.ts';
+import { processUrl } from '../lib/urls.ts';
 import { Head } from '../parts/shell.tsx';
 import { State } from '../parts/state.tsx';
 import { List, type Column } from '../parts/table.tsx';
@@ -13,7 +14,7 @@ type Row = Definition & { running: Running };
 const SIZE = 100;
 
 const columns = (): Column<Row>[] => [
-  { title: t('process'), wide: true, cell: (d) => <a data-row href={href(`/processes/${d.processDefinitionId}`)}><b>{d.name ?? d.processDefinitionId}</b>{d.name && <small><code>{d.processDefinitionId}</code></small>}</a> },
+  { title: t('process'), wide: true, cell: (d) => <a data-row href={processUrl(d.processDefinitionId)}><b>{d.name ?? d.processDefinitionId}</b>{d.name && <small><code>{d.processDefinitionId}</code></small>}</a> },
   { title: t('version'), cell: (d) => <>v{d.version}{d.versionTag && <span class="tag">{d.versionTag}</span>}</> },
   { title: t('n.active'), cell: (d) => <a class="number" href={href('/instances', { process: d.processDefinitionId })}>{number(d.running.active)}{d.running.more && '+'}</a> },
   { title: t('n.incidents'), cell: (d) => d.running.incidents ? <a class="number bad" href={href('/instances', { process: d.processDefinitionId, state: 'incidents' })}>{number(d.running.incidents)}</a> : <span class="number dim">0</span> },

@@ -13,23 +13,32 @@ import { Dialog } from './dialog.tsx';
 import { Notices } from './notices.tsx';
 
 export const NAVIGATION: readonly [string, Key][] = [
-  ['/processes', 'nav.processes'], ['/instances', 'nav.instances'], ['/incidents', 'nav.incidents'],
+  ['/', 'nav.home'], ['/processes', 'nav.processes'], ['/instances', 'nav.instances'], ['/incidents', 'nav.incidents'], ['/tasks', 'nav.tasks'],
+  ['/messages', 'nav.messages'], ['/jobs', 'nav.jobs'], ['/timers', 'nav.timers'], ['/log', 'nav.log'], ['/system', 'nav.system'],
 ];
-export const PLACES: readonly [string, Key][] = [...NAVIGATION];
+const MINOR: readonly [string, Key][] = [['/deploy', 'nav.deploy'], ['/feel', 'nav.feel'], ['/about', 'nav.about']];
+export const PLACES: readonly [string, Key][] = [...NAVIGATION, ...MINOR];
 
 const here = (to: string): boolean => (to === '/' ? path.value === '/' : path.value === to || path.value.startsWith(`${to}/`));
 
-function Badges() {
-  const found = useResource('badges', (abort) => search('incidents', { filter: { state: 'ACTIVE' }, page: { limit: 1 } }, abort), ['incidents']);
+const BADGES: Record<string, { resource: string; state: string; calm: boolean }> = {
+  '/incidents': { resource: 'incidents', state: 'ACTIVE', calm: false }, '/tasks': { resource: 'user-tasks', state: 'CREATED', calm: true },
+};
+
+/** How many wait, beside the name of a page. */
+function Badge({ to }: { to: string }) {
+  const { resource, state, calm } = BADGES[to]!;
+  const found = useResource(`badge ${resource}`, (abort) => search(resource, { filter: { state }, page: { limit: 1 } }, abort), [resource]);
   const page = found.data.value?.page;
-  return page && page.totalItems > 0 ? <em title={t('nav.incidents')}>{total(page)}</em> : null;
+  return page && page.totalItems > 0 ? <em class={calm ? 'calm' : undefined}>{total(page)}</em> : null;
 }
 
 function Navigation() {
   return <nav class="main" aria-label={t('nav.main')}>
     <a class="brand" href={href('/')}>vivero</a>
-    {NAVIGATION.map(([to, text]) => <a key={to} href={href(to)} aria-current={here(to) ? 'page' : undefined}>{t(text)}{to === '/incidents' && <Badges />}</a>)}
+    {NAVIGATION.map(([to, text]) => <a key={to} href={href(to)} aria-current={here(to) ? 'page' : undefined}>{t(text)}{BADGES[to] && <Badge to={to} />}</a>)}
     <div class="below">
+      <div class="minors">{MINOR.map(([to, text]) => <a key={to} class="minor" href={href(to)} aria-current={here(to) ? 'page' : undefined}>{t(text)}</a>)}</div>
       <button type="button" class="search" onClick={() => { paletteOpen.value = true; }}>{t('search')} <kbd>Ctrl K</kbd></button>
       <p class="follow">
         <button type="button" class={following.value ? 'quiet on' : 'quiet'} aria-pressed={following.value} title={t(source.value === 'stream' ? 'live.stream' : 'live.polling')} onClick={() => { following.value = !following.value; }}>{t(following.value ? 'live.on' : 'live.paused')}</button>

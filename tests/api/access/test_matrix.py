@@ -156,6 +156,7 @@ dov  POST   /v2/expression/evaluation
      DELETE /v2/authorizations/{authorizationKey}
 o    POST   /v2/audit-logs/search
 o    GET    /v2/audit-logs/{auditLogKey}
+dov  GET    /v2/commands
 dov  GET    /v2/commands/{position}
      POST   /chaos/children/{name}
 """

@@ -1,0 +1,58 @@
+"""The newest commands of the log, page by page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vivero.api.problems import bad_request
+from vivero.api.reading import read, read_of
+from vivero.api.request import INT64_MAX, Request
+from vivero.api.response import Response, iso_time, json_response
+from vivero.api.services import Services
+from vivero.storage import recent_commands
+from vivero.storage.recent_commands import RecentCommand
+from vivero.storage.tenants import names_one
+
+MAX_LIMIT = 1000
+
+
+async def get(request: Request, services: Services) -> Response:
+    """GET /v2/commands: newest first. `partitionId`, `limit`; `before`: a page's `next`."""
+    before, limit = _number(request, "before", INT64_MAX), _number(request, "limit", 100)
+    if not 1 <= limit <= MAX_LIMIT:
+        raise bad_request(f"The value for limit is '{limit}' but must be between 1 and {MAX_LIMIT}")
+    partitions = await read(services, recent_commands.partitions)
+    partition = _number(request, "partitionId", partitions[0])
+    rows = await read_of(
+        services,
+        request.tenants,
+        lambda connection, tenants: recent_commands.recent(connection, partition, before, limit, tenants),
+    )
+    more = len(rows) == limit
+    items = [_item(partition, row) for row in rows]
+    return json_response({"items": items, "partitions": partitions, "next": str(rows[-1].position) if more else None})
+
+
+def _number(request: Request, name: str, default: int) -> int:
+    text = request.query.get(name)
+    if text is None:
+        return default
+    if not text.isdecimal() or not text.isascii() or int(text) > INT64_MAX:
+        raise bad_request(f"Failed to convert '{name}' with value: '{text[:100]}'")
+    return int(text)
+
+
+def _item(partition: int, row: RecentCommand) -> dict[str, Any]:
+    rejected = row.rejection
+    status = "PENDING" if row.processed_at_ms is None else "PROCESSED" if rejected is None else "REJECTED"
+    return {
+        "commandPosition": str(row.position),
+        "partitionId": partition,
+        "intent": row.intent,
+        "key": None if row.key is None else str(row.key),
+        "tenantId": row.tenant if names_one(row.tenant) else None,  # a command by key names all of its sender
+        "status": status,
+        "appendedAt": iso_time(row.appended_at_ms),
+        "processedAt": None if row.processed_at_ms is None else iso_time(row.processed_at_ms),
+        "rejection": None if rejected is None else {"code": rejected.code, "reason": rejected.reason},
+    }

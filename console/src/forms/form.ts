@@ -1,0 +1,23 @@
+// The only importer of form-js: renders a form of Camunda's, and gives what was entered once it is valid.
+import { Form } from '@bpmn-io/form-js-viewer';
+import '@bpmn-io/form-js-viewer/dist/assets/form-js.css';
+import './form.css';
+
+type Component = { type?: string; components?: Component[] };
+type Submitted = { data: Record<string, unknown>; errors: Record<string, unknown> };
+
+/** Buttons that submit are left out: the page has its own, which is always in the same place. */
+function withoutSubmit(components: Component[] = []): Component[] {
+  return components
+    .filter((component) => component.type !== 'button' || (component as { action?: string }).action !== 'submit')
+    .map((component) => (component.components ? { ...component, components: withoutSubmit(component.components) } : component));
+}
+
+/** Raises an error if the schema is not one of a form. */
+export async function createForm(host: HTMLElement, schema: string, data: Record<string, unknown>, disabled: boolean, onSubmit: (data: Record<string, unknown>) => void) {
+  const parsed = JSON.parse(schema) as Component;
+  const form = new Form({ container: host, properties: { readOnly: disabled } } as object);
+  await form.importSchema({ ...parsed, components: withoutSubmit(parsed.components) } as never, data);
+  form.on('submit', ((event: Submitted) => { if (!Object.keys(event.errors).length) onSubmit(event.data); }) as never);
+  return { submit: () => { form.submit(); }, destroy: () => form.destroy() };
+}

@@ -1,0 +1,71 @@
+// Deploy: drop files anywhere on the page. Problems are listed with their lines, and drawn on the diagram.
+import { useComputed, useSignal } from '@preact/signals';
+import { Problem, send } from '../lib/api.ts';
+import { notify } from '../lib/commands.ts';
+import { t } from '../lib/i18n.ts';
+import { changed } from '../lib/live.ts';
+import { problemsOf, type Located } from '../lib/problems.ts';
+import { processUrl } from '../lib/urls.ts';
+import { Canvas } from '../diagram/canvas.tsx';
+import type { Badges } from '../diagram/diagram.ts';
+import { NOTHING, type Marks } from '../diagram/marks.ts';
+import { ProblemBox } from '../parts/problem.tsx';
+import { Head } from '../parts/shell.tsx';
+
+type Deployed = { deployments: { processDefinition: { processDefinitionId: string; processDefinitionVersion: number; resourceName: string } | null }[]; warnings: string[] };
+type Outcome = { files: File[]; texts: Map<string, string>; done: Deployed | null; problem: Problem | null };
+
+async function deploy(files: File[]): Promise<Outcome> {
+  const body = new FormData(), started = performance.now();
+  for (const file of files) body.append('resources', file, file.name);
+  const texts = new Map(await Promise.all(files.map(async (file) => [file.name, await file.text()] as const)));
+  try {
+    const answer = await send<Deployed>({ method: 'POST', path: '/v2/deployments', body });
+    notify({ label: t('nav.deploy'), position: answer.position, ms: performance.now() - started, problem: null });
+    changed();
+    return { files, texts, done: answer.body, problem: null };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { files, texts, done: null, problem: error };
+  }
+}
+
+const badges: Badges = (mark) => ({ left: null, right: mark.incidents ? { text: '!', tone: 'bad' } : null });
+
+function Problems({ located, texts }: { located: Located[]; texts: Map<string, string> }) {
+  const selected = useSignal<string | null>(null), first = located.find((one) => one.element) ?? located[0]!;
+  const of = located.filter((one) => one.file === first.file), xml = texts.get(first.file);
+  const marks = useComputed<Marks>(() => ({ ...NOTHING, elements: new Map(of.filter((one) => one.element).map((one) => [one.element!, { active: 0, incidents: 1, completed: 0, canceled: 0 }])) })).value;
+  return <div class="problems">
+    <ol class="groups" aria-label={t('deploy.problems')}>{located.map((one, i) => <li key={i} class="group"><div class="about"><p class="kind"><b>{one.file}</b>{one.line && <> · {t('deploy.line', { n: one.line })}</>}{one.element && <> · <button type="button" class="link" onClick={() => { selected.value = one.element; }}>{one.element}</button></>}</p><p class="message">{one.text}</p></div></li>)}</ol>
+    {xml && <Canvas xml={xml} marks={marks} badges={badges} selected={selected.value} onSelect={(id) => { selected.value = id; }} />}
+  </div>;
+}
+
+function Done({ done }: { done: Deployed }) {
+  return <div class="done"><h2>{t('deploy.done')}</h2>
+    <ul>{done.deployments.map(({ processDefinition: d }) => d && <li key={d.processDefinitionId}><a href={processUrl(d.processDefinitionId)}>{d.processDefinitionId}</a> <span class="dim">v{d.processDefinitionVersion} · {d.resourceName}</span></li>)}</ul>
+    {done.warnings.length > 0 && <><h3>{t('deploy.warnings')}</h3><ul class="messages">{done.warnings.map((warning) => <li key={warning}>{warning}</li>)}</ul></>}
+  </div>;
+}
+
+export function Deploy() {
+  const outcome = useSignal<Outcome | null>(null), over = useSignal(false), busy = useSignal(false);
+  const take = async (list: FileList | null | undefined) => {
+    if (!list?.length) return;
+    busy.value = true;
+    outcome.value = await deploy([...list]);
+    busy.value = false;
+  };
+  const dropped = (event: DragEvent) => { event.preventDefault(); over.value = false; void take(event.dataTransfer?.files); };
+  const found = outcome.value, located = found?.problem ? problemsOf(found.problem.detail) : [];
+  return <div class="deploy" onDragOver={(event) => { event.preventDefault(); over.value = true; }} onDragLeave={() => { over.value = false; }} onDrop={dropped}>
+    <Head title={t('nav.deploy')} />
+    <label class={over.value ? 'drop over' : 'drop'}><b>{busy.value ? t('loading') : t('deploy.drop')}</b><span class="dim">{t('deploy.note')}</span>
+      <input type="file" multiple accept=".bpmn,.xml,.form,.dmn" aria-label={t('deploy.choose')} onChange={(event) => { void take(event.currentTarget.files); event.currentTarget.value = ''; }} /></label>
+    <div aria-live="polite">
+      {found?.done && <Done done={found.done} />}
+      {located.length > 0 ? <><p class="total bad">{t('deploy.nothing', { n: located.length })}</p><Problems key={found!.files[0]!.name + located.length} located={located} texts={found!.texts} /></> : found?.problem && <ProblemBox problem={found.problem} />}
+    </div>
+  </div>;
+}

@@ -1,0 +1,69 @@
+// Home: what needs me.
+import { search, searchAll } from '../lib/api.ts';
+import { grouped } from '../lib/groups.ts';
+import { number, t, total } from '../lib/i18n.ts';
+import { useResource } from '../lib/resource.ts';
+import { href } from '../lib/router.ts';
+import type { Incident, Instance, Job, Page, PageInfo, Timer, UserTask } from '../lib/shapes.ts';
+import { ago } from '../lib/time.ts';
+import { ProblemBox } from '../parts/problem.tsx';
+import { Head } from '../parts/shell.tsx';
+import { State } from '../parts/state.tsx';
+import { Time } from '../parts/time.tsx';
+import { kindOf } from './incidents.tsx';
+
+type Totals = Record<'active' | 'incidents' | 'tasks' | 'jobs', PageInfo>;
+type Found = { totals: Totals; incidents: Incident[]; tasks: UserTask[]; oldest: Instance[]; timers: Timer[] };
+
+async function load(abort: AbortSignal): Promise<Found> {
+  const few = { page: { limit: 6 } }, one = { page: { limit: 1 } };
+  const [active, incidents, tasks, jobs, timers, newest] = await Promise.all([
+    search<Instance>('process-instances', { filter: { state: 'ACTIVE' }, sort: [{ field: 'startDate', order: 'ASC' }], ...few }, abort),
+    search<Instance>('process-instances', { filter: { state: 'ACTIVE', hasIncident: true }, ...one }, abort),
+    search<UserTask>('user-tasks', { filter: { state: 'CREATED' }, sort: [{ field: 'creationDate', order: 'ASC' }], ...few }, abort),
+    search<Job>('jobs', { filter: { state: 'CREATED' }, ...one }, abort),
+    search<Timer>('timers', { filter: { state: 'PENDING' }, sort: [{ field: 'dueDate', order: 'ASC' }], ...few }, abort),
+    searchAll<Incident>('incidents', { filter: { state: 'ACTIVE' }, sort: [{ field: 'creationTime', order: 'DESC' }] }, 200, abort),
+  ]);
+  return { totals: { active: active.page, incidents: incidents.page, tasks: tasks.page, jobs: jobs.page }, incidents: newest, tasks: tasks.items, oldest: active.items, timers: timers.items };
+}
+
+function Figure({ to, label, page, bad = false }: { to: string; label: string; page: Page<unknown>['page']; bad?: boolean }) {
+  return <a class={bad && page.totalItems ? 'figure bad' : 'figure'} href={to}><b>{total(page)}</b><span>{label}</span></a>;
+}
+
+function Causes({ incidents }: { incidents: Incident[] }) {
+  return <section><h2>{t('home.incidents')}</h2>{!incidents.length && <p class="dim">{t('empty.incidents')}</p>}
+    <table class="list" aria-label={t('home.incidents')}><tbody>{grouped(incidents).slice(0, 6).map(({ id, sample, incidents: of }) => <tr key={id}>
+      <td class="number bad"><b>{number(of.length)}</b></td>
+      <td class="wide"><a data-row href={of.length === 1 ? href(`/instances/${sample.processInstanceKey}`, { element: sample.elementId }) : href('/incidents')}>{kindOf(sample.errorType)}</a></td>
+      <td class="wide cut">{sample.errorMessage}</td><td class="dim">{sample.processDefinitionId} / {sample.elementId}</td></tr>)}</tbody></table></section>;
+}
+
+function Tasks({ tasks }: { tasks: UserTask[] }) {
+  return <section><h2>{t('home.tasks')}</h2>{tasks.length ? <table class="list" aria-label={t('home.tasks')}><tbody>{tasks.map((task) => <tr key={task.userTaskKey}>
+    <td class="wide"><a data-row href={href(`/tasks/${task.userTaskKey}`)}>{task.name ?? task.elementId}</a></td><td class="dim">{task.processName ?? task.processDefinitionId}</td><td>{task.assignee ?? <span class="dim">{t('task.unassigned')}</span>}</td><td class="number">{ago(task.creationDate)}</td></tr>)}</tbody></table> : <p class="dim">{t('empty.tasks')}</p>}</section>;
+}
+
+function Oldest({ instances }: { instances: Instance[] }) {
+  return <section><h2>{t('home.oldest')}</h2>{instances.length ? <table class="list" aria-label={t('home.oldest')}><tbody>{instances.map((i) => <tr key={i.processInstanceKey}>
+    <td class="wide"><a data-row href={href(`/instances/${i.processInstanceKey}`)}>{i.businessId ?? <code>{i.processInstanceKey}</code>}</a></td><td class="dim">{i.processDefinitionName ?? i.processDefinitionId}</td><td><State of={i.state} incident={i.hasIncident} /></td><td class="number">{ago(i.startDate)}</td></tr>)}</tbody></table> : <p class="dim">{t('empty.instances')}</p>}</section>;
+}
+
+function Due({ timers }: { timers: Timer[] }) {
+  return <section><h2>{t('home.timers')}</h2>{timers.length ? <table class="list" aria-label={t('home.timers')}><tbody>{timers.map((timer) => <tr key={timer.timerKey}>
+    <td><Time at={timer.dueDate} /></td><td class="wide">{timer.processInstanceKey ? <a data-row href={href(`/instances/${timer.processInstanceKey}`, { element: timer.elementId })}>{timer.processDefinitionId} / {timer.elementId}</a> : `${timer.processDefinitionId} / ${timer.elementId}`}</td></tr>)}</tbody></table> : <p class="dim">{t('empty.timers')}</p>}</section>;
+}
+
+export function Home() {
+  const found = useResource('home', load, ['instances', 'incidents', 'tasks', 'timers']), data = found.data.value;
+  return <>
+    <Head title={t('nav.home')} actions={<a class="button" href={href('/deploy')}>{t('nav.deploy')} …</a>} />
+    {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
+    {!data && !found.problem.value && <p class="dim loading">{t('loading')}</p>}
+    {data && <div class="home">
+      <div class="figures"><Figure to={href('/instances')} label={t('home.active')} page={data.totals.active} /><Figure to={href('/instances', { state: 'incidents' })} label={t('home.stuck')} page={data.totals.incidents} bad /><Figure to={href('/tasks')} label={t('nav.tasks')} page={data.totals.tasks} /><Figure to={href('/jobs')} label={t('home.jobs')} page={data.totals.jobs} /></div>
+      <Causes incidents={data.incidents} /><Tasks tasks={data.tasks} /><Oldest instances={data.oldest} /><Due timers={data.timers} />
+    </div>}
+  </>;
+}

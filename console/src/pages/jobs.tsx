@@ -1,0 +1,42 @@
+// Jobs: what waits for workers, what they have, what failed.
+import { useSignal } from '@preact/signals';
+import { t } from '../lib/i18n.ts';
+import { href, withQuery } from '../lib/router.ts';
+import type { Job } from '../lib/shapes.ts';
+import { ActionDialog } from '../parts/action.tsx';
+import { SearchPage } from '../parts/search.tsx';
+import { Head } from '../parts/shell.tsx';
+import { State } from '../parts/state.tsx';
+import type { Column } from '../parts/table.tsx';
+import { Time } from '../parts/time.tsx';
+
+function Retries({ job }: { job: Job }) {
+  const open = useSignal(false), retries = useSignal(3);
+  if (job.endTime) return <>{job.retries}</>;
+  return <>{job.retries} <button type="button" class="link" onClick={() => { open.value = true; }}>{t('edit')}</button>
+    {open.value && <ActionDialog title={t('job.setRetries')} button={t('job.setRetries')} onClose={() => { open.value = false; }} commands={[{ method: 'PATCH', path: `/v2/jobs/${job.jobKey}`, body: { changeset: { retries: retries.value } } }]}>
+      <label class="field">{t('job.retries')}<input type="number" min={1} value={retries.value} onInput={(event) => { retries.value = Math.max(1, event.currentTarget.valueAsNumber || 1); }} /></label></ActionDialog>}</>;
+}
+
+const columns = (): Column<Job>[] => [
+  { title: t('job.type'), sort: 'type', wide: true, cell: (job) => <a href={withQuery({ type: job.type, after: null, before: null })}><code>{job.type}</code></a> },
+  { title: t('state'), cell: (job) => <State of={job.deadline && job.state === 'CREATED' ? 'LEASED' : job.state} /> },
+  { title: t('element'), wide: true, cell: (job) => <a data-row href={href(`/instances/${job.processInstanceKey}`, { element: job.elementId })}>{job.processDefinitionId} / {job.elementId}</a> },
+  { title: t('job.retries'), sort: 'retries', cell: (job) => <Retries job={job} /> },
+  { title: t('job.worker'), cell: (job) => job.worker || <span class="dim">–</span> },
+  { title: t('job.until'), sort: 'deadline', cell: (job) => <Time at={job.endTime ?? job.deadline} /> },
+  { title: t('job.error'), wide: true, cell: (job) => <span class="cut">{job.errorMessage ?? ''}</span> },
+];
+
+const FILTERS: Record<string, Record<string, unknown>> = {
+  waiting: { state: 'CREATED', deadline: { $exists: false } }, leased: { state: 'CREATED', deadline: { $exists: true } }, failed: { state: 'FAILED' },
+  completed: { state: 'COMPLETED' }, all: {},
+};
+
+export function Jobs() {
+  return <><Head title={t('nav.jobs')} />
+    <SearchPage<Job> resource="jobs" label={t('nav.jobs')} columns={columns()} id={(job) => job.jobKey} sort="-jobKey" topics={['jobs']} empty={t('empty.jobs')}
+      states={[['waiting', t('state.created')], ['leased', t('state.leased')], ['failed', t('state.failed')], ['completed', t('state.completed')], ['all', t('filter.all')]]}
+      fields={[['type', t('job.type')], ['worker', t('job.worker')], ['process', t('process')]]}
+      filter={(state, { type, worker, process }) => ({ ...FILTERS[state], ...(type && { type }), ...(worker && { worker }), ...(process && { processDefinitionId: process }) })} /></>;
+}

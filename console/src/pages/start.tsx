@@ -1,0 +1,54 @@
+// Start an instance: by the start form of the process, or with JSON.
+import { useSignal } from '@preact/signals';
+import { send } from '../lib/api.ts';
+import { argument, perform, type Command } from '../lib/commands.ts';
+import { t } from '../lib/i18n.ts';
+import { variablesOf } from '../lib/json.ts';
+import { useResource } from '../lib/resource.ts';
+import { go, href } from '../lib/router.ts';
+import type { Definition, Form } from '../lib/shapes.ts';
+import { ActionDialog } from '../parts/action.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { FormView } from '../parts/form.tsx';
+
+type Created = { processInstanceKey: string };
+type StartProps = { definition: Definition; onClose: () => void };
+
+const created = (answer: unknown): void => go(href(`/instances/${(answer as Created).processInstanceKey}`));
+
+function commandOf(definition: Definition, variables: Record<string, unknown>, businessId: string): Command {
+  const given = Object.keys(variables).length ? ` --variables ${argument(JSON.stringify(variables))}` : '';
+  const named = businessId ? ` --business-id ${argument(businessId)}` : '';
+  const body = { processDefinitionKey: definition.processDefinitionKey, variables, ...(businessId && { businessId }) };
+  return { method: 'POST', path: '/v2/process-instances', body, cli: `start ${argument(definition.processDefinitionId)} --version ${definition.version}${given}${named}` };
+}
+
+function StartByJson({ definition, onClose }: StartProps) {
+  const text = useSignal(''), businessId = useSignal(''), found = variablesOf(text.value);
+  return <ActionDialog title={t('start')} button={t('start')} commands={[commandOf(definition, found.value ?? {}, businessId.value)]} invalid={found.problem} onClose={onClose} onDone={created}>
+    <label class="area">{t('variables.json')}<textarea class="json" rows={8} spellcheck={false} placeholder='{"orderId": "A-17"}' value={text.value} onInput={(event) => { text.value = event.currentTarget.value; }} /></label>
+    <label class="field">{t('businessId')}<input value={businessId.value} onInput={(event) => { businessId.value = event.currentTarget.value; }} /></label>
+  </ActionDialog>;
+}
+
+function StartByForm({ definition, form, onClose }: StartProps & { form: Form }) {
+  const submit = async (variables: Record<string, unknown>) => {
+    const answer = await perform<Created>(t('start'), commandOf(definition, variables, ''));
+    if (answer) created(answer.body);
+  };
+  return <Dialog title={t('start')} wide onClose={onClose}><FormView schema={form.schema} data={{}} submit={t('start')} onSubmit={(variables) => void submit(variables)} /></Dialog>;
+}
+
+function Start({ definition, onClose }: StartProps) {
+  const key = definition.processDefinitionKey;
+  const found = useResource(`start form ${key}`, async (abort) => ({ form: (await send<Form | ''>({ method: 'GET', path: `/v2/process-definitions/${key}/form` }, abort)).body || null }));
+  const form = found.data.value?.form;
+  if (form === undefined && !found.problem.value) return null;
+  return form ? <StartByForm definition={definition} form={form} onClose={onClose} /> : <StartByJson definition={definition} onClose={onClose} />;
+}
+
+export function StartButton({ definition }: { definition: Definition }) {
+  const open = useSignal(false);
+  return <><button type="button" class="primary" disabled={definition.state !== 'ACTIVE'} onClick={() => { open.value = true; }}>{t('start')} …</button>
+    {open.value && <Start definition={definition} onClose={() => { open.value = false; }} />}</>;
+}

@@ -1,0 +1,98 @@
+// User tasks: the list beside the task that is open. Claim it, fill in its form or JSON, complete it, and the next one opens.
+import { useSignal } from '@preact/signals';
+import { get, search, send } from '../lib/api.ts';
+import { perform } from '../lib/commands.ts';
+import { t, total } from '../lib/i18n.ts';
+import { variablesOf } from '../lib/json.ts';
+import { useResource } from '../lib/resource.ts';
+import { go, href, put, query } from '../lib/router.ts';
+import type { Form, Page, User, UserTask, Variable } from '../lib/shapes.ts';
+import { ago } from '../lib/time.ts';
+import { CopyCommands } from '../parts/action.tsx';
+import { FormView } from '../parts/form.tsx';
+import { ProblemBox } from '../parts/problem.tsx';
+import { Head } from '../parts/shell.tsx';
+import { State } from '../parts/state.tsx';
+import { KeyText, Time } from '../parts/time.tsx';
+
+const SIZE = 100;
+const VIEWS = ['open', 'mine', 'unassigned', 'done'] as const;
+
+function filterOf(view: string, me: string): Record<string, unknown> {
+  if (view === 'done') return { state: 'COMPLETED' };
+  return { state: 'CREATED', ...(view === 'mine' && { assignee: me }), ...(view === 'unassigned' && { assignee: { $exists: false } }) };
+}
+
+const useMe = (): string => useResource('me', (abort) => get<User>('/v2/authentication/me', abort)).data.value?.username ?? '';
+
+type Opened = { task: UserTask; variables: Record<string, unknown>; form: Form | null };
+
+async function open(key: string, abort: AbortSignal): Promise<Opened> {
+  const path = `/v2/user-tasks/${key}`;
+  const [task, variables, form] = await Promise.all([
+    get<UserTask>(path, abort),
+    send<Page<Variable>>({ method: 'POST', path: `${path}/effective-variables/search?truncateValues=false`, body: { page: { limit: 500 } } }, abort),
+    send<Form | ''>({ method: 'GET', path: `${path}/form` }, abort),
+  ]);
+  return { task, variables: Object.fromEntries(variables.body.items.map((v) => [v.name, JSON.parse(v.value) as unknown])), form: form.body || null };
+}
+
+/** Complete with JSON: the variables that the task sees are shown beside, what is typed is sent. */
+function JsonCompletion({ path, disabled, onDone }: { path: string; disabled: boolean; onDone: () => void }) {
+  const text = useSignal(''), found = variablesOf(text.value);
+  const command = { method: 'POST' as const, path, body: { variables: found.value ?? {} } };
+  const submit = async (event: Event) => { event.preventDefault(); if (await perform(t('task.complete'), command)) onDone(); };
+  return <form class="stack" onSubmit={submit}>
+    <label class="area">{t('task.result')}<textarea class="json" rows={5} spellcheck={false} placeholder='{"approved": true}' value={text.value} onInput={(event) => { text.value = event.currentTarget.value; }} /></label>
+    {found.problem && <p class="invalid" role="alert">{found.problem}</p>}
+    <CopyCommands commands={[command]} />
+    <div class="row"><button type="submit" class="primary" disabled={disabled || found.problem !== null}>{t('task.complete')}</button></div>
+  </form>;
+}
+
+function Claim({ task, me }: { task: UserTask; me: string }) {
+  const path = `/v2/user-tasks/${task.userTaskKey}`;
+  if (task.state !== 'CREATED') return null;
+  if (task.assignee) return <button type="button" onClick={() => void perform(t('task.release'), { method: 'DELETE', path: `${path}/assignee` })}>{t('task.release')}</button>;
+  return <button type="button" onClick={() => void perform(t('task.claim'), { method: 'POST', path: `${path}/assignment`, body: { assignee: me, allowOverride: false } })}>{t('task.claim')}</button>;
+}
+
+function Task({ id, me, onDone }: { id: string; me: string; onDone: () => void }) {
+  const found = useResource(`task ${id}`, (abort) => open(id, abort)), data = found.data.value;
+  const state = useResource(`task state ${id}`, (abort) => get<UserTask>(`/v2/user-tasks/${id}`, abort), ['tasks']).data.value;
+  if (!data) return <section class="pane">{found.problem.value ? <ProblemBox problem={found.problem.value} retry={found.reload} /> : <p class="dim">{t('loading')}</p>}</section>;
+  const task = state ?? data.task, path = `/v2/user-tasks/${id}/completion`, isOpen = task.state === 'CREATED';
+  const complete = async (variables: Record<string, unknown>) => { if (await perform(t('task.complete'), { method: 'POST', path, body: { variables } })) onDone(); };
+  return <section class="pane" aria-label={t('task')}>
+    <header class="row spread"><h2>{task.name ?? task.elementId}</h2><div class="row"><State of={task.state} /><Claim task={task} me={me} /></div></header>
+    <dl><dt>{t('process')}</dt><dd><a href={href(`/instances/${task.processInstanceKey}`, { element: task.elementId })}>{task.processName ?? task.processDefinitionId}{task.businessId && ` · ${task.businessId}`}</a></dd>
+      <dt>{t('task.assignee')}</dt><dd>{task.assignee ?? <span class="dim">{t('task.unassigned')}</span>}</dd>
+      {task.candidateGroups.length > 0 && <><dt>{t('task.groups')}</dt><dd>{task.candidateGroups.join(', ')}</dd></>}
+      <dt>{t('started')}</dt><dd><Time at={task.creationDate} /></dd>
+      {task.dueDate && <><dt>{t('timer.due')}</dt><dd><Time at={task.dueDate} /></dd></>}
+      <dt>{t('key')}</dt><dd><KeyText of={id} /></dd></dl>
+    {data.form ? <FormView schema={data.form.schema} data={data.variables} disabled={!isOpen} onSubmit={(variables) => void complete(variables)} />
+      : isOpen && <JsonCompletion path={path} disabled={!isOpen} onDone={onDone} />}
+    <h3>{t('variables')}</h3>
+    <table class="variables"><tbody>{Object.entries(data.variables).map(([name, value]) => <tr key={name}><th scope="row" title={name}>{name}</th><td><code>{JSON.stringify(value)}</code></td></tr>)}</tbody></table>
+  </section>;
+}
+
+export function Tasks({ id }: { id?: string }) {
+  const me = useMe(), view = query.value.get('view') ?? 'open', body = { filter: filterOf(view, me), sort: [{ field: 'priority', order: 'DESC' as const }, { field: 'creationDate', order: 'ASC' as const }], page: { limit: SIZE } };
+  const found = useResource<Page<UserTask>>(view === 'mine' && !me ? '' : JSON.stringify(body), (abort) => search('user-tasks', body, abort), ['tasks']), page = found.data.value;
+  const next = () => { const items = page?.items ?? [], i = items.findIndex((task) => task.userTaskKey === id), after = items[i + 1] ?? items[i - 1]; go(after ? href(`/tasks/${after.userTaskKey}`, { view: query.value.get('view') }) : href('/tasks')); };
+  return <div class="full">
+    <Head title={t('nav.tasks')} actions={<fieldset class="states"><legend class="sr">{t('state')}</legend>{VIEWS.map((name) => <label key={name}><input type="radio" name="view" checked={view === name} onChange={() => put({ view: name === 'open' ? null : name })} />{t(`task.view.${name}`)}</label>)}</fieldset>} />
+    <div class="panes">
+      <section class="pane tasks" aria-label={t('nav.tasks')}>
+        {found.problem.value && <ProblemBox problem={found.problem.value} retry={found.reload} />}
+        {page && <p class="total" role="status">{t('total', { n: total(page.page) })}</p>}
+        <ul>{page?.items.map((task) => <li key={task.userTaskKey}><a data-row class="task" href={href(`/tasks/${task.userTaskKey}`, { view: query.value.get('view') })} aria-current={task.userTaskKey === id ? 'true' : undefined}>
+          <b>{task.name ?? task.elementId}</b><span class="dim">{task.processName ?? task.processDefinitionId}{task.businessId && ` · ${task.businessId}`}</span><span class="dim">{task.assignee ?? t('task.unassigned')} · {ago(task.creationDate)}{task.priority !== 50 && ` · ${t('task.priority')} ${task.priority}`}</span></a></li>)}</ul>
+        {page && !page.items.length && <div class="empty"><p>{t('empty.tasks')}</p></div>}
+      </section>
+      {id ? <Task key={id} id={id} me={me} onDone={next} /> : <section class="pane"><div class="empty"><p>{t('task.choose')}</p></div></section>}
+    </div>
+  </div>;
+}

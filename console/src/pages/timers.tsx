@@ -1,0 +1,38 @@
+// Timers: what fires next. A timer can fire now, or move.
+import { useSignal } from '@preact/signals';
+import { t } from '../lib/i18n.ts';
+import { href } from '../lib/router.ts';
+import type { Timer } from '../lib/shapes.ts';
+import { ActionDialog } from '../parts/action.tsx';
+import { SearchPage } from '../parts/search.tsx';
+import { Head } from '../parts/shell.tsx';
+import { State } from '../parts/state.tsx';
+import type { Column } from '../parts/table.tsx';
+import { Time } from '../parts/time.tsx';
+
+/** The local time in the form of an input. */
+const local = (iso: string): string => { const d = new Date(iso); return new Date(d.getTime() - d.getTimezoneOffset() * 60_000).toISOString().slice(0, 19); };
+
+function Actions({ timer }: { timer: Timer }) {
+  const open = useSignal<'fire' | 'move' | null>(null), to = useSignal(local(timer.dueDate)), close = () => { open.value = null; };
+  if (timer.state !== 'PENDING') return null;
+  const path = `/v2/timers/${timer.timerKey}`, due = to.value ? new Date(to.value) : null;
+  return <span class="row"><button type="button" onClick={() => { open.value = 'fire'; }}>{t('timer.fire')}</button><button type="button" onClick={() => { open.value = 'move'; }}>{t('timer.move')} …</button>
+    {open.value === 'fire' && <ActionDialog title={t('timer.fire')} button={t('timer.fire')} onClose={close} commands={[{ method: 'POST', path: `${path}/trigger` }]}><p>{t('timer.fireNote')}</p></ActionDialog>}
+    {open.value === 'move' && <ActionDialog title={t('timer.move')} button={t('timer.move')} onClose={close} invalid={due ? null : t('timer.due')} commands={[{ method: 'PATCH', path, body: { dueDate: due?.toISOString() ?? '' } }]}><label class="field">{t('timer.due')}<input type="datetime-local" step={1} value={to.value} onInput={(event) => { to.value = event.currentTarget.value; }} /></label></ActionDialog>}</span>;
+}
+
+const columns = (): Column<Timer>[] => [
+  { title: t('timer.due'), sort: 'dueDate', cell: (timer) => <Time at={timer.dueDate} /> },
+  { title: t('state'), cell: (timer) => <State of={timer.state} /> },
+  { title: t('element'), wide: true, cell: (timer) => timer.processInstanceKey ? <a data-row href={href(`/instances/${timer.processInstanceKey}`, { element: timer.elementId })}>{timer.processDefinitionId} / {timer.elementId}</a> : <>{timer.processDefinitionId} / {timer.elementId}</> },
+  { title: t('timer.kind'), cell: (timer) => <span class="dim">{timer.type.toLowerCase().replaceAll('_', ' ')}</span> },
+  { title: t('actions'), cell: (timer) => <Actions timer={timer} /> },
+];
+
+export function Timers() {
+  return <><Head title={t('nav.timers')} />
+    <SearchPage<Timer> resource="timers" label={t('nav.timers')} columns={columns()} id={(timer) => timer.timerKey} sort="dueDate" topics={['timers']} empty={t('empty.timers')}
+      states={[['PENDING', t('state.pending')], ['TRIGGERED', t('state.triggered')], ['FAILED', t('state.failed')], ['all', t('filter.all')]]} fields={[['process', t('process')], ['element', t('element')]]}
+      filter={(state, { process, element }) => ({ ...(state !== 'all' && { state }), ...(process && { processDefinitionId: process }), ...(element && { elementId: element }) })} /></>;
+}

@@ -1,0 +1,15 @@
+-- name: recent
+-- By the primary keys of both logs, backwards from a position. Only a command's own row says whether it was rejected.
+SELECT c.position, c.tenant_id, c.intent, c.key, to_epoch_ms(c.at), to_epoch_ms(e.processed_at), e.rejection
+FROM command_log c
+LEFT JOIN event_log e ON e.partition_id = c.partition_id AND e.position = c.position AND e.seq = 0
+WHERE c.partition_id = $1 AND c.position < $2
+    /* tenants: AND (string_to_array(c.tenant_id, ',') <@ $4::text[] OR EXISTS (
+        SELECT FROM event_log o JOIN process_instances p ON p.process_instance_key = o.root_key
+        WHERE o.partition_id = c.partition_id AND o.position = c.position AND p.tenant_id = ANY ($4::text[]))) */
+ORDER BY c.position DESC
+LIMIT $3;
+
+-- name: partitions
+-- There are few: a caller pages through one of them at a time, because positions of different partitions have no order.
+SELECT id FROM partitions ORDER BY id;
