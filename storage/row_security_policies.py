@@ -45,13 +45,35 @@ POLICIES: Mapping[str, str] = {
 them all, and to those that see an instance that it changed."""
 
 _FUNCTION = """
-CREATE OR REPLACE FUNCTION tenants_of_command(p int, pos bigint) RETURNS text
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog AS
-    $$ SELECT tenant_id FROM {schema}.command_log WHERE partition_id = p AND position = pos $$;
-REVOKE EXECUTE ON FUNCTION tenants_of_command FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION tenants_of_command TO {reader};
+CREATE OR REPLACE FUNCTION {signature} LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog
+    AS $$ {body} $$;
+REVOKE EXECUTE ON FUNCTION {name} FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION {name} TO {reader};
 """
-"""With the rights of its owner: policies of two tables must not ask each other."""
+_KEYS = f"SELECT {{key}} FROM {{{{schema}}}}.{{table}} WHERE {{condition}} AND {_OWN}"
+FUNCTIONS: Mapping[str, tuple[str, str]] = {
+    "tenants_of_command": (
+        "(p int, pos bigint) RETURNS text",
+        "SELECT tenant_id FROM {schema}.command_log WHERE partition_id = p AND position = pos",
+    ),
+    "instances_with_tags": (
+        "(texts text[]) RETURNS SETOF bigint",
+        _KEYS.format(
+            key="process_instance_key", table="process_instances", condition="tags @> texts AND tags <> '{{}}'"
+        ),
+    ),
+    **{
+        f"tasks_of_{who}": (
+            "(texts text[]) RETURNS SETOF bigint",
+            _KEYS.format(
+                key="user_task_key", table="user_tasks", condition=f"candidate_{who} && texts AND ended_at IS NULL"
+            ),
+        )
+        for who in ("groups", "users")
+    },
+}
+"""Name → signature and body. They have the rights of the owner. The first one is there because policies of two tables
+must not ask each other. The others use indexes that row-level security bars, and have the condition of the policy."""
 
 _TABLE = """
 ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
@@ -65,8 +87,8 @@ GRANT SELECT ON {table} TO {reader};
 
 
 def digest(condition: str) -> str:
-    """What the comment of a policy says, to tell it from another version's."""
-    return sha256(condition.encode()).hexdigest()
+    """What the comment of a policy says, to tell it, and the functions, from another version's."""
+    return sha256(f"{condition} {sorted(FUNCTIONS.items())}".encode()).hexdigest()
 
 
 def script(schema: str, owner: str, reader: str) -> str:
@@ -76,4 +98,8 @@ def script(schema: str, owner: str, reader: str) -> str:
         _TABLE.format(table=table, owner=owner, reader=reader, condition=condition, digest=digest(condition))
         for table, condition in POLICIES.items()
     )
-    return "\n".join([_FUNCTION.format(schema=schema, reader=reader), *shared, *tables])
+    functions = (
+        _FUNCTION.format(signature=name + signature, name=name, body=body.format(schema=schema), reader=reader)
+        for name, (signature, body) in FUNCTIONS.items()
+    )
+    return "\n".join([*functions, *shared, *tables])

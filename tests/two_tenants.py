@@ -38,7 +38,7 @@ def fill(rows, key, tenant):
     rows.variable(key + 2, scope_key=key, **tree, tenant_id=tenant)
     rows.job(key + 3, **own, **element)
     rows.incident(key + 4, **own, **element)
-    lists: dict[str, list[str]] = {"tags": [], "candidate_groups": [], "candidate_users": []}
+    lists: dict[str, list[str]] = {"tags": [], "candidate_groups": ["g", "h"], "candidate_users": ["u"]}
     more = {"process_version": 1, "priority": 50, "state": "CREATED", "headers": "{}", "element_id": "task"}
     rows.put("user_tasks", user_task_key=key + 5, created_at=NOW, **own, **element, **lists, **more)
     more = {"partition_id": 1, "type": "INTERMEDIATE", "due_at_ms": 1, "repetitions": 1, "state": "PENDING"}

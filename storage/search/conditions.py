@@ -5,11 +5,12 @@ An operator on an enumeration selects some of its values; PostgreSQL compares wi
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import Any
 
 from vivero.storage.search.fields import FLAG, LISTS, PLAIN, Field
 from vivero.storage.search.parameters import Parameters
-from vivero.storage.search.patterns import like_pattern, matches, pattern_tokens
+from vivero.storage.search.patterns import ANY_ONE, ANY_RUN, like_pattern, matches, pattern_tokens
 from vivero.storage.search.problems import Invalid, UnexpectedValue, Unparsable
 
 MAX_IN = 1000
@@ -68,13 +69,24 @@ def _comparison(field: Field, operator: str, operand: Any, path: str, parameters
     if field.type is FLAG and operator == "$eq":
         return field.sql if value else f"NOT {field.sql}"
     if operator == "$like":
-        return f"{field.sql} LIKE {parameters.add(like_pattern(value), 'text')}"
+        like = f"{field.sql} LIKE {parameters.add(like_pattern(value), 'text')}"
+        return f"{like} AND {found}" if parameters.limited and (found := _by_prefix(field, value, parameters)) else like
     place = parameters.add(value, field.type.cast)
     if field.hashed and operator == "$eq":
         return f"md5({field.sql}) = md5({place}) AND {field.sql} = {place}"
     if operator == "$eq":
         return _is(field, f"= {place}")
     return f"{field.sql} {_SIGNS[operator]} {place}"
+
+
+def _by_prefix(field: Field, pattern: str, parameters: Parameters) -> str | None:
+    """What a pattern implies by operators that are leakproof; LIKE is not."""
+    tokens = list(pattern_tokens(pattern))
+    literal = list(takewhile(lambda token: token not in (ANY_RUN, ANY_ONE), tokens))
+    if not literal:
+        return None
+    operator = "=" if len(literal) == len(tokens) else "^@"
+    return f"{field.sql} {operator} {parameters.add(''.join(map(str, literal)), 'text')}"
 
 
 def _is(field: Field, among: str) -> str:

@@ -13,7 +13,12 @@ MAX_LISTED = 10_000
 class Parameters:
     """The values of a statement's $1, $2, … They are never part of its text."""
 
-    def __init__(self) -> None:
+    def __init__(self, limited: bool = False) -> None:
+        """`limited`: the statement is for some tenants only, and row-level security holds it.
+
+        Its indexes then answer only operators that PostgreSQL calls leakproof. Others need a condition beside them.
+        """
+        self.limited = limited
         self.values: list[Any] = []
         self._listed = 0
 

@@ -9,7 +9,7 @@ from vivero.storage.search.element_instances import ELEMENT_CASES, ELEMENT_STATE
 from vivero.storage.search.fields import FLAG, KEY, NUMBER, OTHER, TEXT, TIME, Field, enumeration, filtered, plain
 from vivero.storage.search.parameters import Parameters
 from vivero.storage.search.problems import Invalid, Unparsable
-from vivero.storage.search.resources import Nested, Resource
+from vivero.storage.search.resources import KeysFunction, Nested, Resource
 from vivero.storage.search.shared_filters import has_tags, has_variables
 
 INSTANCE_STATES = ("ACTIVE", "COMPLETED", "SUSPENDED", "TERMINATED")
@@ -94,4 +94,5 @@ PROCESS_INSTANCES = Resource(
         ),
     ),
     alternatives=True,
+    key_functions={"tags": KeysFunction("instances_with_tags")},
 )

@@ -22,6 +22,18 @@ class Nested:
 
 
 @dataclass(frozen=True, slots=True)
+class KeysFunction:
+    """A function of PostgreSQL (`row_security_policies`) that gives the keys of rows that have some of a list of texts.
+
+    The operators of arrays are not leakproof, so their index is of no use under row-level security. `needs`: a
+    condition that the search must have, which is that of the index.
+    """
+
+    name: str
+    needs: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Resource:
     """The rows of `source` (a FROM clause) that fit the condition `visible`; `key` is the expression of their key."""
 
@@ -38,6 +50,8 @@ class Resource:
     """Whether a filter may have `$or`."""
     process_sql: str | None = None
     """The SQL of the process id of a row, where no field has it."""
+    key_functions: Mapping[str, KeysFunction] = field(default_factory=dict)
+    """Name of a special filter → function with the keys that it finds."""
     of_tenants: bool = True
     """Whether each row belongs to a tenant, which the field `tenantId` has."""
 

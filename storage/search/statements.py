@@ -9,11 +9,14 @@ Nulls sort as in PostgreSQL: they are larger than all values.
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import cache
 from typing import Any, NamedTuple
 
 import msgspec
 
+from vivero.storage.postgres import sql_files
 from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import Statement
 from vivero.storage.search.cursors import encode_cursor
 from vivero.storage.search.fields import KEY, Field
 from vivero.storage.search.filters import condition_of_path, conditions_of, join, of_tenants
@@ -117,12 +120,19 @@ async def process_of(connection: Connection, resource: Resource, key: int, tenan
 async def _value(
     connection: Connection, resource: Resource, column: str, key: int, conditions: list[str], tenants: Tenants
 ) -> Any:
-    parameters = Parameters()
+    parameters = Parameters(tenants is not None)
     by_key = f"{resource.key} = {parameters.add(key, 'bigint')}"
     conditions = [by_key, *conditions, *of_tenants(resource, tenants, parameters)]
     text = f"SELECT {column} FROM {resource.source} WHERE {' AND '.join(conditions)}"
-    rows = (await connection.execute(text, parameters.values)).rows
+    query = text if tenants is None else _prepared(text)
+    rows = (await connection.execute(query, parameters.values)).rows
     return rows[0][0] if rows else None
+
+
+@cache
+def _prepared(text: str) -> Statement:
+    """A statement by key for some tenants. To plan the policies each time costs more than to read the row."""
+    return sql_files.statement("search.by_key", text, "One for each resource.")
 
 
 def statement(
@@ -133,7 +143,7 @@ def statement(
     Each row has the total, a document, its cursor values, and the bytes of all documents. There is at least one row. If
     the documents are too large together, they are NULL.
     """
-    parameters = Parameters()
+    parameters = Parameters(tenants is not None)
     conditions = [resource.visible, *of_tenants(resource, tenants, parameters)]
     conditions += [condition_of_path(resource, name, value, parameters) for name, value in extra]
     conditions += conditions_of(resource, query.filter, "filter", parameters)

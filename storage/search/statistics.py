@@ -17,7 +17,7 @@ def prepare_statistics(
     resource: Resource, filter: Mapping[str, Any], *extra: tuple[str, Any], tenants: Tenants = None
 ) -> SearchStatement:
     """The statement for the counts of these tenants' process instances that fit the filter. Raises BadQuery."""
-    parameters = Parameters()
+    parameters = Parameters(tenants is not None)
     conditions = of_tenants(resource, tenants, parameters)
     conditions += [condition_of_path(resource, name, value, parameters) for name, value in extra]
     conditions += conditions_of(resource, filter, "filter", parameters)

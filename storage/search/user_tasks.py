@@ -8,7 +8,7 @@ from vivero.storage.search import implied
 from vivero.storage.search.conditions import condition, is_given
 from vivero.storage.search.fields import ENUM, KEY, NUMBER, OTHER, PLAIN, TEXT, TIME, Field, filtered
 from vivero.storage.search.parameters import Parameters
-from vivero.storage.search.resources import Resource, SpecialFilter
+from vivero.storage.search.resources import KeysFunction, Resource, SpecialFilter
 from vivero.storage.search.shared_filters import has_tags, has_variables
 from vivero.storage.search.variables import variables
 
@@ -91,6 +91,10 @@ USER_TASKS = Resource(
         "tags": has_tags("t.tags"),
     },
     alternatives=True,
+    key_functions={
+        "candidateGroup": KeysFunction("tasks_of_groups", "t.ended_at IS NULL"),
+        "candidateUser": KeysFunction("tasks_of_users", "t.ended_at IS NULL"),
+    },
 )
 
 _SEEN = (

@@ -96,6 +96,21 @@ async def test_commands_by_key_are_visible_to_those_who_see_what_they_changed(re
         assert [seen[tenants, table] for tenants in ("a", "b", "a,b")] == [[20, 21], [], [20, 21, 22]]
 
 
+@pytest.mark.parametrize(
+    ("function", "texts"), [("instances_with_tags", ["a"]), ("tasks_of_groups", ["g"]), ("tasks_of_users", ["u"])]
+)
+async def test_the_functions_of_indexes_give_keys_of_the_tenants(reader, function, texts):
+    text = f"SELECT {function}($1)"
+    assert (await reader.execute(text, (texts,))).rows == []
+    found = {}
+    for tenants in ("a", "b", "ab", "c"):
+        with reader.scoped(scope(list(tenants))):
+            found[tenants] = {key for (key,) in (await reader.execute(text, (texts,))).rows}
+    assert found["a"] | found["b"] == found["ab"]
+    assert len(found["a"]) == len(found["b"]) > 0
+    assert found["c"] == found["a"] & found["b"] == set()
+
+
 async def test_the_role_may_read_these_tables_and_nothing_else(reader, filled):
     privileges = ["SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"]
     with psycopg.connect(filled) as connection:

@@ -108,9 +108,8 @@ def start(command: StartInstance, view: View) -> Effects:
         yield from start_rejected(command, no_subscription(name, key), view)
         return
     maps = bool(view.model(definition.key).nodes[command.element].outputs)
-    instance = command.key or view.key()
     yield InstanceCreated(
-        instance,
+        command.key,
         definition.key,
         definition.process_id,
         definition.version,
@@ -124,7 +123,7 @@ def start(command: StartInstance, view: View) -> Effects:
         command.start_lock,
     )
     for name, value in () if maps else command.variables.items():
-        yield VariableSet(view.key(), instance, name, value)
+        yield VariableSet(view.key(), command.key, name, value)
     if offer is not None:
         yield from _received(command, offer, view)
 

@@ -23,12 +23,16 @@ from vivero.storage.postgres import driver
 from vivero.storage.postgres.pool import Pool
 
 UNKNOWN = KEY + 5000
-OF_NO_TENANT = {entries.path for entries in directory.KINDS} | {"authorizations"}
+OF_NO_TENANT = {entries.path for entries in directory.KINDS} | {
+    "authorizations",
+    "background-jobs",
+    "background-job-types",
+}
 ENDINGS = ("/search", "/statistics/element-instances")
 READING = [
     route
     for route in ROUTES
-    if (route.method == "GET" or route.path.endswith(ENDINGS)) and route.path.split("/")[2] not in OF_NO_TENANT
+    if (route.method == "GET" or route.path.endswith(ENDINGS)) and OF_NO_TENANT.isdisjoint(route.path.split("/"))
 ]
 BY_KEY = [route for route in READING if "{" in route.path]
 SEARCHES = [route for route in READING if route.path.endswith("/search") and "{" not in route.path]
@@ -147,6 +151,33 @@ async def test_a_search_by_tenant(make, route, tenants):
     for tenant in "ab":
         found = await search(client, route, {"filter": {"tenantId": tenant}})
         assert {item["tenantId"] for item in found["items"]} == {tenant}
+
+
+@pytest.mark.parametrize("defence", DEFENCES)
+@pytest.mark.parametrize(
+    ("resource", "filter", "count"),
+    [
+        ("process-instances", {"tags": ["a"]}, 2),
+        ("process-instances", {"tags": ["a", "b"]}, 0),
+        ("process-instances", {"processDefinitionId": {"$like": "process-of-*"}}, 2),
+        ("process-instances", {"processDefinitionId": {"$like": "process-of-?"}}, 2),
+        ("process-instances", {"processDefinitionId": {"$like": "process-of-"}}, 0),
+        ("user-tasks", {"candidateGroup": "g", "state": "CREATED"}, 1),
+        ("user-tasks", {"candidateGroup": {"$in": ["x", "h"]}, "state": "CREATED"}, 1),
+        ("user-tasks", {"candidateGroup": {"$neq": "x"}, "state": "CREATED"}, 1),
+        ("user-tasks", {"candidateGroup": {"$notIn": ["g"]}, "state": "CREATED"}, 0),
+        ("user-tasks", {"candidateGroup": "g"}, 1),
+        ("user-tasks", {"candidateUser": {"$eq": "u"}, "state": "CREATED"}, 1),
+        ("user-tasks", {"candidateUser": {"$eq": "v"}, "state": "CREATED"}, 0),
+        ("user-tasks", {"$or": [{"candidateUser": "u", "state": "CREATED"}, {"assignee": "x"}]}, 1),
+    ],
+)
+async def test_conditions_for_indexes_change_no_answer(make, defence, resource, filter, count):
+    for tenants in ("a", "ab"):
+        answer = await make(As(*tenants), defence)("POST", f"/v2/{resource}/search", {"filter": filter})
+        assert answer.status == 200, answer.body
+        assert answer.json["page"]["totalItems"] == len(answer.json["items"]) == count * len(tenants)
+        assert {item["tenantId"] for item in answer.json["items"]} <= set(tenants)
 
 
 @pytest.mark.parametrize("defence", DEFENCES)

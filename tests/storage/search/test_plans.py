@@ -8,6 +8,7 @@ import msgspec
 import psycopg
 import pytest
 
+from vivero.storage import row_security, tenants
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.plans import BY_INDEX
 from vivero.storage.search.element_instances import ELEMENT_INSTANCES
@@ -57,6 +58,7 @@ BY_INDEX_TOO = {
     "endDate": {"$gt": "1970-01-01T01:06:40Z"},
     "messageKey": "78",
 }
+TENANTS = ["<default>", "another"]
 LIVE = {"ACTIVE", "CREATED", "FAILED", "PENDING", "RETRIES_UPDATED", "TIMED_OUT"}
 IMPLIED = {name: found for name, found in FIELDS.items() if found[1].implied is not None}
 NOT_BY_INDEX = {
@@ -113,6 +115,28 @@ async def test_a_search_by_what_few_have_reads_few_rows(connection, name):
     assert await rows_read(connection, resource, Query(filter)) <= MAX_ROWS_PER_POSITION
 
 
+@pytest.fixture
+async def reader(filled, connection):
+    await row_security.make_reader(connection)
+    await row_security.prepare(connection, row_security.reader_of(filled))
+    reader = await driver.connect(row_security.reader_of(filled), name="vivero test", settings=BY_INDEX)
+    with reader.scoped(tenants.scope(TENANTS)):
+        yield reader
+    reader.close()
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+async def test_row_level_security_bars_no_index(reader, name):
+    resource, filter = CHOSEN[name]
+    assert await rows_read(reader, resource, Query(filter), tenants=TENANTS) <= MAX_ROWS_PER_POSITION
+
+
+@pytest.mark.parametrize("pattern", ["b77*", "b777"])
+async def test_row_level_security_bars_no_index_from_the_beginning_of_a_pattern(reader, pattern):
+    query = Query({"businessId": {"$like": pattern}})
+    assert await rows_read(reader, PROCESS_INSTANCES, query, tenants=TENANTS) <= MAX_ROWS_PER_POSITION
+
+
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("field", ["startDate", "endDate"])
 async def test_the_latest_instances_are_read_from_an_index(connection, field, descending):
@@ -125,9 +149,9 @@ async def test_the_latest_instances_are_read_from_an_index(connection, field, de
     )
 
 
-async def rows_read(connection, resource, query, part="everything"):
+async def rows_read(connection, resource, query, part="everything", tenants=None):
     """How many rows the tables and indexes gave, those that a filter removed among them."""
-    text, values = statement(resource, query)
+    text, values = statement(resource, query, tenants=tenants)
     if part == "found":  # the total of everything is another matter: it counts to 10,000
         text = text.replace("LIMIT 10001", "LIMIT 1")
     (plan,) = (await connection.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {text}", values)).rows
