@@ -10,7 +10,8 @@ import os
 import tomllib
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -229,21 +230,53 @@ def _nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def _apply(config: Config, values: Values, origin: str) -> Config:
+    """The settings with these values. Those of a section change together, as they may depend on each other."""
+    sections: dict[str, dict[str, Any]] = {}
     known = set(names())
     for name, value in values.items():
         if name not in known:
             hint = "".join(f": did you mean '{near}'?" for near in get_close_matches(name, known, 1))
             raise ConfigError(f"there is no setting '{name}' ({origin}){hint}")
         section, _, item = name.rpartition(".")
+        sections.setdefault(section, {})[item] = value
+    for section, items in sections.items():
         target = getattr(config, section) if section else config
-        try:
-            changed = replace(target, **{item: _typed(typing.get_type_hints(type(target))[item], value)})
-        except (TypeError, ValueError) as error:
-            shown = "this value" if name.endswith(("password", "secret")) else repr(value)
-            raise ConfigError(f"the setting '{name}' ({origin}) cannot be {shown}: {error}") from error
-        sections: dict[str, Any] = {section: changed}
-        config = replace(config, **sections) if section else changed
+        changed = _changed(target, section, items, origin)
+        config = replace(config, **{section: changed}) if section else changed
     return config
+
+
+def _changed(target: Any, section: str, items: Mapping[str, Any], origin: str) -> Any:
+    kinds = typing.get_type_hints(type(target))
+    typed: dict[str, Any] = {}
+    for item, value in items.items():
+        with _naming(section, item, value, origin):
+            typed[item] = _typed(kinds[item], value)
+    try:
+        return replace(target, **typed)
+    except (TypeError, ValueError):
+        item = next((name for name in items if _is_valid(target, typed, name)), next(iter(items)))
+        with _naming(section, item, items[item], origin):
+            return replace(target, **typed)
+
+
+def _is_valid(target: Any, typed: Mapping[str, Any], without: str) -> bool:
+    try:
+        replace(target, **{name: value for name, value in typed.items() if name != without})
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+@contextmanager
+def _naming(section: str, item: str, value: Any, origin: str) -> Iterator[None]:
+    """Errors of the block become a ConfigError that names the setting and its source."""
+    name = f"{section}.{item}" if section else item
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        shown = "this value" if name.endswith(("password", "secret")) else repr(value)
+        raise ConfigError(f"the setting '{name}' ({origin}) cannot be {shown}: {error}") from error
 
 
 def _typed(kind: Any, value: Any) -> Any:

@@ -146,3 +146,13 @@ def test_a_misspelt_variable_is_noticed(name, meant):
 def test_a_misspelt_setting_of_the_file_is_named_with_what_was_meant(file):
     with pytest.raises(ConfigError, match=r"there is no setting 'api.prot' .*: did you mean 'api.port'\?"):
         load(file("[api]\nprot = 1\n"), {})
+
+
+def test_settings_of_a_section_change_together():
+    """The shorter threshold is right only with the shorter interval."""
+    both = {"VIVERO_JOBS_STALE_THRESHOLD": "PT2S", "VIVERO_JOBS_KEEP_ALIVE_INTERVAL": "PT1S"}
+    assert load(environment=both).jobs.stale_s == 2
+    with pytest.raises(ConfigError, match=r"jobs\.stale_threshold.*must not be shorter"):
+        load(environment={"VIVERO_JOBS_STALE_THRESHOLD": "PT2S"})
+    with pytest.raises(ConfigError, match=r"jobs\.drain.*'soon' is not an ISO 8601 duration"):
+        load(environment={**both, "VIVERO_JOBS_DRAIN": "soon"})
