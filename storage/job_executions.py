@@ -72,6 +72,16 @@ class Due(msgspec.Struct, frozen=True, gc=False):
     next_ms: int | None
 
 
+class Consumers(msgspec.Struct, frozen=True):
+    """Types of jobs that follow events, and the partitions that have new ones."""
+
+    types: Sequence[str]
+    partitions: Sequence[int]
+
+
+NO_CONSUMERS = Consumers((), ())
+
+
 class Dispatcher(msgspec.Struct, frozen=True):
     """The connection of a node's dispatcher. Only the last one of a node may pull."""
 
@@ -116,9 +126,16 @@ def _columns(ends: Sequence[GoesOn]) -> list[list[Any]]:
 
 
 async def exchange(
-    connection: Connection, dispatcher: Dispatcher, outcomes: Outcomes, types: Sequence[str], most: int
+    connection: Connection,
+    dispatcher: Dispatcher,
+    outcomes: Outcomes,
+    types: Sequence[str],
+    most: int,
+    consumers: Consumers = NO_CONSUMERS,
 ) -> tuple[list[Run], set[str], Due]:
     """Writes ends and pulls up to `most` due executions of these types, in one round trip and one transaction.
+
+    It also makes waiting consumers of partitions with new events due.
 
     Returns the runs, the leases of the ends that counted, and what is due next.
 
@@ -127,6 +144,8 @@ async def exchange(
     """
     calls = _ends(outcomes)
     ends = len(calls)
+    if consumers.partitions:
+        calls.append((_sql["nudge"], (list(consumers.types), list(consumers.partitions))))
     if most:
         calls.append((_sql["pull"], (dispatcher.node, dispatcher.session, list(types), most)))
     calls.append((_sql["next_due"], (list(types), dispatcher.node, dispatcher.session)))
@@ -135,7 +154,7 @@ async def exchange(
     now_ms, valid, next_ms = results[-1].rows[0]
     if not valid:
         raise SteppedDown(f"another connection of node {dispatcher.node} dispatches jobs")
-    runs = [Run(*row) for row in results[ends].rows] if most else []
+    runs = [Run(*row) for row in results[-2].rows] if most else []
     return runs, counted, Due(now_ms, next_ms)
 
 

@@ -130,6 +130,12 @@ SELECT type, p.id FROM unnest($1::text[]) AS wanted (type) CROSS JOIN partitions
 WHERE NOT EXISTS (SELECT FROM job_executions e WHERE e.job_type = wanted.type AND e.partition_id = p.id)
 ON CONFLICT (job_type, partition_id) WHERE partition_id IS NOT NULL DO NOTHING;
 
+-- name: nudge
+-- There are new events in these partitions. A consumer that waits for its next attempt is left alone.
+UPDATE job_executions SET execute_at = clock_now()
+WHERE job_type = ANY ($1::text[]) AND partition_id = ANY ($2::int[]) AND state = 'pending' AND attempt_index = 0
+    AND execute_at > clock_now();
+
 -- name: complete_one
 -- In the transaction of the handler: what it wrote counts only if the run still has its lease.
 DELETE FROM job_executions WHERE id = $1 AND lease = $2 RETURNING id;

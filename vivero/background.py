@@ -56,6 +56,11 @@ class BackgroundJobs:
         if self.dispatcher is not None:
             self.dispatcher.look()
 
+    def committed(self, partition: int) -> None:
+        """A partition has new events."""
+        if self.dispatcher is not None:
+            self.dispatcher.committed(partition)
+
     def close(self) -> None:
         """Close the idle connections, when the program ends."""
         if self._pool is not None:

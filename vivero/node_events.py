@@ -9,6 +9,7 @@ import structlog
 from vivero.api.access.authentication import Authenticator
 from vivero.api.command_routing import CommandRouting
 from vivero.api.long_polls import LongPolls
+from vivero.background import BackgroundJobs
 from vivero.engine.core.outcomes import Ended
 from vivero.engine.runtime.appender.task import Appender
 from vivero.engine.runtime.completions import Completions
@@ -64,7 +65,7 @@ class NodeEvents:
         hub: Hub,
         access: Authenticator | None = None,
         routing: CommandRouting | None = None,
-        look_for_jobs: Callable[[], None] = lambda: None,
+        jobs: BackgroundJobs | None = None,
     ) -> None:
         """`timers` by partition. `look_at_nodes()`: something changed about nodes or leaders. `access` is None
         without authentication."""
@@ -80,7 +81,7 @@ class NodeEvents:
         self._hub = hub
         self._access = access
         self._routing = CommandRouting() if routing is None else routing
-        self._look_for_jobs = look_for_jobs
+        self._jobs = jobs
         self._unreadable = 0
 
     # -- from the consumers
@@ -90,6 +91,7 @@ class NodeEvents:
         self._routing.loads.processed(partition, watermark)
         self._announcer.announce(PROCESSED, str(partition), watermark)
         self._hub.processed(partition, watermark)
+        self._follow(partition)
         self._appender.processed(partition)
         self._timers[partition].committed(watermark)
 
@@ -142,6 +144,15 @@ class NodeEvents:
         else:
             self._announced(channel, payload)
 
+    def _look_for_jobs(self) -> None:
+        if self._jobs is not None:
+            self._jobs.look()
+
+    def _follow(self, partition: int) -> None:
+        """Tell the consumers of events that a partition has new ones."""
+        if self._jobs is not None:
+            self._jobs.committed(partition)
+
     def _forget_callers(self) -> None:
         if self._access is not None:
             self._access.forget()
@@ -157,6 +168,7 @@ class NodeEvents:
             elif channel == PROCESSED:
                 self._routing.loads.processed(int(key), value)
                 self._completions.processed(int(key), value)
+                self._follow(int(key))
                 self._hub.processed(int(key), value)
             elif channel == INBOX:
                 if self._handovers.leads(int(key)):

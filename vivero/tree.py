@@ -199,7 +199,7 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
     hub = Hub(min(config.web.max_streams, config.http.max_connections // 4), config.web.max_streams_per_client)
     events = NodeEvents(
         completions, definitions, long_polls, announcer, handovers, appender, engine.timers, cluster.look_soon,
-        warm_up, hub, access, routing, jobs.look,
+        warm_up, hub, access, routing, jobs,
     )  # fmt: skip
     listener = NotificationListener(before("listener"), CHANNELS, events.heard, events.connected)
 

@@ -16,10 +16,12 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from enum import StrEnum
 from types import ModuleType
 from typing import Any
 
+from vivero.engine.core.records.codec import event_names
 from vivero.engine.jobs import schedules
 from vivero.engine.jobs.durations import seconds
 from vivero.engine.jobs.retries import RetrySettings
@@ -71,6 +73,20 @@ class RescheduleIn:
 
 
 @dataclass(frozen=True, slots=True)
+class Events:
+    """The events that a consumer gets: their names (empty: all), and whether it begins with the next event."""
+
+    types: frozenset[str] = frozenset()
+    latest: bool = False
+
+    def __post_init__(self) -> None:
+        known = event_names()
+        for unknown in self.types - known:
+            near = "".join(f": did you mean '{name}'?" for name in get_close_matches(unknown, known, 1))
+            raise ValueError(f"there is no event '{unknown}'{near}")
+
+
+@dataclass(frozen=True, slots=True)
 class JobDefinition:
     """A type of job: its handler, and how it runs. With a schedule, it always has exactly one execution."""
 
@@ -80,6 +96,8 @@ class JobDefinition:
     retry: RetrySettings | None = None
     """None: as the settings say."""
     schedule: Schedule | None = None
+    follows: Events | None = None
+    """Present for a consumer of events."""
     timeout_s: float | None = None
     """An attempt that takes longer is cancelled and has failed. Threads cannot be cancelled."""
 
@@ -114,13 +132,34 @@ def scheduled(
     return _decorator(type, runs, retry, timeout, schedule)
 
 
+def consumer(
+    type: str,
+    *,
+    events: Iterable[str] = (),
+    latest: bool = False,
+    runs: Runs | str | None = None,
+    retry: RetrySettings | None = None,
+    timeout: str | None = None,
+) -> Callable[[Handler], JobDefinition]:
+    """Makes a function a consumer of events: it runs in each partition whenever there are new ones, and never gives up.
+
+    Without `events` it gets all. It begins with the oldest event that is kept, or with the next one (`latest`).
+    """
+    return _decorator(type, runs, retry, timeout, None, Events(frozenset(events), latest))
+
+
 def _decorator(
-    type: str, runs: Runs | str | None, retry: RetrySettings | None, timeout: str | None, schedule: Schedule | None
+    type: str,
+    runs: Runs | str | None,
+    retry: RetrySettings | None,
+    timeout: str | None,
+    schedule: Schedule | None,
+    follows: Events | None = None,
 ) -> Callable[[Handler], JobDefinition]:
     timeout_s = None if timeout is None else seconds(timeout)
 
     def define(handler: Handler) -> JobDefinition:
-        return JobDefinition(type, handler, _where(handler, runs), retry, schedule, timeout_s)
+        return JobDefinition(type, handler, _where(handler, runs), retry, schedule, follows, timeout_s)
 
     return define
 
@@ -161,7 +200,12 @@ class JobRegistry:
         """Every definition with retry settings: those of `by_type`, its own, or the default."""
         return JobRegistry(
             {
-                name: replace(each, retry=by_type.get(name) or each.retry or default)
+                name: replace(each, retry=_endless(each, by_type.get(name) or each.retry or default))
                 for name, each in self.definitions.items()
             }
         )
+
+
+def _endless(each: JobDefinition, retry: RetrySettings) -> RetrySettings:
+    """A consumer never gives up: it must not pass over an event."""
+    return retry if each.follows is None else replace(retry, max_attempts=0)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import structlog
 import trio
 
-from vivero.engine.jobs.definitions import JobDefinition, JobRegistry, Runs
+from vivero.engine.jobs.definitions import JobDefinition, JobRegistry, RescheduleIn, Runs
+from vivero.engine.jobs.events import EventReader, execution_of, settle
 from vivero.engine.jobs.execution import Connections, Execution, LeaseLost, TransactionalExecution
 from vivero.engine.jobs.handlers import Result, call, event_loop
 from vivero.engine.jobs.retries import RetrySettings
@@ -22,7 +23,7 @@ from vivero.engine.jobs.tracker import JobTracker
 from vivero.engine.runtime.dedicated_connection import DedicatedConnection
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.storage import job_executions
-from vivero.storage.job_executions import Dispatcher, Due, GoesOn, Outcomes, Run
+from vivero.storage.job_executions import Consumers, Dispatcher, Due, GoesOn, Outcomes, Run
 from vivero.storage.postgres.driver import CALL_TIMEOUT_S, Connection
 
 log = structlog.get_logger(__name__)
@@ -30,6 +31,8 @@ log = structlog.get_logger(__name__)
 MAX_ERROR = 4000
 """Characters of an error that are kept."""
 MAX_DUE_MS = 253_402_300_799_999
+EVENTS_S = 0.05
+"""How long consumers wait for new events at most, on the node that has committed them."""
 LOOK_AGAIN_S = 0.02
 """The pause after a look that found due executions which another node had locked."""
 
@@ -89,6 +92,11 @@ class JobDispatcher:
         self._node = node
         self._settings = settings or JobSettings()
         self._jobs = registry.with_retry(self._settings.retry, {}).definitions
+        self._consumers = [name for name, job in self._jobs.items() if job.follows is not None]
+        self._new_events: set[int] = set()
+        """The partitions with new events."""
+        self._follows = False
+        """Whether there were new events in the last turn. Then commits wake nobody: the next turn is soon."""
         self._tracker = JobTracker(self._settings.min_concurrent, self._settings.max_concurrent)
         self._running: dict[str, tuple[Run, trio.CancelScope]] = {}
         """By lease."""
@@ -109,6 +117,13 @@ class JobDispatcher:
     def look(self) -> None:
         """Somebody added an execution, or changed the clock."""
         self._wake.set()
+
+    def committed(self, partition: int) -> None:
+        """A partition has new events. Consumers get them within a moment: one look serves many commits."""
+        if self._consumers:
+            self._new_events.add(partition)
+            if not self._follows:
+                self._wake.set()
 
     def drain(self) -> None:
         """Pull no more. `run` returns when all runs have ended or gone back."""
@@ -147,9 +162,14 @@ class JobDispatcher:
             for name, job in self._jobs.items()
             if job.schedule is not None
         }
+        await self._ensure_consumers(connection)
         if schedules:
             await job_executions.ensure_scheduled(connection, dispatcher, schedules)
         return dispatcher
+
+    async def _ensure_consumers(self, connection: Connection) -> None:
+        if self._consumers:
+            await job_executions.ensure_consumers(connection, self._consumers)
 
     async def _dispatch(
         self, connection: Connection, dispatcher: Dispatcher, beat: Beat, nursery: trio.Nursery
@@ -171,6 +191,8 @@ class JobDispatcher:
                 await chores.run_due(connection)
             until = min(chores.next_at, give_up_at)
             pause_s = min(until - trio.current_time(), self._pause_s(due, most, len(runs)))
+            if self._follows:
+                pause_s = min(pause_s, EVENTS_S)
             with trio.move_on_after(max(pause_s, 0)):
                 await beat.idle(self._wake.wait)
 
@@ -196,8 +218,11 @@ class JobDispatcher:
         self, connection: Connection, dispatcher: Dispatcher, types: list[str], most: int
     ) -> tuple[list[Run], Due]:
         outcomes, self._outcomes = self._outcomes, Outcomes()
+        consumers = Consumers(self._consumers, sorted(self._new_events))
+        self._new_events.clear()
+        self._follows = bool(consumers.partitions)
         try:
-            runs, counted, due = await job_executions.exchange(connection, dispatcher, outcomes, types, most)
+            runs, counted, due = await job_executions.exchange(connection, dispatcher, outcomes, types, most, consumers)
         except BaseException:
             self._outcomes = outcomes.and_then(self._outcomes)  # the next start writes them; a repetition does nothing
             raise
@@ -223,6 +248,7 @@ class JobDispatcher:
                 scope.cancel()
 
     async def _recover(self, connection: Connection) -> None:
+        await self._ensure_consumers(connection)  # there may be new partitions
         most = {name: _retry(job).max_attempts for name, job in self._jobs.items()}
         for id, type, state in await job_executions.recover(connection, most, self._settings.stale_s):
             log.warning("recovered a background job without heartbeat", job_type=type, execution=id, state=state)
@@ -254,12 +280,15 @@ class JobDispatcher:
         self._wake.set()
 
     async def _run(self, run: Run, job: JobDefinition) -> None:
-        is_trio = job.runs is Runs.TRIO
-        execution = TransactionalExecution(run, self._connections) if is_trio else Execution(run)
+        reader = None if job.follows is None else EventReader(run, job.follows.types, job.follows.latest)
+        execution = self._execution(run, job, reader)
         try:
             try:
                 result = await call(job, execution, self._threads)
-                await self._succeed(run, job, execution, result)
+                if reader is not None:
+                    await settle(self._connections, execution, reader)
+                    result = result or RescheduleIn(self._settings.poll_interval if reader.caught_up else 0.0)
+                await self._succeed(run, execution, self._next_due_ms(run, job, result))
             finally:
                 if isinstance(execution, TransactionalExecution):
                     await execution.close()
@@ -269,8 +298,13 @@ class JobDispatcher:
         except (Exception, SystemExit) as error:
             self._fail(run, job, error)
 
-    async def _succeed(self, run: Run, job: JobDefinition, execution: Execution, result: Result) -> None:
-        due_ms = self._next_due_ms(run, job, result)
+    def _execution(self, run: Run, job: JobDefinition, reader: EventReader | None) -> Execution:
+        if reader is not None:
+            return execution_of(run, job.runs, self._connections, reader)
+        return TransactionalExecution(run, self._connections) if job.runs is Runs.TRIO else Execution(run)
+
+    async def _succeed(self, run: Run, execution: Execution, due_ms: int | None) -> None:
+        """End a run whose execution is complete, or waits until `due_ms`."""
 
         async def write(connection: Connection) -> bool:
             if due_ms is None:

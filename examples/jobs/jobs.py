@@ -5,7 +5,16 @@ docs/background-jobs.md explains every part.
 
 import asyncio
 
-from vivero.jobs import Execution, RescheduleIn, RetrySettings, TransactionalExecution, job, scheduled
+from vivero.jobs import (
+    Execution,
+    RescheduleIn,
+    RetrySettings,
+    TransactionalEvents,
+    TransactionalExecution,
+    consumer,
+    job,
+    scheduled,
+)
 
 
 @job("send-invoice", retry=RetrySettings(max_attempts=3, initial_interval_s=1))
@@ -27,3 +36,14 @@ async def fetch_rates(execution: Execution) -> RescheduleIn | None:
 def nightly_report(execution: Execution) -> None:
     """A plain function, which runs in a thread, every night at three."""
     print(f"report {execution.idempotency_key}, attempt {execution.attempt + 1}", flush=True)
+
+
+@consumer("completed-elements", events=["ElementCompleted"])
+async def count_completed(execution: TransactionalEvents) -> None:
+    """A consumer of events. What it writes commits with its acknowledgements, so each event counts exactly once."""
+    await execution.execute("SELECT pg_advisory_xact_lock(4242)")  # partitions run at once, and one makes the table
+    await execution.execute("CREATE TABLE IF NOT EXISTS completed_elements (event text PRIMARY KEY)")
+    for event in await execution.poll():
+        name = f"{event.position}/{event.seq}/{event.ordinal}"
+        await execution.execute("INSERT INTO completed_elements VALUES ($1)", (name,))
+        await execution.acknowledge(event)

@@ -22,6 +22,7 @@ from vivero.storage import (
     attempts,
     clock,
     directory,
+    event_consumers,
     identities,
     job_executions,
     log,
@@ -132,6 +133,7 @@ JOBS = """
 """
 _ID = "00000000-0000-0000-0000-0000000000"
 RUN = job_executions.Run(f"{_ID}0c", "runs", 0, None, None, None, f"{_ID}cc", 0, 0, 0)
+FOLLOWER = job_executions.Run(f"{_ID}0c", "runs", 0, None, None, 1, f"{_ID}cc", 0, 0, 0)
 DISPATCHER = job_executions.Dispatcher("a", 1)
 ENDS = job_executions.Outcomes
 
@@ -166,6 +168,10 @@ async def taken_by_another(case, connection):
 
 async def registered_again(case, connection):
     await job_executions.register(connection, "a", [])
+
+
+async def acknowledged_more(case, connection):
+    await event_consumers.acknowledge(connection, FOLLOWER, event_consumers.Place(6, 0, 0))
 
 
 async def paused_again(case, connection):
@@ -489,6 +495,24 @@ CASES = [
     Case("job_executions.ensure_consumers", lambda c: job_executions.ensure_consumers(c, ["mirror"]), again, JOBS),
     Case("job_executions.complete_one", lambda c: job_executions.complete_one(c, RUN), again, JOBS),
     Case("job_executions.go_on_one", lambda c: job_executions.go_on_one(c, RUN, 1_900_000_000_000), again, JOBS),
+    Case(
+        "job_executions.nudge",
+        lambda c: job_executions.exchange(c, DISPATCHER, ENDS(), (), 0, job_executions.Consumers(["mirror"], [1])),
+        again,
+        JOBS + "INSERT INTO job_executions (job_type, partition_id, execute_at) VALUES ('mirror', 1, '2200-01-01');",
+    ),
+    Case(
+        "event_consumers.begin",
+        lambda c: event_consumers.begin(c, "mirror", 1, False),
+        again,
+        "DELETE FROM event_consumers;",
+    ),
+    Case(
+        "event_consumers.acknowledge",
+        lambda c: event_consumers.acknowledge(c, FOLLOWER, event_consumers.Place(5, 0, 1)),
+        acknowledged_more,
+        JOBS + "INSERT INTO event_consumers VALUES ('runs', 1, 4, 0, 0) ON CONFLICT DO NOTHING;",
+    ),
     Case("job_executions.add", lambda c: job_executions.add(c, f"{_ID}0e", "new", None, 5), again, JOBS),
     Case(
         "job_executions.run_now",

@@ -122,3 +122,8 @@ def decode_events(text: bytes | str) -> tuple[Event, ...]:
         msgspec.DecodeError: not something that `encode_events` wrote.
     """
     return _events_decoder.decode(text)
+
+
+def event_names() -> frozenset[str]:
+    """The names of all events."""
+    return frozenset(event.__name__ for event in Event.__subclasses__())

@@ -1,0 +1,184 @@
+"""Consumers of events: jobs that follow the event log, in order, partition by partition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import trio
+import trio_asyncio
+
+from vivero.engine.core.records.base import Event
+from vivero.engine.core.records.codec import decode_events
+from vivero.engine.jobs.definitions import Runs
+from vivero.engine.jobs.execution import Connections, Execution, LeaseLost, TransactionalExecution
+from vivero.storage import event_consumers
+from vivero.storage.event_consumers import EventRow, Place
+from vivero.storage.job_executions import Run
+from vivero.storage.postgres.driver import Connection
+
+PAGE_ROWS = 200
+_encode = msgspec.json.Encoder(decimal_format="number").encode
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxEvent:
+    """An event of the log. `position` is that of its command; `at_ms` is the engine's time in epoch ms."""
+
+    partition: int
+    position: int
+    seq: int
+    ordinal: int
+    at_ms: int
+    record: Event
+
+    @property
+    def type(self) -> str:
+        """The name of the event, such as `ElementCompleted`."""
+        return type(self.record).__name__
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The fields of the event; JSON documents in them are decoded."""
+        fields = {name: getattr(self.record, name) for name in self.record.__struct_fields__}
+        data: dict[str, Any] = msgspec.json.decode(_encode(fields))
+        return data
+
+    @property
+    def after(self) -> Place:
+        """The place behind it."""
+        return Place(self.position, self.seq, self.ordinal + 1)
+
+
+@dataclass(slots=True)
+class EventReader:
+    """Reads the events of one run in order, and remembers how far it has read."""
+
+    run: Run
+    types: frozenset[str]
+    """Empty: all."""
+    latest: bool
+    place: Place | None = None
+    caught_up: bool = False
+    """Whether the last poll came to the end of the log."""
+    last: Place | None = None
+    """Behind the last event that the function has got."""
+    acknowledged: Place | None = None
+
+    @property
+    def settled(self) -> Place | None:
+        """Where everything before has been acknowledged or is of other types; None if nothing was read."""
+        return self.place if self.last == self.acknowledged else None
+
+    async def poll(self, connection: Connection, limit: int) -> Sequence[OutboxEvent]:
+        """The next events of the types, up to about `limit`; none at the end of the log."""
+        partition = self.run.partition or 1
+        if self.place is None:
+            self.place = await event_consumers.begin(connection, self.run.type, partition, self.latest)
+        while True:
+            rows = await event_consumers.read(connection, partition, self.place, min(limit, PAGE_ROWS))
+            new = [event for row in rows for event in self._events(partition, row)]
+            if new:
+                self.place = new[-1].after
+            found = [event for event in new if not self.types or event.type in self.types]
+            self.caught_up = not new
+            if found:
+                self.last = found[-1].after
+            if found or not new:
+                return found
+
+    def _events(self, partition: int, row: EventRow) -> Sequence[OutboxEvent]:
+        """Those that were not read before."""
+        place = self.place
+        first = place.ordinal if place and (place.position, place.seq) == (row.position, row.seq) else 0
+        return [
+            OutboxEvent(partition, row.position, row.seq, ordinal, row.at_ms, record)
+            for ordinal, record in enumerate(decode_events(row.events))
+            if ordinal >= first
+        ]
+
+    async def acknowledge(self, connection: Connection, place: Place) -> None:
+        """Raises LeaseLost if the run is another node's by now."""
+        if not await event_consumers.acknowledge(connection, self.run, place):
+            raise LeaseLost(self.run.id)
+        self.acknowledged = place
+
+
+@dataclass(slots=True)
+class TransactionalEvents(TransactionalExecution):
+    """One run of a consumer that is a Trio function. What it acknowledges commits with what it writes: exactly once."""
+
+    _reader: EventReader = field(kw_only=True)
+
+    async def poll(self, limit: int = PAGE_ROWS) -> Sequence[OutboxEvent]:
+        """The next events, in the order of the log; none at its end."""
+        return await self._reader.poll(await self._opened(), limit)
+
+    async def acknowledge(self, event: OutboxEvent) -> None:
+        """This event and all before it are done."""
+        await self._reader.acknowledge(await self._opened(), event.after)
+
+    async def settle(self) -> None:
+        """Go past events of other types."""
+        if self._reader.settled is not None:
+            await self._reader.acknowledge(await self._opened(), self._reader.settled)
+
+
+@dataclass(slots=True)
+class AsyncioEvents(Execution):
+    """One run of a consumer that is an asyncio function. An acknowledgement is kept at once: at least once."""
+
+    _connections: Connections
+    _reader: EventReader
+
+    async def poll(self, limit: int = PAGE_ROWS) -> Sequence[OutboxEvent]:
+        """The next events, in the order of the log; none at its end."""
+        return await trio_asyncio.trio_as_aio(_poll)(self._connections, self._reader, limit)  # type: ignore[no-any-return]
+
+    async def acknowledge(self, event: OutboxEvent) -> None:
+        """This event and all before it are done."""
+        await trio_asyncio.trio_as_aio(_acknowledge)(self._connections, self._reader, event.after)
+
+
+@dataclass(slots=True)
+class ThreadEvents(Execution):
+    """One run of a consumer that is a plain function. An acknowledgement is kept at once: at least once."""
+
+    _connections: Connections
+    _reader: EventReader
+
+    def poll(self, limit: int = PAGE_ROWS) -> Sequence[OutboxEvent]:
+        """The next events, in the order of the log; none at its end."""
+        return trio.from_thread.run(_poll, self._connections, self._reader, limit)
+
+    def acknowledge(self, event: OutboxEvent) -> None:
+        """This event and all before it are done."""
+        trio.from_thread.run(_acknowledge, self._connections, self._reader, event.after)
+
+
+async def _poll(connections: Connections, reader: EventReader, limit: int) -> Sequence[OutboxEvent]:
+    async with connections() as connection:
+        return await reader.poll(connection, limit)
+
+
+async def _acknowledge(connections: Connections, reader: EventReader, place: Place) -> None:
+    async with connections() as connection:
+        await reader.acknowledge(connection, place)
+
+
+async def settle(connections: Connections, execution: Execution, reader: EventReader) -> None:
+    """At the end of a run: go past events of other types. Raises LeaseLost."""
+    if isinstance(execution, TransactionalEvents):
+        await execution.settle()
+    elif reader.settled is not None:
+        await _acknowledge(connections, reader, reader.settled)
+
+
+def execution_of(run: Run, runs: Runs, connections: Connections, reader: EventReader) -> Execution:
+    """What a consumer's function gets."""
+    if runs is Runs.TRIO:
+        return TransactionalEvents(run, connections, _reader=reader)
+    made = AsyncioEvents if runs is Runs.ASYNCIO else ThreadEvents
+    return made(run, connections, reader)

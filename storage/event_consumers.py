@@ -1,0 +1,65 @@
+"""Consumers of the event log: how far each has come in each partition (`engine/jobs/events.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from vivero.storage.job_executions import Run
+from vivero.storage.postgres.driver import Connection
+from vivero.storage.postgres.sql_files import beside
+
+_sql = beside(__file__)
+
+MAX_PAGE_BYTES = 4_000_000
+"""Rows of a page beyond this size wait for the next page."""
+
+
+class Place(msgspec.Struct, frozen=True, order=True, gc=False):
+    """The next event to read: the row, and the number of the event in the row."""
+
+    position: int
+    seq: int
+    ordinal: int
+
+
+class EventRow(msgspec.Struct, frozen=True, gc=False):
+    """A row of the event log. `events` is JSON."""
+
+    position: int
+    seq: int
+    events: str
+    at_ms: int
+
+
+class ConsumerPlace(msgspec.Struct, frozen=True, gc=False):
+    """How far a consumer is in a partition; `behind` counts positions of commands."""
+
+    consumer: str
+    partition: int
+    position: int
+    behind: int
+    acknowledged_ms: int
+
+
+async def begin(connection: Connection, consumer: str, partition: int, latest: bool) -> Place:
+    """Where the consumer is. A new one begins with the first event that is kept, or, with `latest`, with the next."""
+    return Place(*(await connection.execute(_sql["begin"], (consumer, partition, latest))).rows[0])
+
+
+async def read(connection: Connection, partition: int, place: Place, limit: int) -> Sequence[EventRow]:
+    """Up to `limit` rows from the place on."""
+    values = (partition, place.position, place.seq, limit, MAX_PAGE_BYTES)
+    return [EventRow(*row) for row in (await connection.execute(_sql["read"], values)).rows]
+
+
+async def acknowledge(connection: Connection, run: Run, place: Place) -> bool:
+    """Moves the place of the run's consumer forward. False if the run has lost its lease."""
+    values = (run.type, run.partition, place.position, place.seq, place.ordinal, run.id, run.lease)
+    return bool((await connection.execute(_sql["acknowledge"], values)).rows)
+
+
+async def places(connection: Connection) -> list[ConsumerPlace]:
+    """All consumers in all partitions."""
+    return [ConsumerPlace(*row) for row in (await connection.execute(_sql["places"])).rows]
