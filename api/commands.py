@@ -14,6 +14,7 @@ import trio
 
 from vivero.api import preconditions
 from vivero.api.access import audit, tenants
+from vivero.api.access.caller import Caller
 from vivero.api.decoding import any_decoder
 from vivero.api.outcome_waits import OutcomeWait
 from vivero.api.problems import TIMED_OUT, Problem, bad_request, not_appended, rejected
@@ -93,7 +94,7 @@ async def submit(
     """
     settings = services.settings
     deadline = trio.current_time() + settings.response_timeout_s if deadline is None else deadline
-    idempotency = _idempotency(request, content)
+    idempotency = _idempotency(request, services, content)
     tenant = tenants.of_key(request, services) if tenant is None else tenant
     waits = not responds_async(request, settings.respond_async and not needs_outcome)
     repetitions = 0
@@ -249,14 +250,24 @@ def _is_old_bug(appended: Appended, rejection: Rejection) -> bool:
 # ------------------------------------------------------------------------------------------------ idempotency keys
 
 
-def _idempotency(request: Request, content: bytes | None) -> tuple[str, bytes] | None:
-    """The request's idempotency key and the fingerprint of its content; None without a key. Raises Problem 400."""
+def _idempotency(request: Request, services: Services, content: bytes | None) -> tuple[str, bytes] | None:
+    """The request's idempotency key and the fingerprint of its content; None without a key. Raises Problem 400.
+
+    With authentication the key is the caller's own. The log keeps keys by tenant, too.
+    """
     key = request.header(b"idempotency-key")
     if key is None:
         return None
     if IDEMPOTENCY_KEY.fullmatch(key) is None:
         raise bad_request("The header Idempotency-Key must be 1 to 255 visible ASCII characters")
+    if services.access is not None:
+        key = f"{_of_caller(request.caller)} {key}"
     return key, _fingerprint(request, _canonical(request.body) if content is None else content)
+
+
+def _of_caller(caller: Caller) -> str:
+    """A text that no other caller has, so that nobody gets the answer to a request of another one."""
+    return hashlib.blake2b(f"{caller.kind}\0{caller.id}".encode(), digest_size=16).hexdigest()
 
 
 def _fingerprint(request: Request, content: bytes) -> bytes:

@@ -401,6 +401,12 @@ class LongPolls:
             for poller in queue.pollers:
                 poller.nudge()
 
+    def end_waits(self) -> None:
+        """End the polls that wait now, without a job: their callers may have lost their rights, and must ask again."""
+        for queue in self._queues.values():
+            for poller in queue.pollers:
+                poller.displace()
+
     def wake_all(self) -> None:
         """Let all polls look, without bounds, because the clock was changed or notifications may be lost."""
         self.bounds.forget()

@@ -23,12 +23,22 @@ class Kind:
     kept: str = "false"
     taken: str = "false"
     """The condition that another entry has what must be unique; $1 is the id, and the columns follow."""
+    used: str = "false"
+    """The condition that something depends on the entry $1, so that it cannot be deleted."""
 
 
 USER = Kind("USER", "users", "username", ("name", "email"))
 GROUP = Kind("GROUP", "user_groups", "group_id", ("name", "description"))
 ROLE = Kind("ROLE", "roles", "role_id", ("name", "description"), kept="built_in")
-TENANT = Kind("TENANT", "tenants", "tenant_id", ("name", "description"), kept="tenant_id = '<default>'")
+TENANT = Kind(
+    "TENANT",
+    "tenants",
+    "tenant_id",
+    ("name", "description"),
+    kept="tenant_id = '<default>'",
+    # A running instance has a definition that is not deleted.
+    used="EXISTS (SELECT FROM process_definitions d WHERE d.tenant_id = $1 AND d.state <> 'DELETED')",
+)
 MAPPING_RULE = Kind(
     "MAPPING_RULE",
     "mapping_rules",
@@ -74,23 +84,32 @@ async def exists(connection: Connection, kind: Kind, id: str) -> bool:
 async def delete(connection: Connection, kind: Kind, id: str) -> str:
     """Delete an entry with its members, memberships and grants: a later one with its id must not inherit them.
 
-    Gives "done", or why not: "unknown", "kept". Raises LastAdmin: then the transaction must not commit.
+    Gives "done", or why not: "unknown", "kept", "used". Raises LastAdmin: then the transaction must not commit.
     """
     if not connection.in_transaction:
         async with connection.transaction():
             return await delete(connection, kind, id)
     before = await count_admins(connection)
-    text = f"DELETE FROM {kind.table} WHERE {kind.id} = $1 AND NOT {kind.kept} RETURNING 1"
+    text = f"DELETE FROM {kind.table} WHERE {kind.id} = $1 AND NOT {kind.kept} AND NOT {kind.used} RETURNING 1"
     if not (await connection.execute(text, (id,))).rows:
-        return "kept" if await exists(connection, kind, id) else "unknown"
+        return await _why_not(connection, kind, id)
     await connection.execute(
         "DELETE FROM members WHERE container_type = $1 AND container_id = $2 OR member_type = $1 AND member_id = $2",
         (kind.type, id),
     )
+    if kind is TENANT:
+        text = "UPDATE api_tokens SET tenants = array_remove(tenants, $1) WHERE $1 = ANY (tenants)"
+        await connection.execute(text, (id,))
     await connection.execute("DELETE FROM authorizations WHERE owner_type = $1 AND owner_id = $2", (kind.type, id))
     if before and not await count_admins(connection):
         raise LastAdmin
     return "done"
+
+
+async def _why_not(connection: Connection, kind: Kind, id: str) -> str:
+    """Why an entry was not deleted."""
+    rows = (await connection.execute(f"SELECT {kind.kept} FROM {kind.table} WHERE {kind.id} = $1", (id,))).rows
+    return "unknown" if not rows else "kept" if rows[0][0] else "used"
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,17 @@ class ListedRole(NamedTuple):
     members: Sequence[str]
 
 
+class ListedTenant(NamedTuple):
+    """A tenant as `vivero tenant list` shows it. Members are `USER demo`, `TOKEN worker`, …"""
+
+    tenant_id: str
+    name: str
+    description: str | None
+    members: Sequence[str]
+    definitions: int
+    """The number of process definitions that are not deleted."""
+
+
 class ListedToken(NamedTuple):
     """A token as `vivero token list` shows it."""
 
@@ -204,6 +215,19 @@ async def unassign(connection: Connection, container: tuple[str, str], member: t
     if before and not await count_admins(connection):
         raise LastAdmin
     return done
+
+
+# -------------------------------------------------------------------------------------------------------- tenants
+
+
+async def tenants(connection: Connection) -> list[ListedTenant]:
+    """All tenants with their members and their process definitions."""
+    return [ListedTenant(*row) for row in (await connection.execute(_sql["tenants"])).rows]
+
+
+async def missing_tenants(connection: Connection, asked: Sequence[str]) -> list[str]:
+    """Those of these tenants that do not exist."""
+    return [row[0] for row in (await connection.execute(_sql["missing_tenants"], (list(asked),))).rows]
 
 
 async def count_admins(connection: Connection) -> int:

@@ -95,6 +95,19 @@ FROM roles r ORDER BY r.role_id;
 -- The roles of this list that do not exist.
 SELECT asked FROM unnest($1::text[]) AS asked WHERE NOT EXISTS (SELECT FROM roles WHERE role_id = asked);
 
+-- name: tenants
+-- For `vivero tenant list` and `show`. API tokens carry their tenants themselves.
+SELECT t.tenant_id, t.name, t.description, array(
+    SELECT m.member_type || ' ' || m.member_id FROM members m
+    WHERE m.container_type = 'TENANT' AND m.container_id = t.tenant_id
+    UNION ALL SELECT 'TOKEN ' || a.name FROM api_tokens a WHERE t.tenant_id = ANY (a.tenants) ORDER BY 1),
+    (SELECT count(*) FROM process_definitions d WHERE d.tenant_id = t.tenant_id AND d.state <> 'DELETED')
+FROM tenants t ORDER BY t.tenant_id;
+
+-- name: missing_tenants
+-- The tenants of this list that do not exist.
+SELECT asked FROM unnest($1::text[]) AS asked WHERE NOT EXISTS (SELECT FROM tenants WHERE tenant_id = asked);
+
 -- name: assign
 -- No row: it is a member already.
 INSERT INTO members (container_type, container_id, member_type, member_id) VALUES ($1, $2, $3, $4)

@@ -156,6 +156,7 @@ class NodeEvents:
     def _forget_callers(self) -> None:
         if self._access is not None:
             self._access.forget()
+            self._long_polls.end_waits()
 
     def _announced(self, channel: str, payload: str) -> None:
         announced = announcing.decode(payload)

@@ -47,10 +47,14 @@ def _anywhere(_command: Command, _tenant: str, _routes: Routes) -> int | None:
     return None
 
 
-def _of_key(command: CancelInstance, _tenant: str, routes: Routes) -> int | None:
+def _of_key(command: CancelInstance | StartInstance, _tenant: str, routes: Routes) -> int | None:
     """The partition that assigned the key. A key of no partition is rejected where it is."""
     partition = partition_of(command.key)
     return partition if partition in routes.all else None
+
+
+def _of_start(command: StartInstance, tenant: str, routes: Routes) -> int | None:
+    return command.partition or _of_key(command, tenant, routes)
 
 
 def _of_published(command: PublishMessage | CorrelateMessage, tenant: str, routes: Routes) -> int | None:
@@ -115,7 +119,7 @@ HOMES: dict[type[Command], Home] = FROM_CLIENTS | {
     ContinueWork: _of_key,
     TriggerTimer: _of_key,
     TriggerSubscription: _of_key,
-    StartInstance: _of_key,
+    StartInstance: _of_start,
     CompleteThrow: _of_key,
     OpenSubscription: _of_channel,
     CloseSubscription: _of_channel,

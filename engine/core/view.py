@@ -288,6 +288,13 @@ class View:
     def other_partitions(self) -> list[int]:
         return [one for one in self.state.routes.all if one != self.state.partition]
 
+    def partition_for_start(self, tenant: str, number: int) -> int | None:
+        """Another partition, if the tenant is pinned to others than this one. `number` chooses one of several."""
+        pinned = self.state.routes.pins.get(tenant)
+        if pinned is None or self.state.partition in pinned:
+            return None
+        return pinned[number % len(pinned)]
+
     def is_of_this_partition(self, key: int) -> bool:
         """Whether this partition has assigned the key, and owns its aggregate."""
         return partition_of(key) == self.state.partition

@@ -77,6 +77,35 @@ async def test_a_poller_that_takes_many_is_enough_for_many(long_polls, start, nu
     nursery.cancel_scope.cancel()
 
 
+async def test_waits_end_without_a_job_and_others_may_begin(long_polls, start, nursery, mock_clock):
+    polls = [await start(long_polls), await start(long_polls, subject=("u", "y"))]
+    await settle()
+    long_polls.end_waits()
+    assert await settle(*polls) == [False, False]
+    later = await start(long_polls)
+    assert await settle(later) == [None]
+    nursery.cancel_scope.cancel()
+
+
+async def test_one_client_waits_for_the_jobs_of_several_tenants(long_polls, nursery, mock_clock):
+    """Any of its pollers wakes it, and none gets jobs from a batch, which would be too many together."""
+    with ExitStack() as stack:
+        asks = [Ask("t", tenant, 1, 60_000, "w") for tenant in "xyz"]
+        pollers = [stack.enter_context(long_polls.register(ask, alone=False)) for ask in asks]
+        for tenant in "zx":
+            for poller in pollers:
+                poller.looking()
+            nursery.start_soon(make_available, long_polls, tenant)
+            assert await wait_for_any(pollers, FOREVER)
+            assert [poller.ask.tenant for poller in pollers if poller.woken] == [tenant]
+
+
+async def make_available(long_polls, tenant):
+    await trio.testing.wait_all_tasks_blocked()
+    assert long_polls.piggybacked({("t", tenant): 1}) == []
+    long_polls.available("t", tenant, 1)
+
+
 async def test_jobs_of_other_types_wake_nobody(long_polls, start, nursery, mock_clock):
     poll = await start(long_polls)
     await settle()

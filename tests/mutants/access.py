@@ -102,6 +102,24 @@ ACCESS: tuple[Mutant, ...] = (
         ("element is not None and view.enter(element.root.tenant)", "element is not None"),
     ),
     mutant(
+        "a command by key may touch every tenant in the core",
+        "tests/api/access/test_foreign_keys.py::test_a_foreign_key_is_an_unknown_key",
+        "engine/core/view.py",
+        ("if not covers(self.tenant, tenant):", "if False:"),
+    ),
+    mutant(
+        "an idempotency key belongs to everybody",
+        f"{TENANTS}::test_an_idempotency_key_belongs_to_its_caller",
+        "api/commands.py",
+        ("    if services.access is not None:\n        key", "    if False:\n        key"),
+    ),
+    mutant(
+        "a token gets a later tenant with the same id",
+        "tests/api/access/test_directory.py::test_a_token_does_not_get_a_later_tenant_with_the_same_id",
+        "storage/directory.py",
+        ("    if kind is TENANT:", "    if False:"),
+    ),
+    mutant(
         "a caller may name every tenant",
         f"{TENANTS}::test_another_tenant_is_403_whether_it_exists_or_not",
         "api/access/tenants.py",

@@ -10,6 +10,12 @@ MOVES = f"{INTERLEAVINGS}::test_slots_move_meanwhile"
 
 PARTITIONS: tuple[Mutant, ...] = (
     mutant(
+        "a timer of a pinned tenant starts its process where the timer is",
+        "tests/core/partitions/test_crossing.py::test_a_timer_starts_an_instance_in_a_partition_of_its_tenant",
+        "engine/core/view.py",
+        ("if pinned is None or self.state.partition in pinned:", "if True:"),
+    ),
+    mutant(
         "a command is handled at the wrong partition",
         f"{CROSSING}::test_a_message_published_anywhere_reaches_the_element",
         "engine/core/step.py",

@@ -165,6 +165,7 @@ class TestCommandLine:
         assert json.loads(command("token", "list", "--json"))["roles"] == ["worker"]
         assert "already" in command("token", "create", "billing", "--role", "worker", fails=True)
         assert "no role" in command("token", "create", "other", "--role", "emperor", fails=True)
+        assert "no tenant" in command("token", "create", "other", "--role", "worker", "--tenant", "acme", fails=True)
         assert "not a lifetime" in command("token", "create", "other", "--role", "worker", "--expires", "x", fails=True)
         with psycopg.connect(database) as connection:
             assert token[7:] not in str(connection.execute("SELECT * FROM api_tokens").fetchall())
@@ -200,6 +201,35 @@ class TestCommandLine:
         assert (actor, kind, address) == (getpass.getuser(), "UNKNOWN", socket.gethostname())
         assert password not in str(records)
         assert token not in str(records)
+
+    def test_tenants(self, command):
+        command("tenant", "create", "acme", "--name", "Acme Inc.", "--description", "Orders")
+        assert "already" in command("tenant", "create", "acme", fails=True)
+        assert "not a valid id" in command("tenant", "create", "a,b", fails=True)
+        command("tenant", "assign", "acme", "ann")
+        command("tenant", "assign", "acme", "operator", "--type", "role")
+        assert "no group 'staff'" in command("tenant", "assign", "acme", "staff", "--type", "group", fails=True)
+        assert "no tenant 'x'" in command("tenant", "assign", "x", "ann", fails=True)
+        assert "not a valid name" in command("tenant", "assign", "acme", "a b", fails=True)
+        command("token", "create", "billing", "--role", "worker", "--tenant", "acme", "--tenant", "<default>")
+        shown = {
+            "tenantId": "acme",
+            "name": "Acme Inc.",
+            "description": "Orders",
+            "definitions": 0,
+            "members": ["ROLE operator", "TOKEN billing", "USER ann"],
+        }
+        assert json.loads(command("tenant", "show", "acme", "--json")) == shown
+        assert json.loads(command("tenant", "list", "--json").splitlines()[1]) == shown
+        assert "  TOKEN billing" in command("tenant", "show", "acme")
+        assert "     3 members  Acme Inc." in command("tenant", "list")
+        command("tenant", "unassign", "acme", "ann")
+        assert "does not have" in command("tenant", "unassign", "acme", "ann", fails=True)
+        command("tenant", "delete", "acme")
+        assert "no tenant" in command("tenant", "delete", "acme", fails=True)
+        assert "no tenant" in command("tenant", "show", "acme", fails=True)
+        assert "built in" in command("tenant", "delete", "<default>", fails=True)
+        assert json.loads(command("token", "list", "--json"))["tenants"] == ["<default>"], "a later one is another"
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "user": ("access:user", "Add, list and delete users, and set their passwords."),
         "token": ("access:token", "Create, list and revoke API tokens."),
         "role": ("access:role", "List roles, and give or take them."),
+        "tenant": ("tenants:tenant", "Create, list and delete tenants, and assign users and others to them."),
     },
     "Tools": {
         "feel": ("feel:feel", "Evaluate a FEEL expression."),

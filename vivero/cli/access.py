@@ -211,6 +211,8 @@ def create_token(
     async def work(connection: Connection) -> None:
         await _check_roles(connection, roles)
         asked = tenants or ("<default>",)
+        if missing := await identities.missing_tenants(connection, asked):
+            raise Failure(f"there is no tenant '{missing[0]}': `vivero tenant list` shows the tenants")
         if not await identities.create_token(connection, name, digest(made), roles, asked, expires_in_s):
             raise Failure(f"there is a token '{name}' already: revoke it, or choose another name")
 

@@ -108,8 +108,9 @@ def start(command: StartInstance, view: View) -> Effects:
         yield from start_rejected(command, no_subscription(name, key), view)
         return
     maps = bool(view.model(definition.key).nodes[command.element].outputs)
+    instance = command.key or view.key()
     yield InstanceCreated(
-        command.key,
+        instance,
         definition.key,
         definition.process_id,
         definition.version,
@@ -123,7 +124,7 @@ def start(command: StartInstance, view: View) -> Effects:
         command.start_lock,
     )
     for name, value in () if maps else command.variables.items():
-        yield VariableSet(view.key(), command.key, name, value)
+        yield VariableSet(view.key(), instance, name, value)
     if offer is not None:
         yield from _received(command, offer, view)
 

@@ -89,7 +89,9 @@ def _trigger_start(timer: Timer, view: View) -> Effects:
     following = next_due(timer, view.now, view.rules)
     if following is not None:
         yield scheduled(view.key(), timer.target, following, timer.definition, timer.process_id, timer.tenant)
-    yield Send(StartInstance(view.key(), timer.definition, timer.target))
+    partition = view.partition_for_start(timer.tenant, timer.key)
+    key = view.key() if partition is None else 0
+    yield Send(StartInstance(key, timer.definition, timer.target, partition=partition or 0))
 
 
 def _is_quarantined(timer: Timer) -> bool:

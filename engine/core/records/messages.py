@@ -104,8 +104,9 @@ class RejectCorrelation(Command, frozen=True):
 class StartInstance(Command, frozen=True):
     """Internal: start a process at its start event `element`. `key` is the key of the new instance.
 
-    `start_lock`: the correlation key that is locked for the process while the instance runs. `variables` are JSON text.
-    `offer`: the message that starts it. `process_id`: the process id of the definition.
+    With `partition` the instance begins there, and its key is assigned there. `start_lock`: the correlation key that is
+    locked for the process while the instance runs. `variables` are JSON text. `offer`: the message that starts it.
+    `process_id`: the process id of the definition.
     """
 
     intent: ClassVar[str] = "PROCESS_INSTANCE:START"
@@ -117,6 +118,7 @@ class StartInstance(Command, frozen=True):
     subscription: int | None = None
     offer: Offer | None = None
     process_id: str = ""
+    partition: int = 0
 
 
 class DeliverEvent(Command, frozen=True):

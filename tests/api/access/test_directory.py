@@ -52,6 +52,32 @@ async def test_the_life_of_an_entry(admin, path, id, values, model, secret):
     await admin("PUT", f"/{path}/ann-1", changed, 404)
 
 
+async def test_a_tenant_with_definitions_is_not_deleted(admin, rows):
+    """A running instance has a definition that is not deleted."""
+    await admin("POST", "/tenants", {"tenantId": "blue", "name": "Blue"}, 201)
+    rows.definition(tenant_id="blue", state="DRAINING")
+    refused = (await admin("DELETE", "/tenants/blue", status=409)).problem
+    assert (refused["title"], "still has process definitions" in refused["detail"]) == ("INVALID_STATE", True)
+    rows.execute("UPDATE process_definitions SET state = 'DELETED'")
+    await admin("DELETE", "/tenants/blue", status=204)
+
+
+async def test_a_token_does_not_get_a_later_tenant_with_the_same_id(admin, people, secured, authenticator):
+    token = bearer(people.token("worker", "worker", tenants=["blue", "<default>"]))
+
+    async def tenants():
+        me = await secured("GET", "/v2/authentication/me", headers=token)
+        return [tenant["tenantId"] for tenant in me.json["tenants"]]
+
+    blue = {"tenantId": "blue", "name": "Blue"}
+    await admin("POST", "/tenants", blue, 201)
+    assert await tenants() == ["<default>", "blue"]
+    await admin("DELETE", "/tenants/blue", status=204)
+    await admin("POST", "/tenants", blue, 201)
+    authenticator.forget()  # what the notification does
+    assert await tenants() == ["<default>"]
+
+
 @pytest.mark.parametrize(
     ("path", "body"),
     [

@@ -9,11 +9,13 @@ from tests.api.conftest import KEY, Client, NoDatabase
 from vivero.api import app as api_app
 from vivero.api.access.caller import Caller, caller
 from vivero.api.access.permissions import ALL_RIGHTS
+from vivero.api.command_routing import CommandRouting
 from vivero.engine.core.records.catalogue import DeploymentReply
 from vivero.engine.core.records.conditionals import ConditionalsReply
 from vivero.engine.core.records.instances import InstanceReply
 from vivero.engine.core.records.messages import MessageReply
 from vivero.engine.core.records.signals import SignalReply
+from vivero.engine.core.routes import Routes, spread
 from vivero.engine.core.tenants import EVERY_TENANT
 from vivero.storage.identities import StoredRights, Tenant
 
@@ -168,6 +170,57 @@ async def test_an_administrator_may_name_only_tenants_that_exist(client_of, engi
     client = client_of(caller("USER", "root", stored_rights("admin")))
     assert (await ask(client, "/v2/signals/broadcast", "b")).status == 200
     assert (await ask(client, "/v2/signals/broadcast", "typo")).status == 403
+
+
+# ---- pinned tenants
+
+CREATION = "/v2/process-instances"
+
+
+@pytest.mark.parametrize(
+    ("tenant", "partitions"),
+    [("a", [2, 2, 2, 2]), ("b", [1, 3, 1, 3]), ("c", [1, 2, 3, 1]), ("<default>", [1, 2, 3, 1])],
+)
+@pytest.mark.parametrize("path", [CREATION, "/v2/signals/broadcast", "/v2/conditionals/evaluation"])
+async def test_new_work_of_a_pinned_tenant_begins_in_its_partitions(client_of, engine, path, tenant, partitions):
+    routes = Routes(1, 3, spread(3), {"a": (2,), "b": (1, 3)})
+    engine.reply = NAMING[path][2]
+    client = client_of(ann("a", "b", "c", "<default>"), routing=CommandRouting(routes))
+    for _ in partitions:
+        assert (await ask(client, path, tenant)).status == 200
+    assert [item.partition for item in engine.appended] == partitions
+
+
+async def test_messages_of_a_pinned_tenant_go_by_their_slots(client_of, engine):
+    routes = Routes(1, 3, spread(3), {"a": (2,)})
+    engine.reply = MessageReply("a", 1)
+    client = client_of(ann("a"), routing=CommandRouting(routes))
+    for key in "xyz":
+        await client("POST", "/v2/messages/publication", {"name": "m", "tenantId": "a", "correlationKey": key})
+    assert [item.partition for item in engine.appended] == [routes.of_channel("a", key) for key in "xyz"]
+
+
+# ---- idempotency keys
+
+
+async def cancel(client, key=b"k1"):
+    return await client("POST", f"/v2/process-instances/{KEY}/cancellation", headers=[(b"idempotency-key", key)])
+
+
+async def test_an_idempotency_key_belongs_to_its_caller(client_of, engine):
+    """Another caller with the same key, body and tenants has a command of its own."""
+    callers = [replace(ann("a"), id=id, kind=kind) for kind in ("USER", "TOKEN") for id in ("ann", "bob")]
+    for who in callers * 2:
+        assert (await cancel(client_of(who))).status == 204
+    assert len(engine.appended) == len(callers)
+    assert len({item.idempotency[0] for item in engine.appended}) == len(callers)
+
+
+async def test_the_key_of_one_caller_is_not_found_by_the_name_of_another(client_of, engine):
+    await cancel(client_of(replace(ann("a"), id="ann")), b"k")
+    await cancel(client_of(replace(ann("a"), id="ann\0k")), b"k")
+    await cancel(client_of(replace(ann("a"), id="ann k")), b"k")
+    assert len(engine.appended) == 3
 
 
 # ---- jobs

@@ -1,5 +1,7 @@
 """What crosses between partitions: commands that arrived at the wrong one, signals, definitions, deletions."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.core.bench import raw
@@ -15,6 +17,7 @@ from vivero.engine.core.records.jobs import CompleteJob
 from vivero.engine.core.records.messages import CorrelateMessage, OpenSubscription, PublishMessage
 from vivero.engine.core.records.signals import BroadcastSignal, DeliverSignal
 from vivero.engine.core.records.slots import MoveSlots, ReleaseSlots, SwitchSlots
+from vivero.engine.core.records.timers import FireTimer
 from vivero.engine.core.routes import slot_of, spread
 from vivero.engine.core.step import StepLimits
 
@@ -278,3 +281,26 @@ def test_a_wait_moves_with_its_slot(bench, cluster):
     assert not cluster.detours
     assert cluster.run(PublishMessage("hello", key), at=1).response.message_key >> 51 == 3
     assert not bench.open()
+
+
+# ---- pinned tenants
+
+
+DATE = "<timerEventDefinition><timeDate>2099-01-01T00:00:00Z</timeDate></timerEventDefinition>"
+TIMED = model(f'<startEvent id="start">{DATE}</startEvent>', task("work"), end(), "start > work > end")
+
+
+@pytest.mark.parametrize(("pinned", "where"), [({}, 1), ({TENANT: (1, 2)}, 1), ({TENANT: (3,)}, 3), ({"x": (3,)}, 1)])
+def test_a_timer_starts_an_instance_in_a_partition_of_its_tenant(bench, cluster, pinned, where):
+    cluster.routes = replace(cluster.routes, pins=pinned)
+    for engine in cluster.engines:
+        engine.refresh()
+    bench.deploy(TIMED)
+    (timer,) = cluster[1].state.timers
+    assert cluster.run(FireTimer(timer)).rejection is None
+    assert {number: elements(cluster, number) for number in (1, 2, 3) if elements(cluster, number)} == {
+        where: ["p", "work"]
+    }
+    (job,) = cluster[where].state.jobs
+    assert partition_of(job) == where
+    assert cluster.run(CompleteJob(job)).rejection is None
