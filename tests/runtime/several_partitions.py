@@ -5,6 +5,7 @@ from functools import partial
 
 import trio
 
+from tests.runtime.consumer.bench import keep_leading
 from tests.runtime.whole_engine import TENANT, EngineBench
 from vivero.engine.core.homes import HOMES
 from vivero.engine.core.routes import ONE_PARTITION
@@ -23,11 +24,14 @@ from vivero.storage.postgres import driver
 class PartitionsBench(EngineBench):
     """As an `EngineBench`. Commands go to their homes, new work to the partition that a test names."""
 
-    def __init__(self, dsn, count=3, consumer_settings=None) -> None:
+    def __init__(self, dsn, count=3, consumer_settings=None, later=0) -> None:
+        """`later`: partitions that are made, and opened, later on."""
         super().__init__(dsn)
         self.count = count
+        self.errors = []
+        """Why terms ended."""
         self.routes = ONE_PARTITION
-        numbers = range(1, count + 1)
+        numbers = range(1, count + later + 1)
         connect = partial(driver.connect, dsn)
         self.handovers = handovers = Handovers(numbers)
         for one in numbers:
@@ -75,15 +79,20 @@ class PartitionsBench(EngineBench):
         self.routes = await routes.read(self.connection)
         try:
             async with trio.open_nursery() as nursery:
-                consumers = [consumer.run for consumer in self.consumers.values()]
-                timers = [timers.run for timers in self.all_timers.values()]
-                for run in (self.appender.run, *consumers, *timers):
-                    nursery.start_soon(run, Beat(SupervisionSettings()))
+                self._nursery = nursery
+                nursery.start_soon(self.appender.run, Beat(SupervisionSettings()))
+                for partition in range(1, self.count + 1):
+                    self.open(partition)
                 yield self
                 nursery.cancel_scope.cancel()
         finally:
             self.connection.close()
             self._pool.close()
+
+    def open(self, partition):
+        """Lead a partition. Terms that end with an error of PostgreSQL are followed by others."""
+        self._nursery.start_soon(keep_leading, self.consumers[partition], self.errors)
+        self._nursery.start_soon(self.all_timers[partition].run, Beat(SupervisionSettings()))
 
     async def send(self, command, at=None, idempotency=None):
         """Append a command at a partition, by default its home, or the first one. Its position."""

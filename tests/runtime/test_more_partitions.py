@@ -5,10 +5,12 @@ from collections import Counter
 import pytest
 import trio
 
+from tests.core.bench import raw
 from tests.core.partitions.test_interleavings import MODELS
 from tests.runtime.several_partitions import PartitionsBench
 from tests.runtime.test_several_partitions import CORRELATED_TWICE, OPEN, UNLIKE, Traffic, live
-from vivero.engine.core.records.instances import CancelInstance
+from vivero.engine.core.records.instances import CancelInstance, CreateInstance
+from vivero.engine.core.records.messages import PublishMessage
 from vivero.engine.core.routes import SLOTS, Routes, spread
 from vivero.engine.runtime.more_partitions import NotRaised, plan, raise_number
 from vivero.storage import routes
@@ -66,13 +68,34 @@ async def test_the_number_is_not_lowered(migrated):
             await raise_number(bench.connection, 2, lambda _move: None)
 
 
+@pytest.mark.parametrize("number", [0, 1_025])
+async def test_more_partitions_than_slots_are_refused(migrated, number):
+    connection = await driver.connect(migrated)
+    with pytest.raises(NotRaised, match="between 1 and 1024"):
+        await raise_number(connection, number, lambda _move: None)
+    assert (await routes.read(connection)).partitions == 1
+    connection.close()
+
+
 async def test_new_partitions_own_their_share(migrated):
-    """Partition 3 has no consumer here, but it need not do anything to own slots."""
-    async with PartitionsBench(migrated, 2).running() as bench:
+    """From one partition to three. The new ones begin at their first positions and keys, and work like the first."""
+    async with PartitionsBench(migrated, 1, later=2).running() as bench:
         await bench.deploy(*MODELS)
-        with pytest.raises(NotRaised), trio.fail_after(1):
-            await raise_number(bench.connection, 5_000, lambda _move: None)
-        assert (await routes.read(bench.connection)).partitions == 2
+        connection = await driver.connect(migrated)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(raise_number, connection, 3, lambda _move: None)
+            await bench.until_value(3, "SELECT count(*) FROM partitions")
+            bench.open(2)
+            bench.open(3)
+        connection.close()
+        bench.routes = await routes.read(bench.connection)
+        assert Counter(bench.routes.slots) == {1: 342, 2: 341, 3: 341}
+        for partition in (1, 2, 3):
+            key = next(key for key in map(str, range(100)) if bench.routes.of_channel("<default>", key) == partition)
+            published = await bench.run(PublishMessage("hello", key, 60_000, None, raw({})), at=1)
+            assert published.reply.message_key >> 51 == partition
+            created = await bench.run(CreateInstance("waits", variables=raw({"k": "x"})), at=partition)
+            assert created.reply.process_instance_key >> 51 == partition
 
 
 async def test_tenants_are_pinned(migrated):
