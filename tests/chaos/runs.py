@@ -74,7 +74,8 @@ async def _round(cluster, load, fault, figure, random, say):
     in_flight = load.books.in_flight
     with trio.fail_after(PROGRESS_S):
         async with fault.inject(cluster, random) as bite:
-            done = max([await load.first_command(bite.port) for _ in range(cluster.partitions)])
+            await load.first_command(bite.port)
+            done = await load.first_commands(bite.port, cluster.partitions)
     await cluster.ready()
     seconds = (bite.recovered or done) - bite.began
     figure.note(bite.hits if in_flight else 0, seconds)

@@ -12,6 +12,7 @@ import trio
 
 from tests.process.books import Books
 from tests.process.http_client import Caller, Unanswered
+from vivero.engine.core.routes import slot_of, spread
 
 MODELS = Path(__file__).resolve().parents[1] / "models"
 PAUSE_S = 0.02
@@ -89,6 +90,20 @@ class Load:
         async with Caller(port) as caller:
             await self._live(caller, number)
         return trio.current_time()
+
+    async def first_commands(self, port, partitions):
+        """Do a new command in each partition: publish a message that nobody waits for. Returns when all are done."""
+        owners = spread(partitions)
+        async with trio.open_nursery() as nursery:
+            for partition in range(1, partitions + 1):
+                key = next(key for key in map(str, itertools.count()) if owners[slot_of("<default>", key)] == partition)
+                nursery.start_soon(self._publish, port, key)
+        return trio.current_time()
+
+    async def _publish(self, port, key):
+        async with Caller(port) as caller:
+            body = {"name": "nobody-waits", "correlationKey": key, "timeToLive": 0}
+            await self._until_settled(caller, "/v2/messages/publication", body, (200,))
 
     async def _live(self, caller, number):
         """Create an instance; it is told what it waits for, or canceled."""
