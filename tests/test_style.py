@@ -270,3 +270,74 @@ def draws_for_itself(path: Path) -> bool:
         )
         for node in ast.walk(tree)
     )
+
+
+# ------------------------------------------------------------------------------------ tests that look into objects
+
+PUBLIC = {"_replace", "_make", "_asdict", "_fields", "_exit"}
+"""Names of Python's own interfaces."""
+LOOKS_INSIDE: dict[str, int] = {
+    "tests/api/access/test_authentication.py": 4,
+    "tests/api/http1/test_connection_capacity.py": 1,
+    "tests/api/routes/test_job_activation.py": 1,
+    "tests/api/routes/test_large_jobs.py": 2,
+    "tests/api/test_deadlines.py": 1,
+    "tests/api/test_long_polls.py": 2,
+    "tests/api/test_memory_budget.py": 1,
+    "tests/core/bench.py": 2,
+    "tests/core/cluster.py": 1,
+    "tests/core/commands/test_incidents.py": 1,
+    "tests/core/partitions/test_crossing.py": 1,
+    "tests/core/quanta.py": 2,
+    "tests/runtime/consumer/bench.py": 1,
+    "tests/runtime/consumer/test_consumer.py": 3,
+    "tests/runtime/consumer/test_leadership.py": 4,
+    "tests/runtime/consumer/test_overlap.py": 2,
+    "tests/runtime/consumer/test_paged_loops.py": 2,
+    "tests/runtime/consumer/test_quanta_between_commands.py": 2,
+    "tests/runtime/consumer/test_very_large_variables.py": 1,
+    "tests/runtime/supervision/test_supervisor.py": 1,
+    "tests/runtime/test_several_partitions.py": 1,
+    "tests/runtime/timers/test_starts.py": 2,
+    "tests/runtime/timers/test_task.py": 5,
+    "tests/runtime/timers/test_window.py": 1,
+    "tests/storage/postgres/test_checks.py": 1,
+    "tests/storage/state/test_save.py": 5,
+    "tests/storage/state/test_snapshots.py": 1,
+    "tests/storage/test_late_calls.py": 2,
+    "tests/vivero/embedded/test_binaries.py": 1,
+    "tests/vivero/test_client.py": 1,
+    "tests/vivero/web/test_served.py": 8,
+}
+"""Files → the number of private names of others that they use. These numbers only fall."""
+
+
+def private_names(tree: ast.Module) -> Iterator[str]:
+    """The private attributes and imports of others that a module names."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__"):
+            owner = ast.unparse(node.value)
+            if owner not in ("self", "cls", "super()") and node.attr not in PUBLIC:
+                yield f"{owner}.{node.attr}"
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("vivero"):
+            yield from (alias.name for alias in node.names if alias.name.startswith("_"))
+
+
+def test_few_tests_look_inside_what_they_test():
+    """A test of behaviour outlives a change of the inside."""
+    counts = {str(path.relative_to(ROOT)): len(list(private_names(parsed(path)))) for path in TESTS}
+    assert {path: count for path, count in counts.items() if count > LOOKS_INSIDE.get(path, 0)} == {}
+    assert {path: count for path, count in LOOKS_INSIDE.items() if count > counts.get(path, 0)} == {}, "lower the bound"
+
+
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        ("consumer._term.last", ["consumer._term"]),
+        ("from vivero.engine.core.step import _private", ["_private"]),
+        ("self._own, cls._own, super()._own, row._replace(a=1)", []),
+        ("consumer.__class__", []),
+    ],
+)
+def test_the_check_sees_private_names(statement, found):
+    assert list(private_names(ast.parse(statement))) == found

@@ -63,7 +63,7 @@ class MemoryEngine:
         """The position before the first one."""
         self.now = 0
         self._resources = dict(resources)
-        self.processor = Processor(self.state, limits, self._find_model)
+        self.processor = Processor(self.state, limits, self.find_model)
 
     def deploy(self, content: bytes, name: str = "process.bpmn", tenant: str = DEFAULT_TENANT) -> DeploymentReply:
         """Deploy one file.
@@ -140,6 +140,6 @@ class MemoryEngine:
         elif need.kind not in (NeedKind.ELEMENT, NeedKind.SUBSCRIPTION, NeedKind.DEFINITION):
             raise NotLoaded(need)
 
-    def _find_model(self, definition: Definition) -> Process | None:
+    def find_model(self, definition: Definition) -> Process | None:
         processes = self._resources.get(definition.sha256)
         return None if processes is None else processes[definition.process_id]

@@ -67,8 +67,8 @@ async def _inspect(dsn: str, connection: Connection, address: str, unsafe: bool,
         raise problem  # the other checks need sessions of one server
     if problem := await find_pooling(dsn, connection, end):
         raise problem  # other findings through a pooler may belong to another session
-    server, read_only = await _facts(connection, address)
-    problems = _judge(server, connection.parameter("server_encoding"), read_only, unsafe)
+    server, read_only = await facts(connection, address)
+    problems = judge(server, connection.parameter("server_encoding"), read_only, unsafe)
     if problem := await _find_missing_rights(connection, address):
         problems.append(problem)
     if not problems and (problem := await _find_unendable_sessions(dsn, connection, end)):
@@ -81,7 +81,7 @@ async def _inspect(dsn: str, connection: Connection, address: str, unsafe: bool,
 # What the server reports
 
 
-async def _facts(connection: Connection, address: str) -> tuple[Server, str | None]:
+async def facts(connection: Connection, address: str) -> tuple[Server, str | None]:
     """The server; and, if it accepts no writes, the reason and the remedy."""
     (row,) = (
         await connection.execute(
@@ -98,7 +98,7 @@ async def _facts(connection: Connection, address: str) -> tuple[Server, str | No
     return server, None
 
 
-def _judge(server: Server, encoding: str | None, read_only: str | None, unsafe: bool) -> list[StartupProblem]:
+def judge(server: Server, encoding: str | None, read_only: str | None, unsafe: bool) -> list[StartupProblem]:
     problems: list[StartupProblem] = []
     if server.version_number < MINIMUM_VERSION * 10_000:
         problems.append(

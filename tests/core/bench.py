@@ -1,12 +1,13 @@
 """A `MemoryEngine` with the words of the tests: elements by id, variables as Python values, rows as documents."""
 
 import json
-from functools import cache
+from functools import cache, partial
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import msgspec
 
+from vivero.engine.core import worklist
 from vivero.engine.core.memory import MemoryEngine
 from vivero.engine.core.records.codec import decode_events, encode_events
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
@@ -249,8 +250,19 @@ def rebuilt(bench):
     state = State(1, bench.state.next_key)
     replay(state, recorded_batches(bench))
     engine = bench.engine
-    engine.state, engine.processor = state, Processor(state, bench.limits, engine._find_model)
+    engine.state, engine.processor = state, Processor(state, bench.limits, engine.find_model)
     bench.watch(state)
+
+
+def apply_by(monkeypatch, kind, applier):
+    """Let `applier(usual, state, event)` apply events of a type. `usual(state, event)` applies them as ever."""
+    usual, follow = worklist._EVENTS[kind]
+    monkeypatch.setitem(worklist._EVENTS, kind, (partial(applier, usual), follow))
+
+
+def explode(_usual, _state, _event):
+    """An applier with a bug."""
+    raise ZeroDivisionError("a bug")
 
 
 def documents(rows):

@@ -84,8 +84,10 @@ class EngineBench:
             owned=lambda: (1,) if self.consumer.handover.leads else (),
         )
         self.timers = Timers(
-            lambda: connect(name="vivero test timers"), self.appender, settings, 1, lambda: self.consumer.handover.leads
+            lambda: connect(name="vivero test timers"), self.appender, settings, 1, lambda: self.timers_lead()
         )
+        self.timers_lead = lambda: self.consumer.handover.leads
+        """Whether the timers are told that their node leads."""
         self.connection: driver.Connection | None = None
 
     # ---- what the consumer tells

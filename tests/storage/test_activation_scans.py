@@ -13,6 +13,7 @@ from vivero.storage import activation
 from vivero.storage.activation import MAX_VARIABLES, Ask, release, take_back
 from vivero.storage.postgres import driver
 from vivero.storage.postgres.plans import by_index
+from vivero.storage.postgres.sql_files import beside
 from vivero.storage.scan_bounds import EVERYTHING, SLOW_LOOKS, Bounds
 from vivero.storage.state import save
 
@@ -117,7 +118,7 @@ async def measure(sync, connection, start, key):
     """Pages that an activation of ten jobs reads, and a look for the next end of a lease."""
     sync.execute(PUT, [0, key, key + 9])
     leasing = activation.lease_statement(ASK(limit=10), uuid4(), ROOM, MAX_VARIABLES, start)
-    next_available = activation._sql["next_available"].text
+    next_available = beside(activation.__file__)["next_available"].text
     read = (
         await buffers(connection, leasing[0].text, leasing[1]),
         await buffers(connection, next_available, ("work", "<default>", start.due_ms, 2000)),
@@ -240,7 +241,7 @@ class World:
         now = self.sync.execute("SELECT to_epoch_ms(clock_now())").fetchone()[0]
         document = {"key": key, "state": "CREATED", "retries": 2, "priority": self.random.choice((0, 1, 5, 9))}
         document |= {"updated_at": now, "lease": lease, "available_at": now + 1500}
-        await self.connection.execute(save._sql["jobs"], (json.dumps([document]),))
+        await self.connection.execute(beside(save.__file__)["jobs"], (json.dumps([document]),))
 
     async def complete(self):
         if self.leases:

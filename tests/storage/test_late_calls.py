@@ -39,7 +39,7 @@ from vivero.storage.postgres import announcer, driver, migrate, notification_lis
 from vivero.storage.postgres.errors import ConnectionLost
 from vivero.storage.postgres.migrate import Migration, MigrationError
 from vivero.storage.postgres.queries import label
-from vivero.storage.postgres.sql_files import load
+from vivero.storage.postgres.sql_files import beside, load
 from vivero.storage.state import definitions, message_channels, save
 
 TIMES = int(os.environ.get("VIVERO_LATE", "1"))
@@ -244,11 +244,11 @@ async def ended_by_the_next_term(case, connection):
 
 async def suspect(connection):
     claim = await partitions.claim(connection, 1, "a")
-    await connection.execute(attempts._sql["suspect"], (1, claim.epoch, 1, 9))
+    await connection.execute(beside(attempts.__file__)["suspect"], (1, claim.epoch, 1, 9))
 
 
 async def end_owner(connection):
-    await connection.execute(partitions._sql["end_owner"], (1, partitions.LEASE_S))
+    await connection.execute(beside(partitions.__file__)["end_owner"], (1, partitions.LEASE_S))
 
 
 async def taken_back_and_leased(case, connection):
@@ -284,7 +284,7 @@ async def leased(connection):
 
 
 async def made(connection):
-    await connection.execute(maintenance._sql["make_log_partitions"], ((1 << 51) + 50_000_000,))
+    await connection.execute(beside(maintenance.__file__)["make_log_partitions"], ((1 << 51) + 50_000_000,))
 
 
 async def trimmed(connection):
@@ -313,12 +313,12 @@ async def hand_over(connection):
 
 async def create_one_more(connection):
     """The partitions of a new database."""
-    count = (await connection.execute(partitions._sql["count"])).rows[0][0]
+    count = (await connection.execute(beside(partitions.__file__)["count"])).rows[0][0]
     await partitions.create(connection, count + 1)
 
 
 async def add_one_more(connection):
-    count = (await connection.execute(partitions._sql["count"])).rows[0][0]
+    count = (await connection.execute(beside(partitions.__file__)["count"])).rows[0][0]
     await routes.add_partitions(connection, count + 1, count + 1, trio.current_time() + 60)
 
 
@@ -405,7 +405,7 @@ CASES = [
     Case("log.forward", lambda c: log.forward(c, 1, 10), again, INBOX),
     Case("log.purge_keys", lambda c: log.purge_keys(c, 3_600_000, 10), purged_and_set_back, KEYS),
     Case("timers.purge", lambda c: timers.purge(c, DAY_MS, 10), purged_and_set_back, TIMERS),
-    Case("timers.purge_stuck", lambda c: c.execute(timers._sql["purge_stuck"]), again, STUCK),
+    Case("timers.purge_stuck", lambda c: c.execute(beside(timers.__file__)["purge_stuck"]), again, STUCK),
     Case(
         "message_channels.purge_subscriptions",
         lambda c: message_channels.purge_subscriptions(c, DAY_MS, 10),

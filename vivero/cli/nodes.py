@@ -71,7 +71,7 @@ def drain(node: str | None, undo: bool, timeout_s: float | None, address: str | 
     """
 
     async def work(client: Client) -> None:
-        name = _chosen(await client.nodes(), node)
+        name = chosen(await client.nodes(), node)
         await client.set_draining(name, not undo)
         if undo:
             click.echo(f"node {name} gets partitions again")
@@ -81,7 +81,7 @@ def drain(node: str | None, undo: bool, timeout_s: float | None, address: str | 
     talk(address, work)
 
 
-def _chosen(found: Document, part: str | None) -> str:
+def chosen(found: Document, part: str | None) -> str:
     """The only node whose name contains `part`; without it the node that was asked. Raises Failure."""
     if part is None:
         return str(found["thisNode"])
@@ -96,7 +96,7 @@ async def _gone(client: Client, name: str, timeout_s: float | None) -> bool:
     """Wait until the node leads nothing, and say how it goes on. False if it takes too long."""
     said = None
     with trio.move_on_after(float("inf") if timeout_s is None else timeout_s):
-        while (progress := _progress(await client.nodes(), name)) != (done := f"node {name} leads no partition"):
+        while (progress := progress_of(await client.nodes(), name)) != (done := f"node {name} leads no partition"):
             if progress != said:
                 click.echo(progress)
                 said = progress
@@ -106,7 +106,7 @@ async def _gone(client: Client, name: str, timeout_s: float | None) -> bool:
     return False
 
 
-def _progress(found: Document, name: str) -> str:
+def progress_of(found: Document, name: str) -> str:
     (partitions,) = [node["partitions"] for node in found["nodes"] if node["nodeId"] == name] or [[]]
     if not partitions:
         return f"node {name} leads no partition"

@@ -3,9 +3,8 @@
 import msgspec
 import pytest
 
-from tests.core.bench import raw, snapshot
+from tests.core.bench import apply_by, raw, snapshot
 from tests.core.models import ONE_TASK, end, flow, process, start, sub, task, xor
-from vivero.engine.core import worklist
 from vivero.engine.core.outcomes import CommandRecord
 from vivero.engine.core.records.catalogue import DeleteResource
 from vivero.engine.core.records.effects import Rejection, RejectionCode
@@ -310,14 +309,13 @@ def buggy(bench, monkeypatch):
     )
     bench.key = bench.start(n=1)
     bench.mine = {"armed": True}
-    applier, follow = worklist._EVENTS[ElementActivating]
 
-    def explode(state, event):
+    def mined(usual, state, event):
         if bench.mine["armed"] and event.element == "end":
             raise ZeroDivisionError("a bug")
-        return applier(state, event)
+        return usual(state, event)
 
-    monkeypatch.setitem(worklist._EVENTS, ElementActivating, (explode, follow))
+    apply_by(monkeypatch, ElementActivating, mined)
     return bench
 
 
@@ -422,12 +420,11 @@ def test_a_bug_harms_its_own_command_alone(buggy):
 def test_a_bug_in_creating_leaves_nothing_but_its_rejection(bench, monkeypatch):
 
     bench.deploy(ONE_TASK)
-    _applier, follow = worklist._EVENTS[VariableSet]
 
-    def explode(state, event):
+    def recurse(_usual, _state, _event):
         raise RecursionError("too deep")
 
-    monkeypatch.setitem(worklist._EVENTS, VariableSet, (explode, follow))
+    apply_by(monkeypatch, VariableSet, recurse)
     before = snapshot(bench.state)
     handled = bench.run(CreateInstance("p", variables=raw({"a": 1})))
     assert handled.rejection.reason == "handling the command raised RecursionError: too deep"

@@ -2,10 +2,9 @@
 
 import pytest
 
-from tests.core.bench import raw
+from tests.core.bench import apply_by, explode, raw
 from tests.core.message_models import boundary, catch, message, model, receive, signal, starts
 from tests.core.models import end, start, task
-from vivero.engine.core import worklist
 from vivero.engine.core.records.instances import InstanceCreated
 from vivero.engine.core.records.messages import (
     CorrelateMessage,
@@ -71,11 +70,7 @@ def test_every_command_is_answered_once(bench, way, name):
 @pytest.mark.parametrize("kind", [SubscriptionTriggered, InstanceCreated])
 def test_also_one_whose_follow_up_raises(bench, way, name, kind, monkeypatch):
     begin(bench, way)
-
-    def explode(state, event):
-        raise ZeroDivisionError("a bug")
-
-    monkeypatch.setitem(worklist._EVENTS, kind, (explode, worklist._EVENTS[kind][1]))
+    apply_by(monkeypatch, kind, explode)
     assert len(answers(bench, COMMANDS[name])) == 1
     monkeypatch.undo()
     assert poisoned(bench) <= 1, "what cleans up does not raise as well"

@@ -2,10 +2,9 @@
 
 import pytest
 
-from tests.core.bench import raw
+from tests.core.bench import apply_by, raw
 from tests.core.message_models import message, model, receive, starts
 from tests.core.models import end, start, task
-from vivero.engine.core import worklist
 from vivero.engine.core.outcomes import CommandRecord
 from vivero.engine.core.records.catalogue import DeleteResource
 from vivero.engine.core.records.effects import Rejection, RejectionCode
@@ -34,15 +33,14 @@ def explode(monkeypatch):
     """Lets the applier of an event raise, until it is told to stop."""
 
     def arm(kind):
-        applier, follow = worklist._EVENTS[kind]
         armed = [True]
 
-        def raising(state, event):
+        def raising(usual, state, event):
             if armed:
                 raise ZeroDivisionError("a bug")
-            return applier(state, event)
+            return usual(state, event)
 
-        monkeypatch.setitem(worklist._EVENTS, kind, (raising, follow))
+        apply_by(monkeypatch, kind, raising)
         return armed.clear
 
     return arm

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.core.bench import Bench, keep_rows
+from tests.core.bench import Bench, apply_by, explode, keep_rows
 from tests.core.event_models import LIMITS, boundary, call, catch, ended, error, final, inc, loop, model, on, run
 from tests.core.models import chain, end, flow, par, start, sub, task, xor
-from vivero.engine.core import worklist
+from tests.core.quanta import set_quantum
 from vivero.engine.core.dispatch import COMMANDS, Handler
 from vivero.engine.core.records.codec import decode_events, encode_events
 from vivero.engine.core.records.instances import SetVariables, VariableSet
@@ -250,14 +250,9 @@ def closed(bench):
 def test_a_scope_with_another_incident_is_looked_at_when_that_is_resolved(bench, monkeypatch):
     """A command that a bug of ours has quarantined at the instance."""
     key = run(bench, model(*STUCK, *STUCK_FLOWS), both=False)
-    applier, follow = worklist._EVENTS[VariableSet]
-
-    def explode(state, event):
-        raise ZeroDivisionError("a bug")
-
-    monkeypatch.setitem(worklist._EVENTS, VariableSet, (explode, follow))
+    apply_by(monkeypatch, VariableSet, explode)
     bench.set(key, x=1)
-    monkeypatch.setitem(worklist._EVENTS, VariableSet, (applier, follow))
+    monkeypatch.undo()
     bench.complete("a")
     assert [message[:7] for _, _, message in bench.incidents] == ["Command"]
     bench.resolve()
@@ -268,7 +263,7 @@ def test_a_scope_with_another_incident_is_looked_at_when_that_is_resolved(bench,
 def test_no_incident_is_open_in_an_instance_that_has_completed(bench, monkeypatch):
     """Whatever it was for, it can no longer be resolved."""
     key = run(bench, model(start(), task("a"), end(), "start > a > end"))
-    monkeypatch.setitem(worklist._EVENTS, VariableSet, (None, None))
+    apply_by(monkeypatch, VariableSet, explode)
     bench.set(key, x=1)
     monkeypatch.undo()
     assert len(bench.incidents) == 1
@@ -314,11 +309,11 @@ def test_a_scope_whose_work_was_deferred_is_not_stuck():
     run(bench, model(*parts, "start > a > j > after", "start > b > j", "start > c"))
     bench.complete("a")
     engine, processor = bench.engine, bench.engine.processor
-    limit, processor._work.limit = processor._work.limit, 4
+    set_quantum(bench, 1)
     engine.handle(CompleteJob(bench.job("b").key), "<default>", None)
     (work,) = (item for item in bench.element("p").work if item[1] == "arrive")
     assert (work[2], bench.jobs) == ("b-j", ["c"])
-    processor._work.limit = limit
+    set_quantum(bench, 500)
     engine.handle(CompleteJob(bench.job("c").key), "<default>", None)
     assert (bench.elements, bench.incidents) == (["p"], [])
     (to_inbox,) = processor.notices.to_inbox

@@ -88,7 +88,7 @@ def test_the_error_names_the_field(document, change, says):
     bench, content = document
     change(content)
     with pytest.raises(InvalidSnapshot) as refused:
-        add_tree(bench.state, decode(json.dumps(content)), bench.engine._find_model)
+        add_tree(bench.state, decode(json.dumps(content)), bench.engine.find_model)
     if ".*" in says:
         begin, _, finish = says.partition(".*")
         assert begin in str(refused.value)
@@ -128,7 +128,7 @@ def test_every_byte_that_is_lost_is_noticed_or_does_no_harm(document):
     refused = 0
     for at in range(len(text)):
         try:
-            root = add_tree(bench.state, decode(text[:at] + text[at + 1 :]), bench.engine._find_model)
+            root = add_tree(bench.state, decode(text[:at] + text[at + 1 :]), bench.engine.find_model)
         except InvalidSnapshot:
             refused += 1
             clear(bench.state)

@@ -40,7 +40,7 @@ def text_of(bench, root):
 
 def restored(bench, whole=True):
     """Every tree is forgotten, and made anew from its snapshot. `whole`: the state is as before, row by row."""
-    state, find = bench.state, bench.engine._find_model
+    state, find = bench.state, bench.engine.find_model
     for root in list(state.trees.values()):
         text, before = text_of(bench, root), snapshot(state)
         evict_tree(state, root)

@@ -28,7 +28,7 @@ def test_a_scope_does_not_end_while_a_later_quantum_is_to_enter_a_boundary_event
     key = bench.start(**VARIABLES)
     bench.complete("f")
     only_first_quanta(bench, FireTimer(next(iter(bench.state.timers))), quanta)
-    bench.engine.processor._work.limit = 1_000  # as if the first command had been large, and this one small
+    set_quantum(bench, 500)  # as if the first command had been large, and this one small
     bench.complete("b")
     assert bench.jobs == ["late"]
     bench.complete("late")

@@ -173,15 +173,15 @@ class Ears:
         await self.until(lambda: self.watermark >= position)
 
 
-def make_consumer(dsn, resources, node="node-a", **settings):
-    """A consumer and its ears."""
+def make_consumer(dsn, resources, node="node-a", connect=None, **settings):
+    """A consumer and its ears. `connect(name)` replaces the usual way to make a connection."""
     ears = Ears()
     settings = ConsumerSettings(**{"poll_s": 0.05} | settings)
 
-    async def connect(name):
+    async def usual(name):
         return await driver.connect(dsn, name=name)
 
-    return Consumer(connect, node, Models(resources), ears, settings), ears
+    return Consumer(connect or usual, node, Models(resources), ears, settings), ears
 
 
 def beat():

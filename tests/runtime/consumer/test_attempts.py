@@ -6,11 +6,10 @@ from functools import partial
 import pytest
 import trio
 
-from tests.core.bench import raw
+from tests.core.bench import apply_by, raw
 from tests.core.event_models import boundary, model
 from tests.core.models import ONE_TASK, end, process, start, sub, task
 from tests.runtime.consumer.bench import Serial, append, make_consumer, pin_clock
-from vivero.engine.core import worklist
 from vivero.engine.core.records.instances import (
     ContinueWork,
     CreateInstance,
@@ -86,8 +85,7 @@ class Program:
         self.restart()
 
     def restart(self):
-        self.consumer, self.ears = make_consumer(self.dsn, self.serial.resources, **self.settings)
-        self.consumer._connect = self.connect
+        self.consumer, self.ears = make_consumer(self.dsn, self.serial.resources, connect=self.connect, **self.settings)
         self.beat = None
 
     async def connect(self, name):
@@ -388,16 +386,15 @@ async def test_what_postgresql_gives_up_each_time_is_rejected_if_it_serves_other
 
 async def test_memory_that_runs_out_is_an_attempt_and_then_a_rejection(migrated, connection, serial, monkeypatch):
     """The machine may have more the next time; a bug is rejected at once."""
-    applier, follow = worklist._EVENTS[VariableSet]
     met = []
 
-    def explode(state, event):
+    def run_out(usual, state, event):
         if event.name == "large":
             met.append(event)
             raise MemoryError
-        return applier(state, event)
+        return usual(state, event)
 
-    monkeypatch.setitem(worklist._EVENTS, VariableSet, (explode, follow))
+    apply_by(monkeypatch, VariableSet, run_out)
     variables = raw({"large": 1})
     first, last = await prepared(connection, serial, CreateInstance("p", variables=variables), CreateInstance("p"))
     program = Program(migrated, serial)

@@ -36,7 +36,7 @@ async def ending(connection):
     serial.deploy(model(start(), loop(task("work"), item="item"), "start > work"))
     key = serial.start("p", items=list(range(30)))
     await save_serially(connection, serial)
-    processor = Processor(State(1), StepLimits(1, paged_from=0), serial.engine._find_model)
+    processor = Processor(State(1), StepLimits(1, paged_from=0), serial.engine.find_model)
     await fill(connection, processor, CancelInstance(key))
     processor.process(CommandRecord(1_000, DEFAULT_TENANT, CancelInstance(key)), PINNED_MS)
     await fill(connection, processor, ContinueWork(key))

@@ -397,7 +397,7 @@ async def under_way(connection):
     serial = begun(looped())
     await save_serially(connection, serial)
     state = State(1)
-    processor = Processor(state, serial.limits, serial.engine._find_model)
+    processor = Processor(state, serial.limits, serial.engine.find_model)
     jobs = [job.key for job in serial.state.jobs.values()]
 
     async def run(*commands):

@@ -5,10 +5,9 @@ from functools import partial
 import pytest
 import trio
 
-from tests.core.bench import raw
+from tests.core.bench import apply_by, raw
 from tests.core.models import ONE_TASK, end, process, start, sub, task
 from tests.runtime.consumer.bench import Serial, append, beat, dump, keep_leading, make_consumer, pin_clock
-from vivero.engine.core import worklist
 from vivero.engine.core.records.codec import decode_command
 from vivero.engine.core.records.instances import CancelInstance, CreateInstance, ResolveIncident, SetVariables
 from vivero.engine.core.records.jobs import CompleteJob, FailJob, JobCompleted, ThrowJobError
@@ -319,15 +318,14 @@ async def test_a_poison_command_harms_no_later_batch(migrated, connection, seria
 
 async def test_a_handler_that_raises_harms_its_own_command_alone(migrated, connection, serial, monkeypatch):
     """The bug leaves an incident that parks the command; resolving it runs the command again, through the inbox."""
-    applier, follow = worklist._EVENTS[JobCompleted]
     armed = [True]
 
-    def explode(state, event):
+    def mined(usual, state, event):
         if armed and event.key == serial.job_keys[1]:
             raise ZeroDivisionError("a bug")
-        return applier(state, event)
+        return usual(state, event)
 
-    monkeypatch.setitem(worklist._EVENTS, JobCompleted, (explode, follow))
+    apply_by(monkeypatch, JobCompleted, mined)
     await append(connection, serial.commands)
     last = await append(connection, [(TENANT, CompleteJob(job, raw({"r": 1}))) for job in serial.job_keys])
     consumer, ears = make_consumer(migrated, serial.resources)

@@ -439,7 +439,7 @@ async def terminating(connection):
     serial = long_loop()
     await save_serially(connection, serial)
     state = State(1)
-    processor = Processor(state, StepLimits(1, paged_from=0), serial.engine._find_model)
+    processor = Processor(state, StepLimits(1, paged_from=0), serial.engine.find_model)
     await load.fill(connection, state, batch_needs(CancelInstance(serial.key)))
     processor.process(CommandRecord(1_000, DEFAULT_TENANT, CancelInstance(serial.key)), PINNED_MS)
     return serial, state

@@ -58,7 +58,7 @@ async def test_triggers_that_were_not_or_perhaps_appended_come_again(small, erro
 
 
 async def test_a_program_that_stops_fires_no_more(small, migrated):
-    small.timers._leads = lambda: False
+    small.timers_lead = lambda: False
     await small.create(count=3)
     await small.set_clock(START_MS + HOUR)
     timers_ = Timers(lambda: driver.connect(migrated), Refusing(small.appender, Draining("stopping")), small.settings)
@@ -83,7 +83,7 @@ async def test_no_more_triggers_wait_in_the_log_than_may(small):
 
 async def test_what_commits_while_the_window_is_read_is_not_lost(small, migrated, monkeypatch):
     """The read saw the table before the commit, and the commit is told before the read has come back."""
-    small.timers._leads = lambda: False
+    small.timers_lead = lambda: False
     timers_ = Timers(lambda: driver.connect(migrated), small.appender, small.settings)
     small.timers_changed = lambda _partition, changes: timers_.changed(changes)
     read = timers.nearest
@@ -100,7 +100,7 @@ async def test_what_commits_while_the_window_is_read_is_not_lost(small, migrated
 
 
 async def test_who_does_not_lead_the_partition_fires_nothing(small, migrated):
-    small.timers._leads = lambda: False
+    small.timers_lead = lambda: False
     await small.create(count=5)
     await small.set_clock(START_MS + HOUR)
     leads = False
@@ -138,7 +138,7 @@ async def test_a_trigger_that_came_too_early_is_not_forgotten_if_its_commit_is_r
     small, migrated
 ):
     """The clock was set back between the look at it and the batch; the appender waits for many positions in turn."""
-    small.timers._leads = lambda: False
+    small.timers_lead = lambda: False
     await small.create()
     ((key, due_at),) = await small.rows("SELECT timer_key, due_at_ms FROM timers")
 

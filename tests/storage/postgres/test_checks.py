@@ -127,18 +127,18 @@ async def test_commits_that_can_be_lost_are_refused_unless_allowed(empty_databas
 @pytest.mark.parametrize(("commit", "fsync", "count"), [("off", True, 1), ("local", True, 1), ("off", False, 2)])
 def test_unsafe_commits_are_told_one_by_one(commit, fsync, count):
     server = Server("18.4", 180004, commit, fsync, "here")
-    problems = checks._judge(server, "UTF8", None, False)
+    problems = checks.judge(server, "UTF8", None, False)
     assert [type(problem) for problem in problems] == [CommitsNotDurable] * count
-    assert checks._judge(server, "UTF8", None, True) == []
+    assert checks.judge(server, "UTF8", None, True) == []
 
 
 @pytest.mark.parametrize("commit", ["on", "remote_write", "remote_apply"])
 def test_safe_commits(commit):
-    assert checks._judge(Server("15.0", 150000, commit, True, "here"), "UTF8", None, False) == []
+    assert checks.judge(Server("15.0", 150000, commit, True, "here"), "UTF8", None, False) == []
 
 
 def test_an_old_server():
-    (problem,) = checks._judge(Server("14.9", 140009, "on", True, "here"), "UTF8", None, False)
+    (problem,) = checks.judge(Server("14.9", 140009, "on", True, "here"), "UTF8", None, False)
     assert isinstance(problem, ServerTooOld)
     assert str(problem) == "here: PostgreSQL 14.9 is too old. Use PostgreSQL 15 or a newer one"
 
@@ -150,8 +150,8 @@ async def test_a_standby():
         async def execute(self, query):
             return QueryResult([("18.4", "on", True, True, True)], 1, "SELECT 1")
 
-    server, read_only = await checks._facts(Standby(), "here")
-    (problem,) = checks._judge(server, "UTF8", read_only, False)
+    server, read_only = await checks.facts(Standby(), "here")
+    (problem,) = checks.judge(server, "UTF8", read_only, False)
     assert isinstance(problem, ReadOnlyServer)
     assert "it is a standby. Give the primary's address" in str(problem)
 
@@ -267,4 +267,4 @@ async def test_a_connection_that_breaks_during_the_checks_is_not_taken_for_a_poo
     connection = await connect(dsn)
     connection.abort()
     with pytest.raises(Retry):
-        await checks._facts(connection, "here")
+        await checks.facts(connection, "here")

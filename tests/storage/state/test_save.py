@@ -17,10 +17,11 @@ from vivero.engine.core.state.instance_tree import MISSING, TERMINATED, Element,
 from vivero.engine.core.state.slot_moves import SlotMove
 from vivero.engine.core.state.state import State
 from vivero.storage.postgres import driver
+from vivero.storage.postgres.sql_files import beside
 from vivero.storage.state import message_documents, save, saved_rows, scope_documents, wait_documents
 from vivero.storage.state.bulk_end import BulkEnd
 
-STATEMENTS = saved_rows._sql
+STATEMENTS = beside(save.__file__)
 ELSEWHERE = {
     *("event_log", "inbox", "element_count_changes", "tell_definitions", "fence", "fence_between"),
     *("paged_loop_items", "ended_elements", "ended_jobs"),
@@ -247,7 +248,7 @@ async def test_the_lease_is_written_where_the_engine_says_so(connection):
 
 def test_nothing_changed_is_nothing_to_save():
     (call,) = save.statements_of(State(1), [], [], 0)
-    assert call[0] is save._sql["event_log"]
+    assert call[0].name == "save.event_log"
 
 
 def ended_element(key, **fields):

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from vivero.cli import main
-from vivero.cli.nodes import _chosen, _progress
+from vivero.cli.nodes import chosen, progress_of
 from vivero.cli.options import Failure
 
 pytestmark = pytest.mark.process
@@ -65,14 +65,14 @@ def found(*nodes):
 
 def test_a_node_is_chosen_by_a_part_of_its_name():
     nodes = found(("a-1", "LIVE", []), ("a-12", "LIVE", []), ("b-1", "LIVE", []))
-    assert [_chosen(nodes, part) for part in (None, "b", "a-1", "12")] == ["a-1", "b-1", "a-1", "a-12"]
+    assert [chosen(nodes, part) for part in (None, "b", "a-1", "12")] == ["a-1", "b-1", "a-1", "a-12"]
     for part in ("a", "c"):
         with pytest.raises(Failure, match="the nodes are a-1, a-12, b-1"):
-            _chosen(nodes, part)
+            chosen(nodes, part)
 
 
 def test_the_progress_says_what_is_left():
     nodes = found(("a-1", "DRAINING", [1, 3]), ("b-1", "LIVE", [2]))
-    assert _progress(nodes, "a-1") == "node a-1 leads partitions 1, 3"
-    assert _progress(nodes, "b-1") == "node b-1 leads partition 2"
-    assert _progress(nodes, "gone") == "node gone leads no partition"
+    assert progress_of(nodes, "a-1") == "node a-1 leads partitions 1, 3"
+    assert progress_of(nodes, "b-1") == "node b-1 leads partition 2"
+    assert progress_of(nodes, "gone") == "node gone leads no partition"
