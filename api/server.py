@@ -1,7 +1,7 @@
 """The HTTP server task: serves an ASGI 3 application on listening sockets until it is drained.
 
 The server supports HTTP/1.1 and 1.0 (docs/adr/0001 explains why it is our own). It has no lifespan protocol: the caller
-of `serve` opens the application's resources. TLS and HTTP/2 are the task of a proxy.
+of `serve` opens the application's resources. `api.tls.server` is the one for TLS and HTTP/2.
 """
 
 import errno
@@ -21,6 +21,7 @@ from vivero.api.http1.response import problem_response
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.http1.socket_stream import SocketStream
 from vivero.api.http1.state import App, ServerState
+from vivero.api.tls.certificate import Certificate
 
 __all__ = ["ListenError", "ServerSettings", "open_listeners", "serve"]
 
@@ -31,7 +32,7 @@ ACCEPT_RETRY_S = 0.1
 TURN_S = 0.001
 MAX_TURNS = 10
 """For so many times `TURN_S` a connection is left to processes that have fewer. Then it is accepted all the same."""
-_OUT_OF_RESOURCES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+OUT_OF_RESOURCES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 class AcceptTurns(Protocol):
@@ -49,6 +50,8 @@ class Endpoint:
     listeners: Sequence[trio.SocketListener]
     turns: AcceptTurns | None = None
     figures: HttpFigures = field(default_factory=HttpFigures)
+    certificate: Certificate | None = None
+    """With a certificate, `api.tls.server` serves here."""
 
 
 async def serve(
@@ -111,12 +114,12 @@ async def _accept_loop(
 async def _accept(listener: trio.SocketListener, state: ServerState, turns: AcceptTurns | None) -> SocketStream | None:
     """The next connection; None if another process took it, or after a pause without file descriptors or memory."""
     try:
-        accepted = await (listener.accept() if turns is None else _accept_in_turn(listener, state, turns))
+        accepted = await (listener.accept() if turns is None else accept_in_turn(listener, state, turns))
         if accepted is None:
             return None
         return SocketStream(socket.socket(fileno=accepted.socket.detach()))
     except OSError as error:
-        if error.errno not in _OUT_OF_RESOURCES:
+        if error.errno not in OUT_OF_RESOURCES:
             raise
         log.error("cannot accept a connection", error=str(error), open_connections=state.open)
         if not state.capacity.evict(trio.current_time()):
@@ -125,8 +128,15 @@ async def _accept(listener: trio.SocketListener, state: ServerState, turns: Acce
         return None
 
 
-async def _accept_in_turn(
-    listener: trio.SocketListener, state: ServerState, turns: AcceptTurns
+class Counting(Protocol):
+    """The state of a server, as far as turns need it: the number of its connections."""
+
+    @property
+    def open(self) -> int: ...
+
+
+async def accept_in_turn(
+    listener: trio.SocketListener, state: Counting, turns: AcceptTurns
 ) -> trio.SocketStream | None:
     """The next connection, unless another process with fewer connections takes it."""
     turns.others_first(state.open)  # tells the others how many connections there are

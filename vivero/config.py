@@ -21,6 +21,7 @@ from vivero.api.access.audited import AuditSettings
 from vivero.api.access.settings import AuthSettings, TenantSettings
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.settings import ApiSettings
+from vivero.api.tls.settings import TlsSettings
 from vivero.engine.feel import DEFAULT_LIMITS, FeelLimits
 from vivero.engine.jobs.settings import JobSettings
 from vivero.engine.runtime.appender.task import AppenderSettings
@@ -100,6 +101,7 @@ class Config:
     tenants: TenantSettings = field(default_factory=TenantSettings)
     audit: AuditSettings = field(default_factory=AuditSettings)
     http: ServerSettings = field(default_factory=ServerSettings)
+    tls: TlsSettings = field(default_factory=TlsSettings)
     web: WebSettings = field(default_factory=WebSettings)
     appender: AppenderSettings = field(default_factory=AppenderSettings)
     consumer: ConsumerSettings = field(default_factory=ConsumerSettings)

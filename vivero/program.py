@@ -19,6 +19,7 @@ import trio
 from vivero import access, budget, embedded, job_modules, tree
 from vivero.api.http1.listeners import open_listeners
 from vivero.api.server import Endpoint
+from vivero.api.tls.certificate import certificate_of
 from vivero.config import Config
 from vivero.embedded import Lease
 from vivero.engine.runtime.cluster import versions
@@ -96,7 +97,20 @@ async def serve_in_this_process(prepared: Prepared, ready: Callable[[Ready], Non
     def started(_tree: tree.Tree) -> None:
         ready(prepared.ready())
 
-    await tree.run(config, prepared.dsn, node, Endpoint(prepared.listeners), stop, started, prepared.others)
+    certificate = certificate_of(config.tls)
+    endpoint = Endpoint(prepared.listeners, certificate=certificate)
+    async with trio.open_nursery() as nursery:
+        if certificate is not None:
+            nursery.start_soon(on_hangup, certificate.reload)
+        await tree.run(config, prepared.dsn, node, endpoint, stop, started, prepared.others)
+        nursery.cancel_scope.cancel()
+
+
+async def on_hangup(reload: Callable[[], None]) -> None:
+    """Call a function for each SIGHUP, until cancelled. Without this, the signal ends the process."""
+    with trio.open_signal_receiver(signal.SIGHUP) as signals:
+        async for _ in signals:
+            reload()
 
 
 async def up(
@@ -116,9 +130,11 @@ async def up(
         IncompatibleVersion: a running node has a version that cannot work together with this one.
         ListenError: the port is not available.
         NotProtected: others could reach a server without authentication.
+        CertificateProblem: the certificate of TLS cannot be used.
         Escalated: too many failures of the program's tasks.
     """
     access.check(config)
+    certificate_of(config.tls)
     job_modules.load(config.jobs.module)
     stop = trio.Event() if stop is None else stop
     async with trio.open_nursery() as nursery:
@@ -348,7 +364,8 @@ def tune_collector() -> None:
 def address(config: Config) -> str:
     """The program's URL for clients on this machine."""
     host = "localhost" if config.api.host in ("", "0.0.0.0", "::", "127.0.0.1") else config.api.host
-    return f"http://{f'[{host}]' if ':' in host else host}:{config.api.port}"
+    scheme = "http" if config.tls.certificate is None else "https"
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{config.api.port}"
 
 
 async def _stop_on_signal(stop: trio.Event, everything: trio.CancelScope) -> None:

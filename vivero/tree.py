@@ -29,6 +29,7 @@ from vivero.api.memory_budget import MemoryBudget
 from vivero.api.redirects import Redirects
 from vivero.api.server import Endpoint
 from vivero.api.services import Services
+from vivero.api.tls import server as tls_server
 from vivero.api.waits import Waits
 from vivero.background import NAME as JOBS
 from vivero.background import BackgroundJobs
@@ -305,14 +306,15 @@ def _api(
     sign_in: SignIn | None,
 ) -> Child:
     """The HTTP server. Each of its restarts builds new services."""
-    drain = trio.Event()
+    drain, certificate = trio.Event(), endpoint.certificate
+    serve_http = server.serve if certificate is None else partial(tls_server.serve, certificate=certificate)
 
     async def serve(beat: Beat) -> None:
         built = services()
         served = _served(config, built, hub, sign_in)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(built.deadlines.run)
-            await server.serve(served, endpoint, settings=config.http, drain=drain, beat=beat.beat)
+            await serve_http(served, endpoint, settings=config.http, drain=drain, beat=beat.beat)
             nursery.cancel_scope.cancel()
 
     def finish() -> None:

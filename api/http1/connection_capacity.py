@@ -34,7 +34,11 @@ class Owners:
 
     def of_request(self, wire: Wire, headers: Iterable[tuple[bytes, bytes]]) -> str:
         """The owner of a request with these headers."""
-        address = _address(wire)
+        return self.of_address(_address(wire), headers)
+
+    def of_address(self, address: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
+        """The owner of a request with these headers that came from an address."""
+        address = _plain(address)
         if self._networks and self.trusts(address):
             for name, value in reversed(list(headers)):
                 if name == b"x-forwarded-for":
@@ -156,7 +160,7 @@ def _take(groups: Iterable[tuple[tuple[bool, str], list[_Candidate]]], size: int
 
 def _address(wire: Wire) -> str:
     client = wire.stream.client if isinstance(wire.stream, SocketStream) else None
-    return "" if client is None else _plain(client[0])
+    return "" if client is None else client[0]
 
 
 def _plain(text: str) -> str:

@@ -37,6 +37,11 @@ class SocketStream(trio.abc.HalfCloseableStream):
             self.client = connected.getpeername()[:2]
             self.server = connected.getsockname()[:2]
 
+    @property
+    def socket(self) -> socket.socket:
+        """The socket, for questions about its addresses."""
+        return self._socket
+
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
         """Wait for bytes; b"" at the end. A cancellation loses no bytes."""
         while True:

@@ -14,6 +14,7 @@ from vivero import config, embedded, logs, program
 from vivero.access import NotProtected
 from vivero.api.access.settings import MODES
 from vivero.api.http1.listeners import ListenError
+from vivero.api.tls.certificate import CertificateProblem
 from vivero.cli.failures import Failure, GaveUp, run
 from vivero.config import Config, ConfigError
 from vivero.engine.runtime.cluster.versions import IncompatibleVersion
@@ -33,6 +34,7 @@ EXPECTED: Mapping[type[Exception], type[Failure]] = {
     StartupProblem: Failure,
     ListenError: Failure,
     NotProtected: Failure,
+    CertificateProblem: Failure,
     embedded.EmbeddedPostgresError: Failure,
     MigrationError: Failure,
     IncompatibleVersion: Failure,
@@ -76,6 +78,8 @@ def settings(file: Path | None, **flags: Any) -> Config:
 @click.option("--partitions", type=int, metavar="N", help="Partitions of a new database, for several engines.  [1]")
 @click.option("--roles", metavar="LIST", help="What this node does: api, engine, jobs, web.  [all of them]")
 @click.option("--jobs", metavar="MODULE", help="A file or module with background jobs of your own.")
+@click.option("--tls-cert", type=PATH, metavar="FILE", help="Serve HTTPS with this certificate chain, in PEM.")
+@click.option("--tls-key", type=PATH, metavar="FILE", help="The private key of --tls-cert, without a password.")
 @click.option("--auth", type=click.Choice(MODES), help="Whether requests need credentials.  [none]")
 @click.option(
     "--insecure", is_flag=True, default=None, help="Listen on any address without authentication. Not for production."
@@ -93,6 +97,8 @@ def up(
     partitions: int | None,
     roles: str | None,
     jobs: str | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
     auth: str | None,
     insecure: bool | None,
     chaos: bool | None,
@@ -126,6 +132,8 @@ def up(
         partitions=partitions,
         roles=roles,
         jobs__module=jobs,
+        tls__certificate=tls_cert,
+        tls__key=tls_key,
         auth__mode=auth,
         auth__insecure=insecure,
         chaos=chaos,

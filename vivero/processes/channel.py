@@ -34,6 +34,10 @@ class Stop(msgspec.Struct, tag=True, frozen=True):
     """To a child: finish open requests and end."""
 
 
+class Reload(msgspec.Struct, tag=True, frozen=True):
+    """To a child: read the certificate of TLS again."""
+
+
 class AskStatus(msgspec.Struct, tag=True, frozen=True):
     """To a child: answer with a Status."""
 
@@ -72,7 +76,7 @@ class Inflicted(msgspec.Struct, tag=True, frozen=True):
     running: bool
 
 
-ToChild = Begin | Stop | AskStatus | Inflict
+ToChild = Begin | Stop | Reload | AskStatus | Inflict
 Answer = Status | Inflicted
 FromChild = Serving | Status | Inflicted
 

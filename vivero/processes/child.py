@@ -16,6 +16,7 @@ import trio
 from vivero import logs, program, tree
 from vivero.api.http1.figures import HttpFigures
 from vivero.api.server import Endpoint
+from vivero.api.tls.certificate import Certificate, certificate_of
 from vivero.cli.failures import GaveUp, alone
 from vivero.engine.runtime.supervision.failures import Escalated
 from vivero.engine.runtime.supervision.supervisor import Supervisor
@@ -25,6 +26,7 @@ from vivero.processes.channel import (
     Channel,
     Inflict,
     Inflicted,
+    Reload,
     Serving,
     Status,
     Stop,
@@ -70,12 +72,15 @@ async def _serve(begin: Begin, channel: Channel[ToChild], messages: AsyncIterato
     program.allow_files(program.open_files(config))
     program.tune_collector()
     turns = ConnectionCounts(begin.counts, config.processes, begin.index)
-    endpoint = Endpoint(_listeners(begin.listeners), turns)
+    certificate = certificate_of(config.tls)
+    endpoint = Endpoint(_listeners(begin.listeners), turns, certificate=certificate)
     async with trio.open_nursery() as nursery:
 
         def started(built: tree.Tree) -> None:
             nursery.start_soon(channel.send, Serving())
-            nursery.start_soon(_obey, channel, messages, stop, _Node(node, built.supervisor, endpoint.figures))
+            nursery.start_soon(
+                _obey, channel, messages, stop, _Node(node, built.supervisor, endpoint.figures, certificate)
+            )
 
         nursery.start_soon(_stop_on_signal, stop)
         await tree.run(config, begin.dsn, node, endpoint, stop, started)
@@ -98,6 +103,7 @@ class _Node:
     name: str
     supervisor: Supervisor
     http: HttpFigures
+    certificate: Certificate | None = None
 
 
 async def _obey(channel: Channel[ToChild], messages: AsyncIterator[ToChild], stop: trio.Event, node: _Node) -> None:
@@ -105,6 +111,9 @@ async def _obey(channel: Channel[ToChild], messages: AsyncIterator[ToChild], sto
     async for message in messages:
         if isinstance(message, Stop):
             stop.set()
+        elif isinstance(message, Reload):
+            if node.certificate is not None:
+                node.certificate.reload()
         elif isinstance(message, AskStatus):
             await channel.send(_status(message.id, node))
         elif isinstance(message, Inflict):

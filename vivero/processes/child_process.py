@@ -25,6 +25,7 @@ from vivero.processes.channel import (
     FromChild,
     Inflict,
     Inflicted,
+    Reload,
     Serving,
     Status,
     Stop,
@@ -68,6 +69,7 @@ class ChildProcess:
         self._asked: dict[int, trio.MemorySendChannel[Answer]] = {}
         self._channel: Channel[FromChild] | None = None
         self._stopping = trio.Event()
+        self._reloading = trio.Event()
         self.serving = False
         self.pid: int | None = None
         """The process id; None while no process runs."""
@@ -111,6 +113,10 @@ class ChildProcess:
         """Let the process finish its open requests and end. `run` returns then."""
         self._stopping.set()
 
+    def reload(self) -> None:
+        """Let the process read the certificate of TLS again. A process that is started later reads it anyway."""
+        self._reloading.set()
+
     async def run(self, beat: Beat) -> None:
         """One life of the process.
 
@@ -141,11 +147,18 @@ class ChildProcess:
             await channel.send(self._begin)
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._tell_to_stop, channel)
+                nursery.start_soon(self._tell_to_reload, channel)
                 async for message in channel.messages():
                     self._take(message)
                 nursery.cancel_scope.cancel()
         except* trio.BrokenResourceError:
             log.debug("a process has closed its channel", process=self.name)
+
+    async def _tell_to_reload(self, channel: Channel[FromChild]) -> None:
+        while True:
+            await self._reloading.wait()
+            self._reloading = trio.Event()
+            await channel.send(Reload())
 
     async def _tell_to_stop(self, channel: Channel[FromChild]) -> None:
         await self._stopping.wait()

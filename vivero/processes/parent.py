@@ -16,6 +16,7 @@ from vivero.api.http1.listeners import ListenError, open_listeners
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.origins import is_loopback
 from vivero.api.server import Endpoint
+from vivero.api.tls.settings import TlsSettings
 from vivero.config import Config
 from vivero.engine.runtime.supervision.beat import Beat
 from vivero.engine.runtime.supervision.children import Child
@@ -93,10 +94,17 @@ async def _serve(
     watchdog = Watchdog(config.supervision.blocked_after_s)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_stop, supervisor, processes, stop, config.drain_s, nursery.cancel_scope)
+        if config.tls.certificate is not None:
+            nursery.start_soon(program.on_hangup, partial(_reload, processes))
         with watchdog.thread():
             nursery.start_soon(watchdog.run)
             await supervisor.run()
         nursery.cancel_scope.cancel()
+
+
+def _reload(processes: Sequence[ChildProcess]) -> None:
+    for process in processes:
+        process.reload()
 
 
 class _AllServe:
@@ -126,7 +134,9 @@ def _processes(prepared: Prepared, counts: int, all_serve: _AllServe) -> list[Ch
 
 def _url(config: Config, listeners: Sequence[trio.SocketListener]) -> str:
     port = listeners[0].socket.getsockname()[1]
-    return program.address(replace(config, api=replace(config.api, host=config.admin.host, port=port)))
+    return program.address(
+        replace(config, tls=TlsSettings(), api=replace(config.api, host=config.admin.host, port=port))
+    )
 
 
 async def _stop(

@@ -1,0 +1,1 @@
+"""TLS and HTTP/2 without a proxy: hypercorn's protocols on our own connections, limits and deadlines."""
