@@ -1,6 +1,8 @@
 """The long_polls of long polls: nobody is woken for nothing, and no wake-up is lost."""
 
 from contextlib import ExitStack
+from types import SimpleNamespace
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -9,8 +11,10 @@ import trio.testing
 
 from vivero.api.long_polls import LOST_S, MAX_LOST, MAX_PIGGYBACKED, LongPolls, wait_for_any
 from vivero.engine.runtime.appender.admission import Overloaded
+from vivero.node_events import NodeEvents
 from vivero.storage import activation
 from vivero.storage.activation import Ask, Lease
+from vivero.storage.identities import CHANNEL
 from vivero.storage.postgres.results import QueryResult
 from vivero.storage.scan_bounds import OVERDUE_S, SLOW_LOOKS, WHOLE_EVERY_S
 
@@ -486,3 +490,20 @@ def test_many_types_are_looked_for_less_often():
             pauses.append(long_polls.pause_s())
     assert (pauses[0], pauses[199], pauses[299], pauses[999]) == (2.0, 2.0, 3.0, 10.0)
     assert long_polls.pause_s() == 2.0
+
+
+async def test_a_change_of_tenants_or_rights_ends_the_waits_of_those_who_may_have_lost_them(
+    long_polls, start, nursery, mock_clock
+):
+    """With authentication. A worker asks again, and is then authenticated anew."""
+    make: Any = NodeEvents
+    forgotten = []
+    access = SimpleNamespace(forget=lambda: forgotten.append(True))
+    poll = await start(long_polls)
+    parts = [None, None, long_polls, *[None] * 7]
+    make(*parts).heard(CHANNEL, "")
+    assert await settle(poll) == [None]
+    make(*parts, access).heard(CHANNEL, "")
+    assert await settle(poll) == [False]
+    assert forgotten == [True]
+    nursery.cancel_scope.cancel()

@@ -120,6 +120,13 @@ ACCESS: tuple[Mutant, ...] = (
         ("    if kind is TENANT:", "    if False:"),
     ),
     mutant(
+        "a worker that has lost its tenant waits on for its jobs",
+        "tests/api/test_long_polls.py"
+        "::test_a_change_of_tenants_or_rights_ends_the_waits_of_those_who_may_have_lost_them",
+        "vivero/node_events.py",
+        ("            self._long_polls.end_waits()\n", ""),
+    ),
+    mutant(
         "a caller may name every tenant",
         f"{TENANTS}::test_another_tenant_is_403_whether_it_exists_or_not",
         "api/access/tenants.py",
