@@ -17,6 +17,7 @@ from vivero.api.access import audit
 from vivero.api.access.caller import ANYBODY, Caller
 from vivero.api.access.credentials import PRIVATE
 from vivero.api.access.needs import PUBLIC, authorise
+from vivero.api.access.rates import only_tenant
 from vivero.api.access.scopes import restrict
 from vivero.api.decoding import check_json_type
 from vivero.api.origins import Gate
@@ -134,10 +135,13 @@ async def _respond(
 
 
 async def _authenticate(services: Services, route: Route, headers: Headers, address: str) -> Caller:
-    """The caller, within its rate limit. Raises Problem: 401, 429."""
+    """The caller, within the rate limits of itself and of its only tenant. Raises Problem: 401, 429."""
     caller = ANYBODY if services.access is None else await services.access.authenticate(headers, address)
     if services.rates is not None and route.is_limited:
         services.rates.check((caller.kind, caller.id) if services.access is not None else address)
+        tenant = only_tenant(caller, services.multi_tenancy)
+        if tenant is not None:
+            services.rates.check_tenant(tenant)
     return caller
 
 

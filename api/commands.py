@@ -267,7 +267,7 @@ def _idempotency(request: Request, services: Services, content: bytes | None) ->
 
 def _of_caller(caller: Caller) -> str:
     """A text that no other caller has, so that nobody gets the answer to a request of another one."""
-    return hashlib.blake2b(f"{caller.kind}\0{caller.id}".encode(), digest_size=16).hexdigest()
+    return hashlib.blake2b(f"{caller.kind}\0{caller.id}".encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
 
 def _fingerprint(request: Request, content: bytes) -> bytes:

@@ -170,7 +170,7 @@ def _problem_of(message: str) -> Problem:
 
 
 def as_variables(values: Mapping[str, Any] | None, settings: ApiSettings) -> Variables:
-    """The variables of a command, each value as compact JSON. Raises Problem 400 for too many or too long names."""
+    """The variables of a command, each value as compact JSON. Raises Problem 400 beyond the limits."""
     if not values:
         return {}
     if len(values) > settings.max_variables:
@@ -182,7 +182,12 @@ def as_variables(values: Mapping[str, Any] | None, settings: ApiSettings) -> Var
             raise invalid_argument(
                 f"The name of a variable is longer than {settings.max_name_bytes} bytes: '{name[:50]}…'"
             )
-    return {name: msgspec.Raw(_encode_value(value)) for name, value in values.items()}
+    encoded = {name: _encode_value(value) for name, value in values.items()}
+    if (size := sum(map(len, encoded.values()))) > settings.max_variables_bytes:
+        raise invalid_argument(
+            f"The variables of the request have {size} bytes but must not have more than {settings.max_variables_bytes}"
+        )
+    return {name: msgspec.Raw(value) for name, value in encoded.items()}
 
 
 def as_key(text: str | None, path: str) -> int | None:

@@ -43,6 +43,9 @@ class ApiSettings:
     max_variables: int = 10_000
     """Variables of one request. Each is a row, and one transaction with a deadline saves all rows of a command."""
 
+    max_variables_bytes: int = 4 * 1024 * 1024
+    """Bytes of the values of all variables of one request, as compact JSON."""
+
     max_page_bytes: int = 32 * 1024 * 1024
     """Bytes of the items of a search. They take several times as much while the answer is built."""
     pages_bytes: int = 64 * 1024 * 1024
@@ -75,10 +78,16 @@ class ApiSettings:
     """Requests a second that one client may send to this node; 0: no limit. Reports of finished work do not count."""
     request_burst: int = 200
     """Requests that one client may send at once."""
+    tenant_requests_per_s: float = 0.0
+    """Requests a second that all clients of one tenant together may send to this node; 0: no limit."""
+    tenant_request_burst: int = 1000
+    """Requests that all clients of one tenant together may send at once."""
 
     def __post_init__(self) -> None:
-        if self.requests_per_s < 0 or self.request_burst < 1:
-            raise ValueError("api.requests_per_s must be at least 0, and api.request_burst at least 1")
+        if min(self.requests_per_s, self.tenant_requests_per_s) < 0:
+            raise ValueError("requests per second must be at least 0")
+        if min(self.request_burst, self.tenant_request_burst) < 1:
+            raise ValueError("requests at once must be at least 1")
         if not 1 <= self.max_variables <= MAX_VARIABLES:
             raise ValueError(f"max_variables must be between 1 and {MAX_VARIABLES}")
         for item in listed(self.allowed_origins):

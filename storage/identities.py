@@ -64,6 +64,7 @@ class StoredRights(msgspec.Struct, frozen=True, rename="camel", gc=False):
     roles: tuple[str, ...]
     tenants: tuple[Tenant, ...]
     grants: tuple[Grant, ...]
+    mapping_rules: tuple[str, ...] = ()
 
 
 class ListedUser(NamedTuple):
@@ -177,6 +178,18 @@ async def create_user(
 async def create_first_admin(connection: Connection, username: str, password_hash: str) -> bool:
     """Create a user with the role `admin` in a database without users and administrators. False in any other."""
     return bool((await connection.execute(_sql["create_first_admin"], (username, password_hash))).rows)
+
+
+async def create_admin_if_none(
+    connection: Connection, username: str, password_hash: str, name: str | None, email: str | None
+) -> str:
+    """Create the first administrator. Gives "done", or why not: "exists" (one does), "taken" (the name is)."""
+    if await count_admins(connection):
+        return "exists"
+    if not await create_user(connection, username, password_hash, name, email):
+        return "taken"
+    await assign(connection, ("ROLE", ADMIN), ("USER", username))
+    return "done"
 
 
 async def set_password(connection: Connection, username: str, password_hash: str) -> bool:

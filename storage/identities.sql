@@ -36,6 +36,7 @@ SELECT json_build_object(
     'nowS', extract(epoch FROM clock_timestamp()),
     'groups', (SELECT coalesce(json_agg(id ORDER BY id), '[]') FROM grouped),
     'roles', (SELECT coalesce(json_agg(id ORDER BY id), '[]') FROM in_role),
+    'mappingRules', (SELECT coalesce(json_agg(id ORDER BY id), '[]') FROM itself WHERE type = 'MAPPING_RULE'),
     'tenants', (
         SELECT coalesce(json_agg(json_build_object(
             'tenantId', t.tenant_id, 'name', t.name, 'description', t.description) ORDER BY t.tenant_id), '[]')

@@ -214,7 +214,7 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
             redirects=Redirects(node, lambda: cluster.view) if config.api.redirect_to_leader else None,
             access=access, routing=routing, audit=config.audit, readers=next(iter(pools[3:]), None),
             figures=lambda: figures(supervisor, engine.consumers, definitions),
-            rates=rates(config.api.requests_per_s, config.api.request_burst), multi_tenancy=config.tenants.enabled,
+            rates=rates(config.api), multi_tenancy=config.tenants.enabled,
         )  # fmt: skip
 
     partitions = range(1, config.partitions + 1) if config.has_role(Role.ENGINE) else ()

@@ -25,8 +25,15 @@ class Caller:
     """The ids of the tenants that it may use if multi-tenancy is on; None: all."""
     listed_tenants: Sequence[Tenant] = ()
     """The same as the API shows them. Without authentication, only `<default>`."""
+    mapping_rules: Sequence[str] = ()
     by_session: bool = False
     """A browser sends the session by itself, whichever page asks. Therefore its writes are checked."""
+
+    @property
+    def owners(self) -> list[tuple[str, str]]:
+        """The owners (type, id) of its grants: itself, its groups, roles and mapping rules."""
+        of_others = (("GROUP", self.groups), ("ROLE", self.roles), ("MAPPING_RULE", self.mapping_rules))
+        return [(self.kind, self.id), *((type, id) for type, ids in of_others for id in ids)]
 
 
 ANYBODY = Caller(
@@ -39,4 +46,6 @@ def caller(kind: str, id: str, stored: StoredRights, name: str | None = None, em
     """A caller with the rights in the database."""
     allowed = rights(stored.roles, stored.grants)
     tenants = None if ADMIN in stored.roles else frozenset(each.tenant_id for each in stored.tenants)
-    return Caller(kind, id, allowed, name, email, stored.groups, stored.roles, tenants, stored.tenants)
+    return Caller(
+        kind, id, allowed, name, email, stored.groups, stored.roles, tenants, stored.tenants, stored.mapping_rules
+    )

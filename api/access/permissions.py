@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from vivero.storage.identities import ADMIN, Grant
@@ -84,6 +84,15 @@ RESOURCES: Mapping[str, frozenset[str]] = {
     "USER": frozenset(_CRUD),
 }
 """The types of resources that routes protect, and their actions."""
+
+
+def built_in_grants() -> Iterator[tuple[str, str, list[str]]]:
+    """The permissions of built-in roles: (role, type of the resource, actions)."""
+    for role, permissions in BUILT_IN.items():
+        for resource, actions in sorted(RESOURCES.items()):
+            held = [each for each in sorted(actions) if role == ADMIN or Permission(resource, each) in permissions]
+            if held:
+                yield role, resource, held
 
 
 def rights(roles: Iterable[str], grants: Iterable[Grant]) -> Rights:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from vivero.api.access.caller import ANYBODY, Caller
 from vivero.api.access.permissions import Permission
+from vivero.api.access.rates import only_tenant
 from vivero.api.problems import Problem, invalid_argument
 from vivero.api.request import Request
 from vivero.api.services import Services
@@ -28,13 +29,15 @@ def of_key(request: Request, services: Services) -> str:
 
 
 def named(request: Request, services: Services, tenant: str | None, what: str, need: Permission) -> str:
-    """The tenant that a request for an operation (`what`) names. Raises Problem: 400, 403."""
+    """The tenant that a request for an operation (`what`) names, and counts for. Raises Problem: 400, 403, 429."""
     if not services.multi_tenancy:
         return _default(tenant, what)
     if tenant is None or not tenant.strip():
         raise _missing(what)
     _check_form(tenant, what)
     _check_assigned(request.caller, tenant, need)
+    if services.rates is not None and only_tenant(request.caller, True) is None:
+        services.rates.check_tenant(tenant)
     return tenant
 
 

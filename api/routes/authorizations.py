@@ -5,22 +5,33 @@ from __future__ import annotations
 import re
 
 from vivero.api.access.audit import changing
-from vivero.api.access.permissions import EVERY, RESOURCES
+from vivero.api.access.permissions import EVERY, RESOURCES, built_in_grants
 from vivero.api.decoding import Body, Violations, decode, decoder
 from vivero.api.problems import invalid_argument, not_found, unexpected_value
 from vivero.api.request import Request
 from vivero.api.response import Response, json_response, no_content
-from vivero.api.search import getting, searching
+from vivero.api.search import getting, prepare, run, searching
 from vivero.api.services import Services
 from vivero.storage import directory
 from vivero.storage.directory import Authorization
-from vivero.storage.search.directory import AUTHORIZATIONS
+from vivero.storage.search.directory import AUTHORIZATIONS, own_authorizations
 
 OWNER_TYPES = ("USER", "CLIENT", "ROLE", "GROUP", "MAPPING_RULE")
 RESOURCE_ID = re.compile(r"\*|[^\x00-\x1f*]{1,1000}")
 
 get = getting(AUTHORIZATIONS, "authorizationKey")
 search = searching(AUTHORIZATIONS)
+
+
+_OWN = own_authorizations(built_in_grants())
+
+
+async def search_own(request: Request, services: Services) -> Response:
+    """POST /v2/authentication/me/authorizations/search: the caller's grants, and those of its built-in roles."""
+    prepared = prepare(request, _OWN, services.settings, ("owners", request.caller.owners))
+    found = await run(services, prepared)
+    enabled = b"false" if services.access is None else b"true"
+    return json_response(found.body[:-1] + b',"authorizationsEnabled":' + enabled + b"}")
 
 
 class AuthorizationBody(Body, frozen=True):

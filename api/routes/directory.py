@@ -129,6 +129,30 @@ def creating(entries: Entries) -> Handler:
     return create
 
 
+async def create_first_admin(request: Request, services: Services) -> Response:
+    """POST /v2/setup/user: create the first administrator. 403 if there is one.
+
+    With authentication the first start has made one, so that no stranger can.
+    """
+    if services.access is not None:
+        raise _has_admin()
+    body = _body(request, services, USERS, ("username",))
+    username = body.username or ""
+    _check_id(USERS.kind, username)
+    password_hash = await _hashed(body.password)
+    async with changing(request, services, username) as connection:
+        done = await identities.create_admin_if_none(connection, username, password_hash, body.name, body.email)
+        if done == "exists":
+            raise _has_admin()
+        if done == "taken":
+            raise _conflict(f"User with username '{username}' exists already")
+    return json_response(_document(USERS, username, body), status=201)
+
+
+def _has_admin() -> Problem:
+    return Problem(403, "FORBIDDEN", "Unauthorized to perform operation 'CREATE' on resource 'USER': setup is complete")
+
+
 def updating(entries: Entries) -> Handler:
     """PUT /v2/{kind}/{id}: replace an entry. A user's password stays, unless the body has one."""
 

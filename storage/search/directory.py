@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -73,6 +75,27 @@ AUTHORIZATIONS = _directory(
     ),
     special={"resourceIds": _resource_ids},
 )
+
+
+_GRANTED = "(SELECT * FROM authorizations UNION ALL SELECT * FROM (VALUES {}) AS b) AS a"
+_BUILT_IN = "({}::bigint, 'ROLE', '{}', '{}', '*', '{{{}}}'::text[])"
+
+
+def _of_owners(value: Any, _path: str, parameters: Parameters) -> str:
+    types, ids = (parameters.add([owner[i] for owner in value], "text[]") for i in (0, 1))
+    return f"(a.owner_type, a.owner_id) IN (SELECT * FROM unnest({types}, {ids}))"
+
+
+def own_authorizations(built_in: Iterable[tuple[str, str, Iterable[str]]]) -> Resource:
+    """The grants of those owners (type, id) that are the condition `owners`, also those of built-in roles.
+
+    `built_in`: (role, type of a resource, permissions), constants of the program. Their keys are negative.
+    """
+    rows = [
+        _BUILT_IN.format(-number, role, type, ",".join(permissions))
+        for number, (role, type, permissions) in enumerate(built_in, 1)
+    ]
+    return replace(AUTHORIZATIONS, source=_GRANTED.format(", ".join(rows)), within={"owners": _of_owners})
 
 
 def _group(value: Any, _path: str, parameters: Parameters) -> str:

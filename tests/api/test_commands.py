@@ -6,7 +6,10 @@ from dataclasses import replace
 import pytest
 import trio
 
+from tests.api.conftest import Client
 from vivero.api import app
+from vivero.api.access.caller import Caller
+from vivero.api.access.permissions import ALL_RIGHTS
 from vivero.api.request import Request
 from vivero.engine.core.records.effects import Rejection, RejectionCode
 from vivero.engine.core.records.instances import (
@@ -239,6 +242,31 @@ async def test_an_idempotency_key_of_another_request_is_422(client, engine, targ
     answer = await client("POST", target, body, [key])
     assert (answer.status, answer.problem["status"]) == (422, 422)
     assert len(engine.appended) == 1
+
+
+class Known:
+    """Access that takes everybody for this caller."""
+
+    def __init__(self, kind, id) -> None:
+        self.caller = Caller(kind, id, ALL_RIGHTS)
+
+    async def authenticate(self, headers, address):
+        return self.caller
+
+
+async def test_an_idempotency_key_belongs_to_its_caller(services, engine):
+    """The same key of another caller is another key, whatever the contents: nobody learns of it."""
+    engine.reply = INSTANCE
+    key = (b"idempotency-key", b"k1")
+    callers = [("USER", "ann"), ("USER", "bob"), ("TOKEN", "ann"), ("CLIENT", "ann"), ("USER", "ann")]
+    for kind, id in callers:
+        client = Client(app.build(replace(services, access=Known(kind, id))))
+        answer = await client("POST", "/v2/process-instances", {"processDefinitionId": "a"}, [key])
+        assert answer.status == 200
+    assert len(engine.appended) == 4
+    keys = [item.idempotency[0] for item in engine.appended]
+    assert len(set(keys)) == 4
+    assert all(each.endswith(" k1") for each in keys)
 
 
 @pytest.mark.parametrize("body", [b"{", b'{"x":"\\ud800"}', b'{"x":"\xff"}', b"[" * 1000, b'{"unknown":1}'])

@@ -1,6 +1,7 @@
 """How many variables a request may carry: every request that carries any is refused beyond it, and says the limit."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -46,3 +47,20 @@ async def test_as_many_as_there_may_be(client, engine):
 def test_the_limit_has_limits(number):
     with pytest.raises(ValueError, match=f"between 1 and {MAX_VARIABLES}"):
         ApiSettings(max_variables=number)
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+async def test_too_many_bytes_of_variables_are_refused(make_client, settings, engine, name):
+    method, target, body = REQUESTS[name]
+    client = make_client(settings=replace(settings, max_variables_bytes=10))
+    answer = await client(method, target, json.dumps(body | {"variables": {"a": "x" * 4, "b": "123"}}).encode())
+    assert answer.status == 400
+    assert answer.problem["detail"] == "The variables of the request have 11 bytes but must not have more than 10."
+    assert not engine.appended
+
+
+async def test_as_many_bytes_as_there_may_be(make_client, settings, engine):
+    client = make_client(settings=replace(settings, max_variables_bytes=10))
+    variables = b'{"a" : [1,   2, 3] ,  "b":123}'
+    await client("POST", "/v2/signals/broadcast", b'{"signalName":"s","variables":' + variables + b"}")
+    assert len(engine.appended) == 1, "white space does not count"

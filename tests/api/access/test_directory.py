@@ -5,6 +5,7 @@ import pytest
 from tests.api.access.conftest import PASSWORD, basic, bearer
 from tests.api.test_client_models import decode
 from vivero.api.access.passwords import verify
+from vivero.api.access.permissions import BUILT_IN, RESOURCES, Permission
 
 ADMIN = basic("root")
 
@@ -250,3 +251,65 @@ async def test_others_are_not_administrators(people, secured, rows):
         assert (await secured("POST", f"/v2/{path}", {id: "x", **values, **secret}, basic("dev"))).status == 403
     assert (await secured("PUT", "/v2/roles/admin/users/dev", headers=basic("dev"))).status == 403
     assert rows.execute("SELECT count(*) FROM members WHERE container_id = 'admin'").fetchone()[0] == 0
+
+
+# ------------------------------------------------------------------------------------------------ the caller's own
+
+
+async def test_a_caller_finds_its_own_grants_and_those_of_its_built_in_roles(people, secured, rows, provider):
+    people.user("vic", "viewer")
+    people.member("GROUP", "staff", "USER", "vic")
+    rows.put("mapping_rules", mapping_rule_id="m", name="m", claim_name="team", claim_value="blue")
+    people.grant("GROUP", "staff", "PROCESS_DEFINITION", "order", "CREATE_PROCESS_INSTANCE")
+    people.grant("MAPPING_RULE", "m", "MESSAGE", "paid", "CREATE")
+    people.grant("USER", "somebody", "USER", "*", "DELETE")
+    path = "/v2/authentication/me/authorizations/search"
+    answer = await secured("POST", path, {"filter": {"resourceType": "PROCESS_DEFINITION"}}, basic("vic"))
+    decode("OwnAuthorizationSearchResult", answer.json)
+    assert answer.json["authorizationsEnabled"] is True
+    assert [(item["ownerId"], item["resourceId"]) for item in answer.json["items"]] == [
+        *[("viewer", "*"), ("staff", "order")]
+    ]
+    everything = (await secured("POST", path, headers=basic("vic"))).json
+    assert {item["ownerId"] for item in everything["items"]} == {"viewer", "staff"}
+    by_claim = (await secured("POST", path, headers=bearer(provider.token(sub="joe", team="blue")))).json
+    assert [(item["ownerType"], item["resourceId"]) for item in by_claim["items"]] == [("MAPPING_RULE", "paid")]
+
+
+async def test_built_in_roles_are_shown_with_what_they_may(people, secured):
+    people.user("root", "admin")
+    path = "/v2/authentication/me/authorizations/search"
+    found = (await secured("POST", path, headers=basic("root"))).json["items"]
+    assert {item["resourceType"]: set(item["permissionTypes"]) for item in found} == RESOURCES
+    people.user("wendy", "worker")
+    found = (await secured("POST", path, headers=basic("wendy"))).json["items"]
+    shown = {Permission(item["resourceType"], each) for item in found for each in item["permissionTypes"]}
+    assert shown == BUILT_IN["worker"]
+
+
+async def test_without_authentication_nobody_has_grants(reader):
+    answer = (await reader("POST", "/v2/authentication/me/authorizations/search")).json
+    assert (answer["items"], answer["authorizationsEnabled"]) == ([], False)
+
+
+# ------------------------------------------------------------------------------------------------------- the setup
+
+
+async def test_the_first_administrator_over_the_api(reader, rows):
+    body = {"username": "root", "password": PASSWORD, "name": "R"}
+    rows.put("users", username="taken", password_hash="x")
+    assert (await reader("POST", "/v2/setup/user", body | {"username": "taken"})).status == 409
+    assert (await reader("POST", "/v2/setup/user", {"username": "root"})).status == 400
+    made = await reader("POST", "/v2/setup/user", body)
+    assert (made.status, made.json) == (201, {"username": "root", "name": "R", "email": None})
+    members = rows.execute("SELECT container_id, member_id FROM members").fetchall()
+    assert members == [("admin", "root")]
+    again = await reader("POST", "/v2/setup/user", body | {"username": "second"})
+    assert (again.status, again.problem["title"]) == (403, "FORBIDDEN")
+    assert rows.execute("SELECT count(*) FROM members").fetchone() == (1,)
+
+
+async def test_with_authentication_no_stranger_becomes_an_administrator(secured, rows):
+    answer = await secured("POST", "/v2/setup/user", {"username": "root", "password": PASSWORD})
+    assert answer.status == 403
+    assert rows.execute("SELECT count(*) FROM users").fetchone() == (0,)

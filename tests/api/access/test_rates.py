@@ -11,6 +11,8 @@ from vivero.api.access.caller import Caller
 from vivero.api.access.permissions import ALL_RIGHTS, NO_RIGHTS
 from vivero.api.access.rates import Rates, rates
 from vivero.api.routes import ROUTES
+from vivero.api.settings import ApiSettings
+from vivero.engine.core.records.signals import SignalReply
 
 CANCEL = "/v2/process-instances/x/cancellation"
 LICENSE, ME = "/v2/license", "/v2/authentication/me"
@@ -29,7 +31,7 @@ def by(name):
 
 
 async def test_each_client_has_a_limit_of_its_own(services, autojump_clock):
-    client = Client(api_app.build(replace(services, access=Named(), rates=Rates(0.5, 2))))
+    client = Client(api_app.build(replace(services, access=Named(), rates=Rates(Buckets(2, 0.5)))))
     assert [(await client("GET", ME, headers=by("ann"))).status for _ in range(3)] == [200, 200, 429]
     assert (await client("GET", ME, headers=by("bob"))).status == 200
     answer = await client("GET", ME, headers=by("ann"))
@@ -38,13 +40,13 @@ async def test_each_client_has_a_limit_of_its_own(services, autojump_clock):
 
 
 async def test_the_limit_comes_before_authorisation(services):
-    client = Client(api_app.build(replace(services, access=Named(), rates=Rates(0.001, 1))))
+    client = Client(api_app.build(replace(services, access=Named(), rates=Rates(Buckets(1, 0.001)))))
     statuses = [(await client("GET", "/cluster/nodes", headers=by("nobody"))).status for _ in range(2)]
     assert statuses == [403, 429]
 
 
 async def test_what_ends_work_does_not_count(services):
-    client = Client(api_app.build(replace(services, rates=Rates(0.001, 1))))
+    client = Client(api_app.build(replace(services, rates=Rates(Buckets(1, 0.001)))))
     assert [(await client("POST", CANCEL)).status for _ in range(3)] == [400, 400, 400]
     assert [(await client("GET", LICENSE)).status for _ in range(3)] == [200, 200, 200]
     assert [(await client("GET", ME)).status for _ in range(2)] == [200, 429]
@@ -74,7 +76,9 @@ async def test_a_refusal_that_is_sent_again_has_each_header_once(services, engin
 
 
 def test_without_a_setting_there_is_no_limit():
-    assert rates(0.0, 10) is None
+    assert rates(ApiSettings()) is None
+    assert rates(ApiSettings(requests_per_s=1.0)) is not None
+    assert rates(ApiSettings(tenant_requests_per_s=1.0)) is not None
 
 
 class TestBuckets:
@@ -104,3 +108,61 @@ class TestBuckets:
             buckets.take(key)
         assert buckets.take("a") == 0
         assert buckets.take("c") == 1
+
+
+class Of:
+    """The caller is a user with these tenants."""
+
+    def __init__(self, name, tenants) -> None:
+        self.who = Caller("USER", name, ALL_RIGHTS, tenants=tenants)
+
+    async def authenticate(self, headers, address):
+        return self.who
+
+
+class TestTenants:
+    @pytest.fixture
+    def client_of(self, services):
+        """A client of an application with a limit of two requests for each tenant; its caller has these tenants."""
+        limits = Rates(None, Buckets(2, 0.001))
+
+        def make(name, *tenants):
+            access = Of(name, frozenset(tenants))
+            return Client(api_app.build(replace(services, access=access, rates=limits, multi_tenancy=True)))
+
+        return make
+
+    async def test_the_clients_of_a_tenant_share_its_limit(self, client_of):
+        ann, bob, eve = client_of("ann", "blue"), client_of("bob", "blue"), client_of("eve", "red")
+        assert [(await client("GET", ME)).status for client in (ann, bob, ann, eve)] == [200, 200, 429, 200]
+        answer = await bob("GET", ME)
+        assert (answer.problem["title"], answer.headers[b"retry-after"]) == ("Too Many Requests", b"1000")
+        assert (await ann("POST", CANCEL)).status == 400, "what ends work does not count"
+
+    async def test_who_has_several_tenants_counts_for_the_one_that_a_request_names(self, client_of, engine):
+        engine.reply = SignalReply("blue", 1)
+        ann, eve = client_of("ann", "blue", "red"), client_of("eve", "red")
+
+        async def broadcast(tenant):
+            return (await ann("POST", "/v2/signals/broadcast", {"signalName": "s", "tenantId": tenant})).status
+
+        assert [(await ann("GET", ME)).status for _ in range(3)] == [200] * 3
+        assert [await broadcast("blue") for _ in range(3)] == [200, 200, 429]
+        assert await broadcast("red") == 200
+        assert [(await eve("GET", ME)).status for _ in range(2)] == [200, 429]
+
+    async def test_without_multi_tenancy_all_clients_share_the_limit_of_the_default_tenant(self, services):
+        client = Client(api_app.build(replace(services, rates=Rates(None, Buckets(2, 0.001)))))
+        assert [(await client("GET", ME)).status for _ in range(3)] == [200, 200, 429]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *[{"requests_per_s": -1.0}, {"tenant_requests_per_s": -1.0}],
+        *[{"request_burst": 0}, {"tenant_request_burst": 0}],
+    ],
+)
+def test_what_cannot_be_set(wrong):
+    with pytest.raises(ValueError, match="requests"):
+        ApiSettings(**wrong)
