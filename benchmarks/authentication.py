@@ -1,93 +1,114 @@
-"""What authentication adds to a request: CPU of the application for `GET /v2/authentication/me`, without the server.
+"""The cost of authentication over HTTP: instances from POST to completion, server and client in own processes.
 
-Rounds without authentication, with a remembered token and with a remembered password alternate; the figures are the
-minimum of all rounds. Beside them, the cost of a password that is not remembered.
+Three servers, each on a database of its own, take turns: without authentication, with an API token, and with the
+password of a user, whose creations the audit log records. Each round gives ratios of neighbours in time, so that other
+load on the machine hits all alike; the figures are the medians of the rounds.
 """
 
 from __future__ import annotations
 
 import base64
+import os
+import statistics
 import time
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from types import SimpleNamespace
-from typing import Any, cast
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, ExitStack, contextmanager
+from dataclasses import dataclass
 
+import psutil
 import trio
 
-from benchmarks.server import fresh_database
-from vivero.api import app
-from vivero.api.access.authentication import Authenticator
+from benchmarks.http import client, cpu_s
+from benchmarks.model import ONE_TASK
+from benchmarks.server import fresh_database, program
 from vivero.api.access.passwords import hash_password, verify
-from vivero.api.access.settings import AuthSettings
 from vivero.api.access.tokens import digest, new_token
-from vivero.api.services import Services
-from vivero.api.settings import ApiSettings
 from vivero.storage import identities
 from vivero.storage.postgres import driver
-from vivero.storage.postgres.pool import Pool
 
-REQUESTS, ROUNDS = 2_000, 15
+ROUND_S, WARM_S = 4.0, 3.0
+ROUNDS = int(os.environ.get("ROUNDS", "7"))
 PASSWORD = "a password of usual length"
+ROLES = ("developer", "worker")
+KINDS = ("none", "token", "password")
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    port: int
+    process: psutil.Process
+    authorization: str
 
 
 def run() -> tuple[dict[str, float], dict[str, str]]:
-    """Microseconds of CPU for a request, and milliseconds for a password check."""
+    """Instances a second, CPU of the server for each, and the ratios to a server without authentication."""
     return trio.run(_run)
 
 
 async def _run() -> tuple[dict[str, float], dict[str, str]]:
-    async with fresh_database() as (dsn, notes), _pool(dsn) as pool:
-        token, password_hash = new_token(), hash_password(PASSWORD)
-        async with pool.connection() as connection:
-            await identities.create_token(connection, "worker", digest(token), ["worker"], ["<default>"], None)
-            await identities.create_user(connection, "ann", password_hash)
-        basic = base64.b64encode(f"ann:{PASSWORD}".encode())
-        kinds: dict[str, tuple[app.App, list[tuple[bytes, bytes]]]] = {
-            "none": (_app(None), []),
-            "token": (_app(pool), [(b"authorization", b"Bearer " + token.encode())]),
-            "password": (_app(pool), [(b"authorization", b"Basic " + basic)]),
-        }
-        rounds = [{name: await _round(*kind) for name, kind in kinds.items()} for _ in range(ROUNDS)]
-        figures = {f"{name}_us": min(each[name] for each in rounds) for name in kinds}
-        figures |= {f"{name}_added_us": figures[f"{name}_us"] - figures["none_us"] for name in ("token", "password")}
+    async with AsyncExitStack() as stack:
+        databases = {kind: await stack.enter_async_context(fresh_database()) for kind in KINDS}
+        token = new_token()
+        password_hash = hash_password(PASSWORD)
+        for dsn, _ in databases.values():
+            await _add_callers(dsn, token, password_hash)
+        dsns = {kind: dsn for kind, (dsn, _) in databases.items()}
+        figures = await trio.to_thread.run_sync(_measure, dsns, token)
         began = time.process_time()
         verify(password_hash, PASSWORD)
-        return figures | {"password_check_ms": (time.process_time() - began) * 1000}, notes
+        figures["password_check_ms"] = (time.process_time() - began) * 1000
+        return figures, databases["none"][1]
 
 
-@asynccontextmanager
-async def _pool(dsn: str) -> AsyncGenerator[Pool]:
-    pool = Pool(lambda deadline: driver.connect(dsn, deadline=deadline), 2)
-    yield pool
-    pool.close()
+async def _add_callers(dsn: str, token: str, password_hash: str) -> None:
+    connection = await driver.connect(dsn, name="benchmark")
+    await identities.create_token(connection, "benchmark", digest(token), ROLES, ["<default>"], None)
+    await identities.create_user(connection, "ann", password_hash)
+    for role in ROLES:
+        await identities.assign(connection, ("ROLE", role), ("USER", "ann"))
+    connection.close()
 
 
-def _app(pool: Pool | None) -> app.App:
-    """An application of which only authentication is used, with it if there is a pool."""
-    access = None if pool is None else Authenticator(AuthSettings(mode="required", cache_s=60.0), pool)
-    return app.build(cast(Services, SimpleNamespace(settings=ApiSettings(), access=access, rates=None)))
+@contextmanager
+def _servers(dsns: dict[str, str], token: str) -> Iterator[dict[str, _Server]]:
+    basic = base64.b64encode(f"ann:{PASSWORD}".encode()).decode()
+    values = {"none": "", "token": f"Bearer {token}", "password": f"Basic {basic}"}
+    with ExitStack() as stack:
+        found = {}
+        for kind, dsn in dsns.items():
+            options = ("--auth", "none" if kind == "none" else "required")
+            files = {"one.bpmn": ONE_TASK}
+            running = program(dsn, files, *options, authorization=values[kind])
+            found[kind] = _Server(*stack.enter_context(running), values[kind])
+        yield found
 
 
-async def _round(application: app.App, credentials: list[tuple[bytes, bytes]]) -> float:
-    """Microseconds of CPU for a request."""
-    headers = [(b"host", b"localhost"), (b"accept", b"application/json"), *credentials]
-    scope: dict[str, Any] = {"type": "http", "method": "GET", "path": "/v2/authentication/me", "headers": headers}
-    scope["query_string"] = b""
-    statuses = []
+def _measure(dsns: dict[str, str], token: str) -> dict[str, float]:
+    with _servers(dsns, token) as servers:
+        for server in servers.values():
+            client(server.port, "service", WARM_S, 0, server.authorization)
+        rounds = [{kind: _round(servers[kind]) for kind in _turns(number)} for number in range(ROUNDS)]
+    figures = {}
+    for place, name in enumerate(("instances_per_s", "server_cpu_us")):
+        for kind in KINDS:
+            figures[f"{kind}_{name}"] = statistics.median(each[kind][place] for each in rounds)
+        for kind in KINDS[1:]:
+            ratios = [each[kind][place] / each["none"][place] for each in rounds]
+            figures[f"{kind}_{name}_ratio"] = statistics.median(ratios)
+    return figures
 
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"", "more_body": False}
 
-    async def send(message: Any) -> None:
-        if message["type"] == "http.response.start":
-            statuses.append(message["status"])
+def _turns(number: int) -> tuple[str, ...]:
+    """Each kind is the first in turn."""
+    first = number % len(KINDS)
+    return KINDS[first:] + KINDS[:first]
 
-    await application(scope, receive, send)  # the one that verifies
-    began = time.process_time()
-    for _ in range(REQUESTS):
-        await application(scope, receive, send)
-    took = time.process_time() - began
-    if set(statuses) != {200}:
-        raise RuntimeError(f"the application answered {set(statuses)}")
-    return took / REQUESTS * 1e6
+
+def _round(server: _Server) -> tuple[float, float]:
+    """Instances a second, and microseconds of the server's CPU for each."""
+    before = cpu_s(server.process)
+    found = client(server.port, "service", ROUND_S, 0, server.authorization)
+    if found["not_completed"]:
+        raise RuntimeError(f"{found['not_completed']:.0f} jobs were not completed")
+    done = found["instances_per_s"] * ROUND_S
+    return found["instances_per_s"], 1e6 * (cpu_s(server.process) - before) / max(done, 1)

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from pathlib import Path
 import psutil
 import trio
 
+from benchmarks.http_client import AUTHORIZATION
 from benchmarks.model import EMPTY, ONE_TASK
 from benchmarks.server import fresh_database, program
 
@@ -50,10 +52,13 @@ def _measure(dsn: str) -> dict[str, float]:
     return figures
 
 
-def client(port: int, mode: str, seconds: float, rate: float) -> dict[str, float]:
+def client(port: int, mode: str, seconds: float, rate: float, authorization: str = "") -> dict[str, float]:
     """The figures of `benchmarks.http_client`, which runs in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.http_client", str(port), mode, str(seconds), str(rate)]
-    completed = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1])
+    environment = os.environ | {AUTHORIZATION: authorization}
+    completed = subprocess.run(
+        command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1], env=environment
+    )
     figures: dict[str, float] = json.loads(completed.stdout)
     return figures
 

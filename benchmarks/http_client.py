@@ -8,6 +8,7 @@ is measured. With CREATORS given, creations do not wait for open instances to be
 from __future__ import annotations
 
 import json
+import os
 import resource
 import selectors
 import socket
@@ -86,10 +87,16 @@ def _content_length(buffer: bytearray, end: int) -> int:
     return 0 if at < 0 else int(buffer[at + 16 : buffer.find(b"\r\n", at)])
 
 
+AUTHORIZATION = "BENCHMARK_AUTHORIZATION"
+"""The variable of the environment with the value of the header `Authorization`."""
+
+
 def post(path: str, body: bytes) -> bytes:
     head = (
         f"POST /v2{path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
     )
+    if value := os.environ.get(AUTHORIZATION):
+        head += f"\r\nAuthorization: {value}"
     return head.encode() + b"\r\n\r\n" + body
 
 

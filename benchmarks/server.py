@@ -57,7 +57,9 @@ async def _setting(connection: Connection, name: str) -> str:
 
 
 @contextmanager
-def program(dsn: str, files: Mapping[str, bytes], *options: str) -> Iterator[tuple[int, psutil.Process]]:
+def program(
+    dsn: str, files: Mapping[str, bytes], *options: str, authorization: str = ""
+) -> Iterator[tuple[int, psutil.Process]]:
     """`vivero up` on a free port, with these options and, if there are any, these files deployed."""
     with tempfile.TemporaryFile("w+") as output:
         command = [sys.executable, "-m", "vivero", "up", "--port", "0", "--database-url", dsn, *options]
@@ -65,7 +67,7 @@ def program(dsn: str, files: Mapping[str, bytes], *options: str) -> Iterator[tup
         try:
             port = _port(process, output)
             if files:
-                _deploy(port, files)
+                _deploy(port, files, authorization)
             yield port, psutil.Process(process.pid)
         finally:
             process.send_signal(signal.SIGTERM)
@@ -80,6 +82,8 @@ def _port(process: subprocess.Popen[str], output: object) -> int:
     raise RuntimeError(f"the server did not start: {output}")
 
 
-def _deploy(port: int, files: Mapping[str, bytes]) -> None:
+def _deploy(port: int, files: Mapping[str, bytes], authorization: str) -> None:
     resources = [("resources", file) for file in files.items()]
-    httpx.post(f"http://127.0.0.1:{port}/v2/deployments", files=resources, timeout=10).raise_for_status()
+    headers = {"authorization": authorization} if authorization else {}
+    url = f"http://127.0.0.1:{port}/v2/deployments"
+    httpx.post(url, files=resources, headers=headers, timeout=10).raise_for_status()
