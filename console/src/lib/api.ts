@@ -24,13 +24,16 @@ export class Problem extends Error {
   }
 }
 
-/** Called when an answer says that the session has ended (401). */
-export const session = { ended: (): void => {} };
+/** The page of sign-in, which returns to where the user is. */
+export const signInUrl = (): string => `/console/login?next=${encodeURIComponent(location.pathname + location.search)}`;
+
+/** Whether an answer was ever good: then the page has something to keep, and only offers to sign in. */
+let wasSignedIn = false;
 
 async function problemOf(answer: Response): Promise<Problem> {
   const position = answer.headers.get('Command-Position');
   const text = await answer.text();
-  if (answer.status === 401) session.ended();
+  if (answer.status === 401 && !wasSignedIn) location.assign(signInUrl());
   try {
     const { title, detail } = JSON.parse(text) as { title?: string; detail?: string };
     return new Problem(answer.status, title ?? answer.statusText, detail ?? '', position);
@@ -61,6 +64,7 @@ export async function send<T>(request: Request, abort?: AbortSignal): Promise<An
   const started = performance.now();
   const answer = await fetched(request, abort);
   if (!answer.ok) throw await problemOf(answer);
+  wasSignedIn = true;
   const position = answer.headers.get('Command-Position');
   const text = await answer.text();
   const isJson = (answer.headers.get('Content-Type') ?? '').includes('json');

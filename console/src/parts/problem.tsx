@@ -1,5 +1,5 @@
 // Problems: what is wrong in the server's words, and what one can do.
-import type { Problem } from '../lib/api.ts';
+import { signInUrl, type Problem } from '../lib/api.ts';
 import { t } from '../lib/i18n.ts';
 
 export function explanation(problem: Problem): string {
@@ -13,6 +13,7 @@ export function ProblemBox({ problem, retry }: { problem: Problem; retry?: () =>
   return <div class="problem" role="alert">
     <p><b>{problem.status > 0 ? `${problem.status} ${problem.title}` : t('problem.title')}</b></p>
     <p>{explanation(problem)}</p>
+    {problem.status === 401 && <p><a class="button" href={signInUrl()} target="_self">{t('signIn')}</a></p>}
     {retry && <button type="button" onClick={retry}>{t('again')}</button>}
   </div>;
 }

@@ -1,0 +1,118 @@
+"""A browser for tests: Chromium of the machine, driven by playwright."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import httpx
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+
+from tests.console.conftest import CONSOLE
+
+AXE = CONSOLE / "node_modules" / "axe-core" / "axe.min.js"
+NAME = "e => [e.getAttribute('aria-label') ?? '', e.labels?.[0]?.innerText ?? '', e.innerText ?? ''].join(' ')"
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+UNSETTLED = "main .loading, main [aria-busy=true], .canvas:not([data-ready]), .form:not([data-ready])"
+
+
+def chromium() -> str | None:
+    """The path of the machine's Chromium; None without one."""
+    named = os.environ.get("VIVERO_CHROMIUM")
+    return named or next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+@contextmanager
+def browsing(path: str) -> Iterator[Browser]:
+    """A running Chromium."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Console:
+    """A page of the console in a browser, with all errors that it reported."""
+
+    page: Page
+    address: str
+    errors: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", self._said)
+        self.page.on("dialog", lambda dialog: self.errors.append(f"dialog {dialog.message}"))
+
+    def _said(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.errors.append(message.text)
+
+    def open(self, path: str) -> None:
+        """Go to a page and wait until it shows its data."""
+        self.page.goto(f"{self.address}/console{path}")
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until the page shows its data, and its diagram if it has one."""
+        expect(self.page.locator("main h1")).to_be_visible()
+        expect(self.page.locator(UNSETTLED)).to_have_count(0)
+
+    def violations(self, rules: Sequence[str] = RULES) -> list[str]:
+        """What axe finds on the page by these rules, or those with these tags."""
+        self.page.evaluate(AXE.read_text())
+        found = self.page.evaluate("rules => axe.run({runOnly: rules})", rules)
+        return [f"{v['id']}: {v['help']}: {v['nodes'][0]['html'][:200]}" for v in found["violations"]]
+
+    def press(self, *keys: str) -> None:
+        """Press keys one after another."""
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def tab_to(self, name: str, *, exact: bool = False, most: int = 80) -> None:
+        """Press Tab until the focus is on an element with this in its text or label, or with exactly this."""
+        for _ in range(most):
+            self.page.keyboard.press("Tab")
+            found = self.page.evaluate(f"({NAME})(document.activeElement)")
+            if name == found.strip() if exact else name in found:
+                return
+        raise AssertionError(f"{name!r} cannot be reached with Tab on {self.page.url}")
+
+
+class Api:
+    """What programs do meanwhile, over the REST API."""
+
+    def __init__(self, address: str) -> None:
+        self.http = httpx.Client(base_url=f"{address}/v2", timeout=30)
+
+    def post(self, path: str, body: object) -> dict:
+        """The JSON of an answer, {} if there is none."""
+        answer = self.http.post(path, json=body)
+        assert answer.is_success, answer.text
+        return answer.json() if answer.content else {}
+
+    def deploy(self, name: str, content: bytes) -> None:
+        """Deploy one file."""
+        answer = self.http.post("/deployments", files={"resources": (name, content)})
+        assert answer.is_success, answer.text
+
+    def start(self, process: str, business_id: str, **variables: object) -> str:
+        """The key of a new instance."""
+        body = {"processDefinitionId": process, "businessId": business_id, "variables": variables}
+        return self.post("/process-instances", body)["processInstanceKey"]
+
+    def job(self, type: str) -> str:
+        """The key of a job of a type, which is leased."""
+        body = {"type": type, "timeout": 60_000, "maxJobsToActivate": 1, "worker": "tests"}
+        return self.post("/jobs/activation", body)["jobs"][0]["jobKey"]
+
+    def complete(self, type: str, **variables: object) -> None:
+        """Do the next job of a type."""
+        self.post(f"/jobs/{self.job(type)}/completion", {"variables": variables})
+
+    def fail(self, type: str, message: str) -> None:
+        """Let the next job of a type fail for good."""
+        self.post(f"/jobs/{self.job(type)}/failure", {"retries": 0, "errorMessage": message})

@@ -1,0 +1,132 @@
+"""Every page in both themes: accessible (axe, WCAG 2.2 AA), without errors, and without sideways scrolling.
+
+With `VIVERO_PICTURES=1` the tests write the pictures of docs/console.md.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.console.browser import RULES
+
+pytestmark = pytest.mark.process
+
+PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
+PAGES = {
+    "home": "/",
+    "processes": "/processes",
+    "process": "/processes/order?heat=1",
+    "instances": "/instances",
+    "filters": "/instances?state=all&variable=card&value=expired",
+    "instance": "/instances/{stuck}",
+    "past": "/instances/{stuck}?at={at}",
+    "incidents": "/incidents",
+    "tasks": "/tasks/{task}",
+    "messages": "/messages",
+    "jobs": "/jobs?state=all",
+    "timers": "/timers",
+    "log": "/log",
+    "system": "/system",
+    "deploy": "/deploy",
+    "feel": "/feel",
+    "about": "/about",
+    "missing": "/no/such/page",
+}
+ALIKE = {"processes", "filters", "messages", "jobs", "timers", "about", "missing"}
+"""Pages like others: `make test-long` has them."""
+DIAGRAMS = ("process", "instance", "past")
+COLOURS = ["color-contrast", "link-in-text-block"]
+"""The rules that depend on the theme."""
+ATTACK = "<img src=x onerror=alert(1)>'\"</script><script>alert(2)</script>{{7*7}}"
+
+
+@pytest.fixture(scope="module")
+def keys(api):
+    """What the pages show: orders of which one is stuck, and claims that wait for somebody."""
+    roses = [{"sku": "rose", "price": 12, "quantity": 2}]
+    stuck = api.start("order", "ORD-10017", card="expired", customer="Ada", items=roses)
+    api.complete("check-stock", inStock=True)
+    api.complete("pick-items", pickedIn="north")
+    api.fail("charge-card", "the card has expired")
+    for number in range(10018, 10023):
+        api.start("order", f"ORD-{number}", card="4111", customer="Grace", items=roses)
+    for number in range(701, 705):
+        api.start("claim-review", f"CLM-{number}", claim=f"CLM-{number}", amount=number * 3)
+    tasks = api.post("/user-tasks/search", {"sort": [{"field": "creationDate", "order": "ASC"}]})["items"]
+    api.post(f"/user-tasks/{tasks[-1]['userTaskKey']}/completion", {})
+    events = api.http.get(f"/process-instances/{stuck}/events").json()["items"]
+    return {"stuck": stuck, "task": tasks[0]["userTaskKey"], "at": events[1]["commandPosition"]}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long if name in ALIKE else ()) for name in PAGES]
+)
+def test_a_page_is_accessible(console, keys, name):
+    console.page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    console.open(PAGES[name].format(**keys))
+    for theme in ("light", "dark"):
+        console.page.emulate_media(color_scheme=theme)
+        expect(console.page.locator(f"html[data-theme={theme}]")).to_be_visible()
+        if "VIVERO_PICTURES" in os.environ:
+            PICTURES.mkdir(exist_ok=True)
+            console.page.screenshot(path=PICTURES / f"{name}-{theme}.png")
+        assert console.violations(RULES if theme == "light" else COLOURS) == []
+    assert console.page.evaluate("document.documentElement.scrollWidth") <= 1280
+    if name in DIAGRAMS:
+        assert is_uncovered(console, ".bjs-powered-by")
+
+
+def is_uncovered(console, selector):
+    """Whether nothing lies over an element: the licence of the diagrams asks for that."""
+    return console.page.evaluate(
+        """selector => {
+            const logo = document.querySelector(selector), box = logo.getBoundingClientRect();
+            return logo.contains(document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2));
+        }""",
+        selector,
+    )
+
+
+@pytest.mark.parametrize("name", ["home", "instances", "instance", "tasks"])
+def test_a_phone_needs_no_sideways_scrolling(console, keys, name):
+    console.page.set_viewport_size({"width": 390, "height": 800})
+    console.open(PAGES[name].format(**keys))
+    assert console.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize(("locale", "word"), [("es-ES", "Instancias"), ("pt-BR", "Instâncias"), ("fr-FR", "Instances")])
+def test_the_language_of_the_browser(browser, address, api, locale, word):
+    context = browser.new_context(locale=locale)
+    page = context.new_page()
+    page.goto(f"{address}/console/instances")
+    page.get_by_role("heading", name=word, exact=True).wait_for()
+    assert page.evaluate("document.documentElement.lang") == (locale[:2] if locale != "fr-FR" else "en")
+    context.close()
+
+
+def test_what_users_write_is_never_code(console, api):
+    """Names, values and messages that would run as a script. The fixture sees alerts and refused scripts."""
+    key = api.start("order", ATTACK, card=ATTACK, items=[{"sku": ATTACK, "price": 1, "quantity": 1}])
+    jobs = api.post("/jobs/search", {"filter": {"processInstanceKey": key}})["items"]
+    api.post(f"/jobs/{jobs[0]['jobKey']}/failure", {"retries": 0, "errorMessage": ATTACK})
+    for path in (f"/instances/{key}", "/instances?state=all", "/incidents", "/", "/jobs?state=failed"):
+        console.open(path)
+        console.page.get_by_text("onerror=alert(1)").first.wait_for()
+    assert console.page.evaluate("document.querySelectorAll('img[src=x]').length") == 0
+
+
+def test_the_replayed_history_ends_where_the_server_is(console, api, keys):
+    """The last moment of the replay and the statistics of the server mark the same elements."""
+    classes = "e => [e.dataset.elementId, e.getAttribute('class') ?? '']"
+    last = f"[...document.querySelectorAll('[data-element-id]')].map({classes})"
+    console.open(f"/instances/{keys['stuck']}")
+    present = console.page.evaluate(last)
+    steps = api.http.get(f"/process-instances/{keys['stuck']}/events").json()["items"]
+    console.open(f"/instances/{keys['stuck']}?element=charge-card&at={steps[-1]['commandPosition']}")
+    console.page.get_by_text("You see the past").wait_for()
+    marks = {"is-done", "is-done-around", "is-active", "is-incident", "is-taken"}
+    replayed = console.page.evaluate(last)
+    assert [(i, marks & set(c.split())) for i, c in replayed] == [(i, marks & set(c.split())) for i, c in present]
+    assert any("is-incident" in c for _, c in replayed)
