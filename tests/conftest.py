@@ -35,6 +35,8 @@ _MEMORY = Path("/dev/shm")
 _MEMORY_BYTES = 2**31
 """Enough for the servers of a few workers; otherwise directories are made on disk, which is slower."""
 _numbers = itertools.count(1)
+_STARTERS = {"vivero", "up", "shared_server", "start_program"}
+"""Fixtures of tests/vivero that start programs."""
 _SEED = int(os.environ.get("VIVERO_SEED") or SystemRandom().randrange(2**31))
 
 
@@ -45,11 +47,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Whole programs come first: they take long and mostly wait, so that short tests fill the processes in the end."""
-    items.sort(key=lambda item: item.get_closest_marker("process") is None)
+    items.sort(key=lambda item: not _starts_a_program(item))
     if config.getoption("--second-try"):
         for item in items:
             if item.get_closest_marker("process"):
                 item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+def _starts_a_program(item: pytest.Item) -> bool:
+    fixtures = getattr(item, "fixturenames", ())
+    return item.get_closest_marker("process") is not None or not _STARTERS.isdisjoint(fixtures)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
