@@ -254,7 +254,8 @@ class Show:
         address = "" if ready.address.endswith(":8080") else f" --address {ready.address}"
         key = next(iter(self._orders))
         self._console.print(
-            f"\n[bold]The server stays up at {ready.address}[/], and so do its workers. In another terminal:\n"
+            f"\n[bold]The server stays up, and so do its workers. Open {ready.address} in a browser.[/]"
+            " In another terminal:\n"
         )
         for line in (
             f'vivero start order{address} --await --variables \'{{"customer": "You", "card": "4111",'
