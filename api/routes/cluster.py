@@ -137,6 +137,6 @@ async def me(request: Request, _services: Services) -> Response:
             "roles": caller.roles,
             "salesPlanType": None,
             "c8Links": {},
-            "canLogout": False,
+            "canLogout": caller.by_session,
         }
     )

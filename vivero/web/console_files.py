@@ -58,9 +58,12 @@ class ConsoleFiles:
         self._files = files
 
     def find(self, path: str) -> ConsoleFile | None:
-        """The file at a path. The path of a page gives the index: the console itself shows pages by their address."""
+        """The file at a path. The path of a page gives the index: the console itself shows pages by their address.
+
+        Pages are below a name without a dot. What follows it may have dots, as ids of processes do.
+        """
         found = self._files.get(path)
-        if found is not None or path.startswith(HASHED) or "." in path.rpartition("/")[2]:
+        if found is not None or path.startswith(HASHED) or "." in path.partition("/")[0]:
             return found
         return self._files[INDEX]
 

@@ -30,6 +30,12 @@ export const signInUrl = (): string => `/console/login?next=${encodeURIComponent
 /** Whether an answer was ever good: then the page has something to keep, and only offers to sign in. */
 let wasSignedIn = false;
 
+/** Go to the page of sign-in if the session has ended, unless a dialog or a form has what the user typed. */
+export async function checkSession(): Promise<void> {
+  const answer = await fetch('/v2/authentication/me', { credentials: 'same-origin' }).catch(() => null);
+  if (answer?.status === 401 && !document.querySelector('dialog[open], main form:not(.filters)')) location.assign(signInUrl());
+}
+
 async function problemOf(answer: Response): Promise<Problem> {
   const position = answer.headers.get('Command-Position');
   const text = await answer.text();

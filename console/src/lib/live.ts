@@ -1,8 +1,9 @@
 // Hints: the server names topics that changed, and the views that show them read again, at most once a second each.
 // Without a stream of hints (a proxy, or too many clients) the views read again every five seconds.
 import { effect, signal } from '@preact/signals';
+import { checkSession } from './api.ts';
 
-const POLL_MS = 5000, PACE_MS = 1000, RETRY_MS = 15_000;
+const POLL_MS = 5000, PACE_MS = 1000, RETRY_MS = 15_000, RESTART_MS = 3000;
 type View = { topics: readonly string[]; read: () => void | Promise<void>; last: number; due: number | null };
 
 /** Whether views follow the server. The user may pause them to read in peace. */
@@ -43,14 +44,21 @@ function connect(): void {
   const made = (stream = new EventSource(`/console/live?${topics}`));
   made.onopen = () => { source.value = 'stream'; };
   made.onmessage = hinted;
-  made.addEventListener('bye', close);
+  made.addEventListener('bye', () => later(made, RESTART_MS));
   made.onerror = () => {
     source.value = 'polling';
-    if (made.readyState !== EventSource.CLOSED || stream !== made) return;
-    close();
-    window.clearTimeout(retry);
-    retry = window.setTimeout(connect, RETRY_MS);
+    if (made.readyState !== EventSource.CLOSED) return;
+    later(made, RETRY_MS);
+    void checkSession();
   };
+}
+
+/** Close a stream and open another after some time: the server stops (`bye`), or it refused the stream. */
+function later(made: EventSource, ms: number): void {
+  if (stream !== made) return;
+  close();
+  window.clearTimeout(retry);
+  retry = window.setTimeout(connect, ms * (1 + Math.random()));
 }
 
 function reconnect(): void {

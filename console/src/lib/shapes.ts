@@ -53,7 +53,7 @@ export type Statistics = { elementId: string; active: number; canceled: number; 
 export type Flow = { elementId: string };
 export type CallHierarchy = { processInstanceKey: string; processDefinitionKey: string; processDefinitionName: string };
 export type Form = { formId: string; formKey: string; schema: string; version: number };
-export type User = { username: string; displayName: Nullable<string>; groups: string[]; roles: string[] };
+export type User = { username: string; displayName: Nullable<string>; groups: string[]; roles: string[]; canLogout: boolean };
 
 /** An event of the log. Its other fields depend on its type. */
 export type LogEvent = { type: string } & Record<string, unknown>;

@@ -2,13 +2,14 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { search } from '../lib/api.ts';
+import { get, search } from '../lib/api.ts';
 import { number, t, total, type Key } from '../lib/i18n.ts';
 import { HELP, helpOpen, paletteOpen } from '../lib/keys.ts';
 import { following, source } from '../lib/live.ts';
 import { useResource } from '../lib/resource.ts';
 import { go, href, path } from '../lib/router.ts';
 import { shortcuts, theme, type Theme } from '../lib/settings.ts';
+import type { User } from '../lib/shapes.ts';
 import { Dialog } from './dialog.tsx';
 import { Notices } from './notices.tsx';
 
@@ -33,6 +34,15 @@ function Badge({ to }: { to: string }) {
   return page && page.totalItems > 0 ? <em class={calm ? 'calm' : undefined}>{total(page)}</em> : null;
 }
 
+/** Who is signed in, with the page of the password and the way out. Nothing without a session. */
+function SignOut() {
+  const me = useResource('me', (abort) => get<User>('/v2/authentication/me', abort)).data.value;
+  return me?.canLogout ? <form class="follow" method="post" action="/console/logout">
+    <a class="minor" href="/console/password" target="_self">{me.displayName ?? me.username}</a>
+    <button class="quiet">{t('signOut')}</button>
+  </form> : null;
+}
+
 function Navigation() {
   return <nav class="main" aria-label={t('nav.main')}>
     <a class="brand" href={href('/')}>vivero</a>
@@ -44,6 +54,7 @@ function Navigation() {
         <button type="button" class={following.value ? 'quiet on' : 'quiet'} aria-pressed={following.value} title={t(source.value === 'stream' ? 'live.stream' : 'live.polling')} onClick={() => { following.value = !following.value; }}>{t(following.value ? 'live.on' : 'live.paused')}</button>
         <button type="button" class="quiet" onClick={() => { helpOpen.value = true; }} aria-label={t('help.title')}>?</button>
       </p>
+      <SignOut />
     </div>
   </nav>;
 }

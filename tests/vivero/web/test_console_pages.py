@@ -18,7 +18,7 @@ async def test_a_browser_is_sent_to_the_console(browser, path):
     assert (page.status, page.headers["location"]) == (302, "/console/")
 
 
-@pytest.mark.parametrize("path", ["", "instances", "instances/2251799813685249", "processes/order"])
+@pytest.mark.parametrize("path", ["", "instances", "instances/2251799813685249", "processes/order.v1.js"])
 async def test_the_address_of_a_page_gives_the_index(browser, path):
     page = await browser("GET", f"/console/{path}")
     assert (page.status, page.text) == (200, "<!doctype html><title>console</title>")
