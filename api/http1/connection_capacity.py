@@ -9,7 +9,7 @@ is being handled is never closed for another one.
 import heapq
 from collections.abc import Iterable, Iterator
 from ipaddress import IPv6Address, ip_address, ip_network
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from vivero.api.http1.settings import networks
 from vivero.api.http1.socket_stream import SocketStream
@@ -65,11 +65,16 @@ class Owners:
         return address
 
 
-class _Candidate(NamedTuple):
+T = TypeVar("T")
+
+
+class Candidate(NamedTuple, Generic[T]):
+    """A connection that waits for its client since some time. Those of a lower rank are closed first."""
+
     rank: int
     since: float
     number: int
-    wire: Wire
+    connection: T
 
 
 class ConnectionCapacity:
@@ -87,7 +92,7 @@ class ConnectionCapacity:
         self.idle: dict[Wire, float] = {}
         self.slow: dict[Wire, float] = {}
         self._owners = owners
-        self._plan: list[_Candidate] = []
+        self._plan: list[Candidate[Wire]] = []
         self._planned_at = 0.0
 
     def has_place(self, now: float) -> bool:
@@ -106,9 +111,9 @@ class ConnectionCapacity:
                     return True
         return False
 
-    def _close(self, candidate: _Candidate) -> bool:
+    def _close(self, candidate: Candidate[Wire]) -> bool:
         """Close a connection, unless it has made progress since it was selected."""
-        wire = candidate.wire
+        wire = candidate.connection
         if candidate.rank <= _SLOW:
             if self.slow.get(wire) != candidate.since:
                 return False
@@ -122,24 +127,24 @@ class ConnectionCapacity:
 
     def _make_plan(self, now: float) -> None:
         self._planned_at = now
-        groups: dict[tuple[bool, str], list[_Candidate]] = {}
+        groups: dict[tuple[bool, str], list[Candidate[Wire]]] = {}
         for candidate in self._candidates():
-            owner = self._owners.of(candidate.wire)
+            owner = self._owners.of(candidate.connection)
             groups.setdefault((self._owners.trusts(owner), owner), []).append(candidate)
         size = max(1, (len(self.idle) + len(self.slow)) // PLAN_SHARE)
-        self._plan = list(_take(groups.items(), size))[::-1]
+        self._plan = list(take_in_turn(groups.items(), size))[::-1]
 
-    def _candidates(self) -> Iterator[_Candidate]:
+    def _candidates(self) -> Iterator[Candidate[Wire]]:
         number = 0
         for wire, since in self.slow.items():
             number += 1
-            yield _Candidate(_LINGERING if wire.lingering else _SLOW, since, number, wire)
+            yield Candidate(_LINGERING if wire.lingering else _SLOW, since, number, wire)
         for wire, since in self.idle.items():
             number += 1
-            yield _Candidate(_IDLE if wire.used else _UNUSED, since, number, wire)
+            yield Candidate(_IDLE if wire.used else _UNUSED, since, number, wire)
 
 
-def _take(groups: Iterable[tuple[tuple[bool, str], list[_Candidate]]], size: int) -> Iterator[_Candidate]:
+def take_in_turn(groups: Iterable[tuple[tuple[bool, str], list[Candidate[T]]]], size: int) -> Iterator[Candidate[T]]:
     """Yield the connections to close, in turn: one of the largest group each time, those of trusted proxies last."""
     heap = []
     for (trusted, _), candidates in groups:

@@ -45,6 +45,7 @@ class SocketStream(trio.abc.HalfCloseableStream):
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
         """Wait for bytes; b"" at the end. A cancellation loses no bytes."""
         while True:
+            self._check_open()
             await trio.lowlevel.wait_readable(self._socket)
             try:
                 return self._socket.recv(max_bytes or RECEIVE_BYTES)
@@ -85,8 +86,14 @@ class SocketStream(trio.abc.HalfCloseableStream):
                 if not self._socket.recv(RECEIVE_BYTES):
                     break
 
+    def _check_open(self) -> None:
+        """Trio confuses closed sockets with each other: all have the same descriptor."""
+        if self._socket.fileno() < 0:
+            raise trio.ClosedResourceError("this connection was closed")
+
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         await trio.lowlevel.checkpoint()
+        self._check_open()
         view = memoryview(data)
         while view:
             sent = self.send_nowait(view)
@@ -95,6 +102,7 @@ class SocketStream(trio.abc.HalfCloseableStream):
                 await trio.lowlevel.wait_writable(self._socket)
 
     async def wait_send_all_might_not_block(self) -> None:
+        self._check_open()
         await trio.lowlevel.wait_writable(self._socket)
 
     async def send_eof(self) -> None:

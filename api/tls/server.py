@@ -28,7 +28,7 @@ MAX_STREAMS = 100
 MAX_REQUESTS = 10_000
 """Requests of a connection of HTTP/2, also those that the client cancels at once. Then it must connect again."""
 CLOSE_S = 1.0
-"""The time for connections to end after they were closed."""
+"""The time for connections to end after they were closed, and once more after they were cancelled."""
 
 
 async def serve(
@@ -126,15 +126,22 @@ class _Server:
         """Let open requests end. hypercorn closes idle connections now, and others after their requests."""
         await self._context.terminated.set()
         self._state.close_unused()
-        until = trio.current_time() + self._state.settings.drain_grace_s
+        await self._wait_emptied(self._state.settings.drain_grace_s, beat)
+        if self._state.open:
+            log.warning("open requests were cancelled at shutdown", grace_s=self._state.settings.drain_grace_s)
+        self._state.close_all()
+        await self._wait_emptied(CLOSE_S, beat)
+        nursery.cancel_scope.cancel()
+        with trio.CancelScope(shield=True):
+            await self._wait_emptied(CLOSE_S, beat)
+
+    async def _wait_emptied(self, within_s: float, beat: Callable[[], None]) -> None:
+        """Wait until all connections have ended, for at most `within_s`. Thousands take a while to end."""
+        until = trio.current_time() + within_s
         while self._state.open and trio.current_time() < until:
             beat()
             with trio.move_on_after(BEAT_S):
                 await self._state.emptied.wait()
-        if self._state.open:
-            log.warning("open requests were cancelled at shutdown", grace_s=self._state.settings.drain_grace_s)
-        self._state.close_all()
-        nursery.cancel_scope.deadline = trio.current_time() + CLOSE_S
 
 
 def _hypercorn(settings: ServerSettings) -> Config:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterator
 
 import trio
 
-from vivero.api.http1.connection_capacity import Owners
+from vivero.api.http1.connection_capacity import PLAN_S, PLAN_SHARE, Candidate, Owners, take_in_turn
 from vivero.api.http1.figures import HttpFigures
 from vivero.api.http1.settings import ServerSettings
 from vivero.api.http1.state import App
@@ -27,6 +27,8 @@ class TlsState:
         self.connections: set[Connection] = set()
         self.emptied = trio.Event()
         self.held = 0
+        self._plan: list[Candidate[Connection]] = []
+        self._planned_at = 0.0
 
     @property
     def open(self) -> int:
@@ -48,21 +50,41 @@ class TlsState:
         return len(self.connections) < self.settings.max_connections or self.evict()
 
     def evict(self) -> bool:
-        """Close the connection that waits longest, of the address that has most waiting ones. False if all are busy."""
-        waiting = [(since, each) for each in self.connections if (since := self._evictable(each)) is not None]
-        if not waiting:
+        """Close the next connection in the order of `ConnectionCapacity`. False if all are busy."""
+        now = trio.current_time()
+        if now - self._planned_at > PLAN_S:
+            self._plan.clear()
+        for fresh in (False, True):
+            if fresh:
+                self._make_plan(now)
+            while self._plan:
+                if self._close(self._plan.pop(), now):
+                    return True
+        return False
+
+    def _close(self, candidate: Candidate[Connection], now: float) -> bool:
+        """Close a connection, unless it has ended or made progress since it was selected."""
+        victim = candidate.connection
+        if victim not in self.connections or _evictable(victim, now) != candidate.since:
             return False
-        counts = Counter(each.address for _, each in waiting)
-        _, victim = min(waiting, key=lambda pair: (-counts[pair[1].address], pair[0]))
         victim.close()
         self.connections.discard(victim)
         return True
 
-    def _evictable(self, connection: Connection) -> float | None:
-        since = connection.waits_since()
-        if since is None or (connection.requests and trio.current_time() - since < SLOW_S):
-            return None
-        return since
+    def _make_plan(self, now: float) -> None:
+        self._planned_at = now
+        groups: dict[tuple[bool, str], list[Candidate[Connection]]] = {}
+        candidates = list(self._candidates(now))
+        for candidate in candidates:
+            owner = self.owners.of_address(candidate.connection.address, ())
+            groups.setdefault((self.owners.trusts(owner), owner), []).append(candidate)
+        self._plan = list(take_in_turn(groups.items(), max(1, len(candidates) // PLAN_SHARE)))[::-1]
+
+    def _candidates(self, now: float) -> Iterator[Candidate[Connection]]:
+        for number, connection in enumerate(self.connections):
+            since = _evictable(connection, now)
+            if since is not None:
+                yield Candidate(_rank(connection), since, number, connection)
 
     def tick(self) -> None:
         """Close the connections whose handshake or header takes too long. Called a few times a second."""
@@ -89,3 +111,16 @@ class TlsState:
 
     def give_back(self, size: int) -> None:
         self.held -= size
+
+
+def _evictable(connection: Connection, now: float) -> float | None:
+    """Since when a connection waits for its client; None if it may not be closed for another one."""
+    since = connection.waits_since()
+    return None if since is not None and connection.requests and now - since < SLOW_S else since
+
+
+def _rank(connection: Connection) -> int:
+    """Slow connections first, then those without any request so far, then idle ones."""
+    if connection.requests:
+        return 0
+    return 2 if connection.served else 1

@@ -46,7 +46,7 @@ def serve(files, nursery):
     """`async with serve(app, **settings) as it`: `it.port`, `it.certificate`, `it.stop()`, `it.client(http2=…)`."""
 
     @asynccontextmanager
-    async def serving(app, **settings):
+    async def serving(app, beat=lambda: None, **settings):
         listeners = await open_listeners("127.0.0.1", 0)
         certificate, drain, done = Certificate(*files), trio.Event(), trio.Event()
         endpoint = Endpoint(listeners, certificate=certificate)
@@ -54,7 +54,7 @@ def serve(files, nursery):
         async def run(task_status):
             await server.serve(
                 app, endpoint, certificate,
-                settings=ServerSettings(**settings), drain=drain, beat=lambda: None, task_status=task_status,
+                settings=ServerSettings(**settings), drain=drain, beat=beat, task_status=task_status,
             )  # fmt: skip
             done.set()
 

@@ -11,8 +11,10 @@ from cryptography.hazmat.primitives import serialization
 
 from tests.api.http1.conftest import echo, respond
 from tests.api.tls.conftest import connect, open_tcp, rest, write_certificate
+from vivero.api.tls import server
 from vivero.api.tls.certificate import Certificate, CertificateProblem, certificate_of
 from vivero.api.tls.settings import TlsSettings
+from vivero.api.tls.state import TlsState
 
 POST = b"POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\n"
 
@@ -197,6 +199,44 @@ class TestTheEnd:
             with trio.fail_after(10):
                 await it.stop()
             assert it.figures.connections == 0
+
+    async def test_it_beats_until_all_have_ended(self, serve, monkeypatch):
+        """A task that does not end keeps its connection. The supervisor must not take the wait for a hang."""
+        monkeypatch.setattr(server, "CLOSE_S", 0.1)
+        beats, began, ended = [], trio.Event(), trio.Event()
+
+        def beat():
+            if began.is_set():
+                beats.append(None)
+            if len(beats) == 3:
+                ended.set()
+
+        async def app(scope, receive, send):
+            began.set()
+            it.drain.set()
+            with trio.CancelScope(shield=True):
+                await ended.wait()
+
+        async with serve(app, beat=beat, drain_grace_s=0.1) as it:
+            stream = await connect(it)
+            await stream.send_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
+            with trio.fail_after(20):
+                await it.done.wait()
+
+    async def test_a_connection_that_was_closed_before_its_task_ran_is_no_error(self, serve, monkeypatch):
+        """All closed sockets have one descriptor, which Trio takes for a socket that several tasks read."""
+        opened = TlsState.opened
+
+        def closed_at_once(state, connection):
+            opened(state, connection)
+            connection.close()
+
+        monkeypatch.setattr(TlsState, "opened", closed_at_once)
+        with structlog.testing.capture_logs() as logged:
+            async with serve(echo) as it:
+                streams = [await open_tcp(it) for _ in range(3)]
+                assert [await rest(stream) for stream in streams] == [b""] * 3
+        assert [each for each in logged if each["log_level"] == "error"] == []
 
 
 class TestConnections:
