@@ -18,6 +18,8 @@ from vivero.storage.postgres.values import Params
 _sql = beside(__file__)
 
 CHANNEL = "vivero_identities"
+SESSIONS_ENDED = "sessions"
+"""The payload if only sessions have ended. Otherwise rights may have changed."""
 ADMIN = "admin"
 """The role that may do everything."""
 

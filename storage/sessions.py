@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 import msgspec
@@ -41,6 +42,16 @@ class NewSession(NamedTuple):
     claims: Sequence[tuple[str, str]] = ()
 
 
+class ListedSession(NamedTuple):
+    """A session as `vivero user sessions` shows it."""
+
+    username: str
+    provider: str
+    created_at: datetime
+    seen_at: datetime
+    expires_at: datetime
+
+
 async def read(connection: Connection, sha256: bytes, idle_s: float) -> Session | None:
     """The session with this hash; None if it does not exist, has ended, or was not used for so many seconds."""
     rows = (await connection.execute(_sql["session"], (sha256, idle_s))).rows
@@ -70,3 +81,14 @@ async def end(connection: Connection, sha256: bytes) -> None:
 async def end_all(connection: Connection, sha256: bytes) -> None:
     """End all sessions of the user of this one."""
     await connection.execute(_sql["end_sessions_of"], (sha256,))
+
+
+async def listed(connection: Connection, username: str | None) -> list[ListedSession]:
+    """The sessions of a user, or of all users, that have not expired."""
+    return [ListedSession(*row) for row in (await connection.execute(_sql["sessions"], (username,))).rows]
+
+
+async def end_of_user(connection: Connection, username: str) -> int:
+    """End the sessions of everybody with this name, here or at an identity provider; returns their number."""
+    ((ended,),) = (await connection.execute(_sql["end_sessions_of_user"], (username,))).rows
+    return int(ended)

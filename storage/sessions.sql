@@ -27,3 +27,14 @@ DELETE FROM sessions WHERE sha256 = $1;
 -- name: end_sessions_of
 -- All sessions of the user of this session, itself included: they have one password, or one account at the provider.
 DELETE FROM sessions WHERE (username, provider) IN (SELECT username, provider FROM sessions WHERE sha256 = $1);
+
+-- name: sessions
+-- For `vivero user sessions`; never the hash. Without a name, those of all users.
+SELECT username, provider, created_at, seen_at, expires_at FROM sessions
+WHERE expires_at > clock_timestamp() AND (username = $1 OR $1 IS NULL) ORDER BY username, provider, created_at, sha256;
+
+-- name: end_sessions_of_user
+-- An administrator does this to somebody. Nodes treat it as a change of rights, so that the long polls of the sessions end, too.
+WITH ended AS (DELETE FROM sessions WHERE username = $1 RETURNING expires_at)
+SELECT valid FROM (SELECT count(*) FILTER (WHERE expires_at > clock_timestamp()) AS valid FROM ended) AS counted
+CROSS JOIN pg_notify('vivero_identities', '') AS told;

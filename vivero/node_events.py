@@ -20,6 +20,7 @@ from vivero.engine.runtime.timers.task import Changes, Timers
 from vivero.engine.runtime.warm_up import WarmUp
 from vivero.storage.clock import CLOCK_CHANNEL as CLOCK
 from vivero.storage.identities import CHANNEL as IDENTITIES
+from vivero.storage.identities import SESSIONS_ENDED
 from vivero.storage.job_executions import JOBS_CHANNEL
 from vivero.storage.log import CommandOutcome
 from vivero.storage.nodes import NODES_CHANNEL
@@ -138,7 +139,7 @@ class NodeEvents:
         elif channel == JOBS_CHANNEL:
             self._look_for_jobs()
         elif channel == IDENTITIES:
-            self._forget_callers()
+            self._identities_changed(payload)
         elif channel == ROUTES:
             self._routing.outdated()
         else:
@@ -152,6 +153,13 @@ class NodeEvents:
         """Tell the consumers of events that a partition has new ones."""
         if self._jobs is not None:
             self._jobs.committed(partition)
+
+    def _identities_changed(self, payload: str) -> None:
+        """Long polls end with a change of rights only: people sign out all day."""
+        if payload != SESSIONS_ENDED:
+            self._forget_callers()
+        elif self._access is not None:
+            self._access.forget_sessions()
 
     def _forget_callers(self) -> None:
         if self._access is not None:

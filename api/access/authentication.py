@@ -2,7 +2,7 @@
 
 Verified credentials are remembered for some seconds, so that neither argon2 nor the database is asked for each request.
 The memory has no credentials: its key is a digest with a random key of this process. A change of users, tokens, roles
-or grants empties it, on every node (`storage.identities.CHANNEL`).
+or grants empties it, on every node (`storage.identities.CHANNEL`). The end of a session removes the sessions.
 """
 
 from __future__ import annotations
@@ -103,6 +103,11 @@ class Authenticator:
         """Forget all callers: users, tokens, roles or grants have changed."""
         self._changes += 1
         self._remembered.clear()
+
+    def forget_sessions(self) -> None:
+        """Forget the callers with sessions: some sessions have ended."""
+        self._changes += 1
+        self._remembered = {key: each for key, each in self._remembered.items() if not each.caller.by_session}
 
     def _remember(self, key: bytes, found: _Found) -> None:
         if len(self._remembered) >= MAX_REMEMBERED:

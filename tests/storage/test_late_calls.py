@@ -465,6 +465,7 @@ CASES = [
     Case("sessions.create_session", lambda c: sessions.create(c, b"2", NEW_SESSION, 60), again, SESSIONS),
     Case("sessions.end_session", lambda c: sessions.end(c, b"1"), again, SESSIONS),
     Case("sessions.end_sessions_of", lambda c: sessions.end_all(c, b"1"), again, SESSIONS),
+    Case("sessions.end_sessions_of_user", lambda c: sessions.end_of_user(c, "ann"), again, SESSIONS),
     Case("identities.token_used", lambda c: identities.token_used(c, b"\0"), again, IDENTITIES),
     Case(
         "identities.create_first_admin",

@@ -148,6 +148,25 @@ class TestCommandLine:
         assert "no user" in command("user", "delete", "ann", fails=True)
         assert "bob" in command("user", "list")
 
+    def test_sessions(self, command, database):
+        insert = """INSERT INTO sessions (sha256, username, provider, expires_at)
+            VALUES (%s, %s, 'PASSWORD', now() + %s * interval '1 hour')"""
+        with psycopg.connect(database, autocommit=True) as connection:
+            command("user", "sessions")  # migrates
+            for sha256, name, hours in (b"1", "ann", 1), (b"2", "ann", 2), (b"3", "bob", 1), (b"4", "ann", -1):
+                connection.execute(insert, (sha256, name, hours))
+            connection.execute("LISTEN vivero_identities")
+            assert [line.split()[0] for line in command("user", "sessions").splitlines()] == ["ann", "ann", "bob"]
+            listed = [json.loads(line) for line in command("user", "sessions", "ann", "--json").splitlines()]
+            assert [(each["username"], each["provider"]) for each in listed] == [("ann", "PASSWORD")] * 2
+            assert command("user", "sign-out", "ann") == "2 sessions of ann ended\n"
+            told = connection.notifies(timeout=5, stop_after=2)
+            assert {each.payload for each in told} == {"", "sessions"}, "open polls end, too"
+            assert command("user", "sessions").split()[0] == "bob"
+            assert command("user", "sign-out", "nobody") == "0 sessions of nobody ended\n"
+            records = connection.execute("SELECT entity_key, operation, description FROM audit_log").fetchall()
+        assert records[0] == ("ann", "UPDATE", "vivero user sign-out ann")
+
     def test_roles(self, command):
         command("role", "assign", "operator", "ann@example.com")
         assert "USER ann@example.com" in command("role", "list")

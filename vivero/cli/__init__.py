@@ -43,7 +43,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "events": ("show:events", "Show one command of the log and its events."),
     },
     "Access": {
-        "user": ("access:user", "Add, list and delete users, and set their passwords."),
+        "user": ("access:user", "Add, list and delete users, set their passwords, end their sessions."),
         "token": ("access:token", "Create, list and revoke API tokens."),
         "role": ("access:role", "List roles, and give or take them."),
         "tenant": ("tenants:tenant", "Create, list and delete tenants, and assign users and others to them."),

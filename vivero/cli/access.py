@@ -21,6 +21,7 @@ from vivero.cli.failures import Failure
 from vivero.cli.options import say
 from vivero.cli.recorded import Work, record, recorded
 from vivero.cli.server import database_options
+from vivero.cli.sessions import list_sessions, sign_out
 from vivero.storage import directory, identities
 from vivero.storage.audit_log import AuditRecord
 from vivero.storage.identities import LastAdmin
@@ -84,14 +85,20 @@ async def _check_roles(connection: Connection, roles: tuple[str, ...]) -> None:
 
 @click.group()
 def user() -> None:
-    """Add, list and delete users, and set their passwords.
+    """Add, list and delete users, set their passwords, list and end their sessions.
 
     \b
     Examples:
       vivero user add ann --role operator
       vivero user password ann --password-stdin < password.txt
+      vivero user sessions ann
+      vivero user sign-out ann
       vivero user delete ann
     """
+
+
+user.add_command(list_sessions)
+user.add_command(sign_out)
 
 
 @user.command("add")

@@ -18,11 +18,12 @@ from vivero.api.access.sessions import digest, new_id, session_id
 from vivero.api.access.settings import AuthSettings
 from vivero.api.origins import Gate
 from vivero.api.problems import Problem
-from vivero.storage import identities, sessions
+from vivero.storage import audit_log, identities, sessions
+from vivero.storage.audit_log import AuditRecord
 from vivero.storage.postgres.errors import StorageError
 from vivero.storage.postgres.pool import Pool
 from vivero.storage.sessions import NewSession
-from vivero.web import cookies
+from vivero.web import cookies, sign_in_records
 from vivero.web.cookies import AnyResponse
 from vivero.web.mount import PREFIX
 from vivero.web.requests import address, headers
@@ -89,9 +90,11 @@ class _Pages:
         try:
             self._check_origin()
             await self._parts.authenticator.check_password(username, form.get("password", ""), address())
-            id = await self._begin(NewSession(username, sessions.PASSWORD))
+            id = await self._sign_in(NewSession(username, sessions.PASSWORD))
         except (Problem, StorageError) as error:
             status, message = _explained(error)
+            if status == 401:
+                await sign_in_records.add_failure(self._parts.pool, username, address())
             return await self._login_page(status, next, username, message)
         response = redirect(next, 303)
         cookies.set_session(response, id, self._settings.session_max_s)
@@ -105,14 +108,21 @@ class _Pages:
 
     # -- sessions
 
-    async def _begin(self, new: NewSession) -> str:
-        """A new session, instead of the one that the browser may have."""
+    async def _sign_in(self, new: NewSession) -> str:
+        """A new session for somebody who proved who it is."""
+        id = await self._begin(new, sign_in_records.signed_in(new, address()))
+        log.info("a user signed in", username=new.username, provider=new.provider, address=address())
+        return id
+
+    async def _begin(self, new: NewSession, record: AuditRecord | None = None) -> str:
+        """A new session, instead of the one that the browser may have, with its record in the audit log."""
         id, old = new_id(), session_id(headers())
-        async with self._parts.pool.connection() as connection:
+        async with self._parts.pool.connection() as connection, connection.transaction():
             if old is not None:
                 await sessions.end(connection, digest(old))
             await sessions.create(connection, digest(id.encode()), new, self._settings.session_max_s)
-        log.info("a user signed in", username=new.username, provider=new.provider, address=address())
+            if record is not None:
+                await audit_log.add(connection, record)
         return id
 
     async def sign_out(self) -> AnyResponse:
@@ -171,8 +181,9 @@ class _Pages:
     async def _set_password(self, username: str, new: str) -> str:
         """Set the password, which ends all sessions of the user, and begin a new one."""
         password_hash = await passwords.hash_in_thread(new)
-        async with self._parts.pool.connection() as connection:
+        async with self._parts.pool.connection() as connection, connection.transaction():
             await identities.set_password(connection, username, password_hash)
+            await audit_log.add(connection, sign_in_records.password_changed(username, address()))
         log.info("a user changed its password", username=username, address=address())
         return await self._begin(NewSession(username, sessions.PASSWORD))
 
@@ -197,7 +208,7 @@ class _Pages:
         next = safe_next(begun.next)
         try:
             user = await self._parts.flow.finish(begun, request.args.to_dict(), self._return_url())
-            id = await self._begin(NewSession(user.id, sessions.OIDC, user.name, user.email, user.claims))
+            id = await self._sign_in(NewSession(user.id, sessions.OIDC, user.name, user.email, user.claims))
         except (ProviderFailed, NotSignedIn, StorageError) as error:
             return await self._failed(error, next)
         # A redirect would still count as caused by the provider's site, and the browser would keep the session back.

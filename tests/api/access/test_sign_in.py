@@ -5,7 +5,7 @@ import structlog
 from argon2 import PasswordHasher
 
 from tests.api.access.browsers import Visitor, application_of
-from tests.api.access.conftest import PASSWORD, basic
+from tests.api.access.conftest import PASSWORD, basic, bearer
 from vivero.api.access import authentication
 from vivero.api.access.sessions import digest
 from vivero.api.settings import ApiSettings
@@ -43,6 +43,8 @@ class TestSignIn:
         page = await visitor.sign_in("ann", PASSWORD)
         assert (page.status, page.headers["location"]) == (303, "/console/")
         assert await visitor.who() == "ann"
+        assert (await visitor("GET", "/v2/authentication/me")).json["canLogout"]
+        assert not (await visitor("GET", "/v2/authentication/me", basic("ann"))).json["canLogout"]
 
     async def test_the_page_has_no_script_and_needs_none(self, visitor):
         page = await visitor("GET", "/console/login")
@@ -306,7 +308,16 @@ class TestEnds:
         assert list(rows.notifies(timeout=0)) == []
         await visitor.sign_in("ann", PASSWORD)
         await visitor("POST", "/console/logout", form={})
-        assert [each.channel for each in rows.notifies(timeout=5, stop_after=1)] == ["vivero_identities"]
+        assert [each.payload for each in rows.notifies(timeout=5, stop_after=1)] == ["sessions"]
+
+    async def test_the_end_of_a_session_is_no_change_of_rights(self, visitor, authenticator, people):
+        """Only the remembered callers with sessions are forgotten."""
+        token = bearer(people.token("robot", "worker"))
+        await visitor.sign_in("ann", PASSWORD)
+        await visitor.who()
+        await visitor("GET", "/v2/authentication/me", token)
+        authenticator.forget_sessions()
+        assert [each.caller.kind for each in authenticator._remembered.values()] == ["TOKEN"]
 
     async def test_a_user_has_so_many_sessions(self, app, people, rows, monkeypatch, authenticator):
         monkeypatch.setattr("vivero.storage.sessions.MAX_SESSIONS", 3)
@@ -316,6 +327,46 @@ class TestEnds:
             await visitor.sign_in("ann", PASSWORD)
         authenticator.forget()
         assert [await visitor.who() for visitor in visitors] == [401, "ann", "ann", "ann"]
+
+
+@pytest.fixture
+def recorded(rows):
+    """The records of the audit log so far, the oldest first."""
+    columns = "actor_type, actor_id, entity_type, entity_key, operation, result, description"
+    return lambda: rows.execute(f"SELECT {columns} FROM audit_log ORDER BY audit_log_key").fetchall()
+
+
+class TestRecords:
+    async def test_sign_ins(self, visitor, recorded):
+        await visitor.sign_in("ann", PASSWORD)
+        assert recorded() == [("USER", "ann", "USER", "ann", "UNKNOWN", "SUCCESS", "sign-in, PASSWORD")]
+
+    async def test_failed_ones_without_what_may_be_a_password(self, visitor, recorded):
+        await visitor.sign_in("ann", "wrong")
+        await visitor.sign_in(PASSWORD, "ann")
+        assert recorded() == [
+            ("ANONYMOUS", "anonymous", "USER", "ann", "UNKNOWN", "FAIL", "failed sign-in"),
+            ("ANONYMOUS", "anonymous", "USER", "", "UNKNOWN", "FAIL", "failed sign-in"),
+        ]
+
+    async def test_failed_ones_as_often_as_one_may_guess(self, visitor, recorded):
+        for _ in range(authentication.FAILURES_OF_USER[0] + 5):
+            await visitor.sign_in("ann", "wrong")
+        assert len(recorded()) == authentication.FAILURES_OF_USER[0]
+
+    async def test_a_change_of_the_password(self, visitor, recorded):
+        await visitor.sign_in("ann", PASSWORD)
+        form = {"current": PASSWORD, "new": "another battery", "repeat": "another battery"}
+        assert (await visitor("POST", "/console/password", form=form)).status == 200
+        assert recorded()[1:] == [
+            ("USER", "ann", "USER", "ann", "UPDATE", "SUCCESS", "change of the own password"),
+        ]
+
+    async def test_the_api_finds_them(self, visitor, people):
+        people.member("ROLE", "admin", "USER", "ann")
+        await visitor.sign_in("ann", PASSWORD)
+        page = await visitor("POST", "/v2/audit-logs/search", body=b"{}", json=True)
+        assert [(each["operationType"], each["actorId"]) for each in page.json["items"]] == [("UNKNOWN", "ann")]
 
 
 class TestPassword:
