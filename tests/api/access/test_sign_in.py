@@ -310,14 +310,19 @@ class TestEnds:
         await visitor("POST", "/console/logout", form={})
         assert [each.payload for each in rows.notifies(timeout=5, stop_after=1)] == ["sessions"]
 
-    async def test_the_end_of_a_session_is_no_change_of_rights(self, visitor, authenticator, people):
-        """Only the remembered callers with sessions are forgotten."""
+    async def test_the_end_of_a_session_is_no_change_of_rights(self, visitor, authenticator, people, rows):
+        """A node that hears of it forgets the sessions. Other callers stay remembered."""
         token = bearer(people.token("robot", "worker"))
         await visitor.sign_in("ann", PASSWORD)
-        await visitor.who()
-        await visitor("GET", "/v2/authentication/me", token)
+        assert await visitor.who() == "ann"
+        assert (await visitor("GET", "/v2/authentication/me", token)).status == 200
+        for table in ("sessions", "api_tokens"):
+            rows.execute(f"DELETE FROM {table}")
         authenticator.forget_sessions()
-        assert [each.caller.kind for each in authenticator._remembered.values()] == ["TOKEN"]
+        assert await visitor.who() == 401
+        assert (await visitor("GET", "/v2/authentication/me", token)).status == 200
+        authenticator.forget()
+        assert (await visitor("GET", "/v2/authentication/me", token)).status == 401
 
     async def test_a_user_has_so_many_sessions(self, app, people, rows, monkeypatch, authenticator):
         monkeypatch.setattr("vivero.storage.sessions.MAX_SESSIONS", 3)
