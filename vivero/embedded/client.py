@@ -133,6 +133,7 @@ def _spawn_supervisor(layout: Layout, settings: Settings, lease: socket.socket) 
     """Start `python -m vivero.embedded`, which detaches itself, so that this program has no child process."""
     search_path = [str(_PACKAGE_HOME), *filter(None, [os.environ.get("PYTHONPATH")])]
     with layout.supervisor_log.open("ab") as log:
+        os.fchmod(log.fileno(), 0o600)
         started = subprocess.run(
             [sys.executable, "-P", *_SUPERVISOR, str(layout.root), str(lease.fileno()), settings.to_json()],
             pass_fds=[lease.fileno()],
