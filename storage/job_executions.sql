@@ -141,7 +141,7 @@ WHERE job_type = ANY ($1::text[]) AND partition_id = ANY ($2::int[]) AND state =
 DELETE FROM job_executions WHERE id = $1 AND lease = $2 RETURNING id;
 
 -- name: go_on_one
--- Likewise.
+-- Likewise, for an execution that runs again.
 UPDATE job_executions SET state = 'pending', alive_at = NULL, node = NULL, lease = NULL, attempt_index = 0, error = NULL,
     execute_at = from_epoch_ms($3), occurrence = occurrence + 1
 WHERE id = $1 AND lease = $2 RETURNING id;
@@ -200,7 +200,7 @@ WITH changed AS (
 UPDATE job_pauses SET pauses = pauses + 1 WHERE pauses = $2 RETURNING pauses;
 
 -- name: resume
--- Likewise.
+-- Like a pause, it compares the number that was read before.
 WITH changed AS (DELETE FROM paused_job_types WHERE job_type = $1 AND (SELECT pauses FROM job_pauses) = $2),
 counted AS (UPDATE job_pauses SET pauses = pauses + 1 WHERE pauses = $2 RETURNING pauses)
 SELECT pauses, pg_notify($3, '') FROM counted;

@@ -333,7 +333,7 @@ def _served(config: Config, services: Services, hub: Hub, sign_in: SignIn | None
         return api
     files = find_console()
     if files is None:
-        log.warning("the console is not built, so its pages are missing", build="make console")
+        log.info("the console is not built, so its pages are missing", build="make console")
     return mount(api, web.build(WebParts(config.api, hub, files, sign_in)))
 
 

@@ -67,7 +67,7 @@ async def test_the_variables_of_an_end_that_is_awaited_need_no_look_either(clien
     async def not_yet(*_):
         return None
 
-    monkeypatch.setattr("vivero.api.routes.process_instances.read", not_yet)
+    monkeypatch.setattr("vivero.api.routes.process_instances.read_of", not_yet)
     async with trio.open_nursery() as nursery:
 
         async def finish_it():
