@@ -58,7 +58,7 @@ def _task(operation: str) -> Audited:
 
 
 SYSTEM = administration("RESOURCE", "UPDATE")
-"""The clock, the nodes, injected faults: the API has no entity for them. The description has method and path."""
+"""The clock, the nodes, background jobs: the API has no entity for them. The description has method and path."""
 
 DEPLOY = Audited("RESOURCE", "CREATE")
 DELETE_DEFINITION = Audited("RESOURCE", "DELETE")

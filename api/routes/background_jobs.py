@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 
 import msgspec
 
+from vivero.api.access.audit import changing
 from vivero.api.decoding import Body, decode, decode_optional, decoder
 from vivero.api.problems import Problem, invalid_argument, not_found, unexpected_value, unparsable
 from vivero.api.reading import read
@@ -58,7 +59,7 @@ async def add(request: Request, services: Services) -> Response:
     body = decode(request, _add_decoder, services.settings)
     id, payload = str(uuid4()), bytes(body.payload).decode()
     due_ms = None if body.execute_at is None else _epoch_ms(body.execute_at)
-    async with services.pool.connection() as connection:
+    async with changing(request, services, id) as connection:
         await job_executions.add(
             connection, id, body.type, None if payload == "null" else payload, due_ms, _trace_context(request)
         )
@@ -118,14 +119,14 @@ async def _set_paused(request: Request, services: Services, paused: bool) -> Res
     name = request.params["type"]
     if not 1 <= len(name) <= MAX_NAME or "\0" in name:
         raise invalid_argument(f"The name of a job has 1 to {MAX_NAME} characters")
-    async with services.pool.connection() as connection:
+    async with changing(request, services) as connection:
         await job_executions.set_paused(connection, name, paused)
     return no_content()
 
 
 async def _change(request: Request, services: Services, change: Change, otherwise: str) -> Response:
     found = await _found(request, services)
-    async with services.pool.connection() as connection:
+    async with changing(request, services) as connection:
         if not await change(connection, found):
             raise Problem(409, "INVALID_STATE", f"Background job '{found.id}' {otherwise}")
     return no_content()

@@ -227,6 +227,23 @@ async def test_a_command_by_key_does_not_tell_the_tenants_of_its_sender(make, fi
     assert [answers[i].json["tenantId"] for i in (0, 2)] == ["a", "a"]
 
 
+@pytest.mark.parametrize("defence", DEFENCES)
+async def test_administrative_audit_records_are_for_callers_with_all_tenants(make, filled, defence):
+    administrative = "INSERT INTO audit_log (actor_type, category, entity_type, entity_key, operation, result) VALUES"
+    with psycopg.connect(filled, autocommit=True) as connection:
+        values = "('USER', 'ADMIN', 'USER', 'x', 'CREATE', 'SUCCESS')"
+        key = connection.execute(f"{administrative} {values} RETURNING audit_log_key").fetchone()[0]
+        try:
+            for tenants, status, count in (("a", 404, 0), ("ab", 404, 0), ("*", 200, 1)):
+                client = make(As(*tenants), defence)
+                body = {"filter": {"category": "ADMIN"}}
+                found = (await client("POST", "/v2/audit-logs/search", body)).json
+                assert (len(found["items"]), found["page"]["totalItems"]) == (count, count)
+                assert (await client("GET", f"/v2/audit-logs/{key}")).status == status
+        finally:
+            connection.execute("DELETE FROM audit_log WHERE category = 'ADMIN'")
+
+
 async def test_without_tenants_the_second_role_is_not_used(filled, services, make):
     make(As("*"))
     pool = Pool(lambda deadline: driver.connect(filled, name="vivero test", deadline=deadline), 2)

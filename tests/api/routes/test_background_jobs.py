@@ -72,3 +72,30 @@ async def test_bad_ids_filters_and_names_are_refused(reader):
     assert (await reader("POST", "/background-jobs/search", {"filter": {"state": "lost"}})).status == 400
     assert (await reader("POST", "/background-jobs/search", {"page": {"limit": 0}})).status == 400
     assert (await reader("PUT", f"/background-job-types/{'x' * 201}/pause")).status == 400
+
+
+async def test_each_change_is_recorded_and_a_rejected_one_as_failed(failed, rows, reader):
+    added = (await reader("POST", "/background-jobs", {"type": "mail", "payload": "s3cr3t"})).json["id"]
+    for method, path, status in (
+        ("POST", f"/background-jobs/{ID}/retry", 204),
+        ("POST", f"/background-jobs/{ID}/retry", 409),
+        ("DELETE", f"/background-jobs/{ID}", 204),
+        ("POST", f"/background-jobs/{added}/run", 409),
+        ("PUT", "/background-job-types/mail/pause", 204),
+        ("DELETE", "/background-job-types/mail/pause", 204),
+    ):
+        assert (await reader(method, path)).status == status, path
+    records = rows.execute("SELECT * FROM audit_log").fetchall()
+    assert "s3cr3t" not in str(records)
+    of_whom = rows.execute("SELECT DISTINCT actor_type, category, entity_type, operation, tenant_id FROM audit_log")
+    assert of_whom.fetchall() == [("ANONYMOUS", "ADMIN", "RESOURCE", "UPDATE", None)]
+    found = rows.execute("SELECT entity_key, description, result FROM audit_log ORDER BY audit_log_key").fetchall()
+    assert found == [
+        (added, "POST /background-jobs", "SUCCESS"),
+        (ID, f"POST /background-jobs/{ID}/retry", "SUCCESS"),
+        (ID, f"POST /background-jobs/{ID}/retry", "FAIL"),
+        (ID, f"DELETE /background-jobs/{ID}", "SUCCESS"),
+        (added, f"POST /background-jobs/{added}/run", "FAIL"),
+        ("mail", "PUT /background-job-types/mail/pause", "SUCCESS"),
+        ("mail", "DELETE /background-job-types/mail/pause", "SUCCESS"),
+    ]
