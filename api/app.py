@@ -16,7 +16,8 @@ import trio
 from vivero.api.access import audit
 from vivero.api.access.caller import ANYBODY, Caller
 from vivero.api.access.credentials import PRIVATE
-from vivero.api.access.needs import PUBLIC, authorise
+from vivero.api.access.needs import PUBLIC, Need, authorise
+from vivero.api.access.permissions import Allowed
 from vivero.api.access.rates import only_tenant
 from vivero.api.access.scopes import restrict
 from vivero.api.decoding import check_json_type
@@ -147,22 +148,43 @@ async def _authenticate(services: Services, route: Route, headers: Headers, addr
 
 async def _authorise(
     services: Services, route: Route, caller: Caller, address: str, scope: Scope, parameters: Mapping[str, str]
-) -> frozenset[str] | None:
-    """The ids of the resources that the caller has the route's permission for (None: all).
+) -> Allowed | None:
+    """What the caller has the route's permission for; None for everything.
 
     Raises Problem: 403, which is recorded if the change itself would be.
     """
     try:
-        allowed = authorise(caller, route.needs)
-        if allowed is not None:
-            tenants = caller.tenants if services.multi_tenancy else None
-            await restrict(services, route.needs, route.scope, allowed, parameters, tenants)
+        return await _allowed_by_any(services, route, caller, parameters)
     except Problem:
         if _is_audited(services, route, caller) and route.audited is not None:
             denied = audit.record(route.audited, caller, address, scope["method"], scope["path"], parameters)
             await audit.note_failure(services, denied)
         raise
-    return allowed
+
+
+async def _allowed_by_any(
+    services: Services, route: Route, caller: Caller, parameters: Mapping[str, str]
+) -> Allowed | None:
+    """What the caller has the route's permission for, or else the permission for a part of the route."""
+    try:
+        return await _allowed(services, route, route.needs, caller, parameters)
+    except Problem as problem:
+        if route.needs_for_part is None:
+            raise
+        try:
+            return await _allowed(services, route, route.needs_for_part, caller, parameters)
+        except Problem:
+            raise problem from None
+
+
+async def _allowed(
+    services: Services, route: Route, need: Need, caller: Caller, parameters: Mapping[str, str]
+) -> Allowed | None:
+    allowed = authorise(caller, need)
+    if allowed is None:
+        return None
+    tenants = caller.tenants if services.multi_tenancy else None
+    return await restrict(services, route.scope, allowed, parameters, tenants)
 
 
 def _is_audited(services: Services, route: Route, caller: Caller) -> bool:

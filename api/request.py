@@ -11,6 +11,7 @@ import trio
 
 from vivero.api.access.audited import Audited
 from vivero.api.access.caller import ANYBODY, Caller
+from vivero.api.access.permissions import Allowed
 from vivero.api.problems import bad_request
 
 T = TypeVar("T")
@@ -56,13 +57,13 @@ class Request:
         send: Send | None = None,
         owner: Callable[[Headers], str] | None = None,
         caller: Caller = ANYBODY,
-        allowed: frozenset[str] | None = None,
+        allowed: Allowed | None = None,
         redirected: bool = False,
         target: bytes | None = None,
         tenants: frozenset[str] | None = None,
         audited: Audited | None = None,
     ) -> None:
-        """`allowed`: the ids of the resources that the caller has the route's permission for; None for all.
+        """`allowed`: what the caller has the route's permission for; None for everything.
 
         `redirected`: another node has sent the client here. `target` is the path as it was sent. `tenants`: those
         whose data the caller may see; None for all, and without multi-tenancy. `audited`: how the audit log

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from vivero.storage.search.problems import BadQuery, UnexpectedValue, Unparsable
 from vivero.storage.search.queries import MAX_SORT, Page, Query, Sort, check_page
 from vivero.storage.search.resources import Resource
 from vivero.storage.search.statements import PageTooLarge, SearchStatement
+from vivero.storage.search.user_tasks import GRANTED
 from vivero.storage.tenants import Tenants
 
 Handler = Callable[[Request, Services], Awaitable[Response]]
@@ -96,13 +97,22 @@ def prepare(request: Request, resource: Resource, settings: ApiSettings, *extra:
 
     A restricted caller finds only what belongs to its processes, and the total counts only that.
     """
-    if request.allowed is not None:
-        extra = (*extra, (OF_PROCESSES, sorted(request.allowed)))
+    extra = (*extra, *_allowed(request, resource))
     try:
         query = read_query(request, resource, settings)
         return storage_search.prepare(resource, query, *extra, tenants=conditions(request.tenants))
     except BadQuery as error:
         raise _problem_of(error) from error
+
+
+def _allowed(request: Request, resource: Resource) -> Iterator[tuple[str, Any]]:
+    """The condition that the caller may see a row. What belongs to a granted user task needs none (`restrict`)."""
+    if request.allowed is None:
+        return
+    if request.allowed.tasks is None:
+        yield OF_PROCESSES, sorted(request.allowed.ids)
+    elif GRANTED in resource.within:
+        yield GRANTED, request.allowed.tasks
 
 
 async def run(request: Request, services: Services, prepared: SearchStatement) -> Response:

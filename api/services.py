@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -100,6 +100,10 @@ class Access(Protocol):
     async def authenticate(self, headers: Headers, address: str) -> Caller: ...
 
 
+CheckPassword = Callable[[str, str, str], Awaitable[Caller]]
+"""The user with a name and password, at an address. Raises Problem 401, 429, 503; and StorageError."""
+
+
 class Health(Protocol):
     """`engine.runtime.supervision.supervisor.Supervisor`, which is healthy if every child is."""
 
@@ -145,6 +149,8 @@ class Services:
     """None: this node serves all writes itself."""
     access: Access | None = None
     """None: without authentication, every client may do everything."""
+    check_password: CheckPassword | None = None
+    """None: without authentication."""
     readers: ConnectionPool | None = None
     """Connections of the role that row-level security holds, for callers with some tenants; None without tenants."""
     rates: Rates | None = None

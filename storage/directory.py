@@ -114,32 +114,34 @@ async def _why_not(connection: Connection, kind: Kind, id: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Authorization:
-    """A grant: what an owner may do with a resource, or with all of a type (`*`)."""
+    """A grant: what an owner may do with a resource, with all of a type (`*`), or (without an id) by a property."""
 
     owner_type: str
     owner_id: str
     resource_type: str
-    resource_id: str
+    resource_id: str | None
     permission_types: tuple[str, ...]
+    property_name: str | None = None
 
     @property
-    def values(self) -> tuple[str | list[str], ...]:
-        return self.owner_type, self.owner_id, self.resource_type, self.resource_id, list(self.permission_types)
+    def values(self) -> tuple[str | list[str] | None, ...]:
+        owner, permissions = (self.owner_type, self.owner_id), list(self.permission_types)
+        return *owner, self.resource_type, self.resource_id, permissions, self.property_name
 
 
-_COLUMNS = "owner_type, owner_id, resource_type, resource_id, permission_types"
+_COLUMNS = "owner_type, owner_id, resource_type, resource_id, permission_types, resource_property_name"
 
 
 async def create_authorization(connection: Connection, made: Authorization) -> int:
     """Store a grant. Returns its key."""
-    text = f"INSERT INTO authorizations ({_COLUMNS}) VALUES ($1, $2, $3, $4, $5) RETURNING authorization_key"
+    text = f"INSERT INTO authorizations ({_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6) RETURNING authorization_key"
     key: int = (await connection.execute(text, made.values)).rows[0][0]
     return key
 
 
 async def update_authorization(connection: Connection, key: int, changed: Authorization) -> bool:
     """Replace a grant, in a transaction of its own. False if there is none with this key."""
-    text = f"UPDATE authorizations SET ({_COLUMNS}) = ($2, $3, $4, $5, $6) WHERE authorization_key = $1 RETURNING 1"
+    text = f"UPDATE authorizations SET ({_COLUMNS}) = ($2, $3, $4, $5, $6, $7) WHERE authorization_key = $1 RETURNING 1"
     async with connection.transaction():
         return bool((await connection.execute(text, (key, *changed.values))).rows)
 

@@ -51,11 +51,12 @@ class Tenant(msgspec.Struct, frozen=True, rename="camel", gc=False):
 
 
 class Grant(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    """Permissions for one resource, or for all of its type (`*`)."""
+    """Permissions for one resource, for all of its type (`*`), or (without an id) for those with a property."""
 
     resource_type: str
-    resource_id: str
+    resource_id: str | None
     permission_types: tuple[str, ...]
+    property_name: str | None = None
 
 
 class StoredRights(msgspec.Struct, frozen=True, rename="camel", gc=False):

@@ -46,7 +46,8 @@ SELECT json_build_object(
             WHERE m.container_type = 'TENANT' AND m.container_id = t.tenant_id)),
     'grants', (
         SELECT coalesce(json_agg(json_build_object(
-            'resourceType', a.resource_type, 'resourceId', a.resource_id, 'permissionTypes', a.permission_types)), '[]')
+            'resourceType', a.resource_type, 'resourceId', a.resource_id, 'permissionTypes', a.permission_types,
+            'propertyName', a.resource_property_name)), '[]')
         FROM authorizations a JOIN owners o ON a.owner_type = o.type AND a.owner_id = o.id));
 
 -- name: users

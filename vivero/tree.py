@@ -212,9 +212,9 @@ def build(config: Config, dsn: str, node: str, endpoint: Endpoint, others: Seque
             node, limits, Waits(max_waiting),
             MemoryBudget(max(config.api.pages_bytes, config.api.max_page_bytes)),
             redirects=Redirects(node, lambda: cluster.view) if config.api.redirect_to_leader else None,
-            access=access, routing=routing, audit=config.audit, readers=next(iter(pools[3:]), None),
-            figures=lambda: figures(supervisor, engine.consumers, definitions),
-            rates=rates(config.api), multi_tenancy=config.tenants.enabled,
+            access=access, check_password=None if access is None else access.check_password, routing=routing,
+            readers=next(iter(pools[3:]), None), figures=lambda: figures(supervisor, engine.consumers, definitions),
+            rates=rates(config.api), multi_tenancy=config.tenants.enabled, audit=config.audit,
         )  # fmt: skip
 
     partitions = range(1, config.partitions + 1) if config.has_role(Role.ENGINE) else ()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 
 from vivero.api.access.caller import Caller
-from vivero.api.access.permissions import Permission
+from vivero.api.access.permissions import Allowed, Permission
 from vivero.api.problems import Problem
+from vivero.api.request import parse_key
+from vivero.storage.search.user_tasks import GrantedTasks
 
 
 class Open(Enum):
@@ -29,6 +32,7 @@ UPDATE_INSTANCE = Permission("PROCESS_DEFINITION", "UPDATE_PROCESS_INSTANCE")
 CANCEL_INSTANCE = Permission("PROCESS_DEFINITION", "CANCEL_PROCESS_INSTANCE")
 READ_TASK = Permission("PROCESS_DEFINITION", "READ_USER_TASK")
 UPDATE_TASK = Permission("PROCESS_DEFINITION", "UPDATE_USER_TASK")
+CLAIM_TASK = Permission("PROCESS_DEFINITION", "CLAIM_USER_TASK")
 COMPLETE_TASK = Permission("PROCESS_DEFINITION", "COMPLETE_USER_TASK")
 SEND_MESSAGE = Permission("MESSAGE", "CREATE")
 EVALUATE = Permission("EXPRESSION", "EVALUATE")
@@ -37,17 +41,45 @@ READ_SYSTEM = Permission("SYSTEM", "READ")
 UPDATE_SYSTEM = Permission("SYSTEM", "UPDATE")
 
 
-def authorise(caller: Caller, need: Need) -> frozenset[str] | None:
-    """The ids of the resources for which the caller has a route's permission; None for all.
+ON_TASKS: Mapping[Permission, Permission] = {
+    READ_TASK: Permission("USER_TASK", "READ"),
+    UPDATE_TASK: Permission("USER_TASK", "UPDATE"),
+    CLAIM_TASK: Permission("USER_TASK", "CLAIM"),
+    COMPLETE_TASK: Permission("USER_TASK", "COMPLETE"),
+}
+"""Permission on the user tasks of a process → the one on single user tasks. Each of the two is enough."""
 
-    Raises Problem 403 if there is no such resource.
-    """
+
+def authorise(caller: Caller, need: Need) -> Allowed | None:
+    """What the caller has a route's permission for; None for everything. Raises Problem 403 for nothing."""
     if not isinstance(need, Permission):
         return None
     ids = caller.rights.ids(need)
-    if ids is not None and not ids:
+    if ids is None:
+        return None
+    on_tasks = ON_TASKS.get(need)
+    if on_tasks is not None:
+        return _on_tasks(caller, need, ids, on_tasks)
+    if not ids:
         raise denied(need)
-    return ids
+    return Allowed(need, ids)
+
+
+def _on_tasks(caller: Caller, need: Permission, processes: frozenset[str], on_tasks: Permission) -> Allowed | None:
+    keys, properties = caller.rights.ids(on_tasks), caller.rights.properties(on_tasks)
+    if keys is None:
+        return None
+    if not (processes or keys or properties):
+        raise denied(need)
+    user = caller.id if caller.kind == "USER" else None
+    tasks = GrantedTasks(
+        processes,
+        frozenset(key for text in keys if (key := parse_key(text)) is not None),
+        user if "assignee" in properties else None,
+        user if "candidateUsers" in properties else None,
+        frozenset(caller.groups) if "candidateGroups" in properties else frozenset(),
+    )
+    return Allowed(need, processes, tasks)
 
 
 def denied(need: Permission) -> Problem:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from vivero.storage.identities import ADMIN, Grant
+from vivero.storage.search.user_tasks import GrantedTasks
 
 EVERY = "*"
 """The resource id of a grant for all resources of a type."""
@@ -18,17 +19,37 @@ class Permission(NamedTuple):
     action: str
 
 
-class Rights:
-    """The permissions of a caller: the ids of resources by permission."""
+class Allowed(NamedTuple):
+    """What a restricted caller has a permission for: resources with these ids, or these user tasks."""
 
-    def __init__(self, ids: Mapping[Permission, frozenset[str] | None], *, everything: bool = False) -> None:
+    need: Permission
+    ids: frozenset[str]
+    tasks: GrantedTasks | None = None
+    """The user tasks, if single ones can be granted too (`needs.ON_TASKS`)."""
+
+
+class Rights:
+    """The permissions of a caller: the ids of resources, and names of properties, by permission."""
+
+    def __init__(
+        self,
+        ids: Mapping[Permission, frozenset[str] | None],
+        properties: Mapping[Permission, frozenset[str]] | None = None,
+        *,
+        everything: bool = False,
+    ) -> None:
         """None stands for all ids."""
         self._ids = ids
+        self._properties = properties or {}
         self._everything = everything
 
     def ids(self, needed: Permission) -> frozenset[str] | None:
         """The ids of the resources for which the caller has a permission: None for all, empty for none."""
         return None if self._everything else self._ids.get(needed, frozenset())
+
+    def properties(self, needed: Permission) -> frozenset[str]:
+        """The properties that make the caller have a permission on a resource (`TASK_PROPERTIES`)."""
+        return self._properties.get(needed, frozenset())
 
 
 ALL_RIGHTS = Rights({}, everything=True)
@@ -82,8 +103,12 @@ RESOURCES: Mapping[str, frozenset[str]] = {
     "SYSTEM": frozenset({"READ", "UPDATE"}),
     "TENANT": frozenset(_CRUD),
     "USER": frozenset(_CRUD),
+    "USER_TASK": frozenset({"READ", "UPDATE", "CLAIM", "COMPLETE"}),
 }
 """The types of resources that routes protect, and their actions."""
+
+TASK_PROPERTIES = ("assignee", "candidateGroups", "candidateUsers")
+"""The properties of user tasks that grants may name: the caller is the task's assignee, or a candidate."""
 
 
 def built_in_grants() -> Iterator[tuple[str, str, list[str]]]:
@@ -101,12 +126,17 @@ def rights(roles: Iterable[str], grants: Iterable[Grant]) -> Rights:
     if ADMIN in roles:
         return ALL_RIGHTS
     found: dict[Permission, frozenset[str] | None] = {}
+    properties: dict[Permission, frozenset[str]] = {}
     for grant in grants:
         for action in grant.permission_types:
-            _add(found, Permission(grant.resource_type, action), grant.resource_id)
+            permission = Permission(grant.resource_type, action)
+            if grant.resource_id is not None:
+                _add(found, permission, grant.resource_id)
+            elif grant.property_name is not None:
+                properties[permission] = properties.get(permission, frozenset()) | {grant.property_name}
     for role in roles:
         found.update(dict.fromkeys(BUILT_IN.get(role, ()), None))
-    return Rights(found)
+    return Rights(found, properties)
 
 
 def _add(found: dict[Permission, frozenset[str] | None], permission: Permission, id: str) -> None:

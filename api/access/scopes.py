@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from functools import partial
 
-from vivero.api.access.needs import Need, denied
-from vivero.api.access.permissions import Permission
+from vivero.api.access.needs import authorise, denied
+from vivero.api.access.permissions import Allowed, Permission
 from vivero.api.reading import read_of
 from vivero.api.request import Request, parse_key
 from vivero.api.services import Services
@@ -22,9 +22,9 @@ from vivero.storage.search.jobs import JOBS
 from vivero.storage.search.process_definitions import PROCESS_DEFINITIONS
 from vivero.storage.search.process_instances import PROCESS_INSTANCES
 from vivero.storage.search.resources import Resource
-from vivero.storage.search.statements import process_of
+from vivero.storage.search.statements import fits, process_of
 from vivero.storage.search.timers import TIMERS
-from vivero.storage.search.user_tasks import USER_TASKS
+from vivero.storage.search.user_tasks import GRANTED, USER_TASKS, GrantedTasks
 from vivero.storage.search.variables import VARIABLE
 from vivero.storage.tenants import Tenants
 
@@ -53,25 +53,23 @@ OWNERS: Mapping[str, Sequence[Resource]] = {
 
 
 async def restrict(
-    services: Services,
-    need: Need,
-    scope: Scope,
-    ids: frozenset[str],
-    parameters: Mapping[str, str],
-    tenants: Tenants = None,
-) -> None:
-    """Raise Problem 403 unless a caller with the permission for these ids may use a route with this scope.
+    services: Services, scope: Scope, allowed: Allowed, parameters: Mapping[str, str], tenants: Tenants = None
+) -> Allowed:
+    """What a restricted caller may use with this request. Raises Problem 403 for nothing.
 
-    An unknown key, and a key of other tenants, passes: the handler answers it with 404.
+    With a key in the path, the result has `tasks` only if they are why the caller may use the key. An unknown key, and
+    a key of other tenants, passes: the handler answers it with 404.
     """
-    if not isinstance(need, Permission):
-        return
     if scope is Scope.EVERYTHING:
-        raise denied(need)
-    if scope is Scope.KEY:
-        process = await _process(services, tenants, parameters)
-        if process is not None and process not in ids:
-            raise denied(need)
+        raise denied(allowed.need)
+    if scope is not Scope.KEY:
+        return allowed
+    process = await _process(services, tenants, parameters)
+    if process is None or process in allowed.ids:
+        return Allowed(allowed.need, allowed.ids)
+    if allowed.tasks is None or not await _is_granted(services, tenants, allowed.tasks, parameters):
+        raise denied(allowed.need)
+    return allowed
 
 
 async def _process(services: Services, tenants: Tenants, parameters: Mapping[str, str]) -> str | None:
@@ -87,13 +85,25 @@ async def _process(services: Services, tenants: Tenants, parameters: Mapping[str
     return None
 
 
+async def _is_granted(services: Services, tenants: Tenants, tasks: GrantedTasks, parameters: Mapping[str, str]) -> bool:
+    """Whether the user task with the key in the path is one of these."""
+    key = parse_key(*parameters.values())
+    if key is None:
+        return False
+
+    async def query(connection: Connection, tenants: Tenants) -> bool:
+        return await fits(connection, USER_TASKS, key, (GRANTED, tasks), tenants)
+
+    return await read_of(services, tenants, query)
+
+
 async def _process_of(resource: Resource, key: int, connection: Connection, tenants: Tenants) -> str | None:
     return await process_of(connection, resource, key, tenants)
 
 
 def require(request: Request, need: Permission, id: str | None) -> None:
     """Raise Problem 403 unless the caller may do this with the resource of this id; None: with all resources."""
-    if request.allowed is not None and id not in request.allowed:
+    if request.allowed is not None and id not in request.allowed.ids:
         raise denied(need)
 
 
@@ -106,3 +116,10 @@ async def require_process(request: Request, services: Services, need: Permission
     found = await read_of(services, request.tenants, partial(_process_of, PROCESS_DEFINITIONS, key))
     if found is not None:
         require(request, need, found)
+
+
+async def require_by_key(request: Request, services: Services, need: Permission) -> None:
+    """Raise Problem 403 unless the caller may do this with the key in the path, too."""
+    allowed = authorise(request.caller, need)
+    if allowed is not None:
+        await restrict(services, Scope.KEY, allowed, request.params, request.tenants)

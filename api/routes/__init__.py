@@ -10,6 +10,7 @@ from vivero.api.access.audited import SYSTEM, Audited, administration
 from vivero.api.access.needs import (
     ANY_CALLER,
     CANCEL_INSTANCE,
+    CLAIM_TASK,
     COMPLETE_TASK,
     CREATE_INSTANCE,
     DELETE_PROCESS,
@@ -49,6 +50,7 @@ from vivero.api.routes import (
     job_activation,
     jobs,
     messages,
+    own_password,
     process_definitions,
     process_instances,
     recent_commands,
@@ -93,6 +95,8 @@ class Route:
     """Whether it counts for the rate limit of its client. Work that ends makes room for other work."""
     scope: Scope = Scope.EVERYTHING
     """The behaviour for a caller that has the permission for some resources only."""
+    needs_for_part: Permission | None = None
+    """A permission that is enough for some requests. The handler checks which (`require_by_key`)."""
     audited: Audited | None = None
     """How the audit log shows what the route changes; None for a route that only reads, and for job activation."""
 
@@ -127,6 +131,13 @@ ROUTES = (
         "/v2/authentication/me/authorizations/search",
         authorizations.search_own,
         ANY_CALLER,
+    ),
+    Route(
+        "PUT",
+        "/v2/authentication/me/password",
+        own_password.change,
+        ANY_CALLER,
+        audited=administration("USER", "UPDATE"),
     ),
     Route(
         "POST",
@@ -261,6 +272,7 @@ ROUTES = (
         user_tasks.assign,
         UPDATE_TASK,
         scope=Scope.KEY,
+        needs_for_part=CLAIM_TASK,
         audited=audited.ASSIGN_TASK,
     ),
     Route(

@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 
 from vivero.api.access.audit import changing
-from vivero.api.access.permissions import EVERY, RESOURCES, built_in_grants
+from vivero.api.access.permissions import EVERY, RESOURCES, TASK_PROPERTIES, built_in_grants
 from vivero.api.decoding import Body, Violations, decode, decoder
 from vivero.api.problems import invalid_argument, not_found, unexpected_value
-from vivero.api.request import Request
+from vivero.api.request import Request, parse_key
 from vivero.api.response import Response, json_response, no_content
 from vivero.api.search import getting, prepare, run, searching
 from vivero.api.services import Services
 from vivero.storage import directory
 from vivero.storage.directory import Authorization
+from vivero.storage.postgres.driver import Connection
 from vivero.storage.search.directory import AUTHORIZATIONS, own_authorizations
 
 OWNER_TYPES = ("USER", "CLIENT", "ROLE", "GROUP", "MAPPING_RULE")
+_OWNERS_HERE = {each.type: each for each in (directory.ROLE, directory.GROUP, directory.MAPPING_RULE)}
+"""The owners that need an entry. Users and clients may be those of an identity provider."""
 RESOURCE_ID = re.compile(r"\*|[^\x00-\x1f*]{1,1000}")
 
 get = getting(AUTHORIZATIONS, "authorizationKey")
@@ -50,6 +53,7 @@ async def create(request: Request, services: Services) -> Response:
     """POST /v2/authorizations: grant permissions."""
     made = _authorization(request, services)
     async with changing(request, services) as connection:
+        await _owner_must_exist(connection, made)
         key = await directory.create_authorization(connection, made)
     return json_response({"authorizationKey": str(key)}, status=201)
 
@@ -58,6 +62,7 @@ async def update(request: Request, services: Services) -> Response:
     """PUT /v2/authorizations/{key}: replace a grant."""
     key, changed = request.key("authorizationKey"), _authorization(request, services)
     async with changing(request, services) as connection:
+        await _owner_must_exist(connection, changed)
         if not await directory.update_authorization(connection, key, changed):
             raise not_found(AUTHORIZATIONS.name, key)
     return no_content()
@@ -72,15 +77,23 @@ async def delete(request: Request, services: Services) -> Response:
     return no_content()
 
 
+async def _owner_must_exist(connection: Connection, made: Authorization) -> None:
+    """Raise Problem 404 for an unknown group, role or mapping rule: a later one must not inherit the grant."""
+    kind = _OWNERS_HERE.get(made.owner_type)
+    if kind is not None and not await directory.exists(connection, kind, made.owner_id):
+        raise not_found(f"Owner of type {made.owner_type}", made.owner_id[:300], by="ownerId")
+
+
 def _authorization(request: Request, services: Services) -> Authorization:
     """The grant in a body. Raises Problem 400."""
     body = decode(request, _decoder, services.settings)
-    if body.resource_property_name is not None:
-        raise invalid_argument("Grants by a property of a resource (resourcePropertyName) are not supported")
     found = Violations()
     found.require("ownerId", body.owner_id or None)
     found.require("ownerType", body.owner_type or None)
-    found.require("resourceId", body.resource_id or None)
+    if body.resource_property_name is None:
+        found.require("resourceId", body.resource_id or None)
+    elif body.resource_id is not None:
+        found.add("Only one of resourceId and resourcePropertyName is allowed")
     found.require("resourceType", body.resource_type or None)
     found.require("permissionTypes", body.permission_types or None)
     found.check()
@@ -88,10 +101,23 @@ def _authorization(request: Request, services: Services) -> Authorization:
     resource = _member(body.resource_type, "resourceType", tuple(RESOURCES))
     allowed = tuple(sorted(RESOURCES[resource]))
     permissions = {_member(each, "permissionTypes", allowed) for each in body.permission_types or ()}
-    resource_id = body.resource_id or EVERY
-    if RESOURCE_ID.fullmatch(resource_id) is None:
+    _check_resource(body, resource)
+    named = (body.resource_id, tuple(sorted(permissions)), body.resource_property_name)
+    return Authorization(owner, body.owner_id or "", resource, *named)
+
+
+def _check_resource(body: AuthorizationBody, resource: str) -> None:
+    """Raise Problem 400 unless the id, or the property, fits the type of the resource."""
+    id, property = body.resource_id, body.resource_property_name
+    if property is not None:
+        if resource != "USER_TASK":
+            raise invalid_argument("Only grants on USER_TASK can name a property (resourcePropertyName)")
+        if property not in TASK_PROPERTIES:
+            raise unexpected_value(property, "resourcePropertyName", TASK_PROPERTIES)
+    elif id is None or RESOURCE_ID.fullmatch(id) is None:
         raise invalid_argument("The resourceId is not valid: it is '*' or an id without '*' and control characters")
-    return Authorization(owner, body.owner_id or "", resource, resource_id, tuple(sorted(permissions)))
+    elif resource == "USER_TASK" and id != EVERY and parse_key(id) is None:
+        raise invalid_argument("The resourceId of a grant on USER_TASK is '*' or the key of a user task")
 
 
 def _member(value: str | None, field: str, allowed: tuple[str, ...]) -> str:

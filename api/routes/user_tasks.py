@@ -6,6 +6,8 @@ import re
 from typing import Any
 
 from vivero.api import commands
+from vivero.api.access.needs import UPDATE_TASK
+from vivero.api.access.scopes import require_by_key
 from vivero.api.decoding import Body, Int32, Violations, decode, decode_optional, decoder
 from vivero.api.large_bodies import optional_body_of, variables_of
 from vivero.api.problems import not_found
@@ -71,7 +73,10 @@ _update_decoder = decoder(UpdateBody)
 
 
 async def assign(request: Request, services: Services) -> Response:
-    """POST /v2/user-tasks/{key}/assignment: assign a task. With `allowOverride` false, only if it has no assignee."""
+    """POST /v2/user-tasks/{key}/assignment: assign a task. With `allowOverride` false, only if it has no assignee.
+
+    The permission to claim is enough for callers that assign a task without an assignee to themselves.
+    """
     key = request.key("userTaskKey")
     body = decode(request, _assignment_decoder, services.settings)
     found = Violations()
@@ -79,8 +84,10 @@ async def assign(request: Request, services: Services) -> Response:
     found.longest("assignee", body.assignee, MAX_NAME)
     found.longest("action", body.action, MAX_ACTION)
     found.check()
-    assignee = body.assignee or ""
-    if body.allow_override is False:
+    assignee, claims = body.assignee or "", body.allow_override is False
+    if not claims or (request.caller.kind, request.caller.id) != ("USER", assignee):
+        await require_by_key(request, services, UPDATE_TASK)
+    if claims:
         claim = ClaimUserTask(key, assignee, body.action or "claim")
         return await commands.command(request, services, claim, key)
     return await commands.command(request, services, AssignUserTask(key, assignee, body.action or "assign"), key)

@@ -53,11 +53,14 @@ MAPPING_RULES = _directory(
 )
 
 
-def _resource_ids(value: Any, path: str, parameters: Parameters) -> str:
-    ids = list_of(value, path, MAX_IN)
-    if any(type(id) is not str for id in ids):
-        raise Unparsable(path)
-    return f"a.resource_id = ANY ({parameters.add(ids, 'text[]')})"
+def _one_of(column: str) -> SpecialFilter:
+    def filter(value: Any, path: str, parameters: Parameters) -> str:
+        texts = list_of(value, path, MAX_IN)
+        if any(type(text) is not str for text in texts):
+            raise Unparsable(path)
+        return f"{column} = ANY ({parameters.add(texts, 'text[]')})"
+
+    return filter
 
 
 AUTHORIZATIONS = _directory(
@@ -69,16 +72,19 @@ AUTHORIZATIONS = _directory(
         plain("ownerType", "a.owner_type", TEXT, sort=True),
         plain("resourceType", "a.resource_type", TEXT, sort=True),
         Field("resourceId", "a.resource_id", TEXT, sort=True),
-        Field("resourcePropertyName", "NULL::text", TEXT, sort=True),
+        Field("resourcePropertyName", "a.resource_property_name", TEXT, sort=True),
         Field("permissionTypes", "a.permission_types", OTHER),
         Field("authorizationKey", "a.authorization_key", KEY),
     ),
-    special={"resourceIds": _resource_ids},
+    special={
+        "resourceIds": _one_of("a.resource_id"),
+        "resourcePropertyNames": _one_of("a.resource_property_name"),
+    },
 )
 
 
 _GRANTED = "(SELECT * FROM authorizations UNION ALL SELECT * FROM (VALUES {}) AS b) AS a"
-_BUILT_IN = "({}::bigint, 'ROLE', '{}', '{}', '*', '{{{}}}'::text[])"
+_BUILT_IN = "({}::bigint, 'ROLE', '{}', '{}', '*', '{{{}}}'::text[], NULL::text)"
 
 
 def _of_owners(value: Any, _path: str, parameters: Parameters) -> str:

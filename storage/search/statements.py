@@ -117,6 +117,21 @@ async def process_of(connection: Connection, resource: Resource, key: int, tenan
     return id
 
 
+async def fits(
+    connection: Connection, resource: Resource, key: int, condition: tuple[str, Any], tenants: Tenants = None
+) -> bool:
+    """Whether these tenants have a row with this key that fulfils a condition: (name of `within`, value)."""
+    parameters = Parameters(tenants is not None)
+    by_key = f"{resource.key} = {parameters.add(key, 'bigint')}"
+    conditions = [
+        by_key,
+        condition_of_path(resource, *condition, parameters),
+        *of_tenants(resource, tenants, parameters),
+    ]
+    text = f"SELECT FROM {resource.source} WHERE {join(conditions)}"
+    return bool((await connection.execute(text, parameters.values)).rows)
+
+
 async def _value(
     connection: Connection, resource: Resource, column: str, key: int, conditions: list[str], tenants: Tenants
 ) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from vivero.storage.search import implied
 from vivero.storage.search.conditions import condition, is_given
@@ -52,6 +52,33 @@ def _candidate(column: str) -> SpecialFilter:
 _BY_INDEX = {"$eq": (False, "@>"), "$neq": (True, "@>"), "$in": (False, "&&"), "$notIn": (True, "&&")}
 """The operators that a GIN index answers: whether they are negated, and PostgreSQL's operator."""
 
+
+class GrantedTasks(NamedTuple):
+    """The user tasks that grants name: of processes, by key, or by what the caller is to a task."""
+
+    processes: frozenset[str]
+    keys: frozenset[int] = frozenset()
+    assignee: str | None = None
+    candidate_user: str | None = None
+    candidate_groups: frozenset[str] = frozenset()
+
+
+def _granted(value: GrantedTasks, _path: str, parameters: Parameters) -> str:
+    parts = [f"t.process_id = ANY ({parameters.add(sorted(value.processes), 'text[]')})"]
+    if value.keys:
+        parts.append(f"t.user_task_key = ANY ({parameters.add(sorted(value.keys), 'bigint[]')})")
+    if value.assignee is not None:
+        parts.append(f"t.assignee = {parameters.add(value.assignee, 'text')}")
+    if value.candidate_user is not None:
+        parts.append(f"t.candidate_users @> {parameters.add([value.candidate_user], 'text[]')}")
+    if value.candidate_groups:
+        parts.append(f"t.candidate_groups && {parameters.add(sorted(value.candidate_groups), 'text[]')}")
+    return " OR ".join(f"({part})" for part in parts)
+
+
+GRANTED = "granted"
+"""The name of the condition that a task is one of GrantedTasks."""
+
 USER_TASKS = Resource(
     "User Task",
     "user_tasks t",
@@ -90,6 +117,7 @@ USER_TASKS = Resource(
         "localVariables": has_variables("v.scope_key = t.element_instance_key"),
         "tags": has_tags("t.tags"),
     },
+    within={GRANTED: _granted},
     alternatives=True,
     key_functions={
         "candidateGroup": KeysFunction("tasks_of_groups", "t.ended_at IS NULL"),

@@ -149,7 +149,7 @@ def authenticator(stored, auth_settings, provider):
 @pytest.fixture
 def secured(stored, authenticator):
     """A client of an application that requires authentication."""
-    return Client(api_app.build(replace(stored, access=authenticator)))
+    return Client(api_app.build(replace(stored, access=authenticator, check_password=authenticator.check_password)))
 
 
 @pytest.fixture

@@ -176,6 +176,7 @@ async def test_the_records_of_a_user_task(people, secured, rows):
     people.user("root", "admin")
     people.user("rita")
     people.grant("USER", "rita", "PROCESS_DEFINITION", "other", "READ_USER_TASK")
+    people.grant("USER", "rita", "USER_TASK", str(KEY), "READ")  # the task itself is gone
     who = {
         "actor_type": "USER",
         "actor_id": "ann",

@@ -201,6 +201,14 @@ GRANT = {
 }
 
 
+OF_ASSIGNEE = {
+    "resourceId": None,
+    "resourcePropertyName": "assignee",
+    "resourceType": "USER_TASK",
+    "permissionTypes": ["READ"],
+}
+
+
 class TestGrants:
     async def test_the_life_of_a_grant(self, admin):
         made = await admin("POST", "/authorizations", GRANT, 201)
@@ -228,10 +236,36 @@ class TestGrants:
             {"resourceId": ""},
             {"resourceId": "a*"},
             {"resourcePropertyName": "assignee"},
+            {"resourceId": None, "resourcePropertyName": "assignee"},
+            {"resourceType": "USER_TASK", "permissionTypes": ["READ"]},
+            OF_ASSIGNEE | {"resourcePropertyName": "owner"},
+            OF_ASSIGNEE | {"resourceId": "1"},
+            OF_ASSIGNEE | {"permissionTypes": ["READ_USER_TASK"]},
         ],
     )
     async def test_grants_that_are_refused(self, admin, change):
         await admin("POST", "/authorizations", GRANT | change, 400)
+
+    async def test_a_grant_by_a_property(self, admin, people, secured, authenticator):
+        key = (await admin("POST", "/authorizations", GRANT | OF_ASSIGNEE, 201)).json["authorizationKey"]
+        found = (await admin("GET", f"/authorizations/{key}", status=200)).json
+        assert found == GRANT | OF_ASSIGNEE | {"authorizationKey": key}
+        decode("AuthorizationResult", found)
+        await admin("POST", "/authorizations", GRANT, 201)
+        query = {"filter": {"resourcePropertyNames": ["assignee"]}}
+        assert (await admin("POST", "/authorizations/search", query, 200)).json["items"] == [found]
+        people.user("ann")
+        assert (await secured("POST", "/v2/user-tasks/search", headers=basic("ann"))).status == 200
+        own = await secured("POST", "/v2/authentication/me/authorizations/search", query, basic("ann"))
+        assert own.json["items"] == [found]
+        await admin("PUT", f"/authorizations/{key}", GRANT, 204)
+        assert (await admin("GET", f"/authorizations/{key}")).json["resourcePropertyName"] is None
+
+    @pytest.mark.parametrize("kind", ["GROUP", "ROLE", "MAPPING_RULE"])
+    async def test_an_unknown_owner_gets_no_grants_that_a_later_one_would_have(self, admin, kind):
+        await admin("POST", "/authorizations", GRANT | {"ownerType": kind, "ownerId": "none"}, 404)
+        key = (await admin("POST", "/authorizations", GRANT, 201)).json["authorizationKey"]
+        await admin("PUT", f"/authorizations/{key}", GRANT | {"ownerType": kind, "ownerId": "none"}, 404)
 
     async def test_a_grant_takes_effect(self, admin, people, rows, secured, authenticator):
         rows.instance(process_id="order")
@@ -313,3 +347,51 @@ async def test_with_authentication_no_stranger_becomes_an_administrator(secured,
     answer = await secured("POST", "/v2/setup/user", {"username": "root", "password": PASSWORD})
     assert answer.status == 403
     assert rows.execute("SELECT count(*) FROM users").fetchone() == (0,)
+
+
+# -------------------------------------------------------------------------------------------------- the own password
+
+NEW = "another password"
+
+
+async def test_a_user_changes_its_own_password(people, secured, rows, authenticator):
+    people.user("ann")
+    rows.put("sessions", sha256=b"x", username="ann", provider="PASSWORD", expires_at="2200-01-01T00:00:00Z")
+    path, body = "/v2/authentication/me/password", {"currentPassword": PASSWORD, "newPassword": NEW}
+    for change, status in (
+        ({"currentPassword": "wrong one"}, 403),
+        ({"newPassword": "short"}, 400),
+        ({"newPassword": None}, 400),
+        ({}, 204),
+    ):
+        answer = await secured("PUT", path, body | change, basic("ann"))
+        assert answer.status == status, answer.body
+        assert PASSWORD not in str(answer.body)
+    authenticator.forget()  # what the notification does
+    assert (await secured("GET", "/v2/authentication/me", headers=basic("ann"))).status == 401
+    assert (await secured("GET", "/v2/authentication/me", headers=basic("ann", NEW))).status == 200
+    assert rows.execute("SELECT count(*) FROM sessions").fetchone() == (0,)
+    records = rows.execute("SELECT actor_id, operation, result, entity_key FROM audit_log ORDER BY audit_log_key")
+    assert records.fetchall() == [("ann", "UPDATE", "FAIL", ""), ("ann", "UPDATE", "SUCCESS", "ann")]
+
+
+async def test_current_passwords_cannot_be_guessed(people, secured, monkeypatch):
+    people.user("ann")
+    assert (await secured("GET", "/v2/authentication/me", headers=basic("ann"))).status == 200
+    monkeypatch.setattr("vivero.api.access.passwords.verify", lambda *_: False)
+    body = {"currentPassword": "a guess", "newPassword": NEW}
+    answers = [await secured("PUT", "/v2/authentication/me/password", body, basic("ann")) for _ in range(12)]
+    assert [answer.status for answer in answers] == [403] * 10 + [429] * 2
+    assert b"retry-after" in answers[-1].headers
+
+
+async def test_who_has_no_password_cannot_change_it(people, secured, provider, reader):
+    body = {"currentPassword": PASSWORD, "newPassword": NEW}
+    people.user("worker")
+    token = bearer(people.token("worker", "admin"))
+    for answer in (
+        await secured("PUT", "/v2/authentication/me/password", body, token),
+        await secured("PUT", "/v2/authentication/me/password", body, bearer(provider.token(sub="joe"))),
+        await reader("PUT", "/v2/authentication/me/password", body),
+    ):
+        assert (answer.status, answer.problem["title"]) == (403, "FORBIDDEN")

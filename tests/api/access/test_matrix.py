@@ -1,9 +1,11 @@
 """Every route of the table with every kind of caller. A route without a line here fails."""
 
+import re
 from dataclasses import replace
 
 import pytest
 
+from tests.api.access import test_foreign_keys, test_tenant_reads, test_tenants
 from tests.api.access.conftest import basic, bearer
 from tests.api.conftest import Client, NoDatabase
 from vivero.api import app as api_app
@@ -19,6 +21,7 @@ ALLOWED = """
 +    GET    /v2/topology
 +    GET    /v2/authentication/me
 +    POST   /v2/authentication/me/authorizations/search
++    PUT    /v2/authentication/me/password
 -    POST   /v2/setup/user
 dov  GET    /cluster/status
 dov  GET    /cluster/nodes
@@ -240,6 +243,31 @@ def no_limits(monkeypatch):
     monkeypatch.setattr(authentication, "FAILURES_OF_USER", (10**6, 1.0))
     monkeypatch.setattr(authentication, "FAILURES_OF_ADDRESS", (10**6, 1.0))
     monkeypatch.setattr("vivero.api.access.passwords.verify", lambda *_: False)
+
+
+def named(routes):
+    return {f"{route.method} {route.path}" for route in routes}
+
+
+OTHER_TENANT = {
+    "a foreign key is an unknown key": {*test_foreign_keys.BODIES, *test_foreign_keys.IN_BODIES},
+    "a foreign key is an unknown key for reads": named(test_tenant_reads.BY_KEY),
+    "a search finds own rows": named(test_tenant_reads.SEARCHES),
+    "another tenant's name is 403": {f"POST {path}" for path in test_tenants.NAMING} | {"POST /v2/jobs/activation"},
+    "own tests": {"POST /v2/expression/evaluation", "GET /v2/commands"},
+}
+"""How routes answer callers of another tenant. The tests of that name are in the modules of the routes' lists."""
+WITHOUT_TENANTS = re.compile(
+    r"\w+ (/cluster/|/background-job|/chaos/|/v2/(topology|status|license|authentication|setup|clock|authorizations)\b"
+    r"|/v2/(users|groups|roles|tenants|mapping-rules)\b)"
+)
+"""Nodes, background jobs, the clock and the directory belong to no tenant."""
+
+
+@pytest.mark.parametrize("route", sorted(named(ROUTES)))
+def test_every_route_is_tried_by_callers_of_another_tenant(route):
+    tried = [what for what, routes in OTHER_TENANT.items() if route in routes]
+    assert bool(tried) != bool(WITHOUT_TENANTS.match(route)), tried
 
 
 def test_permissions_are_of_the_vocabulary():
