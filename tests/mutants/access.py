@@ -12,6 +12,8 @@ CORE_TENANTS = "tests/core/commands/test_tenants.py"
 TENANTS = "tests/api/access/test_tenants.py"
 
 AUDIT = "tests/api/access/test_audit.py"
+DIRECTORY = "tests/api/access/test_directory.py"
+TASKS = "tests/api/access/test_task_grants.py"
 AUDITED_COMMANDS = "tests/runtime/test_audited_commands.py"
 READS = "tests/api/access/test_tenant_reads.py"
 ROW_SECURITY = "tests/storage/test_row_security.py"
@@ -184,25 +186,76 @@ ACCESS: tuple[Mutant, ...] = (
         "every caller may use every route",
         f"{MATRIX}::test_roles",
         "api/access/needs.py",
-        ("if ids is not None and not ids:", "if False:"),
+        ("    if not ids:\n        raise denied(need)\n", ""),
     ),
     mutant(
         "a restricted caller may use a route without a scope",
         f"{SCOPES}::test_routes_without_a_scope_are_closed",
         "api/access/scopes.py",
-        ("    if scope is Scope.EVERYTHING:\n        raise denied(need)\n", ""),
+        ("    if scope is Scope.EVERYTHING:\n        raise denied(allowed.need)\n", ""),
     ),
     mutant(
         "a restricted caller may use the keys of other processes",
         f"{SCOPES}::test_keys_of_other_processes_are_closed",
         "api/access/scopes.py",
-        ("if process is not None and process not in ids:", "if False:"),
+        ("if process is None or process in allowed.ids:", "if True:"),
     ),
     mutant(
         "searches find what belongs to other processes",
         f"{SCOPES}::test_searches_find_own_processes_only",
         "api/search.py",
-        ("        extra = (*extra, (OF_PROCESSES, sorted(request.allowed)))\n", "        pass\n"),
+        ("        yield OF_PROCESSES, sorted(request.allowed.ids)\n", "        yield from ()\n"),
+    ),
+    mutant(
+        "a grant on one user task opens all",
+        f"{TASKS}::test_every_route_of_a_task_is_open_for_granted_tasks_only",
+        "api/access/scopes.py",
+        ("not await _is_granted(services, tenants, allowed.tasks, parameters)", "False"),
+    ),
+    mutant(
+        "searches find tasks that are not granted",
+        f"{TASKS}::test_a_search_finds_the_granted_tasks",
+        "api/search.py",
+        ("        yield GRANTED, request.allowed.tasks\n", "        yield from ()\n"),
+    ),
+    mutant(
+        "a client is the user with the same name",
+        f"{TASKS}::test_a_client_with_the_name_of_a_user_is_not_the_user",
+        "api/access/needs.py",
+        ('caller.id if caller.kind == "USER" else None', "caller.id"),
+    ),
+    mutant(
+        "the permission to claim assigns to others",
+        f"{TASKS}::test_claims",
+        "api/routes/user_tasks.py",
+        ('if not claims or (request.caller.kind, request.caller.id) != ("USER", assignee):', "if not claims:"),
+    ),
+    mutant(
+        "the permission for a task opens the records of a task that is gone",
+        f"{AUDIT}::test_the_records_of_a_user_task",
+        "api/access/scopes.py",
+        ("        return Allowed(allowed.need, allowed.ids)\n", "        return allowed\n"),
+    ),
+    mutant(
+        "the current password is not checked",
+        f"{DIRECTORY}::test_a_user_changes_its_own_password",
+        "api/routes/own_password.py",
+        ('    await _check_current(request, services, body.current_password or "")\n', ""),
+    ),
+    mutant(
+        "an unknown owner gets grants",
+        f"{DIRECTORY}::TestGrants::test_an_unknown_owner_gets_no_grants_that_a_later_one_would_have",
+        "api/routes/authorizations.py",
+        ("        await _owner_must_exist(connection, made)\n", ""),
+    ),
+    mutant(
+        "changes of background jobs are not recorded",
+        "tests/api/routes/test_background_jobs.py::test_each_change_is_recorded_and_a_rejected_one_as_failed",
+        "api/routes/background_jobs.py",
+        (
+            "    async with changing(request, services, id) as connection:",
+            "    async with services.pool.connection() as connection:",
+        ),
     ),
     mutant(
         "a deleted group leaves its rights to a later one",
